@@ -35,14 +35,14 @@ public enum ByteScan {
             index &+= 8
         }
         if index >= view.count { return view.count }
-        let word = rest(of: view, from: index)
+        let word = tail(of: view, from: index)
         let found = zeros(word ^ wordA) | zeros(word ^ wordB)
         return min(view.count, index &+ found.trailingZeroBitCount &>> 3)
     }
 
     /// Returns the bytes of `view` from `index` to its end, 1 to 7 of them, as a word padded with zeros.
     @inlinable
-    public static func rest(of view: ByteView, from index: Int) -> UInt64 {
+    public static func tail(of view: ByteView, from index: Int) -> UInt64 {
         let left = view.count &- index
         // Load the last eight bytes at once and shift out those before `index`.
         if view.count >= 8 { return load(view, view.count &- 8) &>> UInt64(truncatingIfNeeded: 64 &- 8 &* left) }
@@ -77,7 +77,7 @@ public enum ByteScan {
             index &+= 8
         }
         if index >= view.count { return view.count }
-        let found = zeros(rest(of: view, from: index) ^ wordA)
+        let found = zeros(tail(of: view, from: index) ^ wordA)
         return min(view.count, index &+ found.trailingZeroBitCount &>> 3)
     }
 

@@ -23,11 +23,11 @@ extension OutputArena {
             // Overflows only at the twentieth digit, after which it is no longer used.
             bound = bound &* 10
         }
-        var place = cursor + digits
-        cursor = place
+        var position = cursor + digits
+        cursor = position
         repeat {
-            place -= 1
-            place.pointee = UInt8(truncatingIfNeeded: rest % 10) &+ UInt8(ascii: "0")
+            position -= 1
+            position.pointee = UInt8(truncatingIfNeeded: rest % 10) &+ UInt8(ascii: "0")
             rest /= 10
         } while rest != 0
     }

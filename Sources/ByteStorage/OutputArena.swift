@@ -106,7 +106,7 @@ public struct OutputArena: ~Copyable {
     public mutating func reset() {
         lender.revoke()
         // Check first: iterating over the array retains it, and removing its elements allocates.
-        if !full.isEmpty { giveBack() }
+        if !full.isEmpty { recycleChunks() }
         if chunk.capacity != chunkBytes || ViewLease.isChecked {
             chunk.base.deallocate()
             chunk = spare.popLast() ?? Self.allocate(chunkBytes)
@@ -119,7 +119,7 @@ public struct OutputArena: ~Copyable {
 
     /// Keeps full chunks of ordinary size as spare chunks and frees the others.
     @inline(never)
-    private mutating func giveBack() {
+    private mutating func recycleChunks() {
         for other in full {
             if other.capacity == chunkBytes && spare.count < 64 && !ViewLease.isChecked {
                 spare.append(other)

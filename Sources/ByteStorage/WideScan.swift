@@ -1,7 +1,7 @@
-/// Searches that compare sixteen bytes at a time in padded text; they read up to `behind` bytes past its end.
+/// Searches that compare sixteen bytes at a time in padded text; they read up to `padding` bytes past its end.
 public enum WideScan {
     /// The number of bytes that must be readable after the end.
-    public static let behind = 16
+    public static let padding = 16
 
     /// Returns the address of the first byte that `stops` selects, starting at `start`, or `end` if there is none.
     @inlinable

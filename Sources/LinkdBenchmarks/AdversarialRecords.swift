@@ -6,8 +6,8 @@ internal import LinkdFuzz
 /// Some of the records deviate from the form that their producer uses.
 enum AdversarialRecords {
     static func run(_ options: BenchmarkOptions) throws -> Int32 {
-        let worlds = try World.all()
-        var run = AdversarialRun(worlds: worlds, seed: options.seed)
+        let environments = try FuzzEnvironment.all()
+        var run = AdversarialRun(environments: environments, seed: options.seed)
         var differences = 0
         let clock = ContinuousClock()
         let start = clock.now
@@ -36,7 +36,7 @@ enum AdversarialRecords {
     }
 
     private static func report(_ difference: AdversarialRun.Difference) {
-        print("DIFFERENCE in round \(difference.round), world \(difference.world), pass \(difference.pass):")
+        print("DIFFERENCE in round \(difference.round), world \(difference.environment), pass \(difference.pass):")
         print(difference.record.text.prefix(1_000))
         if let input = difference.input {
             print(

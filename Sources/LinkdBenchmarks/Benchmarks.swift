@@ -66,7 +66,7 @@ enum Benchmarks {
             let work = try options.workload.map { try Workload(path: $0) } ?? Workload.generated(100_000)
             try RecordBenchmark(workload: work, table: options.table).run(options, report)
         }
-        if options.runs("lookup") { try LookUpBenchmark.run(options, report) }
+        if options.runs("lookup") { try LookupBenchmark.run(options, report) }
         if options.runs("load") { try LoadBenchmark.run(options, report) }
         if options.runs("worker") { try WorkerBenchmark.run(options, report) }
         return 0

@@ -7,12 +7,12 @@ internal import LinkdFuzz
 /// The bound for a record is 20 ms of CPU time per megabyte read and written, plus 20 µs per device.
 enum HostileBenchmark {
     static func run(_ options: BenchmarkOptions) throws -> Int32 {
-        let worlds = try World.all() + World.hostile()
-        let records = try HostileRecord.kept()
+        let environments = try FuzzEnvironment.all() + FuzzEnvironment.hostile()
+        let records = try HostileRecord.readCorpus()
         if !options.json { print(heading) }
         var costs: [(record: HostileRecord, cost: RecordCost)] = []
-        for record in records { costs.append((record, measure(record, worlds, runs: options.rounds, options))) }
-        var search = HostileSearch(worlds: worlds, seed: options.seed, from: costs)
+        for record in records { costs.append((record, measure(record, environments, runs: options.rounds, options))) }
+        var search = HostileSearch(environments: environments, seed: options.seed, from: costs)
         let clock = ContinuousClock()
         let start = clock.now
         while clock.now - start < .seconds(options.seconds) { search.step() }
@@ -24,7 +24,7 @@ enum HostileBenchmark {
             )
         }
         for other in found {
-            costs.append((other.record, measure(other.record, worlds, runs: options.rounds, options)))
+            costs.append((other.record, measure(other.record, environments, runs: options.rounds, options)))
         }
         let over = costs.filter { $0.cost.share > 1 }
         if !options.json {
@@ -46,14 +46,14 @@ enum HostileBenchmark {
         """
 
     private static func measure(
-        _ record: HostileRecord, _ worlds: [World], runs: Int, _ options: BenchmarkOptions
+        _ record: HostileRecord, _ environments: [FuzzEnvironment], runs: Int, _ options: BenchmarkOptions
     ) -> RecordCost {
         let before = linkd_allocated_bytes()
-        var most = before
-        let cost = RecordCost.measure(record, World.named(record.letter, of: worlds), runs: runs) {
-            most = max(most, linkd_allocated_bytes())
+        var peak = before
+        let cost = RecordCost.measure(record, FuzzEnvironment.named(record.letter, of: environments), runs: runs) {
+            peak = max(peak, linkd_allocated_bytes())
         }
-        let memory = before < 0 ? .nan : Double(most - before) / 1_000_000
+        let memory = before < 0 ? .nan : Double(peak - before) / 1_000_000
         let milliseconds = Double(cost.nanoseconds) / 1_000_000
         let beyond = max(0, milliseconds - 20 * cost.megabytes) * 1_000 / Double(cost.devices)
         if options.json {

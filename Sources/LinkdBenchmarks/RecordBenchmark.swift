@@ -99,7 +99,7 @@ struct RecordBenchmark {
         let time = best { bytes in
             for path in paths {
                 let view = ByteView(UnsafeBufferPointer(rebasing: bytes[path]))
-                if resolver.lookUp(view, bytesBehind: 16, in: table) != nil { found += 1 }
+                if resolver.lookUp(view, bytesAfter: 16, in: table) != nil { found += 1 }
             }
         }
         precondition(found > 0)

@@ -17,7 +17,7 @@ extension RouteTable {
     ///
     /// These are the problems that `checked` finds, and warnings about constructs that are valid but probably not
     /// intended.
-    public static func problems(in json: [UInt8]) -> [TableProblem] { check(json, advises: true).problems }
+    public static func problems(in json: [UInt8]) -> [TableProblem] { check(json, includesAdvice: true).problems }
 
     /// Returns every problem of a table's file, the worst first, including those of an app whose library supports
     /// only an older schema version.
@@ -32,7 +32,7 @@ extension RouteTable {
     ///   - json: The bytes of the file.
     ///   - version: The newest schema version that the library of the app supports.
     public static func problems(in json: [UInt8], forSchemaVersion version: Int) -> [TableProblem] {
-        check(json, advises: true, forSchemaVersion: version).problems
+        check(json, includesAdvice: true, forSchemaVersion: version).problems
     }
 
     /// Loads and proves a table and returns all problems, including warnings.
@@ -41,15 +41,15 @@ extension RouteTable {
     ///
     /// - Parameters:
     ///   - json: The bytes of the file.
-    ///   - advises: A Boolean value that indicates whether to look for constructs that are valid but probably not
-    ///     intended. An author's check does this; a worker that starts does not.
+    ///   - includesAdvice: A Boolean value that indicates whether to look for constructs that are valid but probably
+    ///     not intended. An author's check does this; a worker that starts does not.
     ///   - version: The newest schema version of an older library, whose problems with the table are added, or nil.
     package static func check(
-        _ json: [UInt8], advises: Bool = false, forSchemaVersion version: Int? = nil
+        _ json: [UInt8], includesAdvice: Bool = false, forSchemaVersion version: Int? = nil
     ) -> (table: RouteTable?, problems: [TableProblem], isTruncated: Bool) {
         var loader = TableLoader(json)
         loader.prove()
-        if advises, let source = loader.source { TableAdvice.run(source, into: &loader.problems) }
+        if includesAdvice, let source = loader.source { TableAdvice.run(source, into: &loader.problems) }
         let older = version.map { loader.schema.problems(for: $0) }
         let (table, problems, isTruncated) = loader.finish()
         let errors = problems.filter { $0.severity == .error }
@@ -65,6 +65,6 @@ extension TableLoader {
     package mutating func prove() {
         guard let source, !problems.isFull else { return }
         TotalityProof.run(source, into: &problems) { [damage] in !damage.routes.contains($0.offset) }
-        if damage.sparesPatterns { OverlapProof.run(source, into: &problems) }
+        if damage.hasAllPatterns { OverlapProof.run(source, into: &problems) }
     }
 }

@@ -4,9 +4,9 @@ extension JSONCursor {
     /// Adds a name without a tag, or throws if the object has it already.
     @inline(never)
     @usableFromInline
-    mutating func noteUnknown(_ scope: inout ObjectScope, hash: UInt32) throws(JSONError) {
+    mutating func addUntaggedName(_ scope: inout ObjectScope, hash: UInt32) throws(JSONError) {
         let bit: UInt64 = 1 &<< UInt64(hash & 63)
-        if scope.filter & bit != 0, names.count &- scope.firstName <= NameList.comparedAtOnce,
+        if scope.filter & bit != 0, names.count &- scope.firstName <= NameList.maxLinearSearchCount,
             names.contains(scope.name, hash: hash, from: scope.firstName)
         {
             throw JSONError(.duplicateName, at: scope.nameOffset)
@@ -23,7 +23,8 @@ extension JSONCursor {
     mutating func leaveObject(_ scope: ObjectScope) throws(JSONError) {
         position += 1
         depth &-= 1
-        if names.count &- scope.firstName > NameList.comparedAtOnce, let twice = names.duplicate(from: scope.firstName)
+        if names.count &- scope.firstName > NameList.maxLinearSearchCount,
+            let twice = names.duplicate(from: scope.firstName)
         {
             throw JSONError(.duplicateName, at: twice)
         }
@@ -57,11 +58,12 @@ extension JSONCursor {
     /// shape can learn another member while the object is open.
     private mutating func listPredicted(_ scope: inout ObjectScope, _ shape: borrowing MemberShape) {
         while scope.unlisted != 0 {
-            let place = scope.unlisted.trailingZeroBitCount
+            let memberIndex = scope.unlisted.trailingZeroBitCount
             scope.unlisted &= scope.unlisted &- 1
             scratch.begin()
-            shape.copyName(at: place, to: &scratch)
-            names.append(NameList.Entry(name: scratch.finish(), hash: shape.slot(place).pointee.hash, offset: 0))
+            shape.copyName(at: memberIndex, to: &scratch)
+            names.append(
+                NameList.Entry(name: scratch.finish(), hash: shape.slot(at: memberIndex).pointee.hash, offset: 0))
         }
         nameCount = names.count
     }
@@ -75,23 +77,23 @@ extension JSONCursor {
             try leaveObject(scope)
             return false
         }
-        if shape.predictsNearEnd(position, end, place: scope.place) {
-            let slot = shape.slot(scope.place)
+        if shape.predictsNearEnd(position, end, memberIndex: scope.memberIndex) {
+            let slot = shape.slot(at: scope.memberIndex)
             scope.nameOffset = offset &+ Int(slot.pointee.nameStart)
             scope.name = part(position + Int(slot.pointee.nameStart), count: Int(slot.pointee.nameLength))
             position += Int(slot.pointee.length)
-            scope.place &+= 1
+            scope.memberIndex &+= 1
             scope.started = true
             scope.tag = slot.pointee.tag
-            try noteName(&scope, hash: slot.pointee.hash)
+            try addName(&scope, hash: slot.pointee.hash)
             return true
         }
         return try scanMember(&scope, &shape)
     }
 
     /// Adds the scope's name, or throws if the object has it already.
-    private mutating func noteName(_ scope: inout ObjectScope, hash: UInt32) throws(JSONError) {
-        if scope.tag >= 64 { return try noteUnknown(&scope, hash: hash) }
+    private mutating func addName(_ scope: inout ObjectScope, hash: UInt32) throws(JSONError) {
+        if scope.tag >= 64 { return try addUntaggedName(&scope, hash: hash) }
         let bit: UInt64 = 1 &<< UInt64(scope.tag)
         if scope.known & bit != 0 { throw JSONError(.duplicateName, at: scope.nameOffset) }
         scope.known |= bit
@@ -105,11 +107,12 @@ extension JSONCursor {
         guard try nextName(&scope) else { return false }
         scope.tag = shape.tag(of: scope.name)
         let hash = Self.hash(scope.name)
-        if shape.mayLearn(place: scope.place) {
-            shape.learn(place: scope.place, from: start, to: position, name: scope.name, tag: scope.tag, hash: hash)
+        if shape.mayLearn(memberIndex: scope.memberIndex) {
+            shape.learn(
+                memberIndex: scope.memberIndex, from: start, to: position, name: scope.name, tag: scope.tag, hash: hash)
         }
-        scope.place &+= 1
-        try noteName(&scope, hash: hash)
+        scope.memberIndex &+= 1
+        try addName(&scope, hash: hash)
         return true
     }
 
@@ -138,7 +141,7 @@ extension JSONCursor {
     /// Moves to the next member like `nextMember(_:_:)`, without known names and predictions.
     public mutating func nextMember(_ scope: inout ObjectScope) throws(JSONError) -> Bool {
         guard try nextName(&scope) else { return false }
-        if !isReadAgain { try noteUnknown(&scope, hash: Self.hash(scope.name)) }
+        if !isValidated { try addUntaggedName(&scope, hash: Self.hash(scope.name)) }
         return true
     }
 }

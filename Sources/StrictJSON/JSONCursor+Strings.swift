@@ -7,33 +7,34 @@ extension JSONCursor {
         if peek() != UInt8(ascii: "\"") { throw failure(position < end ? .wrongType : .expectedValue) }
         let start = position + 1
         let limit = end
-        var place = start
+        var address = start
         var high: UInt64 = 0
-        while limit - place >= 8 {
-            let word = UnsafeRawPointer(place).loadUnaligned(as: UInt64.self)
+        while limit - address >= 8 {
+            let word = UnsafeRawPointer(address).loadUnaligned(as: UInt64.self)
             let stop = PlainText.stops(word)
-            if stop != 0 { return try endRun(from: start, at: place, word, stop, high) }
+            if stop != 0 { return try endRun(from: start, at: address, word, stop, high) }
             high |= word
-            place += 8
+            address += 8
         }
-        if place == limit || limit - base < 8 {
-            position = place
+        if address == limit || limit - base < 8 {
+            position = address
             return try stringSlow(from: start)
         }
         // The last bytes of the text are followed by zeros, which stop the scan like a control character.
-        let shift = UInt64(truncatingIfNeeded: (8 &- (limit - place)) &<< 3)
+        let shift = UInt64(truncatingIfNeeded: (8 &- (limit - address)) &<< 3)
         let word = UnsafeRawPointer(limit - 8).loadUnaligned(as: UInt64.self) &>> shift
-        return try endRun(from: start, at: place, word, PlainText.stops(word), high)
+        return try endRun(from: start, at: address, word, PlainText.stops(word), high)
     }
 
-    /// Ends a plain run that stops within `word`, the word at `place`: at the closing quote, or on the slow path.
+    /// Ends a plain run that stops within `word`, the word at `address`: at the closing quote, or on the slow path.
     @inlinable
     @inline(__always)
     mutating func endRun(
-        from start: UnsafePointer<UInt8>, at place: UnsafePointer<UInt8>, _ word: UInt64, _ stop: UInt64, _ high: UInt64
+        from start: UnsafePointer<UInt8>, at address: UnsafePointer<UInt8>, _ word: UInt64, _ stop: UInt64,
+        _ high: UInt64
     ) throws(JSONError) -> JSONString {
         let bits = UInt64(truncatingIfNeeded: stop.trailingZeroBitCount) & 56
-        let quote = place + Int(truncatingIfNeeded: bits &>> 3)
+        let quote = address + Int(truncatingIfNeeded: bits &>> 3)
         if UInt8(truncatingIfNeeded: word &>> bits) != UInt8(ascii: "\"") {
             position = quote
             return try stringSlow(from: start)

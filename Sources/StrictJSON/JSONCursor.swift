@@ -13,7 +13,7 @@ public struct JSONCursor: ~Copyable {
     @usableFromInline var lease = ViewLease.none
     @usableFromInline var depth = 0
     /// A Boolean value that indicates whether the text was validated before, so its names need no comparison.
-    @usableFromInline var isReadAgain = false
+    @usableFromInline var isValidated = false
     /// The number of entries of `names`, stored separately because a value with a `deinit` cannot be inlined.
     @usableFromInline var nameCount = 0
     var names = NameList()
@@ -46,16 +46,16 @@ public struct JSONCursor: ~Copyable {
         position = text.start
         lease = text.lease
         depth = 0
-        isReadAgain = false
+        isValidated = false
         names.removeAll()
         nameCount = 0
         if scratch.bytesInUse != 0 { scratch.reset() }
     }
 
     /// Opens a text that was validated before; names are not checked for duplicates.
-    package mutating func open(again text: ByteView) {
+    package mutating func open(validated text: ByteView) {
         open(text)
-        isReadAgain = true
+        isValidated = true
     }
 
     /// The position of the cursor, in bytes from the start of the text.
@@ -97,12 +97,12 @@ public struct JSONCursor: ~Copyable {
     @inline(__always)
     public mutating func peek() -> UInt8 {
         if position < end, position.pointee > 0x20 { return position.pointee }
-        return peekBehindSpace()
+        return peekAfterWhiteSpace()
     }
 
     @inline(never)
     @usableFromInline
-    mutating func peekBehindSpace() -> UInt8 {
+    mutating func peekAfterWhiteSpace() -> UInt8 {
         skipWhiteSpace()
         return position < end ? position.pointee : 0
     }
@@ -137,20 +137,20 @@ public struct JSONCursor: ~Copyable {
     public mutating func nextMember(
         _ scope: inout ObjectScope, _ shape: inout MemberShape
     ) throws(JSONError) -> Bool {
-        if shape.predicts(position, end, place: scope.place) {
-            let slot = shape.slot(scope.place)
+        if shape.predicts(position, end, memberIndex: scope.memberIndex) {
+            let slot = shape.slot(at: scope.memberIndex)
             let bit = slot.pointee.bit
             if (slot.pointee.tag < 64 ? scope.known : scope.filter) & bit == 0 {
                 if slot.pointee.tag < 64 {
                     scope.known |= bit
                 } else {
                     scope.filter |= bit
-                    scope.unlisted |= 1 &<< UInt32(truncatingIfNeeded: scope.place)
+                    scope.unlisted |= 1 &<< UInt32(truncatingIfNeeded: scope.memberIndex)
                 }
                 scope.name = part(position + Int(slot.pointee.nameStart), count: Int(slot.pointee.nameLength))
                 scope.nameOffset = offset &+ Int(slot.pointee.nameStart)
                 scope.tag = slot.pointee.tag
-                scope.place &+= 1
+                scope.memberIndex &+= 1
                 scope.started = true
                 position += Int(slot.pointee.length)
                 return true
@@ -216,7 +216,7 @@ public struct ObjectScope {
     /// Positions of predicted members whose names are not yet in the cursor's list.
     @usableFromInline var unlisted: UInt32 = 0
     @usableFromInline var firstName: Int
-    @usableFromInline var place = 0
+    @usableFromInline var memberIndex = 0
     @usableFromInline var started = false
     @usableFromInline var isArray = false
 

@@ -10,7 +10,7 @@ public struct MemberShape: ~Copyable {
     /// The tag of a name that is not in the list.
     public static let unknown: UInt8 = 255
 
-    @usableFromInline static let places = 24
+    @usableFromInline static let slotCount = 24
     @usableFromInline static let bytes = 32
 
     @usableFromInline
@@ -50,14 +50,14 @@ public struct MemberShape: ~Copyable {
     private let knownCount: Int
     private let plain: UInt64
     @usableFromInline var score: Int32 = 0
-    @usableFromInline var resting: Int32 = 0
+    @usableFromInline var pauseRemaining: Int32 = 0
 
     /// Creates a shape with the names that get tags: 0 for the first, 1 for the next, and so on, at most 64.
     ///
     /// - Parameters:
     ///   - names: The names that the caller's code uses.
     ///   - extra: The names from a configuration, whose tags follow.
-    ///   - plain: The tags, as bits, whose values `plainMembers` can read; it can always read those of names without a
+    ///   - plain: The tags, as bits, whose values `readPlainMembers` reads; it always reads those of names without a
     ///     tag.
     public init(_ names: [StaticString], extra: [[UInt8]] = [], plain: UInt64 = 0) {
         precondition(names.count + extra.count <= 64)
@@ -74,8 +74,8 @@ public struct MemberShape: ~Copyable {
         self.extra = copies
         knownCount = names.count + extra.count
         self.plain = plain
-        slots = .allocate(capacity: Self.places + 1)
-        slots.initialize(repeating: Slot(), count: Self.places + 1)
+        slots = .allocate(capacity: Self.slotCount + 1)
+        slots.initialize(repeating: Slot(), count: Self.slotCount + 1)
     }
 
     deinit {
@@ -85,18 +85,18 @@ public struct MemberShape: ~Copyable {
     }
 
     @inlinable
-    func slot(_ place: Int) -> UnsafeMutablePointer<Slot> { slots + place }
+    func slot(at memberIndex: Int) -> UnsafeMutablePointer<Slot> { slots + memberIndex }
 
-    /// Returns a Boolean value that indicates whether the member at `position` is the one learned for index `place`.
+    /// Returns a Boolean value that indicates whether the member at `position` is the one learned for `memberIndex`.
     ///
     /// Returns false if too few bytes are left for a comparison in one step; `predictsNearEnd` handles that case.
     @inlinable
     @inline(__always)
     mutating func predicts(
-        _ position: UnsafePointer<UInt8>, _ end: UnsafePointer<UInt8>, place: Int
+        _ position: UnsafePointer<UInt8>, _ end: UnsafePointer<UInt8>, memberIndex: Int
     ) -> Bool {
-        if place >= Self.places { return false }
-        let slot = slots + place
+        if memberIndex >= Self.slotCount { return false }
+        let slot = slots + memberIndex
         let length = Int(slot.pointee.length)
         if end - position < (length <= 16 ? 16 : Self.bytes) || length == 0 { return false }
         if !slot.pointee.isAt(position) { return false }
@@ -105,9 +105,9 @@ public struct MemberShape: ~Copyable {
     }
 
     /// Returns the result of `predicts`, compared byte by byte.
-    func predictsNearEnd(_ position: UnsafePointer<UInt8>, _ end: UnsafePointer<UInt8>, place: Int) -> Bool {
-        if place >= Self.places { return false }
-        let slot = slots + place
+    func predictsNearEnd(_ position: UnsafePointer<UInt8>, _ end: UnsafePointer<UInt8>, memberIndex: Int) -> Bool {
+        if memberIndex >= Self.slotCount { return false }
+        let slot = slots + memberIndex
         let length = Int(slot.pointee.length)
         if length == 0 || end - position < length { return false }
         return withUnsafeBytes(of: &slot.pointee.words) { words in
@@ -119,8 +119,8 @@ public struct MemberShape: ~Copyable {
     /// Appends the name of the member that was learned for a position to the open record of `arena`.
     ///
     /// A slot lends no view of its bytes because it can learn another member, or be cleared, while an object is open.
-    func copyName(at place: Int, to arena: inout OutputArena) {
-        let slot = slots + place
+    func copyName(at memberIndex: Int, to arena: inout OutputArena) {
+        let slot = slots + memberIndex
         withUnsafeBytes(of: &slot.pointee.words) { words in
             let first = Int(slot.pointee.nameStart)
             for index in first..<first + Int(slot.pointee.nameLength) { arena.append(byte: words[index]) }
@@ -139,17 +139,17 @@ public struct MemberShape: ~Copyable {
 
     /// Counts a miss and returns a Boolean value that indicates whether to learn now; learning pauses after too many
     /// misses.
-    mutating func mayLearn(place: Int) -> Bool {
-        if resting > 0 {
-            resting -= 1
-            if resting == 0 { score = 0 }
+    mutating func mayLearn(memberIndex: Int) -> Bool {
+        if pauseRemaining > 0 {
+            pauseRemaining -= 1
+            if pauseRemaining == 0 { score = 0 }
             return false
         }
-        if place >= Self.places { return false }
+        if memberIndex >= Self.slotCount { return false }
         score += 1
         if score > 1024 {
-            resting = 4096
-            for place in 0..<Self.places { slots[place] = Slot() }
+            pauseRemaining = 4096
+            for place in 0..<Self.slotCount { slots[place] = Slot() }
             return false
         }
         return true
@@ -157,11 +157,11 @@ public struct MemberShape: ~Copyable {
 
     /// Stores the bytes between the last value and this one as the prediction for their position.
     mutating func learn(
-        place: Int, from start: UnsafePointer<UInt8>, to value: UnsafePointer<UInt8>, name: ByteView, tag: UInt8,
+        memberIndex: Int, from start: UnsafePointer<UInt8>, to value: UnsafePointer<UInt8>, name: ByteView, tag: UInt8,
         hash: UInt32
     ) {
         let length = value - start
-        let slot = slots + place
+        let slot = slots + memberIndex
         if length > Self.bytes || name.start < start || name.end > value {
             slot.pointee = Slot()
             return

@@ -14,13 +14,13 @@ struct NameList: ~Copyable {
         var offset: Int
     }
 
-    static let comparedAtOnce = 16
+    static let maxLinearSearchCount = 16
 
     private(set) var entries: UnsafeMutablePointer<Entry>
     private(set) var count = 0
     private var capacity = 64
     /// The largest number of names that are sorted by comparison; more names are sorted by counting.
-    private static let sortedByCounting = 1024
+    private static let maxComparisonSortCount = 1024
     private var keys: UnsafeMutablePointer<UInt64>
     private var keyCapacity = 64
 
@@ -69,7 +69,7 @@ struct NameList: ~Copyable {
         if count < 2 { return nil }
         if count > keyCapacity { growKeys(count) }
         for index in 0..<count { keys[index] = UInt64(entries[first + index].hash) << 32 | UInt64(index) }
-        let sorted = count <= Self.sortedByCounting ? sortByComparing(count) : sortByCounting(count)
+        let sorted = count <= Self.maxComparisonSortCount ? sortByComparing(count) : sortByCounting(count)
         var found: Int?
         var start = 0
         while start < count {

@@ -11,17 +11,17 @@ extension JSONCursor {
     /// - Parameters:
     ///   - scope: The object that the cursor is in.
     ///   - shape: The predictions for its members.
-    ///   - take: A closure that receives the tag of each name and the value between its quotes.
+    ///   - body: A closure that receives the tag of each name and the value between its quotes.
     @inlinable
     @inline(__always)
-    public mutating func plainMembers(
-        _ scope: inout ObjectScope, _ shape: inout MemberShape, take: (_ tag: UInt8, _ value: ByteView) -> Void
+    public mutating func readPlainMembers(
+        _ scope: inout ObjectScope, _ shape: inout MemberShape, body: (_ tag: UInt8, _ value: ByteView) -> Void
     ) {
         let end = end
         var at = position
-        var place = min(scope.place, MemberShape.places)
-        let first = place
-        var slot = UnsafePointer(shape.slots + place)
+        var memberIndex = min(scope.memberIndex, MemberShape.slotCount)
+        let first = memberIndex
+        var slot = UnsafePointer(shape.slots + memberIndex)
         var known = scope.known
         var filter = scope.filter
         // The slot after the last position never predicts a member.
@@ -38,27 +38,27 @@ extension JSONCursor {
             } else {
                 if filter & bit != 0 { break }
                 filter |= bit
-                scope.unlisted |= 1 &<< UInt32(truncatingIfNeeded: place)
+                scope.unlisted |= 1 &<< UInt32(truncatingIfNeeded: memberIndex)
             }
-            take(tag, part(value, count: close - value))
+            body(tag, part(value, count: close - value))
             at = close + 1
-            place &+= 1
+            memberIndex &+= 1
             slot += 1
         }
-        if place == first { return }
+        if memberIndex == first { return }
         position = at
         scope.known = known
         scope.filter = filter
-        scope.place = place
+        scope.memberIndex = memberIndex
         scope.started = true
-        shape.score = max(0, shape.score &- Int32(truncatingIfNeeded: place &- first))
+        shape.score = max(0, shape.score &- Int32(truncatingIfNeeded: memberIndex &- first))
     }
 
     /// Leaves an object that ends here if its names need no search for duplicates; otherwise changes nothing and
     /// returns false.
     @inlinable
     @inline(__always)
-    public mutating func leavesObject(_ scope: borrowing ObjectScope) -> Bool {
+    public mutating func leaveObjectIfPossible(_ scope: borrowing ObjectScope) -> Bool {
         guard position < end, position.pointee == UInt8(ascii: "}"), scope.started, nameCount == scope.firstName else {
             return false
         }

@@ -5,10 +5,10 @@ import Testing
 @Suite("A batch reads the clock more often the slower its records are")
 struct BatchPaceTests {
     /// Returns the number of records between clock readings, for a number of readings.
-    private func strides(_ looks: Int, nanoseconds: UInt64, read: Int = 100) -> [Int] {
+    private func strides(_ readings: Int, nanoseconds: UInt64, read: Int = 100) -> [Int] {
         var pace = BatchPace(written: 0, now: 0)
         var now: UInt64 = 0
-        return (0..<looks).map { _ in
+        return (0..<readings).map { _ in
             var records = 0
             repeat {
                 records += 1

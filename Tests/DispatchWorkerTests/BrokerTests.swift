@@ -60,7 +60,7 @@ struct BrokerTests {
             #expect(first.report.records == 1_234)
             func count() throws -> Int { try run.read(run.output).count + run.read(run.deadLetters).count }
             // The broker answers a commit before its end is written to every partition.
-            _ = try waits(seconds: 20) { try count() >= 1_234 }
+            _ = try becomesTrue(withinSeconds: 20) { try count() >= 1_234 }
             #expect(try count() == 1_234)
             configuration.stopAfter = 5_000 - 1_234
             #expect(Self.work(configuration).report.records == 5_000 - 1_234)
@@ -162,7 +162,7 @@ struct BrokerTests {
             }
             group.addTask {
                 try await onThread {
-                    let isDone = try waits(seconds: 60) {
+                    let isDone = try becomesTrue(withinSeconds: 60) {
                         SystemClock.sleep(milliseconds: 200)
                         return try run.unsettled() == []
                     }

@@ -239,7 +239,7 @@ import Testing
         result.records = 1
         result.isLate = true
         machine.processed(result, now: 1_100 * Self.ms)
-        #expect(machine.batch == .void)
+        #expect(machine.batch == .dropped)
         #expect(machine.partitions.admit(topic: 0, partition: 0, offset: 1) == nil)
         #expect(machine.batchLimit == 500)
     }

@@ -303,8 +303,8 @@ import Testing
         case .earliest: #expect(machine.next(now: 1) == .seek(Self.offsets(10)))
         case .latest: #expect(machine.next(now: 1) == .seek(Self.offsets(20)))
         }
-        let isTold = machine.takeNotes().contains { if case .dataLost = $0 { true } else { false } }
-        #expect(isTold)
+        let isReported = machine.takeNotes().contains { if case .dataLost = $0 { true } else { false } }
+        #expect(isReported)
     }
 
     @Test("A stop commits pending records and leaves the group")

@@ -51,10 +51,10 @@ struct OutputLimitTests {
         #expect(bytes < 2 * (8 << 20), "\(bytes)")
     }
 
-    /// Returns the smallest number up to `most` for which a condition holds, which also holds for all larger numbers.
-    private static func least(_ most: Int, _ holds: (Int) throws -> Bool) throws -> Int {
+    /// Returns the smallest number up to `limit` for which a condition holds, which also holds for all larger numbers.
+    private static func least(_ limit: Int, _ holds: (Int) throws -> Bool) throws -> Int {
         var low = 1
-        var high = most
+        var high = limit
         while low < high {
             let middle = (low + high) / 2
             if try holds(middle) { high = middle } else { low = middle + 1 }

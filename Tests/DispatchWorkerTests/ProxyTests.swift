@@ -38,7 +38,7 @@ struct ProxyTests {
             try Self.commitOutOfRange(run)
             return run
         }
-        proxy.lose(.listOffsets)
+        proxy.discard(.listOffsets)
         var configuration = run.configuration()
         configuration.bootstrap = [proxy.bootstrapServers]
         configuration.assignor = assignor
@@ -55,14 +55,14 @@ struct ProxyTests {
                 try await onThread {
                     // From the first request on, the lane waits for the answer while records of other partitions are
                     // fetched.
-                    let isAsked = waits(seconds: 60) {
+                    let isAsked = becomesTrue(withinSeconds: 60) {
                         SystemClock.sleep(milliseconds: 20)
                         return proxy.count(of: .listOffsets) > 0
                     }
                     #expect(isAsked)
                     SystemClock.sleep(milliseconds: 4_000)
-                    proxy.pass(.listOffsets)
-                    let isDone = try waits(seconds: 60) {
+                    proxy.forward(.listOffsets)
+                    let isDone = try becomesTrue(withinSeconds: 60) {
                         SystemClock.sleep(milliseconds: 200)
                         return try run.unsettled() == []
                     }
@@ -84,7 +84,7 @@ struct ProxyTests {
             try run.produce(count: 2_000, BrokerTests.event)
             return run
         }
-        proxy.lose(.offsetCommit)
+        proxy.discard(.offsetCommit)
         var configuration = run.configuration()
         configuration.bootstrap = [proxy.bootstrapServers]
         configuration.guarantee = .atLeastOnce
@@ -95,13 +95,13 @@ struct ProxyTests {
             group.addTask { try await onThread { #expect(worker.run { _ in EchoProcessing() }.exit == nil) } }
             group.addTask {
                 try await onThread {
-                    let isAsked = waits(seconds: 60) {
+                    let isAsked = becomesTrue(withinSeconds: 60) {
                         SystemClock.sleep(milliseconds: 20)
                         return proxy.count(of: .offsetCommit) > 0
                     }
-                    proxy.pass(.offsetCommit)
+                    proxy.forward(.offsetCommit)
                     let began = ContinuousClock.now
-                    let isDone = try waits(seconds: 60) {
+                    let isDone = try becomesTrue(withinSeconds: 60) {
                         SystemClock.sleep(milliseconds: 200)
                         return try run.unsettled() == []
                     }

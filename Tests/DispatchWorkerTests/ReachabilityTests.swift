@@ -26,7 +26,7 @@ import Testing
 
     /// Waits until the cluster counts as reachable or unreachable.
     private static func becomes(_ isReachable: Bool, _ reachability: Reachability) -> Bool {
-        waits(seconds: 60) {
+        becomesTrue(withinSeconds: 60) {
             SystemClock.sleep(milliseconds: 50)
             return reachability.isReachable(now: SystemClock.monotonicNanoseconds()) == isReachable
         }

@@ -116,12 +116,12 @@ struct RecordProcessorTests {
         let key = Array("k".utf8)
         try key.withUnsafeBufferPointer { key in
             let values = (0..<200).map { Array(#"{"link":"one:/","device":{"id":"d\u0041\#($0)"}}"#.utf8) }
-            var kept: [UnsafeMutableBufferPointer<UInt8>] = []
-            defer { for buffer in kept { buffer.deallocate() } }
+            var buffers: [UnsafeMutableBufferPointer<UInt8>] = []
+            defer { for buffer in buffers { buffer.deallocate() } }
             for (offset, value) in values.enumerated() {
                 let memory = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: value.count)
                 _ = memory.initialize(from: value)
-                kept.append(memory)
+                buffers.append(memory)
                 let record = ConsumedRecord(
                     topic: 0, partition: 1, offset: Int64(offset), timestamp: 0, key: ByteView(key),
                     value: ByteView(UnsafeBufferPointer(memory)), index: 0, hasHeaders: false)

@@ -18,7 +18,7 @@ import Testing
 
     @Test("Without faults every record is decided once and the stop succeeds")
     func calm() {
-        let world = SimulatedWorld(seed: 1, oneIn: 0, lanes: 2, isStable: true)
+        let world = SimulatedWorld(seed: 1, callsPerFault: 0, lanes: 2, isStable: true)
         world.produce(600, Self.value)
         #expect(world.run(steps: 20_000))
         #expect(world.check() == OutcomeCheck.good, "\(world.check().summary)")
@@ -43,10 +43,10 @@ import Testing
     @Test(
         "A violation inside a rebalance callback ends the lane with 70 even if it is over when the poll returns",
         .enabled(if: isDebug, "a release build does not check"))
-    func breachInCallback() {
-        let world = SimulatedWorld(seed: 1, oneIn: 0, lanes: 1, isStable: true)
+    func violationInCallback() {
+        let world = SimulatedWorld(seed: 1, callsPerFault: 0, lanes: 1, isStable: true)
         world.produce(10, SimulationTests.value)
-        world.onCommittedRequest = { [unowned world] in world.processes[0].lane?.machine.batch = .left(0) }
+        world.onCommittedRequest = { [unowned world] in world.processes[0].lane?.machine.batch = .remaining(0) }
         world.onAssignment = { [unowned world] in world.processes[0].lane?.machine.batch = .none }
         _ = world.run(steps: 2_000)
         #expect(world.exits.first?.code == .internal)
@@ -94,7 +94,7 @@ import Testing
         var call = 1
         var crashes = 0
         while true {
-            let world = SimulatedWorld(seed: 3, oneIn: 0, lanes: 2, isStable: call % 2 == 0)
+            let world = SimulatedWorld(seed: 3, callsPerFault: 0, lanes: 2, isStable: call % 2 == 0)
             world.produce(120, SimulationTests.value)
             world.plan.fixed = (call, fault)
             world.hasFaults = true
@@ -111,7 +111,7 @@ import Testing
     @Test("A call with any fault changes no outcome", arguments: FaultPlan.Fault.allCases)
     func everyFault(fault: FaultPlan.Fault) {
         for call in 1...60 {
-            let world = SimulatedWorld(seed: 5, oneIn: 0, lanes: 1, isStable: true)
+            let world = SimulatedWorld(seed: 5, callsPerFault: 0, lanes: 1, isStable: true)
             world.produce(120, SimulationTests.value)
             world.plan.fixed = (call, fault)
             world.hasFaults = true
@@ -126,7 +126,7 @@ import Testing
 @Suite struct LateRequestTests {
     @Test("A late request does not end another transaction", arguments: 0..<40)
     func late(seed: Int) {
-        let world = SimulatedWorld(seed: UInt64(seed), oneIn: 4, lanes: 1 + seed % 2, isStable: true)
+        let world = SimulatedWorld(seed: UInt64(seed), callsPerFault: 4, lanes: 1 + seed % 2, isStable: true)
         world.plan.only = [.late]
         world.policy.commit.intervalMilliseconds = 50
         world.produce(300, SimulationTests.value)
@@ -141,10 +141,10 @@ import Testing
     @Test("No record is lost in spite of faults", arguments: 0..<60)
     func nothingLost(seed: Int) {
         let world = SimulatedWorld(
-            seed: UInt64(seed), oneIn: [6, 15, 40][seed % 3], lanes: 1 + seed % 3, isStable: seed % 2 == 0,
+            seed: UInt64(seed), callsPerFault: [6, 15, 40][seed % 3], lanes: 1 + seed % 3, isStable: seed % 2 == 0,
             guarantee: .atLeastOnce)
         world.produce(300, SimulationTests.value)
-        #expect(world.run(steps: 30_000, pauseOneIn: seed % 5 == 0 ? 400 : 0), "seed \(seed): not settled")
+        #expect(world.run(steps: 30_000, stepsPerPause: seed % 5 == 0 ? 400 : 0), "seed \(seed): not settled")
         #expect(world.check().lost == [], "seed \(seed)")
         #expect(world.drain(), "seed \(seed): the stop failed")
     }
@@ -155,7 +155,7 @@ import Testing
     @Test(
         "Each record with refused outputs becomes one dead letter, and the others are decided", arguments: 0..<10)
     func refused(seed: Int) {
-        let world = SimulatedWorld(seed: UInt64(seed), oneIn: seed % 2 == 0 ? 0 : 40, lanes: 2, isStable: true)
+        let world = SimulatedWorld(seed: UInt64(seed), callsPerFault: seed % 2 == 0 ? 0 : 40, lanes: 2, isStable: true)
         world.produce(300) { $0 == 77 || $0 == 200 ? "a poison" : SimulationTests.value($0) }
         #expect(world.run(steps: 60_000), "seed \(seed): not settled")
         #expect(world.check() == OutcomeCheck.good, "seed \(seed): \(world.check().summary)")

@@ -159,7 +159,7 @@ import Testing
         defer { monitor.signal { $0 = true } }
         let name = try #require(thread.wait(milliseconds: 20_000) { $0.isEmpty ? nil : $0 })
         var operation: UInt64?
-        let isWaiting = waits(seconds: 20) {
+        let isWaiting = becomesTrue(withinSeconds: 20) {
             operation = Self.futexOperation(name)
             if operation == nil { SystemClock.sleep(milliseconds: 5) }
             return operation != nil

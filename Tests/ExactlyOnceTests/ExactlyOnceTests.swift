@@ -36,7 +36,7 @@ struct ExactlyOnceTests {
         var input: [ReadRecord]
         var decisions: [ReadRecord]
         var deadLetters: [ReadRecord]
-        var tally: KillRun.Tally
+        var statistics: KillRun.Statistics
     }
 
     /// Runs workers on the records, kills them repeatedly, and returns the checked results.
@@ -52,10 +52,10 @@ struct ExactlyOnceTests {
         try run.run()
         let evidence = Evidence(
             input: try topics.read(topics.input), decisions: try topics.read(topics.output),
-            deadLetters: try topics.read(topics.deadLetters), tally: run.tally)
+            deadLetters: try topics.read(topics.deadLetters), statistics: run.statistics)
         #expect(evidence.input.count == records.count)
         try check(evidence, topics)
-        try checkStrikes(evidence, topics)
+        try checkKills(evidence, topics)
         return evidence
     }
 
@@ -74,19 +74,19 @@ struct ExactlyOnceTests {
     }
 
     /// Checks that workers were killed while they had work, because the run would otherwise prove nothing.
-    private static func checkStrikes(_ evidence: Evidence, _ topics: RunTopics) throws {
-        let tally = evidence.tally
-        let outputs = tally.outputs
+    private static func checkKills(_ evidence: Evidence, _ topics: RunTopics) throws {
+        let statistics = evidence.statistics
+        let outputs = statistics.outputs
         #expect(zip(outputs, outputs.dropFirst()).allSatisfy { $0 < $1 }, "no output between kills: \(outputs)")
-        #expect(tally.kills == 3 * (KillRun.killsWhileWorking + 1))
-        #expect(tally.killsWithWork >= 3 * KillRun.killsWhileWorking - 3, "seed \(seed): \(tally)")
+        #expect(statistics.kills == 3 * (KillRun.killsWhileWorking + 1))
+        #expect(statistics.killsWithWork >= 3 * KillRun.killsWhileWorking - 3, "seed \(seed): \(statistics)")
         let aborted = try topics.read(topics.output, isolation: "read_uncommitted").count - evidence.decisions.count
         #expect(aborted > 0, "no kill interrupted a transaction with records, seed \(seed)")
-        let events = tally.events.filter { $0.value > 0 }.sorted { $0.key < $1.key }
+        let events = statistics.events.filter { $0.value > 0 }.sorted { $0.key < $1.key }
         print(
-            "exactly once: seed \(seed), \(tally.kills) kills (\(tally.killsWithWork) with records waiting, "
-                + "\(tally.killsInTransaction) with a transaction open), 1 SIGTERM, "
-                + "\(String(format: "%.1f", tally.seconds)) s, \(evidence.input.count) in, "
+            "exactly once: seed \(seed), \(statistics.kills) kills (\(statistics.killsWithWork) with records waiting, "
+                + "\(statistics.killsInTransaction) with a transaction open), 1 SIGTERM, "
+                + "\(String(format: "%.1f", statistics.seconds)) s, \(evidence.input.count) in, "
                 + "\(evidence.decisions.count) decisions, \(evidence.deadLetters.count) dead letters, "
                 + "\(aborted) records of aborted transactions; logged: \(events.map { "\($0.key) \($0.value)" })")
     }

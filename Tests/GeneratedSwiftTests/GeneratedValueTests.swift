@@ -45,15 +45,15 @@ import Testing
             (.rest(rest: [".."]), .value, "path.rest"), (.rest(rest: ["a/b"]), .value, "path.rest"),
             (.rest(rest: ["a", ""]), .value, "path.rest"),
         ])
-    func refused(link: OddLink, code: LinkError.Code, place: String) {
+    func refused(link: OddLink, code: LinkError.Code, position: String) {
         let error = #expect(throws: LinkError.self) { try link.link() }
-        #expect(error?.code == code && error?.place == place, "\(String(describing: error))")
+        #expect(error?.code == code && error?.position == position, "\(String(describing: error))")
     }
 
     @Test("A value that another route takes is an error that names the route")
     func taken() {
         let error = #expect(throws: LinkError.self) { try HostileLink.any(what: "special").link() }
-        #expect(error?.code == .notRoundTripped && error?.place == "route special")
+        #expect(error?.code == .notRoundTripped && error?.position == "route special")
         #expect(throws: LinkError.self) { try ShopLink.home.link(host: "another.example") }
     }
 

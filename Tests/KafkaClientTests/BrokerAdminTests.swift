@@ -34,7 +34,7 @@ struct BrokerAdminTests {
             #expect(wrong.map(\.error?.code.name) == ["INVALID_CONFIG"])
 
             // The controller has answered. The metadata of the brokers is updated a moment later.
-            let isKnown = try waits(seconds: 10) {
+            let isKnown = try becomesTrue(withinSeconds: 10) {
                 try admin.describe(topics: [name], timeoutMilliseconds: 10_000).first?.exists == true
             }
             #expect(isKnown)
@@ -107,7 +107,7 @@ struct BrokerAdminTests {
 
             try reader.start([PartitionOffset(first, offset: 7)])
             var values: [UInt8] = []
-            let ended = waits(seconds: 15) {
+            let ended = becomesTrue(withinSeconds: 15) {
                 _ = reader.poll(max: 2, timeoutMilliseconds: 50)
                 values += reader.records.compactMap { $0.value?[0] }
                 return reader.events.contains { $0.kind == .endOfPartition && $0.offset == 10 }
@@ -116,7 +116,9 @@ struct BrokerAdminTests {
             #expect(values == [7, 8, 9])
             try reader.stop([first])
             try reader.start([PartitionOffset(first, offset: 0)])
-            let restarted = waits(seconds: 15) { reader.poll(max: 100, timeoutMilliseconds: 50).records > 0 }
+            let restarted = becomesTrue(withinSeconds: 15) {
+                reader.poll(max: 100, timeoutMilliseconds: 50).records > 0
+            }
             #expect(restarted)
             #expect(reader.records.first?.offset == 0)
         }

@@ -64,7 +64,7 @@ struct BrokerGroupTests {
             let first = try Self.member(group, strategy, firstLog)
             try first.subscribe([topic])
             func shares(_ expected: [Int], _ members: [KafkaConsumer]) throws -> Bool {
-                try waits(seconds: 30) {
+                try becomesTrue(withinSeconds: 30) {
                     for member in members { _ = member.poll(max: 100, timeoutMilliseconds: 20) }
                     return try members.map { try $0.assignment().count } == expected
                 }
@@ -97,7 +97,7 @@ struct BrokerGroupTests {
             let consumer = try Self.member(
                 BrokerEnvironment.uniqueName("g"), ["max.poll.interval.ms": "6000"], log)
             try consumer.subscribe([topic])
-            let assigned = waits(seconds: 30) {
+            let assigned = becomesTrue(withinSeconds: 30) {
                 _ = consumer.poll(max: 10, timeoutMilliseconds: 50)
                 return !log.events.isEmpty
             }
@@ -106,7 +106,7 @@ struct BrokerGroupTests {
             let other = try KafkaReader(["bootstrap.servers": Self.bootstrap])
             for _ in 0..<15 { _ = other.poll(max: 1, timeoutMilliseconds: 500) }
             #expect(consumer.awaitEvent(.maxPollExceeded) != nil)
-            let lost = waits(seconds: 15) {
+            let lost = becomesTrue(withinSeconds: 15) {
                 _ = consumer.poll(max: 10, timeoutMilliseconds: 50)
                 return log.events.contains(.lost([TopicPartition(topic: topic, partition: 0)]))
             }
@@ -123,7 +123,7 @@ struct BrokerGroupTests {
             let name: ClientConfiguration = ["group.instance.id": "i.0"]
             let old = try Self.member(group, name, RebalanceLog())
             try old.subscribe([topic])
-            let assigned = try waits(seconds: 30) {
+            let assigned = try becomesTrue(withinSeconds: 30) {
                 _ = old.poll(max: 10, timeoutMilliseconds: 50)
                 return try !old.assignment().isEmpty
             }
@@ -131,7 +131,7 @@ struct BrokerGroupTests {
             let new = try Self.member(group, name, RebalanceLog())
             try new.subscribe([topic])
             var event: ConsumerEvent?
-            _ = waits(seconds: 30) {
+            _ = becomesTrue(withinSeconds: 30) {
                 _ = new.poll(max: 10, timeoutMilliseconds: 20)
                 _ = old.poll(max: 10, timeoutMilliseconds: 20)
                 event = event ?? old.events.first { $0.kind == .fatal }

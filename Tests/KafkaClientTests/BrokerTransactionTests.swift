@@ -68,7 +68,7 @@ struct BrokerTransactionTests {
     /// transaction ends.
     static func initialize(_ producer: KafkaProducer) throws {
         var last: KafkaError?
-        let done = try waits(seconds: 30) {
+        let done = try becomesTrue(withinSeconds: 30) {
             last = failure { try producer.initTransactions(timeoutMilliseconds: 1000) }
             if let last, !last.isRetriable { throw last }
             return last == nil
@@ -154,7 +154,7 @@ struct BrokerTransactionTests {
             #expect(try high("read_uncommitted") == Watermarks(low: 0, high: 2))
             try producer.commitTransaction(timeoutMilliseconds: 10_000)
             // The additional offset is that of the control record, which is written a moment after the commit returns.
-            #expect(try waits(seconds: 10) { try high("read_committed") == Watermarks(low: 0, high: 3) })
+            #expect(try becomesTrue(withinSeconds: 10) { try high("read_committed") == Watermarks(low: 0, high: 3) })
         }
     }
 

@@ -60,7 +60,7 @@ import Testing
                 }
             }
             try consumer.subscribe(["in"])
-            let isAssigned = waits(seconds: 30) {
+            let isAssigned = becomesTrue(withinSeconds: 30) {
                 _ = consumer.poll(max: 10, timeoutMilliseconds: 100)
                 return !seen.isEmpty
             }
@@ -124,7 +124,7 @@ import Testing
     }
 
     @Test("Every function that may wait is called inside `call` under its own name, and all others are listed")
-    func onePlace() throws {
+    func ownNames() throws {
         let known = Dictionary(uniqueKeysWithValues: LibraryCall.allCases.map { ($0.rawValue, "\($0)") })
         var watched: Set<String> = []
         let sources = try Self.sources()

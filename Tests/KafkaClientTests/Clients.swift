@@ -98,7 +98,7 @@ extension KafkaConsumer {
     /// Polls until this number of records has arrived or 15 s have passed.
     func collect(_ count: Int) -> [CopiedRecord] {
         var found: [CopiedRecord] = []
-        _ = waits(seconds: 15) {
+        _ = becomesTrue(withinSeconds: 15) {
             _ = poll(max: 100, timeoutMilliseconds: 50)
             found += copies
             return found.count >= count
@@ -109,7 +109,7 @@ extension KafkaConsumer {
     /// Polls until an event of this kind arrives or 15 s have passed.
     func awaitEvent(_ kind: ConsumerEvent.Kind) -> ConsumerEvent? {
         var found: ConsumerEvent?
-        _ = waits(seconds: 15) {
+        _ = becomesTrue(withinSeconds: 15) {
             _ = poll(max: 100, timeoutMilliseconds: 50)
             found = events.first { $0.kind == kind }
             return found != nil
@@ -130,7 +130,7 @@ extension KafkaReader {
         try reader.start((0..<partitions).map { PartitionOffset(topic: topic, partition: $0, offset: -2) })
         var open = Set(0..<partitions)
         var found: [CopiedRecord] = []
-        let ended = waits(seconds: 15) {
+        let ended = becomesTrue(withinSeconds: 15) {
             _ = reader.poll(max: 500, timeoutMilliseconds: 50)
             found += reader.records.map { record in
                 CopiedRecord(

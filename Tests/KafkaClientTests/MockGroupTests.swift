@@ -64,7 +64,7 @@ struct MockGroupTests {
             let mine = TopicPartition(topic: "in", partition: 0)
 
             var rebalancedPolls = 0
-            let assigned = waits(seconds: 15) {
+            let assigned = becomesTrue(withinSeconds: 15) {
                 if consumer.poll(max: 10, timeoutMilliseconds: 50).rebalanced { rebalancedPolls += 1 }
                 return log.events == [.assign([mine])]
             }
@@ -203,7 +203,7 @@ struct MockGroupTests {
             try consumer.subscribe(["in"])
             var sizes: Set<Int> = []
             var texts: [String] = []
-            _ = waits(seconds: 15) {
+            _ = becomesTrue(withinSeconds: 15) {
                 let outcome = consumer.poll(max: 7, timeoutMilliseconds: 50)
                 sizes.insert(outcome.records)
                 texts += consumer.copies.map(\.text)
@@ -276,7 +276,7 @@ struct MockGroupTests {
             try consumer.subscribe(["in"])
             var seen: [ClientEvent] = []
             func has(_ expected: (ClientEvent) -> Bool) -> Bool {
-                waits(seconds: 15) {
+                becomesTrue(withinSeconds: 15) {
                     _ = consumer.poll(max: 10, timeoutMilliseconds: 50)
                     seen += consumer.takeEvents()
                     return seen.contains(where: expected)

@@ -56,7 +56,7 @@ struct MockRecordTests {
             var next = 0
             var fullTimes = 0
             let done = records.withUnsafeBufferPointer { records in
-                waits(seconds: 15) {
+                becomesTrue(withinSeconds: 15) {
                     let rest = UnsafeBufferPointer(rebasing: records[next...])
                     let (accepted, error) = producer.produceBatch(topic, partition: 1, rest)
                     next += accepted
@@ -122,7 +122,7 @@ struct MockRecordTests {
             #expect(nowhere == nil || nowhere?.code == .unknownPartition)
             try producer.send(topic, value: [1])
             try producer.purge()
-            _ = waits(seconds: 5) {
+            _ = becomesTrue(withinSeconds: 5) {
                 producer.poll(timeoutMilliseconds: 20)
                 return producer.outstanding == 0
             }
@@ -137,7 +137,7 @@ struct MockRecordTests {
             let topic = try producer.topic("t")
             try producer.send(topic, texts: ["a", "b", "c"])
             try producer.purge()
-            let empty = waits(seconds: 5) {
+            let empty = becomesTrue(withinSeconds: 5) {
                 producer.poll(timeoutMilliseconds: 20)
                 return producer.outstanding == 0
             }

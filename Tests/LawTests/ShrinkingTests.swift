@@ -30,14 +30,14 @@ import Testing
     @Test("A table and a link keep the routes, members, and parts that a failure needs")
     func table() {
         var generator = TableGenerator(seed: 77_2026_11)
-        var made = generator.table()
-        made.routes = (0..<8).map { number in
+        var generated = generator.table()
+        generated.routes = (0..<8).map { number in
             GeneratedTable.Route(id: "r\(number)", members: ["\"match\": \"/\(number)\"", "\"priority\": \(number)"])
         }
         let link = GeneratedLink(
             scheme: "s", authority: "h", segments: ["a", "b", "c"].map { Array($0.utf8) }, path: "/a//b/c/",
             query: "x=1&y=2;z=3", fragment: "f")
-        let failing = LawCase(table: made, link: link, device: LawDevices.all[3])
+        let failing = LawCase(table: generated, link: link, device: LawDevices.all[3])
         let found = shrunk(failing) { rest in
             rest.table.routes.contains { $0.id == "r5" && $0.members.contains("\"priority\": 5") }
                 && rest.link.text.contains("/b") && rest.link.text.contains("z=3") && rest.device.region != nil

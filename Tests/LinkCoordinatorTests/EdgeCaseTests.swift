@@ -66,7 +66,7 @@ private func reject(_ reason: String, _ detail: String? = nil) -> [String: Strin
     ["outcome": "reject", "reason": reason, "detail": detail]
 }
 
-private let rows: [EdgeCase] = [
+private let edgeCases: [EdgeCase] = [
     EdgeCase(demo, "coordinator:///", ["outcome": "navigate", "route": "root", "path": "/"]),
     EdgeCase(demo, "coordinator://", ["outcome": "navigate", "route": "root", "path": "/"]),
     EdgeCase(demo, "coordinator://product?id=\(uuid)&count=5", ["path": "/products/product"]),
@@ -141,8 +141,8 @@ private let rows: [EdgeCase] = [
 ]
 
 @Suite("Edge cases of links") struct EdgeCaseTests {
-    @Test("Each edge case has the expected decision", arguments: rows)
-    func row(edge: EdgeCase) throws {
+    @Test("Each edge case has the expected decision", arguments: edgeCases)
+    func expectedDecision(edge: EdgeCase) throws {
         let decision = try edge.table().resolve(edge.request, device: edge.device)
         for (member, expected) in edge.expected {
             let actual: String? =
@@ -162,7 +162,7 @@ private let rows: [EdgeCase] = [
         for _ in 0..<3 { #expect(table.resolve("shop:///p/new").json == first.json) }
     }
 
-    private static func circle(_ a: String, _ b: String, _ c: String, _ d: String) -> [UInt8] {
+    private static func redirectCycle(_ a: String, _ b: String, _ c: String, _ d: String) -> [UInt8] {
         let text = """
             {"schemaVersion":1,"table":{"id":"t","version":"1"},
              "link":{"schemes":["t"],"host":"authority","hosts":["*"]},
@@ -172,11 +172,12 @@ private let rows: [EdgeCase] = [
     }
 
     @Test("A literal redirect cycle is a table error, and a cycle with captures ends at run time")
-    func circles() throws {
-        let (table, problems, _) = RouteTable.check(Self.circle("/a", "/b", "/b", "/a"))
+    func redirectCycles() throws {
+        let (table, problems, _) = RouteTable.check(Self.redirectCycle("/a", "/b", "/b", "/a"))
         #expect(table == nil)
         #expect(problems.map(\.code) == [.redirectCycle])
-        let decision = try RouteTable(json: Self.circle("/a/{x}", "/b/{x}", "/b/{x}", "/a/{x}")).resolve("t:///a/1")
+        let decision = try RouteTable(json: Self.redirectCycle("/a/{x}", "/b/{x}", "/b/{x}", "/a/{x}")).resolve(
+            "t:///a/1")
         #expect(decision.reason == "redirect_limit")
         #expect(decision.via == ["a", "b"])
     }

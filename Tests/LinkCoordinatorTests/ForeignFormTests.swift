@@ -113,9 +113,10 @@ struct ForeignFormTests {
     func expected(path: String) throws {
         let own = try #require(ForeignForm.known.first { $0.path == path })
         let found = Self.problems("{\"id\": \"x\", \"match\": \(Self.quoted(path)), \"to\": {\"root\": true}}")
-        let told = found.filter { $0.code == .foreignSyntax || $0.severity == .error }
-        #expect(!told.isEmpty)
-        #expect(told.lazy.compactMap { Self.form($0.suggestion) }.first == own.form, "\(told.map(\.suggestion))")
+        let reported = found.filter { $0.code == .foreignSyntax || $0.severity == .error }
+        #expect(!reported.isEmpty)
+        #expect(
+            reported.lazy.compactMap { Self.form($0.suggestion) }.first == own.form, "\(reported.map(\.suggestion))")
     }
 
     @Test("A form suggested for a pattern is valid, with its constraints and bindings", arguments: [1, 20, 300])

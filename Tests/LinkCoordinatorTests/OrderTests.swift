@@ -43,7 +43,7 @@ struct OrderTests {
     }
 
     @Test("The order has no cycle where inclusion would have one")
-    func circle() throws {
+    func cycle() throws {
         let a = try pattern("/{a:int(1..10)}/{n}")
         let b = try pattern("/{b:int(1..100)}/x")
         let c = try pattern("/{c:int(5..200)}/{e:enum(x|y)}")

@@ -41,7 +41,7 @@ import Testing
     }
 
     /// The parts of `table`, with line and column, in the order of the file.
-    private static let places = [
+    private static let partLocations = [
         (4, 84, "the capture type `uuid`", 2), (5, 28, "the field type `date`", 3),
         (5, 50, "the field type `date`", 3), (6, 26, "the key `listed` in the capability `c`", 3),
         (7, 43, "the capture type `uuid`", 2), (7, 69, "the key `status` in a route", 2),
@@ -49,7 +49,7 @@ import Testing
 
     /// Returns the expected problems for the parts that are newer than a version.
     private static func expected(newerThan version: Int, _ message: (String, Int) -> String) -> [String] {
-        places.filter { $0.3 > version }.map { "\($0.0):\($0.1) \(message($0.2, $0.3))" }
+        partLocations.filter { $0.3 > version }.map { "\($0.0):\($0.1) \(message($0.2, $0.3))" }
     }
 
     private static func unknown(newest: Int, declared: Int) -> [String] {
@@ -111,7 +111,8 @@ import Testing
                 ? ["2:18 the table declares schemaVersion \(declared), but the check is for schemaVersion \(newest)"]
                 : []
             // A part that is newer than the declared version is an error of its own.
-            let parts = Self.places.filter { $0.3 > newest && $0.3 <= declared }.map { line, column, part, version in
+            let parts = Self.partLocations.filter { $0.3 > newest && $0.3 <= declared }.map {
+                line, column, part, version in
                 "\(line):\(column) \(part) needs schemaVersion \(version), but the check is for schemaVersion \(newest)"
             }
             #expect(found.map { "\($0.line):\($0.column) \($0.message)" } == leading + parts)

@@ -67,7 +67,7 @@ struct ContextTests {
     }
 
     @Test("The context of a record is not visible in later records or bare links")
-    func left() {
+    func notCarriedOver() {
         var reader = EventReader(passthrough: ["c"])
         for (value, expected) in [
             (#"{"link":"a:b","c":1}"#, #""c":1"#), ("a:b", ""), (#"{"c":2,"link":5}"#, "-"), (#"{"link":"a:b"}"#, ""),

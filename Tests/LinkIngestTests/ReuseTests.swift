@@ -30,20 +30,20 @@ struct ReuseTests {
         let event = reader.eventPointer.pointee
         let request = event.request
         if case .link = request.form { check(request, in: bytes.view, text) }
-        var told = [
+        var values = [
             event.id.string, event.id.isEmpty ? "" : "\(event.idIsPlain)", "\(request.form)", request.text.string,
             "\(request.isPlain) \(request.mode)", request.params.string,
             request.payload.string, "\(event.hasApplication) \(event.application.string) \(event.action.string)",
             "\(String(describing: event.expires)) \(event.deviceCount) \(event.context.string)",
         ]
         for index in 0..<event.deviceCount {
-            guard let device = try? reader.device(at: index) else { return told + ["device \(index) is invalid"] }
+            guard let device = try? reader.device(at: index) else { return values + ["device \(index) is invalid"] }
             let facts = device.facts
-            told.append("\(device.id.string) \(device.isPlain) \(facts.known) \(facts.unreadable)")
-            told += [facts.platform, facts.app, facts.os, facts.locale, facts.region, facts.coordinator].map(\.string)
-            told += [facts.capabilities, facts.claims, facts.attributes, device.roots].map { "\($0.map(\.string))" }
+            values.append("\(device.id.string) \(device.isPlain) \(facts.known) \(facts.unreadable)")
+            values += [facts.platform, facts.app, facts.os, facts.locale, facts.region, facts.coordinator].map(\.string)
+            values += [facts.capabilities, facts.claims, facts.attributes, device.roots].map { "\($0.map(\.string))" }
         }
-        return told
+        return values
     }
 
     /// Properties that the resolver requires: a screened link has no forbidden bytes, and the bytes after it belong to
@@ -53,8 +53,8 @@ struct ReuseTests {
         if request.isScreened {
             #expect(link.array.allSatisfy { $0 >= 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "\\") }, "\(text)")
         }
-        if request.bytesBehind > 0 {
-            #expect(link.start >= record.start && link.end + request.bytesBehind <= record.end, "\(text)")
+        if request.bytesAfter > 0 {
+            #expect(link.start >= record.start && link.end + request.bytesAfter <= record.end, "\(text)")
         }
     }
 
@@ -62,13 +62,13 @@ struct ReuseTests {
     func pairs(key: String?) {
         for second in Self.records {
             var fresh = EventReader()
-            let wanted = reading(second, &fresh, key: key)
+            let expected = reading(second, &fresh, key: key)
             for first in Self.records {
                 var used = EventReader()
                 // The second read uses the template that the first one learned.
                 for _ in 0..<2 { _ = reading(first, &used, key: key) }
-                #expect(reading(second, &used, key: key) == wanted, "\(second) after \(first)")
-                #expect(reading(second, &used, key: key) == wanted, "\(second) twice after \(first)")
+                #expect(reading(second, &used, key: key) == expected, "\(second) after \(first)")
+                #expect(reading(second, &used, key: key) == expected, "\(second) twice after \(first)")
             }
         }
     }

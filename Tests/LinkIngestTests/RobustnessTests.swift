@@ -71,16 +71,16 @@ struct RobustnessTests {
 
     private func mutate(_ bytes: inout [UInt8], _ alphabet: [UInt8], _ generator: inout SeededGenerator) {
         guard !bytes.isEmpty else { return }
-        let place = Int.random(in: 0..<bytes.count, using: &generator)
+        let index = Int.random(in: 0..<bytes.count, using: &generator)
         switch Int.random(in: 0..<6, using: &generator) {
-        case 0: bytes[place] = UInt8.random(in: 0...255, using: &generator)
-        case 1: bytes[place] = alphabet[Int.random(in: 0..<alphabet.count, using: &generator)]
-        case 2: bytes.remove(at: place)
-        case 3: bytes.insert(alphabet[Int.random(in: 0..<alphabet.count, using: &generator)], at: place)
-        case 4: bytes.removeSubrange(place..<min(bytes.count, place + 12))
+        case 0: bytes[index] = UInt8.random(in: 0...255, using: &generator)
+        case 1: bytes[index] = alphabet[Int.random(in: 0..<alphabet.count, using: &generator)]
+        case 2: bytes.remove(at: index)
+        case 3: bytes.insert(alphabet[Int.random(in: 0..<alphabet.count, using: &generator)], at: index)
+        case 4: bytes.removeSubrange(index..<min(bytes.count, index + 12))
         default:
-            let end = min(bytes.count, place + Int.random(in: 1...40, using: &generator))
-            bytes.insert(contentsOf: bytes[place..<end], at: Int.random(in: 0...bytes.count, using: &generator))
+            let end = min(bytes.count, index + Int.random(in: 1...40, using: &generator))
+            bytes.insert(contentsOf: bytes[index..<end], at: Int.random(in: 0...bytes.count, using: &generator))
         }
     }
 
@@ -120,9 +120,9 @@ struct RobustnessTests {
             cursor.open(ByteView(bytes))
             var scope = try cursor.enterObject()
             while try cursor.nextMember(&scope) {
-                let isWanted = scope.name.string == name
+                let isMatch = scope.name.string == name
                 let value = try cursor.skip()
-                if isWanted { return value.array }
+                if isMatch { return value.array }
             }
             return []
         }

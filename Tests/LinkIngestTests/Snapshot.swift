@@ -8,7 +8,7 @@ struct Snapshot: Equatable {
     var form = ""
     var text = ""
     var isPlain = true
-    var mode = "unsaid"
+    var mode = "unspecified"
     var params = ""
     var payload = ""
     var id = ""

@@ -54,10 +54,10 @@ internal import Testing
             (["a", "b", "c"], "does not accept the argument `c`"), (["--topic", "a b"], "1..249"),
             (["--header", "novalue"], "key=value"), (["--color", "sometimes"], "auto, always, never"),
         ])
-    func wrong(arguments: [String], words: String) {
+    func invalid(arguments: [String], message: String) {
         let error = #expect(throws: CommandFailure.self) { try Self.parse(arguments) }
         #expect(error?.code == .usage)
-        #expect(error?.line.contains(words) == true, "\(error?.line ?? "")")
+        #expect(error?.line.contains(message) == true, "\(error?.line ?? "")")
     }
 
     @Test(
@@ -66,10 +66,10 @@ internal import Testing
             (["confg"], 64, "use `linkd config`"), (["frobnicate"], 64, "see `linkd --help` for all commands"),
             (["help", "cnfig"], 64, "use `linkd help config`"),
         ])
-    func commands(arguments: [String], code: Int, words: String) {
+    func commands(arguments: [String], code: Int, message: String) {
         let result = linkd(arguments)
         #expect(Int(result.code) == code)
-        #expect(result.err.contains(words), "\(result.err)")
+        #expect(result.err.contains(message), "\(result.err)")
     }
 
     @Test("--help has precedence over all errors")

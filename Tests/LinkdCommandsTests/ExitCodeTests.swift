@@ -23,10 +23,10 @@ internal import Testing
             ),
             (["config", "--config", "/no/such.json"], 78, "cannot be read"),
         ])
-    func withoutBroker(arguments: [String], code: Int32, words: String) throws {
+    func withoutBroker(arguments: [String], code: Int32, message: String) throws {
         let result = try LinkdProcess.run(arguments)
         #expect(result.code == code, "\(result.err)")
-        #expect(result.err.contains(words), "\(result.err)")
+        #expect(result.err.contains(message), "\(result.err)")
         #expect(result.err.split(separator: "\n").last?.hasPrefix("exit \(code) (") == true, "\(result.err)")
         #expect(result.out == "")
     }
@@ -57,8 +57,8 @@ internal import Testing
         let files = ShippedFiles(environment: ["LINKD_HOME": "/a"], executable: "/b/bin/linkd", directory: "/c")
         let error = #expect(throws: CommandFailure.self) { try files.path("routes") }
         #expect(error?.code == .configuration)
-        for place in ["LINKD_HOME /a", "/b/share/linkd", "/c/config"] {
-            #expect(error?.reason.contains(place) == true, "\(error?.reason ?? "")")
+        for location in ["LINKD_HOME /a", "/b/share/linkd", "/c/config"] {
+            #expect(error?.reason.contains(location) == true, "\(error?.reason ?? "")")
         }
     }
 }

@@ -8,15 +8,15 @@ internal import Testing
 @Suite struct InterruptionTests {
     @Test("An interrupted produce prints its summary and ends with exit code 130")
     func produce() throws {
-        let place = FileManager.default.temporaryDirectory.appending(path: "linkd-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: place) }
+        let directory = FileManager.default.temporaryDirectory.appending(path: "linkd-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: directory) }
         let files = try ["out", "err"].map { name in
-            try Data().write(to: place.appending(path: name))
-            return try FileHandle(forWritingTo: place.appending(path: name))
+            try Data().write(to: directory.appending(path: name))
+            return try FileHandle(forWritingTo: directory.appending(path: name))
         }
         func text(_ name: String) throws -> String {
-            String(decoding: try Data(contentsOf: place.appending(path: name)), as: UTF8.self)
+            String(decoding: try Data(contentsOf: directory.appending(path: name)), as: UTF8.self)
         }
         let input = Pipe()
         let process = Process()
@@ -31,7 +31,7 @@ internal import Testing
         try process.run()
         // The second line is reported when it is read, so both lines have been read then.
         try input.fileHandleForWriting.write(contentsOf: Data("shop:///p/new\n{\n".utf8))
-        let wasRead = try waits(seconds: 60) {
+        let wasRead = try becomesTrue(withinSeconds: 60) {
             if try text("err").contains("line 2") { return true }
             Thread.sleep(forTimeInterval: 0.02)
             return false

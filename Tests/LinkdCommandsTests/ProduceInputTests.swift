@@ -32,10 +32,10 @@ internal import Testing
             ("a\"b,c\nd,e\n", "contains a quote"), ("\"a\"b,c\nd,e\n", "a closing quote is followed"),
             ("d,e\n\"never closed", "not closed"),
         ])
-    func csvFaults(text: String, words: String) throws {
+    func csvFaults(text: String, message: String) throws {
         let records = try Self.csv(text)
         #expect(records.compactMap(\.fault).count == 1)
-        #expect(records.compactMap(\.fault).first?.contains(words) == true)
+        #expect(records.compactMap(\.fault).first?.contains(message) == true)
         #expect(records.contains { $0.fault == nil && $0.cells == [Array("d".utf8), Array("e".utf8)] })
     }
 
@@ -81,13 +81,13 @@ internal import Testing
     @Test(
         "An unknown or repeated column ends with exit code 65",
         arguments: [("link,devce.id", "write `device.id`"), ("link,link", "twice"), ("zzzzzz", "use id, application")])
-    func badColumns(header: String, words: String) throws {
+    func badColumns(header: String, message: String) throws {
         let cells = try Self.csv(header + "\n")[0].cells
         let error = #expect(throws: CommandFailure.self) {
             try EventColumns(header: cells, file: "f.csv", passthrough: [])
         }
         #expect(error?.code == .badData)
-        #expect(error?.line.contains(words) == true, "\(error?.line ?? "")")
+        #expect(error?.line.contains(message) == true, "\(error?.line ?? "")")
     }
 
     /// Returns the values to send, or the errors, of an input's lines.
@@ -135,12 +135,12 @@ internal import Testing
             ("please open the shop\n", 65, #""unreadable":1"#, "bad_json"),
             ("", 0, #""read":0,"sent":0,"delivered":0,"failed":0,"unreadable":0,"without_key":0"#, ""),
         ])
-    func dryRun(text: String, code: Int32, summary: String, words: String) {
+    func dryRun(text: String, code: Int32, summary: String, message: String) {
         withTemporaryFile(text) { path in
             let result = linkd("produce", "--dry-run", "--json", path)
             #expect(result.code == code)
             #expect(result.out.contains(summary), "\(result.out)")
-            #expect(result.err.contains(words), "\(result.err)")
+            #expect(result.err.contains(message), "\(result.err)")
         }
     }
 

@@ -26,11 +26,11 @@ internal import Testing
             #expect(out.count == event["devices"]?.array?.count ?? 1, "\(line)\n\(result.out)\(result.err)")
             for decision in try out.map({ try JSONValue.parse(Array($0.utf8)) }) {
                 for expected in event["expect"]?.object ?? [] where !expected.value.isNull {
-                    var wanted = JSONText()
-                    wanted.value(nil, expected.value)
+                    var expectedText = JSONText()
+                    expectedText.value(nil, expected.value)
                     var actual = JSONText()
                     actual.value(nil, decision[expected.name] ?? JSONValue(.null))
-                    #expect(actual.finish() == wanted.finish(), "\(expected.name) of \(line)")
+                    #expect(actual.finish() == expectedText.finish(), "\(expected.name) of \(line)")
                 }
             }
         }

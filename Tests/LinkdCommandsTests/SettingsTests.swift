@@ -92,63 +92,66 @@ internal import Testing
     }
 
     /// A wrong setting with the expected exit code and parts of the message.
-    struct Wrong: Sendable, CustomTestStringConvertible {
+    struct InvalidSetting: Sendable, CustomTestStringConvertible {
         var flags: [String: [String]] = [:]
         var environment: [String: String] = [:]
         var file: String?
         var code: ExitCode
-        var words: [String]
-        var testDescription: String { words.joined(separator: " ") }
+        var parts: [String]
+        var testDescription: String { parts.joined(separator: " ") }
     }
 
-    static let wrong: [Wrong] = [
-        Wrong(flags: ["lanes": ["0"]], code: .usage, words: ["--lanes", "`0`", "1..64"]),
-        Wrong(flags: ["lanes": ["four"]], code: .usage, words: ["`four`", "an integer"]),
-        Wrong(flags: ["commit.interval": ["20s"]], code: .usage, words: ["5ms..10s"]),
-        Wrong(flags: ["commit.bytes": ["1GiB"]], code: .usage, words: ["64KiB..128MiB"]),
-        Wrong(flags: ["guarantee": ["maybe"]], code: .usage, words: ["exactly-once, at-least-once"]),
-        Wrong(flags: ["bootstrap": ["nowhere"]], code: .usage, words: ["host:port", "1..32"]),
-        Wrong(flags: ["instance": ["a b"]], code: .usage, words: ["`a b`", "A-Za-z0-9._-"]),
-        Wrong(flags: ["output": ["link-events"]], code: .usage, words: ["link-events", "--output"]),
-        Wrong(flags: ["input": ["a", "b"], "dlq.topic": ["dead"]], code: .usage, words: ["{input}"]),
-        Wrong(flags: ["input": ["a", "a"]], code: .usage, words: ["twice"]),
-        Wrong(flags: ["dlq.topic": ["{input}"]], code: .usage, words: ["dead-letter topic link-events is an input"]),
-        Wrong(flags: ["report": ["json"]], code: .usage, words: ["stop.after"]),
-        Wrong(
+    static let invalidSettings: [InvalidSetting] = [
+        InvalidSetting(flags: ["lanes": ["0"]], code: .usage, parts: ["--lanes", "`0`", "1..64"]),
+        InvalidSetting(flags: ["lanes": ["four"]], code: .usage, parts: ["`four`", "an integer"]),
+        InvalidSetting(flags: ["commit.interval": ["20s"]], code: .usage, parts: ["5ms..10s"]),
+        InvalidSetting(flags: ["commit.bytes": ["1GiB"]], code: .usage, parts: ["64KiB..128MiB"]),
+        InvalidSetting(flags: ["guarantee": ["maybe"]], code: .usage, parts: ["exactly-once, at-least-once"]),
+        InvalidSetting(flags: ["bootstrap": ["nowhere"]], code: .usage, parts: ["host:port", "1..32"]),
+        InvalidSetting(flags: ["instance": ["a b"]], code: .usage, parts: ["`a b`", "A-Za-z0-9._-"]),
+        InvalidSetting(flags: ["output": ["link-events"]], code: .usage, parts: ["link-events", "--output"]),
+        InvalidSetting(flags: ["input": ["a", "b"], "dlq.topic": ["dead"]], code: .usage, parts: ["{input}"]),
+        InvalidSetting(flags: ["input": ["a", "a"]], code: .usage, parts: ["twice"]),
+        InvalidSetting(
+            flags: ["dlq.topic": ["{input}"]], code: .usage, parts: ["dead-letter topic link-events is an input"]),
+        InvalidSetting(flags: ["report": ["json"]], code: .usage, parts: ["stop.after"]),
+        InvalidSetting(
             flags: ["commit.interval": ["5s"], "librdkafka": ["transaction.timeout.ms=10000"]], code: .usage,
-            words: ["a third", "3333ms"]),
-        Wrong(flags: ["librdkafka": ["client.id=x"]], code: .usage, words: ["client.id", "--instance"]),
-        Wrong(flags: ["librdkafka": ["no.such=x"]], code: .usage, words: ["no property `no.such`"]),
-        Wrong(flags: ["librdkafka": ["justakey"]], code: .usage, words: ["key=value"]),
-        Wrong(environment: ["LINKD_LANES": "0"], code: .configuration, words: ["LINKD_LANES", "`0`", "1..64"]),
-        Wrong(environment: ["LINKD_LANE": "1"], code: .configuration, words: ["LINKD_LANE", "LINKD_LANES"]),
-        Wrong(environment: ["KAFKA_CLIENT_ID": "x"], code: .configuration, words: ["KAFKA_CLIENT_ID"]),
-        Wrong(
+            parts: ["a third", "3333ms"]),
+        InvalidSetting(flags: ["librdkafka": ["client.id=x"]], code: .usage, parts: ["client.id", "--instance"]),
+        InvalidSetting(flags: ["librdkafka": ["no.such=x"]], code: .usage, parts: ["no property `no.such`"]),
+        InvalidSetting(flags: ["librdkafka": ["justakey"]], code: .usage, parts: ["key=value"]),
+        InvalidSetting(
+            environment: ["LINKD_LANES": "0"], code: .configuration, parts: ["LINKD_LANES", "`0`", "1..64"]),
+        InvalidSetting(environment: ["LINKD_LANE": "1"], code: .configuration, parts: ["LINKD_LANE", "LINKD_LANES"]),
+        InvalidSetting(environment: ["KAFKA_CLIENT_ID": "x"], code: .configuration, parts: ["KAFKA_CLIENT_ID"]),
+        InvalidSetting(
             environment: ["KAFKA_SASL_PASSWORD_FILE": "/none"], code: .configuration,
-            words: ["/none", "cannot be read"]),
-        Wrong(file: #"{"lanes": 0}"#, code: .configuration, words: [":1", "`0`", "1..64"]),
-        Wrong(file: #"{"lanes": "2"}"#, code: .configuration, words: ["line 1, column 11", "wrong type"]),
-        Wrong(
+            parts: ["/none", "cannot be read"]),
+        InvalidSetting(file: #"{"lanes": 0}"#, code: .configuration, parts: [":1", "`0`", "1..64"]),
+        InvalidSetting(file: #"{"lanes": "2"}"#, code: .configuration, parts: ["line 1, column 11", "wrong type"]),
+        InvalidSetting(
             file: #"{"commit": {"intervall": "1s"}}"#, code: .configuration,
-            words: ["`commit.intervall`", "`commit.interval`"]),
-        Wrong(
+            parts: ["`commit.intervall`", "`commit.interval`"]),
+        InvalidSetting(
             file: #"{"commit.interval": "1s"}"#, code: .configuration,
-            words: ["nested", #"{"commit": {"interval": …}}"#]),
-        Wrong(file: #"{"commit": 3}"#, code: .configuration, words: ["`commit`"]),
-        Wrong(file: "{\n \"lanes\": 1,\n \"lanes\": 2}", code: .configuration, words: ["line 3", "two members"]),
-        Wrong(file: "[]", code: .configuration, words: ["not a JSON object"]),
-        Wrong(file: "{", code: .configuration, words: ["ends inside"]),
+            parts: ["nested", #"{"commit": {"interval": …}}"#]),
+        InvalidSetting(file: #"{"commit": 3}"#, code: .configuration, parts: ["`commit`"]),
+        InvalidSetting(
+            file: "{\n \"lanes\": 1,\n \"lanes\": 2}", code: .configuration, parts: ["line 3", "two members"]),
+        InvalidSetting(file: "[]", code: .configuration, parts: ["not a JSON object"]),
+        InvalidSetting(file: "{", code: .configuration, parts: ["ends inside"]),
     ]
 
     @Test(
         "A wrong value ends with exit code 64 from a flag or 78 otherwise, with source, value, and bounds",
-        arguments: wrong)
-    func errors(wrong: Wrong) {
+        arguments: invalidSettings)
+    func errors(invalid: InvalidSetting) {
         let error = #expect(throws: CommandFailure.self) {
-            try Self.settings(flags: wrong.flags, environment: wrong.environment, file: wrong.file)
+            try Self.settings(flags: invalid.flags, environment: invalid.environment, file: invalid.file)
         }
-        #expect(error?.code == wrong.code)
-        for word in wrong.words { #expect(error?.line.contains(word) == true, "\(error?.line ?? "")") }
+        #expect(error?.code == invalid.code)
+        for word in invalid.parts { #expect(error?.line.contains(word) == true, "\(error?.line ?? "")") }
     }
 
     @Test("A missing settings file ends with exit code 78")

@@ -22,10 +22,10 @@ internal import Testing
             (["-b", "127.0.0.1:1", "--table", shop, "--start-timeout", "1s"], 69, "no broker"),
             (["-b", "127.0.0.1:1", "--table", shop, "--lanes", "65"], 64, "1..64"),
         ])
-    func start(arguments: [String], code: Int32, words: String) throws {
+    func start(arguments: [String], code: Int32, message: String) throws {
         let result = try LinkdProcess.run(["worker"] + arguments)
         #expect(result.code == code, "\(result.err)")
-        #expect(result.err.split(separator: "\n").last?.contains(words) == true, "\(result.err)")
+        #expect(result.err.split(separator: "\n").last?.contains(message) == true, "\(result.err)")
         #expect(result.out == "")
     }
 

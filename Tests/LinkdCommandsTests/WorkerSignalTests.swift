@@ -68,7 +68,7 @@ internal import Testing
             // The broker does not answer, so the start does not end.
             proxy.hold(true)
             let worker = try Self.worker(proxy.bootstrapServers, "--start-timeout", "5m")
-            let isAsked = waits(seconds: 60) {
+            let isAsked = becomesTrue(withinSeconds: 60) {
                 Thread.sleep(forTimeInterval: 0.01)
                 return proxy.count(of: .apiVersions) > 0
             }

@@ -5,33 +5,33 @@ import Testing
 /// tables.
 @Suite("The inputs of the searches have no findings")
 struct CorpusTests {
-    static let worlds = try? World.all()
+    static let environments = try? FuzzEnvironment.all()
 
     @Test("Every input in the corpus passes", arguments: FuzzTarget.allCases)
     func kept(target: FuzzTarget) throws {
-        let runner = FuzzRunner(worlds: try #require(Self.worlds))
-        for input in try Seeds.kept(target) {
+        let runner = FuzzRunner(environments: try #require(Self.environments))
+        for input in try Seeds.corpusInputs(of: target) {
             #expect(runner.run(target, input) == nil, "\(CorpusFile.line(input))")
         }
     }
 
     @Test("Every input generated from samples and tables passes", arguments: FuzzTarget.allCases)
     func made(target: FuzzTarget) throws {
-        let worlds = try #require(Self.worlds)
-        let runner = FuzzRunner(worlds: worlds)
-        let inputs = try Seeds.made(target, worlds: worlds)
+        let environments = try #require(Self.environments)
+        let runner = FuzzRunner(environments: environments)
+        let inputs = try Seeds.generatedInputs(of: target, environments: environments)
         #expect(inputs.count > 8)
         for input in inputs { #expect(runner.run(target, input) == nil, "\(CorpusFile.line(input))") }
     }
 
     @Test("Mutated inputs pass", arguments: FuzzTarget.allCases)
     func changed(target: FuzzTarget) throws {
-        let worlds = try #require(Self.worlds)
-        let runner = FuzzRunner(worlds: worlds)
-        let mutator = Mutator(target, worlds: worlds)
+        let environments = try #require(Self.environments)
+        let runner = FuzzRunner(environments: environments)
+        let mutator = Mutator(target, environments: environments)
         let seed: UInt64 = 10
         var random = RandomSource(seed: seed)
-        let inputs = try Seeds.made(target, worlds: worlds).filter { $0.count < 3_000 }
+        let inputs = try Seeds.generatedInputs(of: target, environments: environments).filter { $0.count < 3_000 }
         for round in 0..<(target == .tables ? 30 : 200) {
             var input = random.pick(inputs)
             mutator.change(&input, &random)
@@ -45,7 +45,7 @@ struct CorpusTests {
     @Test("Long-lived processors yield the same results as fresh ones")
     func adversarial() throws {
         let seed: UInt64 = 3
-        var run = AdversarialRun(worlds: try #require(Self.worlds), seed: seed, recordsPerRound: 250)
+        var run = AdversarialRun(environments: try #require(Self.environments), seed: seed, recordsPerRound: 250)
         for _ in 0..<8 {
             for difference in run.next() {
                 let input = difference.input.map(CorpusFile.line) ?? "only after other rounds"

@@ -100,7 +100,7 @@ struct BadTableTests {
     func problems(table: BadTable) {
         let found = table.problems
         let marks = found.map {
-            BadTable.Mark(line: $0.place.line, column: $0.place.column, code: $0.code.rawValue)
+            BadTable.Mark(line: $0.location.line, column: $0.location.column, code: $0.code.rawValue)
         }
         let listing = found.map { $0.text(file: "table.json") }.joined(separator: "\n")
         #expect(marks.sorted() == table.marks, "\(listing)")
@@ -161,9 +161,9 @@ struct BadTableTests {
     }
 
     @Test("Positions are equal whether they are found one by one or together", arguments: BadTable.all)
-    func places(table: BadTable) {
+    func locations(table: BadTable) {
         for problem in table.problems where problem.code != .json && problem.code != .duplicate {
-            #expect(problem.place == JSONLocation.locate(offset: problem.offset, in: table.file))
+            #expect(problem.location == JSONLocation.locate(offset: problem.offset, in: table.file))
         }
     }
 
@@ -191,9 +191,9 @@ struct BadTableTests {
                 #expect(value["severity"]?.string == problem.severity.text)
                 #expect(value["message"]?.string == problem.message)
                 #expect(value["file"]?.string == "a \"b\".json")
-                #expect(value["line"]?.integer == Int64(problem.place.line))
-                #expect(value["column"]?.integer == Int64(problem.place.column))
-                #expect(value["pointer"]?.string == problem.place.pointer)
+                #expect(value["line"]?.integer == Int64(problem.location.line))
+                #expect(value["column"]?.integer == Int64(problem.location.column))
+                #expect(value["pointer"]?.string == problem.location.pointer)
                 #expect(value["routes"]?.array?.compactMap(\.string) == problem.routes)
                 #expect(value["suggestion"]?.string == problem.suggestion)
             }

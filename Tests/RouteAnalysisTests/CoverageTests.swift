@@ -25,11 +25,11 @@ import Testing
         #expect(try route("legal", plain).isUnused)
         #expect(plain.reasons.map { "\($0.reason) \($0.decisions)" }.contains("no_route 1"))
         #expect(plain.withoutRoute == 1)
-        #expect(plain.traced == 0)
+        #expect(plain.withTrace == 0)
 
         let traced = table.coverage(
             of: Self.links.compactMap { try? Decision(json: table.explain(.link($0)).decisionJSON) })
-        #expect(traced.traced == Self.links.count - 1)
+        #expect(traced.withTrace == Self.links.count - 1)
         #expect(
             try route("item", traced).patterns.map(\.decisions) == [1, 1],
             "one link matched the pattern, one the alias")
@@ -45,7 +45,7 @@ import Testing
         let coverage = table.coverage(of: [other.resolve("myapp://simple"), strange])
         #expect(coverage.ofOtherTables == 1)
         #expect(coverage.ofOtherVersions == 1)
-        #expect(coverage.unknown == 1)
+        #expect(coverage.withUnknownRoute == 1)
         #expect(coverage.decisions == 1)
         #expect(coverage.routes.filter { !$0.isUnused }.isEmpty)
     }
@@ -60,6 +60,6 @@ import Testing
         let coverage = table.coverage(of: [own, older, older])
         let item = try #require(coverage.routes.first { $0.id == "item" })
         #expect(item.decisions == 3 && item.variants == [0, 0, 1])
-        #expect(coverage.decisions == 3 && coverage.ofOtherVersions == 2 && coverage.unknown == 0)
+        #expect(coverage.decisions == 3 && coverage.ofOtherVersions == 2 && coverage.withUnknownRoute == 0)
     }
 }

@@ -62,14 +62,15 @@ struct DeadThingTests {
             let conditions = (0..<Int.random(in: 2...8, using: &generator)).map { _ in Self.condition(&generator) }
             let file = Array(Self.table(conditions).utf8)
             let pointers = Set(RouteTable.problems(in: file).filter { $0.code == .neverHolds }.map(\.pointer))
-            let dead = Set(conditions.indices.filter { pointers.contains("/routes/0/variants/\($0)/when") })
-            told += dead.count
+            let unused = Set(conditions.indices.filter { pointers.contains("/routes/0/variants/\($0)/when") })
+            told += unused.count
             let table = try RouteTable(json: file)
             for _ in 0..<60 {
                 let device = Self.device(&generator)
                 for link in ["app://a", "app://a?q=1", "app://a?q=2"] {
-                    let taken = try #require(table.resolve(link, device: device).variant)
-                    #expect(!dead.contains(taken), "seed \(seed): variant \(taken) of \(conditions) for \(device)")
+                    let selected = try #require(table.resolve(link, device: device).variant)
+                    #expect(
+                        !unused.contains(selected), "seed \(seed): variant \(selected) of \(conditions) for \(device)")
                 }
             }
         }

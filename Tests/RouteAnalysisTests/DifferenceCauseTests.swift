@@ -121,12 +121,12 @@ struct TableChange: Sendable, CustomTestStringConvertible {
     func causes(change: TableChange) throws {
         let (old, new) = (try Self.table([]), try Self.table(change.edits))
         let difference = new.difference(from: old)
-        let told = difference.groups.map { $0.causes.map { [$0.place, $0.old, $0.new] } }
+        let told = difference.groups.map { $0.causes.map { [$0.location, $0.old, $0.new] } }
         #expect(Set(told) == Set(change.causes.map { [$0] }), "\(told)")
         #expect(told.count == change.causes.count, "\(told)")
         #expect(difference.groups.flatMap(\.changes).count == difference.changes.count)
-        let breaking = difference.groups.filter(\.isBreaking).flatMap { $0.causes.map(\.place) }
-        #expect(Set(breaking) == Set(change.breaking), "\(difference.groups.flatMap(\.changes).compactMap(\.breaks))")
+        let breaking = difference.groups.filter(\.isBreaking).flatMap { $0.causes.map(\.location) }
+        #expect(Set(breaking) == Set(change.breaking), "\(difference.groups.flatMap(\.changes).compactMap(\.breakage))")
         for group in difference.groups {
             // Breaking changes come first, and every witness shows its change.
             let order = group.changes.map(\.isBreaking)
@@ -148,11 +148,11 @@ struct TableChange: Sendable, CustomTestStringConvertible {
         #expect(try table(#""com.b", "com.a""#).difference(from: one).groups.isEmpty)
         let more = try #require(try table(#""com.a", "com.b", "com.c""#).difference(from: one).groups.first)
         #expect(!more.isBreaking && more.changes.isEmpty)
-        #expect(more.causes.map { [$0.place, $0.old, $0.new] } == [["table.applications", nil, "com.c"]])
+        #expect(more.causes.map { [$0.location, $0.old, $0.new] } == [["table.applications", nil, "com.c"]])
         let difference = try table(#""com.c", "com.a""#).difference(from: one)
         let less = try #require(difference.groups.first)
         #expect(difference.groups.count == 1 && less.isBreaking && difference.changes.isEmpty)
-        #expect(less.causes.map { [$0.place, $0.old, $0.new] } == [["table.applications", "com.b", "com.c"]])
+        #expect(less.causes.map { [$0.location, $0.old, $0.new] } == [["table.applications", "com.b", "com.c"]])
         #expect(less.losses == ["events of the application `com.b` become dead letters (application_unknown)"])
     }
 
@@ -196,7 +196,7 @@ struct TableChange: Sendable, CustomTestStringConvertible {
         try #require(file.contains(old))
         let before = try #require(RouteTable.unchecked(Array(file.utf8)))
         let after = try #require(RouteTable.unchecked(Array(file.replacing(old, with: new).utf8)))
-        let told = after.difference(from: before).groups.flatMap { $0.causes.map { [$0.place, $0.old, $0.new] } }
+        let told = after.difference(from: before).groups.flatMap { $0.causes.map { [$0.location, $0.old, $0.new] } }
         #expect(told == [cause], "\(told)")
     }
 
@@ -216,9 +216,9 @@ struct TableChange: Sendable, CustomTestStringConvertible {
         }
         let difference = try table { $0 % 10 == 3 ? "y" : "x" }.difference(from: table { _ in "x" })
         #expect(
-            Set(difference.groups.map { $0.causes.map(\.place) })
+            Set(difference.groups.map { $0.causes.map(\.location) })
                 == [["routes.r3"], ["routes.r13"], ["routes.r23"], ["routes.r33"]])
-        #expect(difference.groups.allSatisfy { $0.changes[0].breaks == "another screen is on top" })
+        #expect(difference.groups.allSatisfy { $0.changes[0].breakage == "another screen is on top" })
     }
 
     /// Decisions before and after a change, with the expected loss.
@@ -286,7 +286,8 @@ struct TableChange: Sendable, CustomTestStringConvertible {
 
     @Test("A loss breaks something, and an addition does not", arguments: breakages)
     func breakage(old: String, new: String, breaks: String?) throws {
-        let found = Breakage.of(try JSONValue.parse(Array(old.utf8)), try JSONValue.parse(Array(new.utf8)))
+        let found = Breakage.description(
+            from: try JSONValue.parse(Array(old.utf8)), to: try JSONValue.parse(Array(new.utf8)))
         #expect((found == nil) == (breaks == nil) && (found ?? "").hasPrefix(breaks ?? ""), "\(found ?? "nothing")")
     }
 

@@ -41,7 +41,7 @@ struct DifferenceCompletenessTests {
     @Test("Requests other than links that depend on too many facts are sampled", arguments: manyDevices)
     func sampled(name: String, members: String) throws {
         let difference = try Self.table(members).difference(from: Self.table(members))
-        #expect(difference.sampled.contains { $0.old == nil && $0.new == nil }, "\(name)")
+        #expect(difference.sampledSets.contains { $0.old == nil && $0.new == nil }, "\(name)")
     }
 
     @Test("Pairs of changed screens above the limit are reported as unproved, for links and for other requests")
@@ -55,10 +55,10 @@ struct DifferenceCompletenessTests {
                 """#)
         }
         let few = try table("sheet", 4).difference(from: table("push", 4))
-        #expect(few.unproved.isEmpty && !few.changes.isEmpty)
+        #expect(few.incompletelyComparedSets.isEmpty && !few.changes.isEmpty)
         let many = try table("sheet", 40).difference(from: table("push", 40))
-        #expect(many.unproved.contains { $0.old == nil && $0.new == nil })
-        #expect(many.unproved.contains { $0.old?.route == "go" && $0.new?.route == "go" })
+        #expect(many.incompletelyComparedSets.contains { $0.old == nil && $0.new == nil })
+        #expect(many.incompletelyComparedSets.contains { $0.old?.route == "go" && $0.new?.route == "go" })
     }
 
     @Test("A path at the limit of segments is tried for every screen")
@@ -85,7 +85,7 @@ struct DifferenceCompletenessTests {
         }
         let difference = try table(less).difference(from: table(more))
         #expect(difference.changes.contains { $0.isBreaking && $0.new.reason == "param_invalid" })
-        #expect(difference.unproved.isEmpty && difference.sampled.isEmpty)
+        #expect(difference.incompletelyComparedSets.isEmpty && difference.sampledSets.isEmpty)
     }
 
     @Test("A difference is reported for its own links, even after many of the same kind for other links")
@@ -107,7 +107,7 @@ struct DifferenceCompletenessTests {
         let difference = try table("enum(b)").difference(from: table("enum(\(values.joined(separator: "|"))|b)"))
         let own = difference.changes.filter { $0.oldChoice?.route == "r" && $0.newChoice?.route == "r" }
         #expect(own.contains { $0.isBreaking }, "\(own.map(\.request.text))")
-        #expect(difference.unproved.isEmpty && difference.sampled.isEmpty)
+        #expect(difference.incompletelyComparedSets.isEmpty && difference.sampledSets.isEmpty)
     }
 
     @Test("At most as many sets of links changed as were compared, and changes of other requests are counted apart")
@@ -127,7 +127,7 @@ struct DifferenceCompletenessTests {
         #expect(paths.otherChanges == paths.changes.count)
         let links = try table("/r2", "push").difference(from: table("/r", "push"))
         let changed = Set(links.changes.map { [$0.oldChoice, $0.newChoice] }).count
-        #expect(links.changedSets == changed && links.changedSets <= links.sets)
+        #expect(links.changedSets == changed && links.changedSets <= links.comparedSetCount)
         #expect(links.otherChanges == 0)
     }
 }

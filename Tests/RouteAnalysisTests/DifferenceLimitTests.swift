@@ -89,8 +89,8 @@ struct DifferenceLimitTests {
     func lost(change: LimitChange) throws {
         let (old, new) = try change.tables()
         let difference = new.difference(from: old)
-        #expect(difference.unproved.isEmpty && difference.sampled.isEmpty)
-        #expect(difference.groups.map { $0.causes.map(\.place) } == [["link.limits"]], "\(difference.groups)")
+        #expect(difference.incompletelyComparedSets.isEmpty && difference.sampledSets.isEmpty)
+        #expect(difference.groups.map { $0.causes.map(\.location) } == [["link.limits"]], "\(difference.groups)")
         for one in difference.changes {
             #expect(old.resolve(one.request, device: one.device).json == one.old.json)
             #expect(new.resolve(one.request, device: one.device).json == one.new.json)
@@ -118,7 +118,8 @@ struct DifferenceLimitTests {
         }
         let difference = try table("/q/1/2/3/{rest}").difference(from: table("/q/{rest}"))
         let lost = try #require(difference.changes.first { $0.isBreaking })
-        #expect(lost.old.outcome == .navigate && lost.new.reason == "budget" && difference.unproved.isEmpty)
+        #expect(
+            lost.old.outcome == .navigate && lost.new.reason == "budget" && difference.incompletelyComparedSets.isEmpty)
     }
 
     @Test("Links that cannot be made long enough are reported as unproved")
@@ -127,7 +128,7 @@ struct DifferenceLimitTests {
         let route = Self.bound("/f", #""f": "fragment""#).replacing(
             #""match": "/f""#, with: #""match": "/f", "query": { "zz": null }"#)
         let (old, new) = try LimitChange("", route, #""maxBytes": 300"#, lost: nil).tables()
-        #expect(new.difference(from: old).unproved.contains { $0.old?.pattern == "/f" })
+        #expect(new.difference(from: old).incompletelyComparedSets.contains { $0.old?.pattern == "/f" })
     }
 
     @Test("Requests other than links are tried up to the limits too")

@@ -29,7 +29,7 @@ struct DifferenceScaleTests {
         var others = routes
         others[17] = route("r17", [#""claim": "c17", "attributes": { "a17": "w" }"#])
         let difference = try table(others).difference(from: table(routes))
-        #expect(difference.sampled.isEmpty && difference.unproved.isEmpty)
+        #expect(difference.sampledSets.isEmpty && difference.incompletelyComparedSets.isEmpty)
         #expect(Set(difference.changes.map { $0.newChoice?.route }) == ["r17"])
         for change in difference.changes {
             #expect(change.device.claims == ["c17"] && change.device.attributes?["a17"] != nil)
@@ -41,7 +41,7 @@ struct DifferenceScaleTests {
         let all = #""app": ">=2", "os": "<3", "platform": "ios", "region": "GB", "claim": "vip""#
         let difference = try table([route("r", [all])]).difference(
             from: table([route("r", [all + #", "locale": "en""#])]))
-        #expect(difference.sampled.isEmpty)
+        #expect(difference.sampledSets.isEmpty)
         let change = try #require(difference.changes.first { $0.device.claims == ["vip"] })
         #expect(change.device.region == "GB" && change.device.platform == "ios" && change.device.app != nil)
     }
@@ -52,7 +52,7 @@ struct DifferenceScaleTests {
         let old = try table([route("r", conditions)])
         let new = try table([route("r", conditions.dropLast() + [#""claim": ["a", "c0"]"#])])
         let difference = new.difference(from: old)
-        #expect(difference.sampled.map { $0.new?.route } == ["r"])
+        #expect(difference.sampledSets.map { $0.new?.route } == ["r"])
         #expect(difference.changes.contains { $0.device.claims == ["a", "b"] })
     }
 }

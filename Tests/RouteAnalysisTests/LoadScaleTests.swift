@@ -9,15 +9,15 @@ struct LoadScaleTests {
     @Test("Four times the routes take about four times as long", arguments: LoadShape.all)
     func growth(shape: LoadShape) {
         let (few, many) = (shape.file(100), shape.file(400))
-        let short = ThreadTime.milliseconds { _ = RouteTable.check(few, advises: true) }
-        let long = ThreadTime.milliseconds { _ = RouteTable.check(many, advises: true) }
+        let short = ThreadTime.milliseconds { _ = RouteTable.check(few, includesAdvice: true) }
+        let long = ThreadTime.milliseconds { _ = RouteTable.check(many, includesAdvice: true) }
         print("\(shape.testDescription): 100 routes \(Int(short)) ms, 400 routes \(Int(long)) ms")
         // Quadratic growth takes sixteen times as long.
         #expect(long < 8 * short + 20)
     }
 
     @Test("A table of each shape is accepted or refused as expected", arguments: LoadShape.all)
-    func taken(shape: LoadShape) {
+    func accepted(shape: LoadShape) {
         let (table, problems, _) = RouteTable.check(shape.file(100))
         #expect((table == nil) == shape.isRefused, "\(problems.prefix(2).map(\.message))")
     }

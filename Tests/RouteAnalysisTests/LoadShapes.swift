@@ -179,9 +179,9 @@ struct LoadShape: Sendable, CustomTestStringConvertible {
                 return #""coordinators": { \#(own) },"#
             },
             route: { i, _ in #""match": "/t\#(i)", "to": { "path": "/c\#(i)/t\#(i)", "parents": "initial" }"# }),
-        line(testDescription: "one long chain of coordinators", initial: "", to: #""parents": "initial""#),
-        line(testDescription: "one long chain of coordinators with initial screens", initial: #""initial": "s", "#),
-        line(
+        chain(testDescription: "one long chain of coordinators", initial: "", to: #""parents": "initial""#),
+        chain(testDescription: "one long chain of coordinators with initial screens", initial: #""initial": "s", "#),
+        chain(
             testDescription: "stacks of one long chain of coordinators", initial: #""initial": "s", "#,
             to: #""parents": "initial""#
         ).refused,
@@ -203,7 +203,7 @@ struct LoadShape: Sendable, CustomTestStringConvertible {
     ]
 
     /// Returns a shape of coordinators, each of which is the parent of the next one, with a route to each.
-    private static func line(testDescription: String, initial: String, to more: String = "") -> LoadShape {
+    private static func chain(testDescription: String, initial: String, to more: String = "") -> LoadShape {
         LoadShape(
             testDescription: testDescription,
             head: { n in

@@ -57,7 +57,7 @@ struct ProofScaleTests {
         var problems = ProblemList()
         // The square of the number of routes is 2,560,000. A route that overlaps no other one takes a few dozen units
         // of work.
-        OverlapProof.run(source, budget: WorkBudget(perQuestion: 100_000, total: 400_000), into: &problems)
+        OverlapProof.run(source, budget: WorkBudget(perSearch: 100_000, total: 400_000), into: &problems)
         let found = problems.located(in: file)
         #expect(found.isEmpty, "\(found.prefix(3).map(\.message))")
     }
@@ -80,22 +80,22 @@ struct ManyProblemTests {
     func worst(seed: UInt64) {
         var generator = SeededGenerator(seed: seed)
         var list = ProblemList()
-        var places = Array(0..<2_000)
-        places.shuffle(using: &generator)
-        for place in places {
+        var offsets = Array(0..<2_000)
+        offsets.shuffle(using: &generator)
+        for offset in offsets {
             // There are fewer errors than the list keeps, so some warnings are kept too.
-            if place % 20 == 0 {
-                list.error(.badValue, at: place, "error \(place)")
+            if offset % 20 == 0 {
+                list.error(.badValue, at: offset, "error \(offset)")
             } else {
-                list.warning(.unusedCapture, at: place, "warning \(place)")
+                list.warning(.unusedCapture, at: offset, "warning \(offset)")
             }
         }
         let file = Array(repeating: UInt8(ascii: " "), count: 2_000)
-        let kept = list.located(in: file)
+        let reported = list.located(in: file)
         let errors = (0..<100).map { $0 * 20 }
         let warnings = (0..<2_000).filter { $0 % 20 != 0 }.prefix(ProblemList.maxCount - errors.count)
-        #expect(kept.map(\.offset) == errors + warnings, "seed \(seed)")
-        #expect(kept.prefix(errors.count).allSatisfy { $0.severity == .error })
+        #expect(reported.map(\.offset) == errors + warnings, "seed \(seed)")
+        #expect(reported.prefix(errors.count).allSatisfy { $0.severity == .error })
         #expect(list.count == 2_000 && list.hasErrors)
     }
 

@@ -13,8 +13,8 @@ struct ProofTests {
         let goal = "/{z:enum(c)}" + (0..<variables).map { "/{v\($0):enum(t|f)}" }.joined()
         let clauses = (0..<Int(4.26 * Double(variables))).map { _ in
             var segments = (0..<variables).map { "{v\($0)}" }
-            for place in (0..<variables).shuffled(using: &generator).prefix(3) {
-                segments[place] = Bool.random(using: &generator) ? "t" : "f"
+            for index in (0..<variables).shuffled(using: &generator).prefix(3) {
+                segments[index] = Bool.random(using: &generator) ? "t" : "f"
             }
             return "\"/c/" + segments.joined(separator: "/") + "\""
         }
@@ -29,7 +29,7 @@ struct ProofTests {
             """.utf8)
         let source = try #require(TableSource.read(file).source)
         var problems = ProblemList()
-        OverlapProof.run(source, budget: WorkBudget(perQuestion: 20_000, total: 4_000_000), into: &problems)
+        OverlapProof.run(source, budget: WorkBudget(perSearch: 20_000, total: 4_000_000), into: &problems)
         let found = problems.located(in: file).filter { $0.code == .unproved }
         #expect(found.contains { $0.routes.first == "goal" })
         #expect(found.allSatisfy { $0.severity == .warning })

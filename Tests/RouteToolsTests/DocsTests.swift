@@ -17,7 +17,7 @@ import Testing
             #expect(text.contains("\n## \(Markup.markdown(route.id.value))\n"))
             #expect(text.contains("(#route-\(route.id.value))"))
             #expect(text.contains("<a id=\"route-\(route.id.value)\"></a>"))
-            for pattern in route.patterns where !pattern.leavesOptionalOut {
+            for pattern in route.patterns where !pattern.omitsOptionalPart {
                 #expect(text.contains(Markup.code(route.written(pattern))), "\(route.id.value)")
             }
         }
@@ -76,7 +76,7 @@ import Testing
         let table = try SampleTables.load(path)
         let reasons = RouteReasons(table)
         let listed = Dictionary(
-            uniqueKeysWithValues: table.source.routes.map { ($0.id.value, Set(reasons.of($0).map(\.reason))) })
+            uniqueKeysWithValues: table.source.routes.map { ($0.id.value, Set(reasons.reasons(of: $0).map(\.reason))) })
         let links = table.source.routes.flatMap { SampleLinks.all(of: $0, in: table) }
         var random = SeededGenerator(seed: 7)
         let pieces = [

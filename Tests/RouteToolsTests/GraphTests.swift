@@ -30,7 +30,7 @@ import Testing
             }
             for row in boxes[a].rows.indices {
                 let text = DisplayWidth.cut(Escaping.visible(boxes[a].rows[row].text), to: 60)
-                #expect(DisplayWidth.of(text) * 79 / 10 + 12 <= boxes[a].frame.width, comment)
+                #expect(DisplayWidth.width(of: text) * 79 / 10 + 12 <= boxes[a].frame.width, comment)
                 #expect(columns[a].contains(boxes[a].middle(of: row)), comment)
             }
         }
@@ -92,7 +92,7 @@ import Testing
         }
         #expect(graph.coordinators[coordinator].name == "system")
         #expect(graph.coordinators[coordinator].screens[screen].name == "update")
-        #expect(GraphLayout(graph).lines.filter { $0.look == "notice" }.count == 1)
+        #expect(GraphLayout(graph).lines.filter { $0.styleClass == "notice" }.count == 1)
         #expect(GraphSVG.text(graph).contains("shows a notice"))
         #expect(GraphText.mermaid(graph).contains("-.->|\"notice"))
         #expect(GraphText.dot(graph).contains("label=\"notice"))

@@ -21,7 +21,7 @@ import Testing
     @Test(
         "Wide characters occupy two columns, and marks none",
         arguments: [("abc", 3), ("漢字", 4), ("é", 1), ("e\u{301}", 1), ("😀", 2), ("☎️", 2), ("가", 2), ("", 0)])
-    func widths(text: String, columns: Int) { #expect(DisplayWidth.of(text) == columns) }
+    func widths(text: String, columns: Int) { #expect(DisplayWidth.width(of: text) == columns) }
 
     @Test("A text is cut to a number of columns, never inside a character")
     func cut() {

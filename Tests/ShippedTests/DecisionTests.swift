@@ -27,8 +27,8 @@ import Testing
     static func differences(_ expected: [String: Any], _ decision: [String: Any]) -> [String] {
         expected.compactMap { name, value in
             if value is NSNull { return decision[name] == nil ? nil : name }
-            guard let found = decision[name] as? NSObject, let wanted = value as? NSObject else { return name }
-            return found == wanted ? nil : name
+            guard let found = decision[name] as? NSObject, let expectedValue = value as? NSObject else { return name }
+            return found == expectedValue ? nil : name
         }
     }
 
@@ -60,7 +60,7 @@ import Testing
 
     @Test(
         "Every decision for samples and examples of tables matches the schema",
-        .enabled(if: SchemaValidator.isThere, Comment(rawValue: SchemaValidator.absence)))
+        .enabled(if: SchemaValidator.isAvailable, Comment(rawValue: SchemaValidator.unavailableReason)))
     func decisionsFitTheSchema() throws {
         var subjects: [SchemaValidator.Subject] = []
         for file in Shipped.eventFiles {
@@ -75,7 +75,7 @@ import Testing
             subjects += lines.map { SchemaValidator.Subject(name: "\(table.path): \($0)", text: $0) }
         }
         #expect(subjects.count > 100)
-        #expect(try SchemaValidator.complaints(schema: "decision", about: subjects) == [:])
+        #expect(try SchemaValidator.errors(schema: "decision", in: subjects) == [:])
         let outcomes = Set(try subjects.compactMap { try Self.members($0.text)["outcome"] as? String })
         #expect(outcomes.isSuperset(of: ["navigate", "external", "none", "reject"]))
     }

@@ -3,20 +3,20 @@ import TestSupport
 import Testing
 
 /// The schemas in `config/schemas`, checked with an independent validator.
-@Suite(.enabled(if: SchemaValidator.isThere, Comment(rawValue: SchemaValidator.absence)))
+@Suite(.enabled(if: SchemaValidator.isAvailable, Comment(rawValue: SchemaValidator.unavailableReason)))
 struct SchemaTests {
     @Test("Every sample event matches the schema", arguments: Shipped.eventFiles)
     func samplesAreEvents(file: String) throws {
         let subjects = try Shipped.samples(file).map { SchemaValidator.Subject(name: $0.name, text: $0.text) }
         #expect(subjects.count >= 5)
-        #expect(try SchemaValidator.complaints(schema: "event", about: subjects) == [:])
+        #expect(try SchemaValidator.errors(schema: "event", in: subjects) == [:])
     }
 
     @Test("Every shipped table matches the schema")
     func tablesAreTables() throws {
         let tables = try Shipped.tables() + Shipped.parityTables()
         let subjects = tables.map { SchemaValidator.Subject(name: $0.path, text: $0.text ?? "") }
-        #expect(try SchemaValidator.complaints(schema: "table", about: subjects) == [:])
+        #expect(try SchemaValidator.errors(schema: "table", in: subjects) == [:])
     }
 
     /// Invalid documents for each schema.
@@ -73,7 +73,7 @@ struct SchemaTests {
     func wrongIsRefused(schema: String) throws {
         let subjects = Self.refused.filter { $0.schema == schema }
             .map { SchemaValidator.Subject(name: $0.text, text: $0.text) }
-        let complaints = try SchemaValidator.complaints(schema: schema, about: subjects)
-        #expect(subjects.map(\.name).filter { complaints[$0] == nil } == [])
+        let errors = try SchemaValidator.errors(schema: schema, in: subjects)
+        #expect(subjects.map(\.name).filter { errors[$0] == nil } == [])
     }
 }

@@ -12,10 +12,10 @@ enum SchemaValidator {
     }
 
     /// The reason why tests are skipped if the validator is not available.
-    static let absence = "Python's jsonschema 4 is not installed (python3 -m pip install jsonschema)"
+    static let unavailableReason = "Python's jsonschema 4 is not installed (python3 -m pip install jsonschema)"
 
     /// A Boolean value that indicates whether Python and the validator are available.
-    static let isThere: Bool = {
+    static let isAvailable: Bool = {
         let probe = "from jsonschema import Draft202012Validator"
         return (try? ChildProcess.run(["python3", "-c", probe]))?.status == 0
     }()
@@ -30,14 +30,14 @@ enum SchemaValidator {
         for line in sys.stdin:
             subject = json.loads(line)
             for error in validator.iter_errors(json.loads(subject["text"])):
-                place = "/" + "/".join(str(part) for part in error.absolute_path)
-                print(json.dumps([subject["name"], (place + ": " + error.message)[:300]]))
+                location = "/" + "/".join(str(part) for part in error.absolute_path)
+                print(json.dumps([subject["name"], (location + ": " + error.message)[:300]]))
         """
 
     /// Validates texts with a schema of `config/schemas`, and returns the errors by the name of the text.
     ///
     /// - Throws: `ChildProcess.Failure` if the validator fails or a text is not JSON.
-    static func complaints(schema: String, about subjects: [Subject]) throws -> [String: [String]] {
+    static func errors(schema: String, in subjects: [Subject]) throws -> [String: [String]] {
         let lines = try subjects.map { subject in
             let line = try JSONSerialization.data(withJSONObject: ["name": subject.name, "text": subject.text])
             return String(decoding: line, as: UTF8.self)

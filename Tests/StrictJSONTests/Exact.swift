@@ -12,7 +12,7 @@ func withExact<Result>(_ bytes: [UInt8], _ body: (ByteView) throws -> Result) re
 
 /// The result of a reader.
 enum Verdict: Equatable {
-    case taken
+    case accepted
     case refused(JSONError)
 }
 
@@ -24,7 +24,7 @@ func passed(_ bytes: [UInt8], depth: Int = Corpus.depth) -> Verdict {
         do throws(JSONError) {
             try cursor.skip()
             try cursor.finish()
-            return .taken
+            return .accepted
         } catch {
             return .refused(error)
         }

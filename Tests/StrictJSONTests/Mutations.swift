@@ -30,19 +30,19 @@ enum Mutations {
     }()
 
     private static func mutate(_ bytes: inout [UInt8], _ generator: inout SeededGenerator) {
-        let place = Int.random(in: 0...bytes.count, using: &generator)
+        let index = Int.random(in: 0...bytes.count, using: &generator)
         let letter = alphabet[Int.random(in: 0..<alphabet.count, using: &generator)]
-        guard place < bytes.count else { return bytes.append(letter) }
+        guard index < bytes.count else { return bytes.append(letter) }
         switch Int.random(in: 0..<7, using: &generator) {
-        case 0: bytes[place] = UInt8.random(in: 0...255, using: &generator)
-        case 1: bytes[place] = letter
-        case 2: bytes.remove(at: place)
-        case 3: bytes.insert(letter, at: place)
-        case 4: bytes.removeSubrange(place..<min(bytes.count, place + 8))
-        case 5: bytes.swapAt(place, Int.random(in: 0..<bytes.count, using: &generator))
+        case 0: bytes[index] = UInt8.random(in: 0...255, using: &generator)
+        case 1: bytes[index] = letter
+        case 2: bytes.remove(at: index)
+        case 3: bytes.insert(letter, at: index)
+        case 4: bytes.removeSubrange(index..<min(bytes.count, index + 8))
+        case 5: bytes.swapAt(index, Int.random(in: 0..<bytes.count, using: &generator))
         default:
-            let end = min(bytes.count, place + Int.random(in: 1...24, using: &generator))
-            bytes.insert(contentsOf: bytes[place..<end], at: Int.random(in: 0...bytes.count, using: &generator))
+            let end = min(bytes.count, index + Int.random(in: 1...24, using: &generator))
+            bytes.insert(contentsOf: bytes[index..<end], at: Int.random(in: 0...bytes.count, using: &generator))
         }
     }
 }

@@ -14,18 +14,18 @@ struct OracleTests {
     func python() throws {
         let answers = try #require(try PythonReader.read(Self.texts))
         #expect(answers.count == Self.texts.count)
-        var taken = 0
+        var accepted = 0
         for (text, answer) in zip(Self.texts, answers) {
             switch tree(text, depth: 512) {
             case .success(let value):
-                taken += 1
+                accepted += 1
                 #expect(answer == PythonReader.Answer(verdict: "ok", rendered: value.rendered), "\(shown(text))")
             case .failure(let error):
                 #expect(answer.verdict != "ok", "\(error.code) at \(error.offset): \(shown(text))")
                 if answer.verdict == "lone" { #expect(Self.mayFollowLone.contains(error.code), "\(shown(text))") }
             }
         }
-        #expect(taken > 5000 && taken < Self.texts.count - 5000, "seed \(Mutations.seed)")
+        #expect(accepted > 5000 && accepted < Self.texts.count - 5000, "seed \(Mutations.seed)")
     }
 
     /// The errors that are allowed in a text whose only defect for Python is a lone surrogate.
@@ -33,14 +33,14 @@ struct OracleTests {
 
     @Test("Foundation's JSONSerialization accepts the same texts with the same values, except for the stated rules")
     func foundation() throws {
-        var taken = 0
+        var accepted = 0
         var rules: [String: Int] = [:]
         for text in Self.texts where !Self.looksLikeUTF16(text) {
             let other = try? JSONSerialization.jsonObject(with: Data(text), options: [.fragmentsAllowed])
             switch tree(text, depth: 512) {
             case .success(let value):
                 if let other {
-                    taken += 1
+                    accepted += 1
                     #expect(Self.plain(other) == Self.plain(value), "\(shown(text))")
                 } else {
                     #expect(value.hasNumberOutOfRange, "\(shown(text))")
@@ -53,7 +53,7 @@ struct OracleTests {
                 rules[rule ?? "none", default: 0] += 1
             }
         }
-        #expect(taken > 4000)
+        #expect(accepted > 4000)
         #expect(
             Set(rules.keys) == [
                 "number out of range", "name twice", "trailing comma", "byte order mark",

@@ -30,7 +30,7 @@ struct ReaderTests {
             for text in Self.wrapped(item.bytes) {
                 let read: Verdict
                 switch tree(text, depth: 66) {
-                case .success: read = .taken
+                case .success: read = .accepted
                 case .failure(let error): read = .refused(error)
                 }
                 #expect(passed(text, depth: 66) == read, "\(String(decoding: text, as: UTF8.self).prefix(80))")
@@ -51,7 +51,7 @@ struct ReaderTests {
         for item in Corpus.items where item.code == nil && item.bytes.count < 2000 {
             let last = item.bytes.last
             guard last == UInt8(ascii: "}") || last == UInt8(ascii: "]") || last == UInt8(ascii: "\"") else { continue }
-            for count in 0..<item.bytes.count { #expect(passed(Array(item.bytes.prefix(count))) != .taken) }
+            for count in 0..<item.bytes.count { #expect(passed(Array(item.bytes.prefix(count))) != .accepted) }
         }
     }
 
@@ -64,7 +64,7 @@ struct ReaderTests {
                 do throws(JSONError) {
                     try cursor.skip()
                     try cursor.finish()
-                    return .taken
+                    return .accepted
                 } catch {
                     return .refused(error)
                 }
@@ -138,16 +138,16 @@ struct ReaderTests {
             var names = (0..<count).map { "k\($0 * 7919 % 104_729)" }
             names.shuffle(using: &generator)
             let fresh = names.map { "\"\($0)\":0" }.joined(separator: ",")
-            #expect(passed(Array("{\(fresh)}".utf8)) == .taken, "seed \(generator.seed) round \(round)")
+            #expect(passed(Array("{\(fresh)}".utf8)) == .accepted, "seed \(generator.seed) round \(round)")
             let first = Int.random(in: 0..<count, using: &generator)
             let second = Int.random(in: first...count, using: &generator)
             names.insert(names[first], at: second)
             let members = names.map { "\"\($0)\":0" }
             let offset = second == first ? first + 1 : second
-            let place = 2 + members.prefix(offset).reduce(0) { $0 + $1.utf8.count + 1 }
+            let expectedOffset = 2 + members.prefix(offset).reduce(0) { $0 + $1.utf8.count + 1 }
             #expect(
                 passed(Array("{\(members.joined(separator: ","))}".utf8))
-                    == .refused(JSONError(.duplicateName, at: place)),
+                    == .refused(JSONError(.duplicateName, at: expectedOffset)),
                 "seed \(generator.seed) round \(round)")
         }
     }
@@ -159,16 +159,16 @@ struct ReaderTests {
             let count = [3, 16, 17, 18, 40, 300, 1023, 1024, 1025, 3000][round % 10]
             var seen = Set<String>()
             var text = "{"
-            var wanted: Int?
+            var duplicateOffset: Int?
             let space = round % 3 == 0 ? count * 40 : count * count * 50
             for index in 0..<count {
                 let name = "\(Int.random(in: 0..<space, using: &generator))"
                 text += index > 0 ? ",\"" : "\""
-                if !seen.insert(name).inserted && wanted == nil { wanted = text.utf8.count }
+                if !seen.insert(name).inserted && duplicateOffset == nil { duplicateOffset = text.utf8.count }
                 text += "\(name)\":\(index)"
             }
             let verdict = passed(Array((text + "}").utf8))
-            let expected = wanted.map { Verdict.refused(JSONError(.duplicateName, at: $0)) } ?? .taken
+            let expected = duplicateOffset.map { Verdict.refused(JSONError(.duplicateName, at: $0)) } ?? .accepted
             #expect(verdict == expected, "seed \(generator.seed) round \(round)")
         }
     }

@@ -12,7 +12,7 @@ struct ShapeTests {
     /// The result of reading an object: the tag, offsets, and value of each member, or the error.
     struct Reading: Equatable {
         var members: [String] = []
-        /// The tag and the value of each member, which `plainMembers` also reports.
+        /// The tag and the value of each member, which `readPlainMembers` also reports.
         var values: [String] = []
         var error: JSONError?
     }
@@ -41,7 +41,7 @@ struct ShapeTests {
     ) throws(JSONError) {
         var scope = try cursor.enterObject()
         while true {
-            if inRuns { takeRun(&cursor, &scope, &shape, &inner, depth: depth, into: &reading) }
+            if inRuns { readRun(&cursor, &scope, &shape, &inner, depth: depth, into: &reading) }
             guard try depth == 0 ? cursor.nextMember(&scope, &shape) : cursor.nextMember(&scope, &inner) else { break }
             let head = "\(depth) \(scope.name.string) \(scope.tag) \(scope.nameOffset)"
             if depth == 0 && cursor.peek() == UInt8(ascii: "{") {
@@ -56,16 +56,16 @@ struct ShapeTests {
     }
 
     /// Reads predicted members that are plain strings.
-    private static func takeRun(
+    private static func readRun(
         _ cursor: inout JSONCursor, _ scope: inout ObjectScope, _ shape: inout MemberShape,
         _ inner: inout MemberShape, depth: Int, into reading: inout Reading
     ) {
         if depth == 0 {
-            cursor.plainMembers(&scope, &shape) { tag, value in
+            cursor.readPlainMembers(&scope, &shape) { tag, value in
                 reading.values.append("\(depth) \(tag) \"\(value.string)\"")
             }
         } else {
-            cursor.plainMembers(&scope, &inner) { tag, value in
+            cursor.readPlainMembers(&scope, &inner) { tag, value in
                 reading.values.append("\(depth) \(tag) \"\(value.string)\"")
             }
         }
@@ -78,7 +78,7 @@ struct ShapeTests {
         var inner = MemberShape(["id", "app"])
         var runShape = MemberShape(names, plain: 0b10_0011)
         var runInner = MemberShape(["id", "app"], plain: 0b11)
-        var taken = 0
+        var accepted = 0
         for (round, text) in texts.enumerated() {
             var freshShape = MemberShape(names)
             var freshInner = MemberShape(["id", "app"])
@@ -90,11 +90,11 @@ struct ShapeTests {
             #expect(
                 runs.error == plain.error && (runs.error != nil || runs.values == plain.values),
                 "in runs, seed \(seed) round \(round): \(String(decoding: text, as: UTF8.self))")
-            if learned.error == nil { taken += 1 }
-            let verdict: Verdict = learned.error.map { .refused($0) } ?? .taken
+            if learned.error == nil { accepted += 1 }
+            let verdict: Verdict = learned.error.map { .refused($0) } ?? .accepted
             if learned.error?.code != .wrongType { #expect(verdict == passed(text), "seed \(seed) round \(round)") }
         }
-        #expect(taken > 0 || texts.count < 10)
+        #expect(accepted > 0 || texts.count < 10)
     }
 
     private static func object(_ generator: inout SeededGenerator, order: Int, spaces: Int) -> [UInt8] {
@@ -147,12 +147,12 @@ struct ShapeTests {
         var texts: [[UInt8]] = []
         for round in 0..<20_000 {
             var text = Self.object(&generator, order: round % 7 == 0 ? 3 : 0, spaces: round % 5 == 0 ? 1 : 0)
-            let place = Int.random(in: 0..<text.count, using: &generator)
+            let index = Int.random(in: 0..<text.count, using: &generator)
             switch round % 4 {
             case 0: break
-            case 1: text.removeSubrange(place...)
-            case 2: text[place] = UInt8.random(in: 0...127, using: &generator)
-            default: text.remove(at: place)
+            case 1: text.removeSubrange(index...)
+            case 2: text[index] = UInt8.random(in: 0...127, using: &generator)
+            default: text.remove(at: index)
             }
             texts.append(text)
         }
@@ -160,7 +160,7 @@ struct ShapeTests {
     }
 
     @Test("Predictions that fail are suspended and resumed without changing the result")
-    func resting() {
+    func suspended() {
         var generator = SeededGenerator(seed: 0x4E57)
         var texts: [[UInt8]] = []
         for _ in 0..<600 { texts.append(Self.object(&generator, order: 2, spaces: 0)) }

@@ -8,9 +8,9 @@ package enum SampleTables {
     package static let paths: [String] = {
         let folders = ["Tests/LinkdCommandsTests/Tables", "config/routes", "config/routes/seeds"]
         return folders.flatMap { folder in
-            let place = Checkout.root.appending(path: folder)
-            let names = (try? FileManager.default.contentsOfDirectory(atPath: place.path)) ?? []
-            return names.filter { $0.hasSuffix(".json") }.sorted().map { place.appending(path: $0).path }
+            let directory = Checkout.root.appending(path: folder)
+            let names = (try? FileManager.default.contentsOfDirectory(atPath: directory.path)) ?? []
+            return names.filter { $0.hasSuffix(".json") }.sorted().map { directory.appending(path: $0).path }
         }
     }()
 

@@ -46,9 +46,9 @@ private final class ThreadExecutor: TaskExecutor {
 /// Evaluates a condition until it is true or the time is over, and returns its last value.
 ///
 /// The condition should wait a short time before it returns false.
-package func waits(seconds: Double, _ question: () throws -> Bool) rethrows -> Bool {
+package func becomesTrue(withinSeconds: Double, _ question: () throws -> Bool) rethrows -> Bool {
     let start = ContinuousClock.now
-    while ContinuousClock.now - start < .seconds(seconds) {
+    while ContinuousClock.now - start < .seconds(withinSeconds) {
         if try question() { return true }
     }
     return try question()

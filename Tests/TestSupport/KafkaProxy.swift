@@ -17,7 +17,7 @@ package final class KafkaProxy: Sendable {
     }
 
     private struct State {
-        var lost: Set<Int16> = []
+        var discarded: Set<Int16> = []
         var counts: [Int16: Int] = [:]
         var isHeld = false
         var isClosed = false
@@ -49,17 +49,17 @@ package final class KafkaProxy: Sendable {
         }
         bootstrapServers = "127.0.0.1:\(UInt16(bigEndian: address.sin_port))"
         guard bound == 0, isNamed == 0, listen(listener, 64) == 0 else {
-            shut(listener)
+            closeSocket(listener)
             throw ChildProcess.Failure(text: "the proxy cannot listen on port \(port): errno \(errno)")
         }
         Thread.detachNewThread { [self] in accept() }
     }
 
     /// Discards all requests of a kind from now on.
-    package func lose(_ request: Request) { state.withLock { _ = $0.lost.insert(request.rawValue) } }
+    package func discard(_ request: Request) { state.withLock { _ = $0.discarded.insert(request.rawValue) } }
 
     /// Forwards requests of a kind again.
-    package func pass(_ request: Request) { state.withLock { _ = $0.lost.remove(request.rawValue) } }
+    package func forward(_ request: Request) { state.withLock { _ = $0.discarded.remove(request.rawValue) } }
 
     /// Starts or stops holding back all data.
     package func hold(_ isHeld: Bool) { state.withLock { $0.isHeld = isHeld } }
@@ -74,7 +74,7 @@ package final class KafkaProxy: Sendable {
             return state.sockets
         }
         for one in sockets + [listener] { shutdown(one, Int32(SHUT_RDWR)) }
-        shut(listener)
+        closeSocket(listener)
     }
 
     private static func withAddress<Result>(
@@ -93,12 +93,12 @@ package final class KafkaProxy: Sendable {
 
     private func accept() {
         while true {
-            let client = acceptOne(listener)
+            let client = acceptConnection(listener)
             if client < 0 { return }
             let server = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
             guard Self.withAddress(target, { connect(server, $0, $1) }) == 0 else {
-                shut(client)
-                shut(server)
+                closeSocket(client)
+                closeSocket(server)
                 continue
             }
             let isClosed = state.withLock { state in
@@ -107,11 +107,11 @@ package final class KafkaProxy: Sendable {
             }
             if isClosed { return }
             Thread.detachNewThread { [self] in
-                passRequests(from: client, to: server)
+                forwardRequests(from: client, to: server)
                 end(client, server)
             }
             Thread.detachNewThread { [self] in
-                passAnswers(from: server, to: client)
+                forwardAnswers(from: server, to: client)
                 end(client, server)
             }
         }
@@ -125,21 +125,21 @@ package final class KafkaProxy: Sendable {
         shutdown(server, Int32(SHUT_RDWR))
     }
 
-    private func passRequests(from client: Int32, to server: Int32) {
+    private func forwardRequests(from client: Int32, to server: Int32) {
         while let head = read(client, exactly: 4) {
             let length = head.reduce(0) { $0 << 8 | Int($1) }
             guard length >= 8, length < 200_000_000, let body = read(client, exactly: length) else { return }
             let key = Int16(body[0]) << 8 | Int16(body[1])
-            let isLost = state.withLock { state in
+            let isDiscarded = state.withLock { state in
                 state.counts[key, default: 0] += 1
-                return state.lost.contains(key)
+                return state.discarded.contains(key)
             }
             waitWhileHeld()
-            if !isLost && !write(head + body, to: server) { return }
+            if !isDiscarded && !write(head + body, to: server) { return }
         }
     }
 
-    private func passAnswers(from server: Int32, to client: Int32) {
+    private func forwardAnswers(from server: Int32, to client: Int32) {
         var buffer = [UInt8](repeating: 0, count: 1 << 16)
         while true {
             let count = recv(server, &buffer, buffer.count, 0)
@@ -157,9 +157,9 @@ package final class KafkaProxy: Sendable {
         var bytes = [UInt8](repeating: 0, count: count)
         var done = 0
         while done < count {
-            let got = bytes.withUnsafeMutableBytes { recv(socket, $0.baseAddress! + done, count - done, 0) }
-            if got <= 0 { return nil }
-            done += got
+            let received = bytes.withUnsafeMutableBytes { recv(socket, $0.baseAddress! + done, count - done, 0) }
+            if received <= 0 { return nil }
+            done += received
         }
         return bytes
     }
@@ -178,6 +178,6 @@ package final class KafkaProxy: Sendable {
 }
 
 /// Calls `accept(2)`, which a method of the proxy would hide.
-private func acceptOne(_ listener: Int32) -> Int32 { accept(listener, nil, nil) }
+private func acceptConnection(_ listener: Int32) -> Int32 { accept(listener, nil, nil) }
 
-private func shut(_ socket: Int32) { close(socket) }
+private func closeSocket(_ socket: Int32) { close(socket) }

@@ -39,7 +39,7 @@ import Testing
 
     struct Import {
         var module: Substring
-        var place: String
+        var location: String
         /// The line before the import, which can be a condition.
         var before: Substring
     }
@@ -54,7 +54,7 @@ import Testing
             return lines.indices.compactMap { index -> Import? in
                 guard let match = lines[index].firstMatch(of: word) else { return nil }
                 return Import(
-                    module: match.1, place: "\(file.path):\(index + 1)",
+                    module: match.1, location: "\(file.path):\(index + 1)",
                     before: index > 0 ? lines[index - 1] : "")
             }
         }
@@ -72,7 +72,7 @@ import Testing
             let isNormalization = module == "LinkCoordinator" && found.module == "Foundation"
             return !(isApple && (isLock || isNormalization))
         }
-        #expect(wrong.map { "\($0.place): \($0.module)" } == [])
+        #expect(wrong.map { "\($0.location): \($0.module)" } == [])
     }
 
     @Test("Every module has a rule")

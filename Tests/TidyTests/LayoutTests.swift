@@ -40,7 +40,7 @@ import Testing
     }
 
     @Test("No file contains a path of one machine or the host of a package registry")
-    func noLocalPlaces() {
+    func noLocalPaths() {
         // The words are split, so that this file does not match itself.
         let words = [
             "/work/" + "main", "/work/" + "shared", "/root" + "/", "/tmp/" + "team", "/opt/" + "swift",

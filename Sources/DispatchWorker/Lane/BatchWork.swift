@@ -28,17 +28,17 @@ package struct RecordLimits: Sendable, Equatable {
 /// Reading the clock takes a tenth of the time of a small record.
 struct BatchPace {
     /// The maximum number of records between two clock readings.
-    private static let mostRecords = 32
+    private static let maxRecords = 32
     /// The maximum number of bytes between two clock readings.
     ///
     /// A record may take 20 ms per megabyte read and written, so this limit is about a millisecond.
-    private static let bytes = 64 << 10
+    private static let maxBytes = 64 << 10
     /// The longest time between two clock readings at which records still count as fast.
     private static let nanoseconds: UInt64 = 2_000_000
 
     private var stride = 1
-    private var left = 1
-    private var room = BatchPace.bytes
+    private var recordsLeft = 1
+    private var bytesLeft = BatchPace.maxBytes
     private var written: Int
     private var last: UInt64
 
@@ -50,18 +50,18 @@ struct BatchPace {
     /// Counts a record and returns a Boolean value that indicates whether to read the clock.
     @inline(__always)
     mutating func isDue(read: Int, written now: Int) -> Bool {
-        left &-= 1
-        room &-= read &+ (now &- written)
+        recordsLeft &-= 1
+        bytesLeft &-= read &+ (now &- written)
         written = now
-        return left <= 0 || room <= 0
+        return recordsLeft <= 0 || bytesLeft <= 0
     }
 
     /// Records that the clock was read, and adjusts the number of records until the next reading.
     @inline(never)
     mutating func clockRead(now: UInt64) {
-        stride = now.saturatingSubtract(last) < Self.nanoseconds ? min(stride * 2, Self.mostRecords) : 1
-        left = stride
-        room = Self.bytes
+        stride = now.saturatingSubtract(last) < Self.nanoseconds ? min(stride * 2, Self.maxRecords) : 1
+        recordsLeft = stride
+        bytesLeft = Self.maxBytes
         last = now
     }
 }
@@ -110,12 +110,12 @@ package struct BatchWork<Processing: RecordProcessing & ~Copyable>: ~Copyable {
     /// Their bytes stay valid.
     package mutating func outputsAccepted() { outputs.removeAll() }
 
-    /// Resolves records from `start` on, at most `most` of them, until the arena is full or the clock reaches `until`.
+    /// Resolves records from `start` on, at most `maxRecords`, until the arena is full or the clock reaches `until`.
     ///
     /// A record whose outputs a broker refuses (`isolation`) becomes a dead letter and is not resolved. At least one
     /// record is processed, so that a late batch still makes progress.
     package mutating func run<Consumer: LaneConsumer>(
-        _ consumer: Consumer, from start: Int, most: Int, until: UInt64, clock: some LaneEnvironment,
+        _ consumer: Consumer, from start: Int, maxRecords: Int, until: UInt64, clock: some LaneEnvironment,
         partitions: inout OwnedPartitions, isolation: Isolation
     ) -> BatchResult {
         let records = consumer.records
@@ -127,7 +127,7 @@ package struct BatchWork<Processing: RecordProcessing & ~Copyable>: ~Copyable {
         var index = start
         var topic: Int32 = -1
         var topicName = ByteView.empty
-        while index < records.count && result.records < most && arena.bytesInUse < limits.commitBytes {
+        while index < records.count && result.records < maxRecords && arena.bytesInUse < limits.commitBytes {
             let record = records[index]
             index &+= 1
             guard

@@ -10,7 +10,7 @@ extension Lane where Processing: ~Copyable {
         if outcome.rebalanced {
             consumer.releaseBatch()
         } else if outcome.records > 0 {
-            reserved = shared.stop.reserve(outcome.records)
+            reserved = shared.stop.reserve(upTo: outcome.records)
             batchStart = 0
             shared.meter.received(now: now)
         }
@@ -75,7 +75,7 @@ extension Lane where Processing: ~Copyable {
             return
         }
         let result = work.run(
-            consumer, from: batchStart, most: min(records, reserved), until: until, clock: environment,
+            consumer, from: batchStart, maxRecords: min(records, reserved), until: until, clock: environment,
             partitions: &machine.partitions, isolation: machine.isolation)
         batchStart += result.messages
         reserved -= result.records

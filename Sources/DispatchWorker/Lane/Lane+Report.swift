@@ -39,10 +39,10 @@ extension Lane where Processing: ~Copyable {
                 .warning, "recreated", "producer replaced after a failure",
                 [("cause", .text(cause)), ("code", .text(code.name))])
         case .fenced: line(.warning, "fenced", "producer fenced", [])
-        case .dataLost(let partition, let wanted, let got):
+        case .dataLost(let partition, let expected, let actual):
             line(
                 .error, "data.lost", "records at the next offset no longer exist",
-                fields(of: partition) + [("wanted", .number(wanted)), ("got", .number(got))])
+                fields(of: partition) + [("wanted", .number(expected)), ("got", .number(actual))])
         case .commitVanished(let partition, let had):
             line(
                 .warning, "commit.vanished",

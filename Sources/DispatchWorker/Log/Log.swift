@@ -88,11 +88,11 @@ package final class Log: Sendable {
             let (lines, dropped, closed) =
                 state.wait(milliseconds: 1_000) { state -> ([(line: LogEntry, milliseconds: Int64)], Int64, Bool)? in
                     guard !state.lines.isEmpty || state.isClosed else { return nil }
-                    let taken = (state.lines, state.dropped, state.isClosed)
+                    let pending = (state.lines, state.dropped, state.isClosed)
                     state.lines.removeAll(keepingCapacity: true)
                     state.dropped = 0
                     state.isWritten = false
-                    return taken
+                    return pending
                 } ?? ([], 0, false)
             let now = SystemClock.monotonicNanoseconds()
             for (line, time) in lines {

@@ -28,7 +28,7 @@ package enum BatchState: Sendable, Equatable {
     /// No messages.
     case none
     /// Messages that are not processed yet, at least one.
-    case left(Int)
+    case remaining(Int)
     /// Messages that must be released without being processed.
-    case void
+    case dropped
 }

@@ -11,7 +11,7 @@ extension LaneMachine {
     /// A description of the violated invariant, or nil.
     ///
     /// Debug builds and the simulation check it after every step of a lane.
-    package var violation: String? { breach ?? partitionViolation ?? transactionViolation ?? groupViolation }
+    package var violation: String? { detectedViolation ?? partitionViolation ?? transactionViolation ?? groupViolation }
 
     private var partitionViolation: String? {
         for slot in partitions.slots {
@@ -59,7 +59,7 @@ extension LaneMachine {
         if !isMember && !partitions.isEmpty && group == .left {
             return "I2, I4: partitions are owned outside of the group"
         }
-        if case .left(let count) = batch, count <= 0 { return "I1: a batch without messages" }
+        if case .remaining(let count) = batch, count <= 0 { return "I1: a batch without messages" }
         if case .outside = group, batch != .none { return "I1: records were received outside of the group" }
         if callback == .none, needs.contains(.membership), !partitions.isEmpty {
             return "I2, I4: lost partitions are still owned"

@@ -49,7 +49,7 @@ extension LaneMachine {
             if exit == nil && transaction.isCommittable && now < deadline {
                 // At least 1, because 0 means not to wait.
                 let left = max(1, Int(deadline.saturatingSubtract(now) / 1_000_000))
-                return step(of: transaction, milliseconds: left, now)
+                return action(for: transaction, milliseconds: left, now)
             }
             if transaction.isCommittable { abandonCommit() }
             callback = .unassigning(revoked, isLost: false)

@@ -3,7 +3,7 @@ internal import KafkaClient
 // The selection of the next action: a list of checks in order of priority.
 extension LaneMachine {
     /// The result of one check.
-    enum Turn {
+    enum Step {
         /// Perform this action.
         case act(LaneAction)
         /// The state has changed: start again with the first check.
@@ -27,12 +27,12 @@ extension LaneMachine {
         removeObsoleteNeeds()
         if let announcement { return announcement }
         for _ in 0..<32 {
-            switch turn(now) {
+            switch nextStep(now) {
             case .act(let action): return action
             case .again, .pass: continue
             }
         }
-        breach = breach ?? "no action found for \(producer) \(group) \(batch)"
+        detectedViolation = detectedViolation ?? "no action found for \(producer) \(group) \(batch)"
         end(WorkerExit(.internal, "the lane has no next action", advice: "report this bug with the log"))
         return .end
     }
@@ -42,30 +42,30 @@ extension LaneMachine {
     /// It precedes all other actions.
     var announcement: LaneAction? { isExitAnnounced ? nil : exit.map { .announce($0) } }
 
-    private mutating func turn(_ now: UInt64) -> Turn {
-        var turn = transactionTurn(now)
-        if case .pass = turn { turn = exitTurn() }
-        if case .pass = turn { turn = batch == .void ? .act(.discard) : .pass }
-        if case .pass = turn { turn = commitTurn(now) }
-        if case .pass = turn { turn = drainTurn(now) }
-        if case .pass = turn { turn = producerTurn(now) }
-        if case .pass = turn { turn = groupTurn(now) }
-        if case .pass = turn { turn = workTurn(now) }
-        if case .pass = turn { turn = positionTurn(now) }
-        if case .pass = turn { turn = .act(poll(now)) }
-        return turn
+    private mutating func nextStep(_ now: UInt64) -> Step {
+        var step = transactionStep(now)
+        if case .pass = step { step = exitStep() }
+        if case .pass = step { step = batch == .dropped ? .act(.discard) : .pass }
+        if case .pass = step { step = commitStep(now) }
+        if case .pass = step { step = drainStep(now) }
+        if case .pass = step { step = producerStep(now) }
+        if case .pass = step { step = groupStep(now) }
+        if case .pass = step { step = workStep(now) }
+        if case .pass = step { step = positionStep(now) }
+        if case .pass = step { step = .act(poll(now)) }
+        return step
     }
 
     /// Continues a transaction that does not depend on anything else, or replaces the producer.
-    private mutating func transactionTurn(_ now: UInt64) -> Turn {
+    private mutating func transactionStep(_ now: UInt64) -> Step {
         switch producer {
         case .retiring: return .act(.dropProducer)
-        case .ready(let transaction, _): return transactionTurn(transaction, now)
+        case .ready(let transaction, _): return transactionStep(transaction, now)
         case .absent, .initializing: return .pass
         }
     }
 
-    private mutating func transactionTurn(_ transaction: Transaction, _ now: UInt64) -> Turn {
+    private mutating func transactionStep(_ transaction: Transaction, _ now: UInt64) -> Step {
         let isEnding = exit != nil
         switch transaction {
         case .none, .open(_, .idle): return .pass
@@ -80,15 +80,15 @@ extension LaneMachine {
                 transactionFailed(.shutdown)
                 return .again
             }
-            return .act(step(of: transaction, milliseconds: nil, now))
-        case .committing, .aborting: return .act(step(of: transaction, milliseconds: nil, now))
+            return .act(action(for: transaction, milliseconds: nil, now))
+        case .committing, .aborting: return .act(action(for: transaction, milliseconds: nil, now))
         }
     }
 
     /// Returns the next call of a transaction.
     ///
     /// `milliseconds` is the time left in a revocation, or nil for no limit.
-    mutating func step(of transaction: Transaction, milliseconds: Int?, _ now: UInt64) -> LaneAction {
+    mutating func action(for transaction: Transaction, milliseconds: Int?, _ now: UInt64) -> LaneAction {
         switch transaction {
         case .open(_, .offering): return .produce
         case .open(_, .blocked): return .drainQueue(milliseconds: 50)
@@ -109,7 +109,7 @@ extension LaneMachine {
     }
 
     /// Ends the lane at once and aborts the open transaction.
-    private mutating func exitTurn() -> Turn {
+    private mutating func exitStep() -> Step {
         guard exit != nil || group == .left else { return .pass }
         if case .open = transaction {
             transactionFailed(.shutdown)
@@ -119,7 +119,7 @@ extension LaneMachine {
     }
 
     /// Performs one step of leaving: the group first, then the producer.
-    private mutating func leave() -> Turn {
+    private mutating func leave() -> Step {
         if isMember { return .act(.close) }
         switch producer {
         case .absent: return .act(.end)
@@ -129,14 +129,14 @@ extension LaneMachine {
         }
     }
 
-    private mutating func commitTurn(_ now: UInt64) -> Turn {
+    private mutating func commitStep(_ now: UInt64) -> Step {
         guard case .open(let open, .idle) = transaction, isCommitDue(open, now) else { return .pass }
         startCommit(now)
         return .again
     }
 
     /// Drains: processes the rest of the batch and commits.
-    private mutating func drainTurn(_ now: UInt64) -> Turn {
+    private mutating func drainStep(_ now: UInt64) -> Step {
         guard isDraining else { return .pass }
         if case .ready(_, .open) = producer, isMember, batch != .none || partitions.hasPending { return .pass }
         guard case .open = transaction else { return leave() }
@@ -144,7 +144,7 @@ extension LaneMachine {
         return .again
     }
 
-    private mutating func producerTurn(_ now: UInt64) -> Turn {
+    private mutating func producerStep(_ now: UInt64) -> Step {
         switch producer {
         case .absent(let notBefore):
             return .act(notBefore > now ? waitOrKeepAlive(until: notBefore, now) : .makeProducer)
@@ -162,14 +162,14 @@ extension LaneMachine {
         }
     }
 
-    private mutating func groupTurn(_ now: UInt64) -> Turn {
+    private mutating func groupStep(_ now: UInt64) -> Step {
         guard case .outside(let retryAt) = group else { return .pass }
         return .act(retryAt > now ? wait(until: retryAt, now) : .subscribe)
     }
 
     /// Processes consumed records, and commits an offset that is not stored at the brokers.
-    private mutating func workTurn(_ now: UInt64) -> Turn {
-        if case .left = batch {
+    private mutating func workStep(_ now: UInt64) -> Step {
+        if case .remaining = batch {
             // A long batch must not delay the polls that keep the membership alive. The rest of it is consumed again.
             let lastPoll = if case .member(let lastPoll) = group { lastPoll } else { now }
             let until = min(processUntil(now), lastPoll + Self.pollNanoseconds)
@@ -184,7 +184,7 @@ extension LaneMachine {
     }
 
     /// Positions the partitions whose position is not current, with one call for all that need the same.
-    private mutating func positionTurn(_ now: UInt64) -> Turn {
+    private mutating func positionStep(_ now: UInt64) -> Step {
         guard !isDraining, partitions.slots.contains(where: { $0.positionState != .current }) else { return .pass }
         if case .open = transaction {
             // Seeking to committed offsets with pending records would process them twice in one transaction.
@@ -268,7 +268,7 @@ extension LaneMachine {
         guard callback == .none, case .member(let lastPoll) = group,
             now.saturatingSubtract(lastPoll) >= Self.pollNanoseconds
         else { return wait(until: time, now) }
-        if case .left = batch {
+        if case .remaining = batch {
             dropBatch()
             return .discard
         }

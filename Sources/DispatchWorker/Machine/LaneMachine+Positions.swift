@@ -143,8 +143,8 @@ extension LaneMachine {
             partitions.slots[index].positionState = .needsSeek(StartPosition(at: slot.next))
             return
         }
-        let got = policy.dataLoss == .latest ? ends.high : ends.low
-        notes.append(.dataLost(slot.partition, wanted: next, got: got))
+        let actual = policy.dataLoss == .latest ? ends.high : ends.low
+        notes.append(.dataLost(slot.partition, expected: next, actual: actual))
         if policy.dataLoss == .stop {
             end(
                 WorkerExit(
@@ -157,7 +157,7 @@ extension LaneMachine {
         partitions.slots[index].committed = nil
         // A position at the end is committed, because a restart would find a later end.
         partitions.slots[index].positionState = .needsSeek(
-            StartPosition(at: NextOffset(reported: got), needsCommit: policy.dataLoss == .latest))
+            StartPosition(at: NextOffset(reported: actual), needsCommit: policy.dataLoss == .latest))
     }
 
     /// Handles a failure to fetch watermarks.

@@ -42,7 +42,7 @@ extension LaneMachine {
         if isKeepAlive || outcome.rebalanced {
             if outcome.records > 0 || (outcome.rebalanced && outcome.events > 0) { partitions.markStale() }
         } else if outcome.records > 0 {
-            batch = .left(outcome.records)
+            batch = .remaining(outcome.records)
             lastRecordAt = now
             credentials = .accepted
         }
@@ -55,14 +55,16 @@ extension LaneMachine {
     ///
     /// Its records are consumed again.
     package mutating func dropBatch() {
-        guard case .left = batch else { return }
-        batch = .void
+        guard case .remaining = batch else { return }
+        batch = .dropped
         partitions.markStale()
     }
 
     /// Records that part of the batch was processed and its outputs wait.
     package mutating func processed(_ result: BatchResult, now: UInt64) {
-        if case .left(let count) = batch { batch = count > result.messages ? .left(count - result.messages) : .none }
+        if case .remaining(let count) = batch {
+            batch = count > result.messages ? .remaining(count - result.messages) : .none
+        }
         if result.records > 0 {
             if case .open(let open, _) = transaction {
                 transaction = .open(open, .offering(result))
@@ -88,7 +90,7 @@ extension LaneMachine {
     ///
     /// A batch that takes too long is cut short, and the next ones are smaller until they fit.
     private mutating func adjustBatchLimit(isLate: Bool, now: UInt64) {
-        if case .left = batch {
+        if case .remaining = batch {
             guard isLate, case .member(let lastPoll) = group,
                 now.saturatingSubtract(lastPoll) >= Self.pollNanoseconds
             else { return }

@@ -73,7 +73,7 @@ package struct LaneMachine: Sendable {
     /// `needs` is the subset that still exists.
     var unanswered: Set<ClientNeed> = []
     /// The first violation of an invariant that the machine detected itself.
-    var breach: String?
+    var detectedViolation: String?
 
     /// Creates the machine of a lane before its first step.
     package init(policy: LanePolicy) {

@@ -12,7 +12,7 @@ package enum LaneNote: Sendable, Equatable {
     case rotated(RotationCause)
     case recreated(String, KafkaErrorCode)
     case fenced
-    case dataLost(TopicPartition, wanted: Int64, got: Int64)
+    case dataLost(TopicPartition, expected: Int64, actual: Int64)
     /// A committed offset no longer exists. `from` determines where to continue.
     case commitVanished(TopicPartition, had: Int64)
     /// A broker refuses the outputs of a record even when they are alone in a transaction. `isDeadLetter` is true if

@@ -70,9 +70,9 @@ package struct RecordProcessor: RecordProcessing, ~Copyable {
         self.tables = tables
         self.outputs = outputs
         singleTable = tables.single
-        resolvers = .allocate(capacity: RequestRoot.most)
+        resolvers = .allocate(capacity: RequestRoot.maxCount)
         resolvers.initialize(to: Resolver())
-        views = .allocate(capacity: RequestRoot.most)
+        views = .allocate(capacity: RequestRoot.maxCount)
         reader = EventReader(limits: limits, passthrough: passthrough)
         head = .allocate(capacity: 1)
         head.initialize(
@@ -165,7 +165,7 @@ package struct RecordProcessor: RecordProcessing, ~Copyable {
         for index in 0..<event.pointee.deviceCount {
             if !reader.selectDevice(at: index) { return DeadLetterCause(reader.failure, value: value) }
             let known = view(of: request, among: viewCount)
-            let number = known ?? min(viewCount, RequestRoot.most - 1)
+            let number = known ?? min(viewCount, RequestRoot.maxCount - 1)
             if known == nil {
                 do throws(ReadingFailure) {
                     guard try addView(number, of: request) else { return Self.applicationUnknown(event.pointee) }
@@ -285,7 +285,7 @@ package struct RecordProcessor: RecordProcessing, ~Copyable {
 struct RequestRoot: BitwiseCopyable {
     /// The maximum number of views of one request: FCM's `apns.payload`, `android`, and `webpush`, and the message
     /// alone.
-    static let most = 4
+    static let maxCount = 4
 
     /// The start of the platform's part, which is searched before the message, or nil.
     var root: UnsafePointer<UInt8>?

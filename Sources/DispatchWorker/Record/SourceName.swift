@@ -40,13 +40,13 @@ struct SourceName: ~Copyable {
     @inline(never)
     private mutating func write(topic: ByteView, partition: Int32, offset: Int64) {
         // A copy of the name for comparisons follows the text.
-        let kept = bytes + Self.maxBytes
+        let copy = bytes + Self.maxBytes
         let length = min(topic.count, Self.maxTopicBytes)
-        kept.update(from: topic.start, count: length)
-        self.topic = ByteView(start: kept, count: length)
+        copy.update(from: topic.start, count: length)
+        self.topic = ByteView(start: copy, count: length)
         self.partition = partition
         self.offset = offset
-        bytes.update(from: kept, count: length)
+        bytes.update(from: copy, count: length)
         count = length
         add(Int64(partition))
         add(offset)

@@ -21,14 +21,14 @@ package final class StopCounter: Sendable {
     /// Records that were processed without a commit may be released later.
     package var isExhausted: Bool { isLimited && free.load(ordering: .relaxed) <= 0 }
 
-    /// Reserves up to `most` records.
+    /// Reserves up to `count` records.
     ///
     /// Returns the number reserved.
-    package func reserve(_ most: Int) -> Int {
-        guard isLimited else { return most }
+    package func reserve(upTo count: Int) -> Int {
+        guard isLimited else { return count }
         while true {
             let left = free.load(ordering: .relaxed)
-            let reserved = min(Int64(most), left)
+            let reserved = min(Int64(count), left)
             if reserved <= 0 { return 0 }
             if free.compareExchange(expected: left, desired: left - reserved, ordering: .relaxed).exchanged {
                 return Int(reserved)

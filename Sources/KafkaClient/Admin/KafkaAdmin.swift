@@ -29,7 +29,7 @@ package final class KafkaAdmin {
     /// Fetches the brokers and all topics of the cluster that this client may describe.
     package func metadata(timeoutMilliseconds: Int32) throws(KafkaError) -> ClusterMetadata {
         defer { serve() }
-        return try ClusterMetadata(asking: handle, topic: nil, timeoutMilliseconds: timeoutMilliseconds)
+        return try ClusterMetadata(from: handle, topic: nil, timeoutMilliseconds: timeoutMilliseconds)
     }
 
     /// Fetches the descriptions of these topics, in order.
@@ -56,7 +56,7 @@ package final class KafkaAdmin {
     ) throws(KafkaError) -> ClusterMetadata {
         defer { serve() }
         let topic = topics[try topics.add(name, to: handle)]
-        return try ClusterMetadata(asking: handle, topic: topic, timeoutMilliseconds: timeoutMilliseconds)
+        return try ClusterMetadata(from: handle, topic: topic, timeoutMilliseconds: timeoutMilliseconds)
     }
 
     /// Creates topics and returns one result per topic.

@@ -46,6 +46,6 @@ extension KafkaConsumer {
     /// Returns the group metadata for `KafkaProducer.sendOffsets`, or nil outside of a group.
     package func groupMetadata() -> GroupMetadata? {
         guard let metadata = handle.call(.groupMetadata, { rd_kafka_consumer_group_metadata($0) }) else { return nil }
-        return GroupMetadata(taking: metadata)
+        return GroupMetadata(adopting: metadata)
     }
 }

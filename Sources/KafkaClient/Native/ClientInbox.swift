@@ -17,7 +17,7 @@ struct ClientInbox {
     /// The information from debug lines.
     var watch = DebugLogWatch()
     /// The counter of delivery reports that arrive as events.
-    var deliveries: UnsafeMutablePointer<DeliveryTally>?
+    var deliveries: UnsafeMutablePointer<DeliveryCounter>?
 
     /// Returns and removes the waiting events.
     mutating func takeEvents() -> [ClientEvent] {

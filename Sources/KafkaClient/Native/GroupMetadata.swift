@@ -6,7 +6,7 @@ internal import CRdKafka
 package struct GroupMetadata: ~Copyable {
     let pointer: OpaquePointer
 
-    init(taking pointer: OpaquePointer) { self.pointer = pointer }
+    init(adopting pointer: OpaquePointer) { self.pointer = pointer }
 
     deinit { rd_kafka_consumer_group_metadata_destroy(pointer) }
 }

@@ -68,8 +68,8 @@ struct NativeConfiguration: ~Copyable {
         var message = [CChar](repeating: 0, count: 512)
         let type = role == .producer ? RD_KAFKA_PRODUCER : RD_KAFKA_CONSUMER
         let settings = pointer
-        let made = watch.during(.new) { rd_kafka_new(type, settings, &message, message.count) }
-        guard let client = made else {
+        let instance = watch.during(.new) { rd_kafka_new(type, settings, &message, message.count) }
+        guard let client = instance else {
             let text = text(of: message)
             _ = consume self
             throw ConfigurationError(kind: .refused, property: nil, text: text)

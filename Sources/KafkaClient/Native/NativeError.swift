@@ -4,7 +4,7 @@ extension KafkaError {
     /// Copies an error object and destroys it.
     ///
     /// Returns nil for nil.
-    static func taking(_ native: OpaquePointer?) -> KafkaError? {
+    static func adopting(_ native: OpaquePointer?) -> KafkaError? {
         guard let native else { return nil }
         let error = KafkaError(
             code: KafkaErrorCode(rd_kafka_error_code(native)), text: String(cString: rd_kafka_error_string(native)),
@@ -18,7 +18,7 @@ extension KafkaError {
     ///
     /// Nil is not an error.
     static func check(_ native: OpaquePointer?) throws(KafkaError) {
-        if let error = taking(native) { throw error }
+        if let error = adopting(native) { throw error }
     }
 
     /// Throws an error code, except for the code of no error.

@@ -4,7 +4,7 @@ extension ClusterMetadata {
     /// Fetches metadata from a broker.
     ///
     /// `topic` is a topic handle, or nil for all topics of the cluster.
-    init(asking handle: ClientHandle, topic: OpaquePointer?, timeoutMilliseconds: Int32) throws(KafkaError) {
+    init(from handle: ClientHandle, topic: OpaquePointer?, timeoutMilliseconds: Int32) throws(KafkaError) {
         var native: UnsafePointer<rd_kafka_metadata>?
         let code = handle.call(.metadata) { client in
             rd_kafka_metadata(client, topic == nil ? 1 : 0, topic, &native, timeoutMilliseconds)

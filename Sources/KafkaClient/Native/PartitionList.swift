@@ -30,8 +30,8 @@ struct PartitionList: ~Copyable {
         }
     }
 
-    /// Takes ownership of a list that a C call returned.
-    init(taking pointer: UnsafeMutablePointer<rd_kafka_topic_partition_list_t>) { self.pointer = pointer }
+    /// Creates the owner of a list that a C call returned.
+    init(adopting pointer: UnsafeMutablePointer<rd_kafka_topic_partition_list_t>) { self.pointer = pointer }
 
     deinit { rd_kafka_topic_partition_list_destroy(pointer) }
 
@@ -77,6 +77,6 @@ extension ClientHandle {
         var list: UnsafeMutablePointer<rd_kafka_topic_partition_list_t>?
         try KafkaError.check(call(.assignment) { rd_kafka_assignment($0, &list) })
         guard let list else { return [] }
-        return PartitionList(taking: list).partitions
+        return PartitionList(adopting: list).partitions
     }
 }

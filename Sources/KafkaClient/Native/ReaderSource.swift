@@ -20,7 +20,7 @@ final class ReaderSource {
 
     func describe(_ name: String, timeoutMilliseconds: Int32) throws(KafkaError) -> TopicDescription {
         let metadata = try ClusterMetadata(
-            asking: handle, topic: try topic(name), timeoutMilliseconds: timeoutMilliseconds)
+            from: handle, topic: try topic(name), timeoutMilliseconds: timeoutMilliseconds)
         return metadata.topics.first
             ?? TopicDescription(name: name, partitions: [], error: KafkaError(code: .unknownTopicOrPartition))
     }

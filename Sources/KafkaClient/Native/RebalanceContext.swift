@@ -57,10 +57,10 @@ final class RebalanceContext {
         let isCooperative = RebalanceProtocol(of: client) == .cooperative
         switch code {
         case RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS where isCooperative:
-            _ = KafkaError.taking(client.call(.incrementalAssign) { rd_kafka_incremental_assign($0, list) })
+            _ = KafkaError.adopting(client.call(.incrementalAssign) { rd_kafka_incremental_assign($0, list) })
         case RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS: _ = client.call(.assign) { rd_kafka_assign($0, list) }
         case RD_KAFKA_RESP_ERR__REVOKE_PARTITIONS where isCooperative:
-            _ = KafkaError.taking(client.call(.incrementalUnassign) { rd_kafka_incremental_unassign($0, list) })
+            _ = KafkaError.adopting(client.call(.incrementalUnassign) { rd_kafka_incremental_unassign($0, list) })
         default: _ = client.call(.assign) { rd_kafka_assign($0, nil) }
         }
     }

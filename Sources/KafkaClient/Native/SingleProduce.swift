@@ -34,7 +34,7 @@ func produceOne(
         }
         if let timestamp = record.timestamp { add(RD_KAFKA_VTYPE_TIMESTAMP) { $0.u.i64 = timestamp } }
         if let headers = headers.pointer { add(RD_KAFKA_VTYPE_HEADERS) { $0.u.headers = headers } }
-        if let error = KafkaError.taking(rd_kafka_produceva(client, list.baseAddress, count)) {
+        if let error = KafkaError.adopting(rd_kafka_produceva(client, list.baseAddress, count)) {
             return error
         }
         headers.release()

@@ -15,7 +15,7 @@ package struct ProducerTopic: Hashable, Sendable {
 /// Without it, records can be produced at any time.
 package final class KafkaProducer {
     let handle: ClientHandle
-    private let tally: UnsafeMutablePointer<DeliveryTally>
+    private let counter: UnsafeMutablePointer<DeliveryCounter>
     private var topics = TopicHandles()
     private var scratch = ProduceScratch()
     private var inbox = ClientInbox()
@@ -25,29 +25,29 @@ package final class KafkaProducer {
     /// `watch` lists its calls.
     package init(_ configuration: ClientConfiguration, watch: CallWatch = CallWatch()) throws(ConfigurationError) {
         let native = try NativeConfiguration(configuration)
-        let tally = UnsafeMutablePointer<DeliveryTally>.allocate(capacity: 1)
-        tally.initialize(to: DeliveryTally())
-        native.setOpaque(UnsafeMutableRawPointer(tally))
+        let counter = UnsafeMutablePointer<DeliveryCounter>.allocate(capacity: 1)
+        counter.initialize(to: DeliveryCounter())
+        native.setOpaque(UnsafeMutableRawPointer(counter))
         // A callback per message wakes up a flush. Without it, a flush checks only every 10 ms.
         native.setDeliveryCallback { _, message, opaque in
             guard let message, let opaque else { return }
-            opaque.assumingMemoryBound(to: DeliveryTally.self).pointee.count(message)
+            opaque.assumingMemoryBound(to: DeliveryCounter.self).pointee.count(message)
         }
         do {
             handle = try ClientHandle(.producer, configuration: native, watch: watch)
         } catch {
-            tally.deinitialize(count: 1)
-            tally.deallocate()
+            counter.deinitialize(count: 1)
+            counter.deallocate()
             throw error
         }
-        self.tally = tally
-        inbox.deliveries = tally
+        self.counter = counter
+        inbox.deliveries = counter
     }
 
     deinit {
         close()
-        tally.deinitialize(count: 1)
-        tally.deallocate()
+        counter.deinitialize(count: 1)
+        counter.deallocate()
     }
 
     /// Destroys the instance.
@@ -75,7 +75,7 @@ package final class KafkaProducer {
     /// Fetches the current number of partitions of a topic from a broker.
     package func partitionCount(of topic: ProducerTopic, timeoutMilliseconds: Int32) throws(KafkaError) -> Int32 {
         let metadata = try ClusterMetadata(
-            asking: handle, topic: topics[topic.index], timeoutMilliseconds: timeoutMilliseconds)
+            from: handle, topic: topics[topic.index], timeoutMilliseconds: timeoutMilliseconds)
         guard let description = metadata.topics.first else { throw KafkaError(code: .unknownTopic) }
         if let error = description.error { throw error }
         return Int32(clamping: description.partitions.count)
@@ -148,10 +148,10 @@ package final class KafkaProducer {
     // MARK: Delivery reports and events
 
     /// The counts of delivery reports.
-    package var deliveries: DeliveryCounts { tally.pointee.counts }
+    package var deliveries: DeliveryCounts { counter.pointee.counts }
 
     /// Resets the failures by code and the last errors, but not the counts.
-    package func forgetDeliveryErrors() { tally.pointee.forgetErrors() }
+    package func forgetDeliveryErrors() { counter.pointee.forgetErrors() }
 
     /// The information from debug lines: drops of the transaction coordinator's connection (`debug=eos`), and versions
     /// of the brokers' requests (`debug=feature`).

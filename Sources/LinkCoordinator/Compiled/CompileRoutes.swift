@@ -3,115 +3,117 @@ internal import StrictJSON
 
 // Compiles routes, their variants and bindings, guards, and the fallback.
 extension TableCompiler {
-    mutating func image(_ route: TableSource.Route, number: Int, tableHead: String) -> CompiledRoute {
+    mutating func compile(_ route: TableSource.Route, number: Int, tableHead: String) -> CompiledRoute {
         let none = UnsafeBufferPointer<CompiledTemplatePart>(start: nil, count: 0)
         let id = ProgramBuilder.quoted(route.id.value)
-        var image = CompiledRoute(
-            id: slab.view(route.id.value), head: slab.view(tableHead + ",\"route\":" + id), action: .variants,
+        var compiled = CompiledRoute(
+            id: storage.view(route.id.value), head: storage.view(tableHead + ",\"route\":" + id), action: .variants,
             redirect: -1, template: none, variants: UnsafeBufferPointer(start: nil, count: 0),
             bindings: UnsafeBufferPointer(start: nil, count: 0), bindsPayload: false,
             drops: route.onInvalid == .drop, requireAll: route.requireAll, unknownScreen: route.unknownScreen,
             unsupported: .fallback, unsupportedTarget: nil, firstPattern: firstPatterns[number])
         switch route.action {
         case .variants(let variants):
-            var images: [CompiledVariant] = []
+            var compiledVariants: [CompiledVariant] = []
             for (index, variant) in variants.enumerated() {
-                images.append(self.image(variant, index: route.listsVariants ? index : nil, of: route))
+                compiledVariants.append(self.compile(variant, index: route.listsVariants ? index : nil, of: route))
             }
-            image.variants = slab.store(images)
+            compiled.variants = storage.store(compiledVariants)
         case .redirect(.route(let id)):
-            image.action = .redirectRoute
-            image.redirect = Int32(routeNumbers[id.value] ?? number)
+            compiled.action = .redirectRoute
+            compiled.redirect = Int32(routeNumbers[id.value] ?? number)
         case .redirect(.template(let template)):
-            image.action = .redirectTemplate
-            image.template = slab.store(segments(template.value))
-        case .exclude(.external): image.action = .excludeExternal
-        case .exclude(.none): image.action = .excludeNone
-        case .exclude(.reject): image.action = .excludeReject
+            compiled.action = .redirectTemplate
+            compiled.template = storage.store(segments(template.value))
+        case .exclude(.external): compiled.action = .excludeExternal
+        case .exclude(.none): compiled.action = .excludeNone
+        case .exclude(.reject): compiled.action = .excludeReject
         }
         var bindings: [CompiledBinding] = []
-        for binding in route.bindings { if let one = self.image(binding, of: route) { bindings.append(one) } }
+        for binding in route.bindings { if let one = self.compile(binding, of: route) { bindings.append(one) } }
         numberReadings(of: &bindings, route)
-        image.bindings = slab.store(bindings)
-        image.bindsPayload = bindsPayload(route)
+        compiled.bindings = storage.store(bindings)
+        compiled.bindsPayload = bindsPayload(route)
         switch route.unsupported {
         case .fallback: break
-        case .truncate: image.unsupported = .truncate
+        case .truncate: compiled.unsupported = .truncate
         case .to(let target):
-            image.unsupported = .target
-            image.unsupportedTarget = slab.store([self.image(target)]).at(0)
+            compiled.unsupported = .target
+            compiled.unsupportedTarget = storage.store([self.compile(target)]).at(0)
         }
-        return image
+        return compiled
     }
 
     /// Compiles the template of a redirect.
     ///
     /// A marker follows each segment, because a tail adds several segments.
     private mutating func segments(_ template: TableSource.PathTemplate) -> [CompiledTemplatePart] {
-        var images: [CompiledTemplatePart] = []
+        var compiledParts: [CompiledTemplatePart] = []
         for segment in template.segments {
-            images += parts(segment)
-            images.append(CompiledTemplatePart(kind: .segmentEnd, bytes: .empty, name: -1, query: query("")))
+            compiledParts += parts(segment)
+            compiledParts.append(CompiledTemplatePart(kind: .segmentEnd, bytes: .empty, name: -1, query: query("")))
         }
-        return images
+        return compiledParts
     }
 
-    private mutating func image(
+    private mutating func compile(
         _ variant: TableSource.Variant, index: Int?, of route: TableSource.Route
     ) -> CompiledVariant {
         CompiledVariant(
-            condition: image(variant.when ?? TableSource.Condition(offset: 0)),
-            isConditional: variant.when.map { !$0.isEmpty } ?? false, target: image(variant.to),
+            condition: compile(variant.when ?? TableSource.Condition(offset: 0)),
+            isConditional: variant.when.map { !$0.isEmpty } ?? false, target: compile(variant.to),
             notice: notice(variant.notice ?? route.notice),
-            json: index.map { slab.view(",\"variant\":\($0)") } ?? .empty)
+            json: index.map { storage.view(",\"variant\":\($0)") } ?? .empty)
     }
 
     /// Compiles a condition.
-    package func image(_ condition: TableSource.Condition) -> CompiledCondition {
+    package func compile(_ condition: TableSource.Condition) -> CompiledCondition {
         CompiledCondition(
-            app: slab.store(condition.app.compactMap(image)), os: slab.store(condition.os.compactMap(image)),
-            capabilities: slab.store(condition.capabilities.compactMap { capabilityNumbers[$0.value] }),
-            claims: slab.store(condition.claims.map { slab.view($0.value) }),
-            platforms: slab.store((condition.platforms ?? []).map(slab.view)),
-            asksPlatform: condition.platforms != nil,
-            regions: slab.store((condition.regions ?? []).map(slab.view)), asksRegion: condition.regions != nil,
-            locales: slab.store((condition.locales ?? []).map(slab.view)), asksLocale: condition.locales != nil,
-            attributes: slab.store(
+            app: storage.store(condition.app.compactMap(compile)), os: storage.store(condition.os.compactMap(compile)),
+            capabilities: storage.store(condition.capabilities.compactMap { capabilityNumbers[$0.value] }),
+            claims: storage.store(condition.claims.map { storage.view($0.value) }),
+            platforms: storage.store((condition.platforms ?? []).map(storage.view)),
+            testsPlatform: condition.platforms != nil,
+            regions: storage.store((condition.regions ?? []).map(storage.view)), testsRegion: condition.regions != nil,
+            locales: storage.store((condition.locales ?? []).map(storage.view)), testsLocale: condition.locales != nil,
+            attributes: storage.store(
                 condition.attributes.map {
-                    CompiledAttribute(name: slab.view($0.name.value), values: slab.store($0.values.map(slab.view)))
-                }), query: slab.store(condition.query.map { image($0) }),
-            asksMore: !condition.capabilities.isEmpty || !condition.claims.isEmpty || condition.platforms != nil
+                    CompiledAttribute(
+                        name: storage.view($0.name.value), values: storage.store($0.values.map(storage.view)))
+                }), query: storage.store(condition.query.map { compile($0) }),
+            testsMoreThanVersions: !condition.capabilities.isEmpty || !condition.claims.isEmpty
+                || condition.platforms != nil
                 || condition.regions != nil || condition.locales != nil || !condition.attributes.isEmpty
                 || !condition.query.isEmpty)
     }
 
-    private func image(_ test: TableSource.Condition.VersionTest) -> CompiledVersionTest? {
-        Version(slab.view(test.version.bytes)).map { CompiledVersionTest(test.relation, $0) }
+    private func compile(_ test: TableSource.Condition.VersionTest) -> CompiledVersionTest? {
+        Version(storage.view(test.version.bytes)).map { CompiledVersionTest(test.relation, $0) }
     }
 
-    private mutating func image(_ binding: TableSource.Binding, of route: TableSource.Route) -> CompiledBinding? {
+    private mutating func compile(_ binding: TableSource.Binding, of route: TableSource.Route) -> CompiledBinding? {
         guard let field = fieldNumbers["\(binding.model.value).\(binding.field.value)"] else { return nil }
-        var image = CompiledBinding(
+        var compiled = CompiledBinding(
             field: Int32(field), source: .constant, name: -1, query: query(""),
-            place: -1, constant: .empty, trusted: false, reading: -1)
+            pointerIndex: -1, constant: .empty, trusted: false, reading: -1)
         switch binding.source.value {
         case .path(let name):
-            image.source = .path
-            image.name = nameNumber(name)
-            image.trusted = captureTypes[name].isWithin(fields[field])
+            compiled.source = .path
+            compiled.name = nameNumber(name)
+            compiled.trusted = captureTypes[name].isWithin(fields[field])
         case .query(let name):
-            image.source = .query
-            image.query = query(name)
+            compiled.source = .query
+            compiled.query = query(name)
         case .rewrite(let name):
-            image.source = .rewrite
-            image.name = nameNumber(name)
+            compiled.source = .rewrite
+            compiled.name = nameNumber(name)
         case .payload(let path):
-            image.source = .payload
-            image.place = pointers.number(of: path)
-        case .fragment: image.source = .fragment
-        case .constant(let text): image.constant = slab.view(text)
+            compiled.source = .payload
+            compiled.pointerIndex = pointers.number(of: path)
+        case .fragment: compiled.source = .fragment
+        case .constant(let text): compiled.constant = storage.view(text)
         }
-        return image
+        return compiled
     }
 
     /// Numbers the values that are read more than once: every list, and values that two fields of a route bind in the
@@ -150,9 +152,9 @@ extension TableCompiler {
         }
     }
 
-    mutating func image(_ one: TableSource.Guard) -> CompiledGuard {
+    mutating func compile(_ one: TableSource.Guard) -> CompiledGuard {
         CompiledGuard(
-            name: slab.view(one.name.value), claim: slab.view(one.claim), target: image(one.otherwise),
+            name: storage.view(one.name.value), claim: storage.view(one.claim), target: compile(one.otherwise),
             resumes: one.resume != nil, ttlSeconds: one.resume?.ttlSeconds ?? 0, once: one.resume?.once ?? true)
     }
 
@@ -160,18 +162,18 @@ extension TableCompiler {
     ///
     /// There is none for `internal`.
     mutating func fallbacks() -> UnsafeBufferPointer<CompiledFallback> {
-        var images: [CompiledFallback] = []
+        var compiledFallbacks: [CompiledFallback] = []
         for reason in ReasonCode.allCases {
             // A table cannot assign an outcome to `internal`, which reports a defect.
             let rule = source.fallback.first { rule in
                 reason != .internalError && rule.on.map { $0.contains { $0.value == reason } } ?? true
             }
-            let target = rule?.to.map { image($0) }
-            images.append(
+            let target = rule?.to.map { compile($0) }
+            compiledFallbacks.append(
                 CompiledFallback(
                     outcome: rule?.outcome ?? .reject,
-                    target: target.map { slab.store([$0]).at(0) }))
+                    target: target.map { storage.store([$0]).at(0) }))
         }
-        return slab.store(images)
+        return storage.store(compiledFallbacks)
     }
 }

@@ -8,7 +8,7 @@ extension TableCompiler {
             modelNumbers[model.name.value] = index
             for field in model.fields {
                 fieldNumbers["\(model.name.value).\(field.name.value)"] = fields.count
-                fields.append(image(field, of: model.name.value))
+                fields.append(compile(field, of: model.name.value))
                 var type = field.type
                 if case .list(let item, _, _) = type { type = item }
                 let known = typeNumbers[type] ?? typeNumbers.count
@@ -18,55 +18,57 @@ extension TableCompiler {
         }
     }
 
-    private func image(_ field: TableSource.Field, of model: String) -> CompiledField {
-        var image = CompiledField(
+    private func compile(_ field: TableSource.Field, of model: String) -> CompiledField {
+        var compiled = CompiledField(
             kind: .string, item: .string, min: .min, max: .max, minCount: 0, maxCount: 0,
             values: UnsafeBufferPointer(start: nil, count: 0), hosts: UnsafeBufferPointer(start: nil, count: 0),
-            absence: .required, absentJSON: slab.view("null"), absentText: .empty, modelName: slab.view(model),
-            name: slab.view(field.name.value))
-        image.kind = set(field.type, in: &image)
-        if case .list(let element, let least, let most) = field.type {
-            image.item = set(element, in: &image)
-            image.minCount = Int32(least)
-            image.maxCount = Int32(most)
+            absence: .required, absentJSON: storage.view("null"), absentText: .empty, modelName: storage.view(model),
+            name: storage.view(field.name.value))
+        compiled.kind = set(field.type, in: &compiled)
+        if case .list(let element, let minCount, let maxCount) = field.type {
+            compiled.item = set(element, in: &compiled)
+            compiled.minCount = Int32(minCount)
+            compiled.maxCount = Int32(maxCount)
         }
         switch field.absence {
-        case .required: image.absence = .required
-        case .null: image.absence = .null
+        case .required: compiled.absence = .required
+        case .null: compiled.absence = .null
         case .emptyList:
-            image.absence = .emptyList
-            image.absentJSON = slab.view("[]")
+            compiled.absence = .emptyList
+            compiled.absentJSON = storage.view("[]")
         case .value(let text):
-            image.absence = .value
-            image.absentText = slab.view(text)
-            let isPlain = [.int, .double, .decimal, .bool].contains(image.kind)
-            image.absentJSON = slab.view(isPlain ? text : ProgramBuilder.quoted(text))
+            compiled.absence = .value
+            compiled.absentText = storage.view(text)
+            let isPlain = [.int, .double, .decimal, .bool].contains(compiled.kind)
+            compiled.absentJSON = storage.view(isPlain ? text : ProgramBuilder.quoted(text))
         }
-        return image
+        return compiled
     }
 
     /// Sets the bounds of a type and returns its kind.
-    private func set(_ type: FieldType, in image: inout CompiledField) -> CompiledField.Kind {
+    private func set(_ type: FieldType, in compiled: inout CompiledField) -> CompiledField.Kind {
         switch type {
         case .uuid: return .uuid
         case .int(let min, let max):
-            (image.min, image.max) = (min, max)
+            (compiled.min, compiled.max) = (min, max)
             return .int
         case .string(let min, let max):
-            (image.min, image.max) = (Int64(min), Int64(max))
+            (compiled.min, compiled.max) = (Int64(min), Int64(max))
             return .string
         case .bool: return .bool
         case .double: return .double
         case .decimal(let min, let max):
-            if min != nil || max != nil { image.values = slab.store([slab.view(min ?? ""), slab.view(max ?? "")]) }
+            if min != nil || max != nil {
+                compiled.values = storage.store([storage.view(min ?? ""), storage.view(max ?? "")])
+            }
             return .decimal
         case .date: return .date
         case .dateTime: return .dateTime
         case .enumeration(let values):
-            image.values = slab.store(values.map(slab.view))
+            compiled.values = storage.store(values.map(storage.view))
             return .enumeration
         case .url(let hosts):
-            image.hosts = slab.store(hosts.map { self.image($0) })
+            compiled.hosts = storage.store(hosts.map { self.compile($0) })
             return .url
         case .list: return .list
         }
@@ -74,12 +76,12 @@ extension TableCompiler {
 
     /// Returns a Boolean value that indicates whether the canonical text of a field is never empty.
     private func isNeverEmpty(_ field: Int) -> Bool {
-        let image = fields[field]
-        if image.absence == .null { return false }
-        if image.absence == .value && image.absentText.isEmpty { return false }
-        switch image.kind {
-        case .string: return image.min > 0
-        case .enumeration: return !image.values.contains { $0.isEmpty }
+        let compiled = fields[field]
+        if compiled.absence == .null { return false }
+        if compiled.absence == .value && compiled.absentText.isEmpty { return false }
+        switch compiled.kind {
+        case .string: return compiled.min > 0
+        case .enumeration: return !compiled.values.contains { $0.isEmpty }
         default: return true
         }
     }
@@ -96,10 +98,10 @@ extension TableCompiler {
                     LiteralTable.Entry(
                         node: LiteralTable.screens(of: index), text: [UInt8](screen.name.value.utf8),
                         child: UInt32(number)))
-                screens.append(image(screen, number: number, coordinator: index))
+                screens.append(compile(screen, number: number, coordinator: index))
             }
         }
-        for coordinator in source.coordinators { coordinators.append(image(coordinator)) }
+        for coordinator in source.coordinators { coordinators.append(compile(coordinator)) }
         compileAncestors()
     }
 
@@ -114,17 +116,17 @@ extension TableCompiler {
         var known: [Int: UnsafeBufferPointer<CompiledEntry>] = [:]
         // Coordinators in a parent cycle, which only an unchecked table can have, are not the end of any chain.
         for end in ends.filter({ !parents.contains($0) }) + ends where known[end] == nil {
-            var line = [end]
-            var passed = Set(line)
-            while let next = above[line[line.count - 1]], passed.insert(next).inserted { line.append(next) }
-            let entries = slab.store(
-                line.reversed().map { one in
+            var chain = [end]
+            var passed = Set(chain)
+            while let next = above[chain[chain.count - 1]], passed.insert(next).inserted { chain.append(next) }
+            let entries = storage.store(
+                chain.reversed().map { one in
                     var entry = screens[Int(coordinators[one].initial)].entry
                     entry.isParent = true
                     return entry
                 })
-            for (place, one) in line.enumerated() where known[one] == nil {
-                known[one] = UnsafeBufferPointer(rebasing: entries.prefix(line.count - place))
+            for (depth, one) in chain.enumerated() where known[one] == nil {
+                known[one] = UnsafeBufferPointer(rebasing: entries.prefix(chain.count - depth))
             }
         }
         for index in coordinators.indices {
@@ -133,25 +135,25 @@ extension TableCompiler {
         }
     }
 
-    private func image(_ coordinator: TableSource.Coordinator) -> CompiledCoordinator {
+    private func compile(_ coordinator: TableSource.Coordinator) -> CompiledCoordinator {
         let name = coordinator.name.value
         return CompiledCoordinator(
-            name: slab.view(name),
+            name: storage.view(name),
             initial: coordinator.initial.flatMap { screenNumbers["\(name)/\($0.value)"] }.map { Int32($0) } ?? -1,
             parent: coordinator.parent.flatMap { coordinatorNumbers[$0.value] }.map { Int32($0) } ?? -1,
             guarding: coordinator.guarding.flatMap { guardNumbers[$0.value] } ?? -1,
             singleSlot: coordinator.singleSlot, ancestors: UnsafeBufferPointer(start: nil, count: 0))
     }
 
-    private func image(_ screen: TableSource.Screen, number: Int, coordinator: Int) -> CompiledScreen {
+    private func compile(_ screen: TableSource.Screen, number: Int, coordinator: Int) -> CompiledScreen {
         let needed = screen.needs.flatMap { need in fieldsOf(need.value) }
         return CompiledScreen(
-            coordinator: Int32(coordinator), name: slab.view(screen.name.value),
-            fields: slab.store(needed.map { Int32($0) }),
-            required: slab.store(needed.filter { fields[$0].absence == .required }.map { Int32($0) }),
-            asksDevice: screen.since != nil || screen.until != nil || !screen.requires.isEmpty,
+            coordinator: Int32(coordinator), name: storage.view(screen.name.value),
+            fields: storage.store(needed.map { Int32($0) }),
+            required: storage.store(needed.filter { fields[$0].absence == .required }.map { Int32($0) }),
+            dependsOnDevice: screen.since != nil || screen.until != nil || !screen.requires.isEmpty,
             since: screen.since.flatMap(version), until: screen.until.flatMap(version),
-            requires: slab.store(screen.requires.compactMap { capabilityNumbers[$0.value] }), nav: screen.nav,
+            requires: storage.store(screen.requires.compactMap { capabilityNumbers[$0.value] }), nav: screen.nav,
             entry: entry(screen, number: number, coordinator: coordinator, present: screen.defaultPresentation))
     }
 
@@ -168,7 +170,7 @@ extension TableCompiler {
         CompiledEntry(
             screen: Int32(number), present: present, scope: 0, isParent: false,
             program: program(screen, coordinator: source.coordinators[coordinator].name.value, present: present)
-                .store(in: slab))
+                .store(in: storage))
     }
 
     /// Returns the program of an entry, with its members in their published order.
@@ -201,8 +203,8 @@ extension TableCompiler {
                 builder.add(index == 0 ? ",\"data\":{" : ",")
                 builder.add(string: need.value)
                 builder.add(":{")
-                for (place, field) in fieldsOf(need.value).enumerated() {
-                    if place > 0 { builder.add(",") }
+                for (fieldIndex, field) in fieldsOf(need.value).enumerated() {
+                    if fieldIndex > 0 { builder.add(",") }
                     builder.add(string: fields[field].name.string)
                     builder.add(":")
                     builder.add(value: field)
@@ -215,13 +217,15 @@ extension TableCompiler {
         return builder
     }
 
-    func version(_ text: VersionText) -> CompiledVersion? { Version(slab.view(text.bytes)).map(CompiledVersion.init) }
+    func version(_ text: VersionText) -> CompiledVersion? {
+        Version(storage.view(text.bytes)).map(CompiledVersion.init)
+    }
 
-    func image(_ capability: TableSource.Capability) -> CompiledCapability {
+    func compile(_ capability: TableSource.Capability) -> CompiledCapability {
         CompiledCapability(
-            name: slab.view(capability.name.value), minApp: capability.minApp.flatMap(version),
+            name: storage.view(capability.name.value), minApp: capability.minApp.flatMap(version),
             minOS: capability.minOS.flatMap(version),
-            platforms: slab.store((capability.platforms ?? []).map(slab.view)),
-            asksPlatform: capability.platforms != nil, listed: capability.listed)
+            platforms: storage.store((capability.platforms ?? []).map(storage.view)),
+            testsPlatform: capability.platforms != nil, listed: capability.listed)
     }
 }

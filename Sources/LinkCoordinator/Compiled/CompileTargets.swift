@@ -14,77 +14,78 @@ extension TableCompiler {
     func staticScreens(_ segments: [String]) -> [Int] {
         var found: [Int] = []
         var current: String?
-        var waiting: String?
+        var pendingCoordinator: String?
         func initial(_ name: String?) -> Int? {
             guard let name, let number = coordinatorNumbers[name] else { return nil }
             return source.coordinators[number].initial.flatMap { screenNumbers["\(name)/\($0.value)"] }
         }
         for segment in segments {
             if coordinatorNumbers[segment] != nil {
-                if let screen = initial(waiting) { found.append(screen) }
+                if let screen = initial(pendingCoordinator) { found.append(screen) }
                 current = segment
-                waiting = segment
+                pendingCoordinator = segment
             } else if let name = current, let screen = screenNumbers["\(name)/\(segment)"] {
                 found.append(screen)
-                waiting = nil
+                pendingCoordinator = nil
             }
         }
-        if let screen = initial(waiting) { found.append(screen) }
+        if let screen = initial(pendingCoordinator) { found.append(screen) }
         return found
     }
 
     /// Compiles a target.
-    mutating func image(_ target: TableSource.Target) -> CompiledTarget {
-        var image = Self.emptyTarget
-        image.mode = target.mode.map(Self.mode) ?? .unsaid
-        image.dismissModals = target.dismissModals
+    mutating func compile(_ target: TableSource.Target) -> CompiledTarget {
+        var compiled = Self.emptyTarget
+        compiled.mode = target.mode.map(Self.mode) ?? .unspecified
+        compiled.dismissModals = target.dismissModals
         var own: [CompiledEntry] = []
         switch target.destination {
         case .root: break
         case .path(let segments): own = self.entries(of: segments)
         case .captured(let name):
-            image.kind = .captured
-            image.name = nameNumber(name.value)
+            compiled.kind = .captured
+            compiled.name = nameNumber(name.value)
         case .external(let template):
-            image.kind = .external
-            image.template = slab.store(parts(template.parts))
+            compiled.kind = .external
+            compiled.template = storage.store(parts(template.parts))
         }
         if let present = target.present?.value, let last = own.last { own[own.count - 1] = presented(last, present) }
         var above: [CompiledEntry] = []
         switch target.parents {
         case .none: break
         case .initial:
-            image.parents = .initial
+            compiled.parents = .initial
             if let first = own.first { above = ancestors(before: first) }
         case .paths(let paths):
-            image.parents = .list
+            compiled.parents = .list
             above = paths.flatMap { entries(of: $0.value) }
         case .route(let route):
             // A refused table, which is compiled only to be explained, may refer to a missing route.
             if let number = routeNumbers[route.value] {
-                image.parents = .route
-                image.parentRoute = Int32(number)
+                compiled.parents = .route
+                compiled.parentRoute = Int32(number)
             }
         }
-        if image.kind == .path && own.isEmpty { above = [] }
+        if compiled.kind == .path && own.isEmpty { above = [] }
         let whole = keepSingleSlots(above.map { parent(of: $0) } + own)
-        image.entries = slab.store(whole)
-        image.isStatic = image.kind == .path && (image.parents != .route || own.isEmpty)
-        image.asksDevice = whole.contains { screens[Int($0.screen)].asksDevice }
-        image.isGuarded = whole.contains { coordinators[Int(screens[Int($0.screen)].coordinator)].guarding >= 0 }
-        if image.isStatic { image.program = program(whole, target).store(in: slab) }
-        image.isLean =
-            image.isStatic && !image.asksDevice && !image.isGuarded && whole.count <= StaticStack.maxEntries
-        image.required = slab.store(whole.flatMap { Array(screens[Int($0.screen)].required) })
-        return image
+        compiled.entries = storage.store(whole)
+        compiled.isStatic = compiled.kind == .path && (compiled.parents != .route || own.isEmpty)
+        compiled.dependsOnDevice = whole.contains { screens[Int($0.screen)].dependsOnDevice }
+        compiled.isGuarded = whole.contains { coordinators[Int(screens[Int($0.screen)].coordinator)].guarding >= 0 }
+        if compiled.isStatic { compiled.program = program(whole, target).store(in: storage) }
+        compiled.isSelfContained =
+            compiled.isStatic && !compiled.dependsOnDevice && !compiled.isGuarded
+            && whole.count <= StaticStack.maxEntries
+        compiled.required = storage.store(whole.flatMap { Array(screens[Int($0.screen)].required) })
+        return compiled
     }
 
     static var emptyTarget: CompiledTarget {
         CompiledTarget(
-            kind: .path, mode: .unsaid, dismissModals: false, entries: UnsafeBufferPointer(start: nil, count: 0),
+            kind: .path, mode: .unspecified, dismissModals: false, entries: UnsafeBufferPointer(start: nil, count: 0),
             name: -1, template: UnsafeBufferPointer(start: nil, count: 0), parents: .none, parentRoute: -1,
             program: Program(ops: UnsafeBufferPointer(start: nil, count: 0), constantBytes: 0), isStatic: false,
-            asksDevice: true, isGuarded: true)
+            dependsOnDevice: true, isGuarded: true)
     }
 
     private func parent(of entry: CompiledEntry) -> CompiledEntry {
@@ -110,13 +111,13 @@ extension TableCompiler {
 
     private func keepSingleSlots(_ entries: [CompiledEntry]) -> [CompiledEntry] {
         var seen: Set<Int32> = []
-        var kept: [CompiledEntry] = []
+        var remaining: [CompiledEntry] = []
         for entry in entries.reversed() {
             let coordinator = screens[Int(entry.screen)].coordinator
             if coordinators[Int(coordinator)].singleSlot, !seen.insert(coordinator).inserted { continue }
-            kept.append(entry)
+            remaining.append(entry)
         }
-        return kept.reversed()
+        return remaining.reversed()
     }
 
     /// Returns the program that writes the members from `outcome` through `stack`.
@@ -163,24 +164,26 @@ extension TableCompiler {
 
     /// Compiles the parts of a template.
     mutating func parts(_ parts: [TableSource.TemplatePart]) -> [CompiledTemplatePart] {
-        var images: [CompiledTemplatePart] = []
+        var compiledParts: [CompiledTemplatePart] = []
         for part in parts {
             switch part {
             case .text(let text):
-                images.append(CompiledTemplatePart(kind: .bytes, bytes: slab.view(text), name: -1, query: query("")))
+                compiledParts.append(
+                    CompiledTemplatePart(kind: .bytes, bytes: storage.view(text), name: -1, query: query("")))
             case .name(let name):
-                images.append(
+                compiledParts.append(
                     CompiledTemplatePart(kind: .capture, bytes: .empty, name: nameNumber(name.value), query: query("")))
             case .query(let name):
-                images.append(CompiledTemplatePart(kind: .query, bytes: .empty, name: -1, query: query(name.value)))
+                compiledParts.append(
+                    CompiledTemplatePart(kind: .query, bytes: .empty, name: -1, query: query(name.value)))
             }
         }
-        return images
+        return compiledParts
     }
 
     /// Returns the target of `path` requests.
     func plainTarget() -> Ref<CompiledTarget> {
-        slab.store([Self.emptyTarget]).at(0)
+        storage.store([Self.emptyTarget]).at(0)
     }
 
     /// Compiles a notice.
@@ -189,6 +192,6 @@ extension TableCompiler {
             return CompiledNotice(path: .empty, screens: UnsafeBufferPointer(start: nil, count: 0))
         }
         let found = staticScreens(notice.value)
-        return CompiledNotice(path: slab.view(path(of: found)), screens: slab.store(found.map { Int32($0) }))
+        return CompiledNotice(path: storage.view(path(of: found)), screens: storage.store(found.map { Int32($0) }))
     }
 }

@@ -88,7 +88,7 @@ package struct CompiledBinding: BitwiseCopyable {
     /// The query name that the value comes from.
     package var query: CompiledQueryName
     /// The number of the pointer into the payload, among the table's own pointers.
-    var place: Int32
+    var pointerIndex: Int32
     var constant: ByteView
     /// A Boolean value that indicates whether every capture of the name has the field's type, so that its text needs no
     /// further validation.
@@ -134,7 +134,7 @@ package struct CompiledScreen: BitwiseCopyable {
     var fields: UnsafeBufferPointer<Int32>
     /// The required fields among them.
     var required: UnsafeBufferPointer<Int32>
-    var asksDevice: Bool
+    var dependsOnDevice: Bool
     var since: CompiledVersion?
     var until: CompiledVersion?
     var requires: UnsafeBufferPointer<Int32>
@@ -168,7 +168,7 @@ struct CompiledCapability {
     var minApp: CompiledVersion?
     var minOS: CompiledVersion?
     var platforms: UnsafeBufferPointer<ByteView>
-    var asksPlatform: Bool
+    var testsPlatform: Bool
     var listed: Bool
 }
 
@@ -204,15 +204,15 @@ package struct CompiledCondition: BitwiseCopyable {
     var capabilities: UnsafeBufferPointer<Int32>
     var claims: UnsafeBufferPointer<ByteView>
     var platforms: UnsafeBufferPointer<ByteView>
-    var asksPlatform: Bool
+    var testsPlatform: Bool
     var regions: UnsafeBufferPointer<ByteView>
-    var asksRegion: Bool
+    var testsRegion: Bool
     var locales: UnsafeBufferPointer<ByteView>
-    var asksLocale: Bool
+    var testsLocale: Bool
     var attributes: UnsafeBufferPointer<CompiledAttribute>
     var query: UnsafeBufferPointer<CompiledConstraint>
     /// A Boolean value that indicates whether the condition tests anything other than versions.
-    var asksMore: Bool
+    var testsMoreThanVersions: Bool
 }
 
 /// A compiled part of a URL or path template.
@@ -231,7 +231,7 @@ package struct CompiledTarget: BitwiseCopyable {
     enum Parents: UInt8 { case none, initial, route, list }
     /// The kind of the target.
     package var kind: Kind
-    /// The mode, or `unsaid` for the default.
+    /// The mode, or `unspecified` for the default.
     var mode: RequestView.Mode
     var dismissModals: Bool
     /// The entries of the path, preceded by their static parents.
@@ -246,11 +246,11 @@ package struct CompiledTarget: BitwiseCopyable {
     /// The members from `outcome` through `stack`, if no part of the stack depends on the device.
     var program: Program
     var isStatic: Bool
-    var asksDevice: Bool
+    var dependsOnDevice: Bool
     var isGuarded: Bool
     /// A Boolean value that indicates whether `program` and `required` are sufficient: the target does not depend on
     /// the device, a guard, or a parent route.
-    var isLean = false
+    var isSelfContained = false
     /// The required fields of its entries, in order.
     var required = UnsafeBufferPointer<Int32>(start: nil, count: 0)
 }
@@ -338,8 +338,8 @@ package struct CompiledTableData: BitwiseCopyable {
     var maxBytes: Int
     var maxSegments: Int
     var maxQueryItems: Int
-    var asksApp: Bool
-    var asksOS: Bool
+    var usesAppVersion: Bool
+    var usesOSVersion: Bool
     var hasSingleSlots: Bool
     var literals: LiteralTable
     var trie: CompiledTrie

@@ -58,7 +58,7 @@ struct CompiledNode {
     /// A Boolean value that indicates whether the node has exactly one edge, which matches one segment, and no rest.
     ///
     /// If no literal matches, that edge is the only alternative.
-    var isLine: Bool
+    var hasSingleEdge: Bool
     /// The bits of the literals that end patterns below this node.
     ///
     /// All bits are set if a pattern ends with any other matcher.

@@ -14,7 +14,7 @@ struct LiteralTable {
         var key: UInt64
         var child: UInt32
         /// The position of the text in `texts`.
-        var place: UInt32
+        var textOffset: UInt32
 
         /// Returns a Boolean value that indicates whether the slot matches the first and last eight bytes and the
         /// length of a text.
@@ -98,15 +98,15 @@ struct LiteralTable {
         while true {
             let slot = slots + Int(truncatingIfNeeded: index)
             if slot.pointee.key == 0 { return -1 }
-            if slot.pointee.holds(head: head, last: last, key: key), isText(text, at: slot.pointee.place) {
+            if slot.pointee.holds(head: head, last: last, key: key), isText(text, at: slot.pointee.textOffset) {
                 return Int(slot.pointee.child)
             }
             index = (index &+ 1) & mask
         }
     }
 
-    private func isText(_ text: ByteView, at place: UInt32) -> Bool {
-        ByteView.equalBytes(text.start, texts + Int(place), text.count)
+    private func isText(_ text: ByteView, at offset: UInt32) -> Bool {
+        ByteView.equalBytes(text.start, texts + Int(offset), text.count)
     }
 
     /// Returns the child under `node` for a text, or -1.
@@ -124,14 +124,14 @@ extension LiteralTable {
     }
 
     /// Builds the table with a load factor of at most a quarter, which keeps probe sequences short.
-    init(_ entries: [Entry], slab: TableStorage) {
+    init(_ entries: [Entry], storage: TableStorage) {
         var capacity = 8
         while capacity < entries.count * 4 { capacity *= 2 }
-        var filled = [Slot](repeating: Slot(head: 0, last: 0, key: 0, child: 0, place: 0), count: capacity)
-        let all = slab.view(entries.flatMap(\.text))
-        var place = 0
+        var filled = [Slot](repeating: Slot(head: 0, last: 0, key: 0, child: 0, textOffset: 0), count: capacity)
+        let all = storage.view(entries.flatMap(\.text))
+        var offset = 0
         for entry in entries {
-            let text = all.slice(place, place + entry.text.count)
+            let text = all.slice(offset, offset + entry.text.count)
             let head = ByteScan.head(of: text)
             let last = text.count > 8 ? ByteScan.load(text, text.count - 8) : head
             let key = Self.key(entry.node, text.count)
@@ -139,11 +139,11 @@ extension LiteralTable {
             var index = Int(Self.hash(start, last: last, key: key) & UInt64(capacity - 1))
             while filled[index].key != 0 { index = (index + 1) & (capacity - 1) }
             filled[index] = Slot(
-                head: head, last: last, key: key, child: entry.child, place: UInt32(truncatingIfNeeded: place))
-            place += text.count
+                head: head, last: last, key: key, child: entry.child, textOffset: UInt32(truncatingIfNeeded: offset))
+            offset += text.count
         }
         mask = UInt64(capacity - 1)
-        slots = slab.store(filled).baseAddress.unsafelyUnwrapped
+        slots = storage.store(filled).baseAddress.unsafelyUnwrapped
         texts = all.start
     }
 }

@@ -69,9 +69,9 @@ struct PointerTrieBuilder {
     }
 
     /// Compiles the trie.
-    func store(in slab: TableStorage) -> Ref<PointerTrie> {
+    func store(in storage: TableStorage) -> Ref<PointerTrie> {
         var entries: [LiteralTable.Entry] = []
-        let images = nodes.enumerated().map { number, node in
+        let compiledNodes = nodes.enumerated().map { number, node in
             for token in node.order {
                 let child = UInt32(node.children[token] ?? 0)
                 entries.append(LiteralTable.Entry(node: UInt32(number + 1), text: token, child: child))
@@ -83,9 +83,9 @@ struct PointerTrieBuilder {
             }
             return PointerTrie.Node(
                 number: node.pointer, hasMembers: !node.order.isEmpty,
-                elements: slab.store(elements.sorted { $0.index < $1.index }))
+                elements: storage.store(elements.sorted { $0.index < $1.index }))
         }
-        let names = LiteralTable(entries, slab: slab)
-        return slab.store([PointerTrie(nodes: slab.store(images), names: names, count: count)]).at(0)
+        let names = LiteralTable(entries, storage: storage)
+        return storage.store([PointerTrie(nodes: storage.store(compiledNodes), names: names, count: count)]).at(0)
     }
 }

@@ -70,24 +70,24 @@ struct ProgramBuilder {
     }
 
     /// Compiles the program.
-    func store(in slab: TableStorage) -> Program {
+    func store(in storage: TableStorage) -> Program {
         var constant = 0
         let ops = steps.map { step in
             switch step {
             case .bytes(let bytes):
                 constant += bytes.count
-                return Op(kind: .bytes, field: 0, bytes: slab.view(bytes))
+                return Op(kind: .bytes, field: 0, bytes: storage.view(bytes))
             case .value(let field): return Op(kind: .value, field: Int32(field), bytes: .empty)
             case .text(let field): return Op(kind: .text, field: Int32(field), bytes: .empty)
             case .identityStart(let bytes):
                 constant += bytes.count
-                return Op(kind: .identityStart, field: 0, bytes: slab.view(bytes))
+                return Op(kind: .identityStart, field: 0, bytes: storage.view(bytes))
             case .identityEnd(let bytes):
                 constant += bytes.count
-                return Op(kind: .identityEnd, field: 0, bytes: slab.view(bytes))
+                return Op(kind: .identityEnd, field: 0, bytes: storage.view(bytes))
             }
         }
-        return Program(ops: slab.store(ops), constantBytes: constant)
+        return Program(ops: storage.store(ops), constantBytes: constant)
     }
 
     /// Returns a text as a JSON string.

@@ -8,7 +8,7 @@ struct ReadingKey: Hashable {
     private let source: CompiledBinding.Source
     private let name: Int32
     private let query: [UInt8]
-    private let place: Int32
+    private let pointerIndex: Int32
     private let type: Int
     /// A Boolean value that indicates whether all items are read, each as the type.
     let isList: Bool
@@ -22,7 +22,7 @@ struct ReadingKey: Hashable {
         source = binding.source
         name = binding.name
         query = binding.source == .query ? binding.query.text.array : []
-        place = binding.place
+        pointerIndex = binding.pointerIndex
         self.type = type
         self.isList = isList
         self.isRequired = isRequired

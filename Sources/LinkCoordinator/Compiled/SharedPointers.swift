@@ -2,7 +2,7 @@
 final class SharedPointers: @unchecked Sendable {
     // `@unchecked Sendable` is safe because the storage is written only during initialization.
 
-    private let slab = TableStorage()
+    private let storage = TableStorage()
     private let trie: Ref<PointerTrie>
     private let numbers: [UnsafePointer<Int32>?]
 
@@ -11,13 +11,13 @@ final class SharedPointers: @unchecked Sendable {
         var builder = PointerTrieBuilder()
         var numbers: [[Int32]] = []
         for source in sources { numbers.append(source.payloadPointers.map { builder.number(of: $0) }) }
-        trie = builder.store(in: slab)
-        let slab = slab
-        self.numbers = numbers.map { slab.store($0).baseAddress }
+        trie = builder.store(in: storage)
+        let storage = storage
+        self.numbers = numbers.map { storage.store($0).baseAddress }
     }
 
     /// Returns a handle of the table at `index` with the pointers of all tables.
     func handle(_ table: CompiledTable, at index: Int) -> TableHandle {
-        TableHandle(image: table.image, pointers: trie, numbers: numbers[index])
+        TableHandle(data: table.data, pointers: trie, numbers: numbers[index])
     }
 }

@@ -7,7 +7,7 @@ internal import ByteStorage
 package struct TableCompiler {
     let source: TableSource
     /// The storage of the compiled values.
-    package let slab: TableStorage
+    package let storage: TableStorage
     /// The types of captures, which are read when the first binding needs them.
     lazy var captureTypes = CaptureTypes(source)
     var names: [String] = []
@@ -38,9 +38,9 @@ package struct TableCompiler {
     var pointers = PointerTrieBuilder()
 
     /// Creates a compiler for a checked table.
-    package init(_ source: TableSource, slab: TableStorage) {
+    package init(_ source: TableSource, storage: TableStorage) {
         self.source = source
-        self.slab = slab
+        self.storage = storage
     }
 
     mutating func compile(serial: UInt64, hash: String) -> CompiledTableData {
@@ -48,37 +48,38 @@ package struct TableCompiler {
         for path in source.payloadPointers { _ = pointers.number(of: path) }
         number()
         compileFields()
-        let capabilities = source.capabilities.map { image($0) }
+        let capabilities = source.capabilities.map { compile($0) }
         compileScreens()
         let trie = compilePatterns()
         let id = "\(source.id.value)@\(source.version.value)+\(hash)"
         let tableHead = "\"table\":" + ProgramBuilder.quoted(id)
-        let routes = source.routes.enumerated().map { image($0.element, number: $0.offset, tableHead: tableHead) }
-        let guards = source.guards.map { image($0) }
-        let blocks = source.blocks.map { image($0) }
+        let routes = source.routes.enumerated().map { compile($0.element, number: $0.offset, tableHead: tableHead) }
+        let guards = source.guards.map { compile($0) }
+        let blocks = source.blocks.map { compile($0) }
         let rules = fallbacks()
-        let compiledTrie = trie.store(in: slab, literals: &literals)
+        let compiledTrie = trie.store(in: storage, literals: &literals)
         let payload = source.payload
         let links = payload.link.map { pointers.number(of: $0.value) }
         let (routeID, params) = (payload.route, payload.params)
         return CompiledTableData(
-            serial: serial, head: slab.view(tableHead), blocks: slab.store(blocks),
-            schemes: slab.store(schemeImages()),
+            serial: serial, head: storage.view(tableHead), blocks: storage.store(blocks),
+            schemes: storage.store(compiledSchemes()),
             otherSchemes: Int32(source.blocks.firstIndex { $0.acceptsOtherSchemes } ?? -1),
             foldsCase: source.foldsPathCase, maxBytes: source.limits.maxBytes,
-            maxSegments: source.limits.maxSegments, maxQueryItems: source.limits.maxQueryItems, asksApp: asksApp,
-            asksOS: asksOS, hasSingleSlots: source.coordinators.contains { $0.singleSlot },
-            literals: LiteralTable(literals, slab: slab), trie: compiledTrie,
-            patterns: slab.store(patterns.isEmpty ? [Self.noPattern] : patterns).baseAddress.unsafelyUnwrapped,
-            routes: slab.store(routes), fields: slab.store(fields), screens: slab.store(screens),
-            coordinators: slab.store(coordinators), guards: slab.store(guards),
-            capabilities: slab.store(capabilities),
-            externalSchemes: slab.store(source.externals.schemes.map(slab.view)),
-            externalHosts: slab.store(source.externals.hosts.map { image($0) }), fallbacks: rules,
-            payloadLinks: slab.store(links), payloadRoute: routeID.map { pointers.number(of: $0.value) } ?? -1,
+            maxSegments: source.limits.maxSegments, maxQueryItems: source.limits.maxQueryItems,
+            usesAppVersion: usesAppVersion,
+            usesOSVersion: usesOSVersion, hasSingleSlots: source.coordinators.contains { $0.singleSlot },
+            literals: LiteralTable(literals, storage: storage), trie: compiledTrie,
+            patterns: storage.store(patterns.isEmpty ? [Self.noPattern] : patterns).baseAddress.unsafelyUnwrapped,
+            routes: storage.store(routes), fields: storage.store(fields), screens: storage.store(screens),
+            coordinators: storage.store(coordinators), guards: storage.store(guards),
+            capabilities: storage.store(capabilities),
+            externalSchemes: storage.store(source.externals.schemes.map(storage.view)),
+            externalHosts: storage.store(source.externals.hosts.map { compile($0) }), fallbacks: rules,
+            payloadLinks: storage.store(links), payloadRoute: routeID.map { pointers.number(of: $0.value) } ?? -1,
             payloadParams: params.map { pointers.number(of: $0.value) } ?? -1, plainTarget: plainTarget(),
             scopes: scopes(), readings: readingNumbers.count,
-            names: slab.store(names.map(slab.view)))
+            names: storage.store(names.map(storage.view)))
     }
 
     private static var noPattern: CompiledPattern {
@@ -118,11 +119,11 @@ package struct TableCompiler {
     }
 
     /// Returns the schemes that blocks list, followed by those that only patterns mention and that the `*` block reads.
-    private func schemeImages() -> [CompiledScheme] {
+    private func compiledSchemes() -> [CompiledScheme] {
         let listed = source.blocks.enumerated().flatMap { index, block in
             block.schemes.map {
                 CompiledScheme(
-                    text: slab.view($0.value), block: Int32(index), number: schemeNumbers[$0.value] ?? -1)
+                    text: storage.view($0.value), block: Int32(index), number: schemeNumbers[$0.value] ?? -1)
             }
         }
         guard let others = source.blocks.firstIndex(where: \.acceptsOtherSchemes) else { return listed }
@@ -135,7 +136,7 @@ package struct TableCompiler {
         }
         return listed
             + named.sorted { $0.value < $1.value }.map {
-                CompiledScheme(text: slab.view($0.key), block: Int32(others), number: $0.value)
+                CompiledScheme(text: storage.view($0.key), block: Int32(others), number: $0.value)
             }
     }
 
@@ -143,12 +144,12 @@ package struct TableCompiler {
 
     private var conditions: [TableSource.Condition] { source.routes.flatMap { $0.variants.compactMap(\.when) } }
 
-    private var asksApp: Bool {
+    private var usesAppVersion: Bool {
         conditions.contains { !$0.app.isEmpty } || source.capabilities.contains { $0.minApp != nil }
             || source.coordinators.contains { $0.screens.contains { $0.since != nil || $0.until != nil } }
     }
 
-    private var asksOS: Bool {
+    private var usesOSVersion: Bool {
         conditions.contains { !$0.os.isEmpty } || source.capabilities.contains { $0.minOS != nil }
     }
 
@@ -180,82 +181,83 @@ package struct TableCompiler {
         var trie = TrieBuilder()
         for (number, route) in source.routes.enumerated() {
             firstPatterns.append(route.patterns.isEmpty ? -1 : Int32(patterns.count))
-            let constraints = route.query.map { image($0) }
+            let constraints = route.query.map { compile($0) }
             for (index, pattern) in route.patterns.enumerated() {
                 let next = route.patterns.dropFirst(index + 1).first
                 trie.add(
                     pattern, scheme: pattern.scheme.flatMap { schemeNumbers[$0] } ?? -1, number: patterns.count,
                     precedence: route.precedence(of: pattern), constraints: constraints)
                 patterns.append(
-                    image(pattern.path, route: number, endsInOptional: next?.leavesOptionalOut ?? false))
+                    compile(pattern.path, route: number, endsInOptional: next?.omitsOptionalPart ?? false))
             }
         }
         return trie
     }
 
-    private mutating func image(_ pattern: Pattern, route: Int, endsInOptional: Bool) -> CompiledPattern {
+    private mutating func compile(_ pattern: Pattern, route: Int, endsInOptional: Bool) -> CompiledPattern {
         let captures = pattern.captures.map { capture in
             var (prefix, suffix) = (0, 0)
             if case .segment(let before, let after) = capture.extent { (prefix, suffix) = (before, after) }
             return CompiledCapture(
                 name: nameNumber(capture.name), segment: Int32(capture.segment), prefix: Int32(prefix),
                 suffix: Int32(suffix), isTail: capture.isTail,
-                matcher: CompiledMatcher(capture.matcher, spellings: capture.spellings, slab: slab))
+                matcher: CompiledMatcher(capture.matcher, spellings: capture.spellings, storage: storage))
         }
-        let segments = pattern.matchers.dropLast().map { CompiledMatcher($0, slab: slab) }
-        let tail = pattern.matchers.last.map { CompiledMatcher($0, slab: slab).kind } ?? .any
+        let segments = pattern.matchers.dropLast().map { CompiledMatcher($0, storage: storage) }
+        let tail = pattern.matchers.last.map { CompiledMatcher($0, storage: storage).kind } ?? .any
         return CompiledPattern(
-            route: Int32(route), captures: slab.store(captures), segments: slab.store(Array(segments)), tail: tail,
+            route: Int32(route), captures: storage.store(captures), segments: storage.store(Array(segments)),
+            tail: tail,
             endsInOptional: endsInOptional)
     }
 
     // MARK: Blocks
 
-    private mutating func image(_ block: TableSource.LinkBlock) -> CompiledLinkBlock {
+    private mutating func compile(_ block: TableSource.LinkBlock) -> CompiledLinkBlock {
         let query = block.query
         return CompiledLinkBlock(
-            hostIsSegment: block.hostRole == .segment, hosts: slab.store(block.hosts.map { image($0.value) }),
+            hostIsSegment: block.hostRole == .segment, hosts: storage.store(block.hosts.map { compile($0.value) }),
             schemesAreExact: block.schemeCase == .exact, emptySegments: block.emptySegments,
-            separators: slab.store(query.pairSeparators), namesFold: query.names == .insensitive,
+            separators: storage.store(query.pairSeparators), namesFold: query.names == .insensitive,
             duplicates: query.duplicates, decode: query.decode, plusIsSpace: query.plus == .space,
             nullsErase: query.nulls == .erase, flatten: query.flatten, repair: block.repair,
-            rewrites: slab.store(block.rewrites.map { image($0) }))
+            rewrites: storage.store(block.rewrites.map { compile($0) }))
     }
 
-    private mutating func image(_ rewrite: TableSource.Rewrite) -> CompiledRewrite {
+    private mutating func compile(_ rewrite: TableSource.Rewrite) -> CompiledRewrite {
         let matchers = rewrite.pattern.matchers.prefix(rewrite.segmentCount)
         let capture = rewrite.pattern.captures.first
-        let images = matchers.enumerated().map { index, matcher in
+        let compiledSegments = matchers.enumerated().map { index, matcher in
             CompiledMatcher(
-                matcher, spellings: capture?.segment == index ? capture?.spellings ?? [] : [], slab: slab)
+                matcher, spellings: capture?.segment == index ? capture?.spellings ?? [] : [], storage: storage)
         }
         let name = rewrite.name
         return CompiledRewrite(
-            segments: slab.store(images), captured: name == nil ? -1 : Int32(capture?.segment ?? -1),
-            name: name.map { nameNumber($0) } ?? -1, nameText: slab.view(name ?? ""),
-            prefixText: slab.view(rewrite.text))
+            segments: storage.store(compiledSegments), captured: name == nil ? -1 : Int32(capture?.segment ?? -1),
+            name: name.map { nameNumber($0) } ?? -1, nameText: storage.view(name ?? ""),
+            prefixText: storage.view(rewrite.text))
     }
 
-    func image(_ rule: HostRule) -> CompiledHostRule {
+    func compile(_ rule: HostRule) -> CompiledHostRule {
         switch rule {
         case .any: CompiledHostRule(kind: .any, text: .empty, port: -1)
         case .empty: CompiledHostRule(kind: .empty, text: .empty, port: -1)
         case .exact(let host, let port):
-            CompiledHostRule(kind: .exact, text: slab.view(host), port: port.map { Int32($0) } ?? -1)
-        case .suffix(let suffix): CompiledHostRule(kind: .suffix, text: slab.view(suffix), port: -1)
+            CompiledHostRule(kind: .exact, text: storage.view(host), port: port.map { Int32($0) } ?? -1)
+        case .suffix(let suffix): CompiledHostRule(kind: .suffix, text: storage.view(suffix), port: -1)
         }
     }
 
     func query(_ name: String) -> CompiledQueryName {
-        let text = slab.view(name)
+        let text = storage.view(name)
         return CompiledQueryName(text: text, key: ByteScan.foldedKey(text))
     }
 
     /// Compiles a query constraint.
-    package func image(_ constraint: TableSource.QueryConstraint) -> CompiledConstraint {
+    package func compile(_ constraint: TableSource.QueryConstraint) -> CompiledConstraint {
         let name = query(constraint.name.value)
         return switch constraint.test {
-        case .equals(let value): CompiledConstraint(name: name, test: .equals, value: slab.view(value))
+        case .equals(let value): CompiledConstraint(name: name, test: .equals, value: storage.view(value))
         case .present: CompiledConstraint(name: name, test: .present, value: .empty)
         case .absent: CompiledConstraint(name: name, test: .absent, value: .empty)
         }

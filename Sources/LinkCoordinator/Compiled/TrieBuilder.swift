@@ -68,34 +68,35 @@ struct TrieBuilder {
     }
 
     /// Compiles the trie and adds its literals and origins to `literals`.
-    func store(in slab: TableStorage, literals: inout [LiteralTable.Entry]) -> CompiledTrie {
+    func store(in storage: TableStorage, literals: inout [LiteralTable.Entry]) -> CompiledTrie {
         let sorted = leaves.map { $0.sorted { Precedence.compare($0.precedence, $1.precedence) < 0 } }
         let order = breadthFirst()
         var number = [Int](repeating: 0, count: nodes.count)
-        for (place, node) in order.enumerated() { number[node] = place }
+        for (position, node) in order.enumerated() { number[node] = position }
         let lasts = lastSegments(in: order)
-        let images = order.map { node in
-            var image = image(of: nodes[node], sorted, number: number, slab: slab, literals: &literals)
-            image.lastSegments = lasts[node]
-            return image
+        let compiledNodes = order.map { node in
+            var compiled = compile(nodes[node], sorted, number: number, storage: storage, literals: &literals)
+            compiled.lastSegments = lasts[node]
+            return compiled
         }
-        let leafImages = sorted.map { candidates in
+        let compiledLeaves = sorted.map { candidates in
             CompiledLeaf(
-                candidates: slab.store(
+                candidates: storage.store(
                     candidates.map {
-                        CompiledCandidate(pattern: Int32($0.pattern), constraints: slab.store($0.constraints))
+                        CompiledCandidate(pattern: Int32($0.pattern), constraints: storage.store($0.constraints))
                     }))
         }
         for (origin, node) in roots { literals.append(Self.entry(origin, child: UInt32(number[node]))) }
         let only = roots.count == 1 ? roots[Origin(scheme: -1, host: .any)] : nil
         let placeholder = CompiledNode(
             literalLengths: 0, edges: nil, edgeCount: 0, endLeaf: -1, restLeaf: -1, number: 1, endPattern: -1,
-            isLine: false, lastSegments: 0)
+            hasSingleEdge: false, lastSegments: 0)
         let hasPorts = roots.keys.contains { if case .exact(_, .some) = $0.host { true } else { false } }
         return CompiledTrie(
-            nodes: slab.store(images.isEmpty ? [placeholder] : images).baseAddress.unsafelyUnwrapped,
-            leaves: slab.store(
-                leafImages.isEmpty ? [CompiledLeaf(candidates: UnsafeBufferPointer(start: nil, count: 0))] : leafImages
+            nodes: storage.store(compiledNodes.isEmpty ? [placeholder] : compiledNodes).baseAddress.unsafelyUnwrapped,
+            leaves: storage.store(
+                compiledLeaves.isEmpty
+                    ? [CompiledLeaf(candidates: UnsafeBufferPointer(start: nil, count: 0))] : compiledLeaves
             )
             .baseAddress.unsafelyUnwrapped,
             root: roots.isEmpty ? 0 : only.map { Int32(number[$0]) } ?? -1, hasOrigins: !roots.isEmpty && only == nil,
@@ -115,8 +116,9 @@ struct TrieBuilder {
         return order
     }
 
-    private func image(
-        of node: Node, _ leaves: [[Candidate]], number: [Int], slab: TableStorage, literals: inout [LiteralTable.Entry]
+    private func compile(
+        _ node: Node, _ leaves: [[Candidate]], number: [Int], storage: TableStorage,
+        literals: inout [LiteralTable.Entry]
     ) -> CompiledNode {
         // The numbers begin at 1, because 0 marks an empty slot of the literal table.
         let own = UInt32(literals.count + 1)
@@ -132,12 +134,13 @@ struct TrieBuilder {
         edges.sort { Matcher.compare($0.0, $1.0) < 0 }
         let hasRest = node.ends[.restStar] != nil
         let first = node.ends[.end].flatMap { leaves[$0].first }
-        let images = edges.map { CompiledEdge(matcher: CompiledMatcher($0.0, slab: slab), child: $0.1) }
+        let compiledEdges = edges.map { CompiledEdge(matcher: CompiledMatcher($0.0, storage: storage), child: $0.1) }
         return CompiledNode(
-            literalLengths: lengths, edges: slab.store(images).baseAddress, edgeCount: UInt32(images.count),
+            literalLengths: lengths, edges: storage.store(compiledEdges).baseAddress,
+            edgeCount: UInt32(compiledEdges.count),
             endLeaf: node.ends[.end].map { Int32($0) } ?? -1, restLeaf: node.ends[.restStar].map { Int32($0) } ?? -1,
             number: own, endPattern: first.map { $0.constraints.isEmpty ? Int32($0.pattern) : -1 } ?? -1,
-            isLine: edges.count == 1 && !hasRest && edges.allSatisfy { !$0.0.isTerminal },
+            hasSingleEdge: edges.count == 1 && !hasRest && edges.allSatisfy { !$0.0.isTerminal },
             lastSegments: .max)
     }
 
@@ -188,19 +191,19 @@ struct TrieBuilder {
 
 extension CompiledMatcher {
     /// Compiles a matcher.
-    init(_ matcher: Matcher, spellings: [[UInt8]] = [], slab: TableStorage) {
+    init(_ matcher: Matcher, spellings: [[UInt8]] = [], storage: TableStorage) {
         switch matcher {
-        case .literal(let text): self.init(kind: .literal, text: slab.view(text))
+        case .literal(let text): self.init(kind: .literal, text: storage.view(text))
         case .enumeration(let values):
             // The lengths of the values as bits. They exclude most segments without a comparison.
             let lengths = values.reduce(UInt64(0)) { $0 | 1 &<< UInt64(Swift.min($1.count, 63)) }
             self.init(
-                kind: .enumeration, low: lengths, values: slab.store(values.map(slab.view)),
-                spellings: slab.store(spellings.map(slab.view)))
+                kind: .enumeration, low: lengths, values: storage.store(values.map(storage.view)),
+                spellings: storage.store(spellings.map(storage.view)))
         case .affix(let prefix, let inner, let suffix):
             self.init(
-                kind: .affix, text: slab.view(prefix), suffix: slab.view(suffix),
-                inner: slab.store([CompiledMatcher(inner, spellings: spellings, slab: slab)]).baseAddress)
+                kind: .affix, text: storage.view(prefix), suffix: storage.view(suffix),
+                inner: storage.store([CompiledMatcher(inner, spellings: spellings, storage: storage)]).baseAddress)
         case .int(let min, let max): self.init(kind: .int, min: min, max: max)
         case .bool: self.init(kind: .bool)
         case .date: self.init(kind: .date)
@@ -210,7 +213,7 @@ extension CompiledMatcher {
             self.init(kind: .characters, min: Int64(min), max: Int64(max), low: bits.low, high: bits.high)
         case .any: self.init(kind: .any)
         case .coordinatorPath: self.init(kind: .coordinatorPath)
-        case .anySegment(let text): self.init(kind: .anySegment, text: slab.view(text))
+        case .anySegment(let text): self.init(kind: .anySegment, text: storage.view(text))
         case .restPlus: self.init(kind: .restPlus)
         case .end: self.init(kind: .any)
         case .restStar: self.init(kind: .restStar)

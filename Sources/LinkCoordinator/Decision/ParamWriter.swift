@@ -10,7 +10,7 @@ enum ParamWriter {
     /// - Throws: A `JSONError` if the text cannot be read, which cannot happen for text that was read strictly before.
     static func write(_ json: ByteView, into arena: inout OutputArena) throws(JSONError) {
         var cursor = JSONCursor(maxDepth: 512)
-        cursor.open(again: json)
+        cursor.open(validated: json)
         arena.append(byte: UInt8(ascii: "{"))
         var scope = try cursor.enterObject()
         var isFirst = true

@@ -66,7 +66,7 @@ extension DeviceFacts {
                 return .empty
             }
             facts.setKnown(fact)
-            return Self.keep(text, in: &arena)
+            return Self.copy(text, into: &arena)
         }
         func views(_ texts: [String]?, _ fact: Fact, pairs: Bool = false) -> [ByteView] {
             guard let texts else { return [] }
@@ -76,7 +76,7 @@ extension DeviceFacts {
                 return []
             }
             facts.setKnown(fact)
-            return texts.map { Self.keep($0, in: &arena) }
+            return texts.map { Self.copy($0, into: &arena) }
         }
         facts.platform = view(platform, .platform)
         facts.app = view(app, .app)
@@ -99,7 +99,7 @@ extension DeviceFacts {
         }
     }
 
-    private static func keep(_ text: String, in arena: inout OutputArena) -> ByteView {
+    private static func copy(_ text: String, into arena: inout OutputArena) -> ByteView {
         arena.begin()
         arena.append(nfc([UInt8](text.utf8)))
         return arena.finish()

@@ -24,7 +24,7 @@ extension RouteTable {
         source.routes.map { route in
             Route(
                 id: route.id.value,
-                patterns: route.patterns.filter { !$0.leavesOptionalOut }.map { route.written($0) })
+                patterns: route.patterns.filter { !$0.omitsOptionalPart }.map { route.written($0) })
         }
     }
 

@@ -35,19 +35,19 @@ package struct Composer: ~Copyable {
             let scalar = Self.scalar(text, &index)
             let entry = scalar < 0xC0 ? 0 : tables.entry(scalar)
             if entry == 0 {
-                settle(tables, &arena)
+                flush(tables, &arena)
                 starter = scalar
             } else if entry >> 16 != 0 {
-                for part in tables.decomposition(of: scalar) { take(part, tables.entry(part), tables, &arena) }
+                for part in tables.decomposition(of: scalar) { add(part, tables.entry(part), tables, &arena) }
             } else {
-                take(scalar, entry, tables, &arena)
+                add(scalar, entry, tables, &arena)
             }
         }
-        settle(tables, &arena)
+        flush(tables, &arena)
     }
 
     /// Adds a scalar that does not decompose.
-    private mutating func take(
+    private mutating func add(
         _ scalar: UInt32, _ entry: UInt32, _ tables: CompositionTables, _ arena: inout OutputArena
     ) {
         let level = UInt64(entry & 0xFF)
@@ -65,13 +65,13 @@ package struct Composer: ~Copyable {
         }
         // The remaining marks have been compared with the starter. They must not compose with the starter that later
         // marks have changed.
-        if entry & 1 << 8 != 0 && starter != Self.none { write(&arena) } else { settle(tables, &arena) }
+        if entry & 1 << 8 != 0 && starter != Self.none { write(&arena) } else { flush(tables, &arena) }
         starter = scalar
     }
 
     /// Composes the starter with its marks and writes the result.
     @inline(__always)
-    private mutating func settle(_ tables: CompositionTables, _ arena: inout OutputArena) {
+    private mutating func flush(_ tables: CompositionTables, _ arena: inout OutputArena) {
         if !marks.isEmpty { joinMarks(tables) }
         write(&arena)
     }
@@ -89,19 +89,19 @@ package struct Composer: ~Copyable {
         if isUnordered { order() }
         isUnordered = false
         if starter == Self.none { return }
-        var kept = 0
+        var remaining = 0
         for index in 0..<marks.count {
             let mark = marks[index]
-            let isBlocked = kept > 0 && marks[kept - 1] >> 32 >= mark >> 32
+            let isBlocked = remaining > 0 && marks[remaining - 1] >> 32 >= mark >> 32
             let joined = isBlocked ? 0 : tables.joined(starter, UInt32(truncatingIfNeeded: mark))
             if joined != 0 {
                 starter = joined
             } else {
-                marks[kept] = mark
-                kept += 1
+                marks[remaining] = mark
+                remaining += 1
             }
         }
-        marks.truncate(to: kept)
+        marks.truncate(to: remaining)
     }
 
     /// Sorts the marks by their classes and keeps the order within a class.
@@ -109,12 +109,12 @@ package struct Composer: ~Copyable {
         if marks.count > Self.insertionLimit { return orderByCounting() }
         for index in 1..<marks.count {
             let mark = marks[index]
-            var place = index
-            while place > 0 && marks[place - 1] >> 32 > mark >> 32 {
-                marks[place] = marks[place - 1]
-                place -= 1
+            var position = index
+            while position > 0 && marks[position - 1] >> 32 > mark >> 32 {
+                marks[position] = marks[position - 1]
+                position -= 1
             }
-            marks[place] = mark
+            marks[position] = mark
         }
     }
 
@@ -137,7 +137,7 @@ package struct Composer: ~Copyable {
     @inline(__always)
     private static func scalar(_ text: ByteView, _ index: inout Int) -> UInt32 {
         let lead = UInt32(text.start[index])
-        func tail(_ place: Int) -> UInt32 { UInt32(text.start[index &+ place]) & 0x3F }
+        func tail(_ offset: Int) -> UInt32 { UInt32(text.start[index &+ offset]) & 0x3F }
         if lead < 0x80 {
             index &+= 1
             return lead

@@ -46,21 +46,21 @@ struct CompositionTables: @unchecked Sendable {
             if scalars.isEmpty || isHangul { continue }
             for scalar in scalars {
                 let level = UInt32(scalar.properties.canonicalCombiningClass.rawValue)
-                if level != 0 { entries[Self.place(scalar.value)] = level }
+                if level != 0 { entries[Self.index(of: scalar.value)] = level }
             }
             // A block that decomposes to itself has no character that decomposes.
             if Self.decomposed(scalars) == scalars.map(\.value) { continue }
             for scalar in scalars where !CharacterJoining.isSyllable(scalar.value) {
                 let own = Self.decomposed([scalar])
                 if own == [scalar.value] { continue }
-                entries[Self.place(scalar.value)] |= UInt32(all.count + 1) << 16
+                entries[Self.index(of: scalar.value)] |= UInt32(all.count + 1) << 16
                 all += [UInt32(own.count)] + own
             }
         }
         parts = .allocate(capacity: max(all.count, 1))
         parts.initialize(from: all, count: all.count)
-        for place in 0..<count where entries[place] >> 16 != 0 {
-            let scalar = UInt32(place) < Self.direct ? UInt32(place) : UInt32(place) - Self.direct + 0x2F800
+        for index in 0..<count where entries[index] >> 16 != 0 {
+            let scalar = UInt32(index) < Self.direct ? UInt32(index) : UInt32(index) - Self.direct + 0x2F800
             addPair(of: scalar)
         }
         // Vowels and final consonants of Hangul compose by rule instead of pairs.
@@ -74,17 +74,17 @@ struct CompositionTables: @unchecked Sendable {
         let head = Self.composed(Array(own.dropLast()))
         guard head.count == 1 else { return }
         let key = UInt64(head[0]) << 32 | UInt64(last)
-        var place = Self.slot(key)
-        while pairs[place].key != 0 { place = (place + 1) & ((1 << Int(Self.pairBits)) - 1) }
-        pairs[place] = (key, scalar)
-        entries[Self.place(last)] |= 1 << 8
+        var pairSlot = Self.slot(key)
+        while pairs[pairSlot].key != 0 { pairSlot = (pairSlot + 1) & ((1 << Int(Self.pairBits)) - 1) }
+        pairs[pairSlot] = (key, scalar)
+        entries[Self.index(of: last)] |= 1 << 8
     }
 
     private static func slot(_ key: UInt64) -> Int {
         Int(truncatingIfNeeded: (key &* 0x9E37_79B9_7F4A_7C15) &>> (64 - pairBits))
     }
 
-    private static func place(_ scalar: UInt32) -> Int {
+    private static func index(of scalar: UInt32) -> Int {
         scalar < direct ? Int(scalar) : Int(scalar - ideographs.lowerBound + direct)
     }
 
@@ -113,14 +113,14 @@ struct CompositionTables: @unchecked Sendable {
     @inline(__always)
     func entry(_ scalar: UInt32) -> UInt32 {
         if scalar < Self.direct { return entries[Int(scalar)] }
-        return Self.ideographs.contains(scalar) ? entries[Self.place(scalar)] : 0
+        return Self.ideographs.contains(scalar) ? entries[Self.index(of: scalar)] : 0
     }
 
     /// Returns the full decomposition of a scalar, or an empty buffer if it does not decompose.
     func decomposition(of scalar: UInt32) -> UnsafeBufferPointer<UInt32> {
-        let place = Int(entry(scalar) >> 16)
-        if place == 0 { return UnsafeBufferPointer(start: nil, count: 0) }
-        return UnsafeBufferPointer(start: parts + place, count: Int(parts[place - 1]))
+        let index = Int(entry(scalar) >> 16)
+        if index == 0 { return UnsafeBufferPointer(start: nil, count: 0) }
+        return UnsafeBufferPointer(start: parts + index, count: Int(parts[index - 1]))
     }
 
     /// Returns the scalar that two scalars compose to, or 0.
@@ -129,10 +129,10 @@ struct CompositionTables: @unchecked Sendable {
         let syllable = CharacterJoining.syllable(first, second)
         if syllable != 0 { return syllable }
         let key = UInt64(first) << 32 | UInt64(second)
-        var place = Self.slot(key)
-        while pairs[place].key != 0 {
-            if pairs[place].key == key { return pairs[place].joined }
-            place = (place + 1) & ((1 << Int(Self.pairBits)) - 1)
+        var pairSlot = Self.slot(key)
+        while pairs[pairSlot].key != 0 {
+            if pairs[pairSlot].key == key { return pairs[pairSlot].joined }
+            pairSlot = (pairSlot + 1) & ((1 << Int(Self.pairBits)) - 1)
         }
         return 0
     }

@@ -12,7 +12,7 @@ extension ByteScan {
             index &+= 8
         }
         if index >= view.count { return index }
-        let word = rest(of: view, from: index)
+        let word = tail(of: view, from: index)
         let found = zeros(word ^ 0x2F2F_2F2F_2F2F_2F2F) | zeros(word ^ 0x2525_2525_2525_2525) | (word & highs)
         return min(view.count, index &+ found.trailingZeroBitCount &>> 3)
     }

@@ -95,9 +95,9 @@ package enum PercentDecoding {
         }
         if index == text.count { return true }
         // The rest is filled with an unreserved byte.
-        let left = text.count &- index
+        let remaining = text.count &- index
         return areUnreserved(
-            ByteScan.rest(of: text, from: index) | 0x3030_3030_3030_3030 &<< UInt64(truncatingIfNeeded: 8 &* left))
+            ByteScan.tail(of: text, from: index) | 0x3030_3030_3030_3030 &<< UInt64(truncatingIfNeeded: 8 &* remaining))
     }
 
     @inline(__always)

@@ -47,7 +47,7 @@ extension HostRule {
     }
 
     /// Returns a Boolean value that indicates whether both rules match a common host.
-    package func meets(_ other: HostRule) -> Bool {
+    package func overlaps(_ other: HostRule) -> Bool {
         switch (self, other) {
         case (.any, _), (_, .any): true
         case (.exact(let host, let port), _): other.matches(host: host, port: port)

@@ -46,7 +46,7 @@ extension Matcher {
     ///   - index: The index of the first segment of the tail.
     ///   - foldsCase: A Boolean value that indicates whether the table folds the case of paths.
     ///   - isCoordinator: A closure that returns whether a segment is the name of a coordinator.
-    package func takesTail(
+    package func matchesTail(
         _ segments: [[UInt8]], from index: Int, foldsCase: Bool, isCoordinator: ([UInt8]) -> Bool
     ) -> Bool {
         switch self {
@@ -70,12 +70,12 @@ extension Pattern {
     package func matches(_ segments: [[UInt8]], foldsCase: Bool, isCoordinator: ([UInt8]) -> Bool) -> Bool {
         guard segments.count >= segmentCount else { return false }
         for index in 0..<segmentCount {
-            let taken = segments[index].withUnsafeBufferPointer {
+            let isMatch = segments[index].withUnsafeBufferPointer {
                 matchers[index].matches(ByteView($0), foldsCase: foldsCase)
             }
-            if !taken { return false }
+            if !isMatch { return false }
         }
-        return matchers[segmentCount].takesTail(
+        return matchers[segmentCount].matchesTail(
             segments, from: segmentCount, foldsCase: foldsCase, isCoordinator: isCoordinator)
     }
 }

@@ -116,7 +116,7 @@ package struct Precedence: Sendable {
     /// Compares schemes, host rules, and paths.
     ///
     /// Returns 0 if all of them are equal, so that both patterns match the same links apart from query constraints.
-    package static func comparePlaces(_ a: Precedence, _ b: Precedence) -> Int {
+    package static func compareMatches(_ a: Precedence, _ b: Precedence) -> Int {
         switch (a.scheme, b.scheme) {
         case (.some(let x), .some(let y)):
             let order = compareBytes(x, y)
@@ -134,8 +134,8 @@ package struct Precedence: Sendable {
     /// Returns a negative number if `a` is selected before `b`, a positive number if after, and 0 only for the same
     /// pattern of one route.
     package static func compare(_ a: Precedence, _ b: Precedence) -> Int {
-        let places = comparePlaces(a, b)
-        if places != 0 { return places }
+        let order = compareMatches(a, b)
+        if order != 0 { return order }
         if a.constraints != b.constraints { return b.constraints - a.constraints }
         if a.valuedConstraints != b.valuedConstraints { return b.valuedConstraints - a.valuedConstraints }
         if a.priority != b.priority { return a.priority > b.priority ? -1 : 1 }

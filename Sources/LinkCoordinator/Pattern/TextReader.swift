@@ -81,9 +81,11 @@ package struct TextReader {
     ///
     /// Returns `false` if they do not.
     package mutating func take(word: String) -> Bool {
-        let wanted = Array(word.utf8)
-        guard at + wanted.count <= end, bytes[at..<(at + wanted.count)].elementsEqual(wanted) else { return false }
-        at += wanted.count
+        let expected = Array(word.utf8)
+        guard at + expected.count <= end, bytes[at..<(at + expected.count)].elementsEqual(expected) else {
+            return false
+        }
+        at += expected.count
         return true
     }
 

@@ -32,7 +32,7 @@ public enum LinkRequest: Sendable, Hashable {
         case .path(let text, let mode):
             return Self.lend(text) {
                 var request = RequestView(form: .path, text: $0, isPlain: false)
-                request.mode = mode.map(Self.mode) ?? .unsaid
+                request.mode = mode.map(Self.mode) ?? .unspecified
                 return body(request)
             }
         case .route(let id, let params):

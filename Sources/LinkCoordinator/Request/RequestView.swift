@@ -19,7 +19,7 @@ package struct RequestView {
     /// The mode in which a path is applied to the device's stack.
     package enum Mode: UInt8, Sendable, BitwiseCopyable {
         /// The default: `replace` for an absolute path and `append` for a relative one.
-        case unsaid
+        case unspecified
         case replace
         case append
         case reuse
@@ -28,7 +28,7 @@ package struct RequestView {
     /// The declared format of a push payload.
     package enum PayloadType: UInt8, Sendable, BitwiseCopyable {
         /// The event does not declare a format, or declares the one that would be detected.
-        case unsaid
+        case unspecified
         case apns
         case fcm
     }
@@ -47,9 +47,9 @@ package struct RequestView {
     /// The number of readable bytes after `text`, regardless of their values.
     ///
     /// With enough of them, `text` can be split without a copy.
-    package var bytesBehind = 0
+    package var bytesAfter = 0
     /// The mode in which a path is applied.
-    package var mode: Mode = .unsaid
+    package var mode: Mode = .unspecified
     /// The parameters of a route as the text of a strictly validated JSON object, or empty for none.
     package var params: ByteView = .empty
     /// The JSON objects in which the payload is searched, in order, as strictly validated texts.
@@ -57,7 +57,7 @@ package struct RequestView {
     /// The original payload as the text of a strictly validated JSON object, for `resume`.
     package var payload: ByteView = .empty
     /// The format that the event declares for its payload if it differs from the detected one, for `resume`.
-    package var payloadType: PayloadType = .unsaid
+    package var payloadType: PayloadType = .unspecified
 
     /// Creates a request.
     package init(form: Form, text: ByteView, isPlain: Bool) {

@@ -9,7 +9,7 @@ extension Resolver {
     @inline(__always)
     mutating func bind(_ composition: Composition, of route: Ref<CompiledRoute>) throws(Rejection) -> Composition {
         try bindRoute(route)
-        if composition.isLean {
+        if composition.usesProgram {
             return values.lacksAny(composition.target.required) ? try requireData(of: composition) : composition
         }
         return try bindOthers(composition)
@@ -33,7 +33,7 @@ extension Resolver {
             let field = Int(binding.field)
             if bind(binding, scope: 0) { continue }
             if record.isBroken { break }
-            let type = image.fields.at(field)
+            let type = tableData.fields.at(field)
             if route.drops && type.absence != .required {
                 values[field] = BoundValue(stamp: values.stamp)
                 notes.append(Note("dropped:", type.modelName, ".", type.name))
@@ -47,7 +47,7 @@ extension Resolver {
 
     private mutating func requireAll(_ route: Ref<CompiledRoute>) throws(Rejection) {
         for binding in route.bindings {
-            let field = image.fields.at(Int(binding.field))
+            let field = tableData.fields.at(Int(binding.field))
             if field.absence == .required && values.isMissing(Int(binding.field), scope: 0) {
                 throw Rejection(.paramMissing, field.modelName, dot: field.name)
             }
@@ -62,7 +62,7 @@ extension Resolver {
     /// Returns `false` if the value is present but does not have the type of its field.
     @inline(__always)
     package mutating func bind(_ binding: Ref<CompiledBinding>, scope: UInt8) -> Bool {
-        let field = image.fields.at(Int(binding.field))
+        let field = tableData.fields.at(Int(binding.field))
         if field.kind == .list { return bindList(binding, field, scope: scope) }
         if binding.trusted, let text = captureSlice(binding.name) {
             let value = values.base + values.slot(Int(binding.field), scope: scope)
@@ -77,19 +77,19 @@ extension Resolver {
     /// Reads the value of a field that is not a list.
     @inline(__always)
     mutating func bindSingle(_ binding: Ref<CompiledBinding>, scope: UInt8) -> Bool {
-        let field = image.fields.at(Int(binding.field))
-        let place = values.slot(Int(binding.field), scope: scope)
-        let value = values.base + place
+        let field = tableData.fields.at(Int(binding.field))
+        let slot = values.slot(Int(binding.field), scope: scope)
+        let value = values.base + slot
         value.pointee.stamp = values.stamp(of: scope)
         value.pointee.state = .missing
         switch source(binding) {
         case .absent, .null:
-            repairWanting(binding, field, place)
+            repairMissing(binding, field, slot)
             return true
-        case .invalid: return repairs(binding, field, place)
+        case .invalid: return repairs(binding, field, slot)
         case .text(let text):
             let (state, view) = canonicalForm(text, field, kind: field.kind)
-            if state == .missing { return repairs(binding, field, place) }
+            if state == .missing { return repairs(binding, field, slot) }
             value.pointee.state = state
             value.pointee.view = view
             return true
@@ -100,24 +100,24 @@ extension Resolver {
     ///
     /// A value that remains absent is reported when the stack is checked.
     @inline(__always)
-    private mutating func repairWanting(_ binding: Ref<CompiledBinding>, _ field: Ref<CompiledField>, _ place: Int) {
-        if field.absence == .required { _ = repairs(binding, field, place) }
+    private mutating func repairMissing(_ binding: Ref<CompiledBinding>, _ field: Ref<CompiledField>, _ slot: Int) {
+        if field.absence == .required { _ = repairs(binding, field, slot) }
     }
 
     private mutating func repairs(
-        _ binding: Ref<CompiledBinding>, _ field: Ref<CompiledField>, _ place: Int
+        _ binding: Ref<CompiledBinding>, _ field: Ref<CompiledField>, _ slot: Int
     ) -> Bool {
         guard link.block.repair, binding.source == .query else { return false }
-        return repair(binding, field, place)
+        return repair(binding, field, slot)
     }
 
     /// Returns the value at the source of a binding.
     package mutating func source(_ binding: Ref<CompiledBinding>) -> Found {
         switch binding.source {
-        case .path: return (capture(binding.name) ?? param(answering: binding.name)).map { .text($0) } ?? .absent
+        case .path: return (capture(binding.name) ?? param(insteadOfCapture: binding.name)).map { .text($0) } ?? .absent
         case .query: return find(binding.ref(\.query))
         case .rewrite: return rewritten(binding.name).map { .text($0) } ?? .absent
-        case .payload: return payloadValue(binding.place)
+        case .payload: return payloadValue(binding.pointerIndex)
         case .fragment:
             guard let fragment = link.fragment else { return .absent }
             return fragmentText(fragment)
@@ -146,28 +146,28 @@ extension Resolver {
     private mutating func canonicalForm(
         _ text: ByteView, _ field: Ref<CompiledField>, kind: CompiledField.Kind
     ) -> (state: BoundValue.State, view: ByteView) {
-        let isTaken: Bool
+        let isValid: Bool
         var state = BoundValue.State.text
         switch kind {
         case .uuid:
-            isTaken = TextForms.isUUID(text)
+            isValid = TextForms.isUUID(text)
             state = .uuid
         case .int:
             state = .plain
-            isTaken = TextForms.integer(text).map { $0 >= field.min && $0 <= field.max } ?? false
-        case .string: isTaken = text.count >= Int(field.min) && text.count <= Int(field.max)
+            isValid = TextForms.integer(text).map { $0 >= field.min && $0 <= field.max } ?? false
+        case .string: isValid = text.count >= Int(field.min) && text.count <= Int(field.max)
         case .bool:
             guard let value = TextForms.boolean(text) else { return (.missing, text) }
             return (.plain, value ? ByteView("true") : ByteView("false"))
         case .double: return TextForms.double(text).map { (.plain, $0) } ?? (.missing, text)
-        case .date: isTaken = TextForms.isDate(text)
-        case .enumeration: isTaken = field.values.contains(where: { $0 == text })
-        case .url: isTaken = isURL(text, field.hosts)
-        case .list: isTaken = false
+        case .date: isValid = TextForms.isDate(text)
+        case .enumeration: isValid = field.values.contains(where: { $0 == text })
+        case .url: isValid = isURL(text, field.hosts)
+        case .list: isValid = false
         case .decimal: return decimalForm(text, field)
         case .dateTime: return dateTimeForm(text)
         }
-        return (isTaken ? state : .missing, text)
+        return (isValid ? state : .missing, text)
     }
 
     /// Returns a Boolean value that indicates whether a text is an `https` URL with a listed host, and without userinfo
@@ -185,17 +185,17 @@ extension Resolver {
     private mutating func bindList(
         _ binding: Ref<CompiledBinding>, _ field: Ref<CompiledField>, scope: UInt8
     ) -> Bool {
-        let place = values.slot(Int(binding.field), scope: scope)
+        let slot = values.slot(Int(binding.field), scope: scope)
         let read = readList(binding, field)
-        values[place] = BoundValue(stamp: values.stamp(of: scope))
+        values[slot] = BoundValue(stamp: values.stamp(of: scope))
         if read.isValid && read.count == 0 {
-            repairWanting(binding, field, place)
+            repairMissing(binding, field, slot)
             return true
         }
         guard read.isValid, read.count >= field.minCount, read.count <= field.maxCount else {
-            return repairs(binding, field, place)
+            return repairs(binding, field, slot)
         }
-        values[place] = BoundValue(stamp: values.stamp(of: scope), state: .list, first: read.first, count: read.count)
+        values[slot] = BoundValue(stamp: values.stamp(of: scope), state: .list, first: read.first, count: read.count)
         return true
     }
 
@@ -208,11 +208,11 @@ extension Resolver {
         case .path:
             guard let start = tail(binding.name) else {
                 if let text = capture(binding.name) { return addItem(text, field) }
-                return addParamItems(answering: binding.name, field)
+                return addParamItems(insteadOfCapture: binding.name, field)
             }
             for index in start..<max(start, path.count) where !addItem(path[index].text, field) { return false }
             return true
-        case .payload: return addPayloadItems(binding.place, field)
+        case .payload: return addPayloadItems(binding.pointerIndex, field)
         case .rewrite, .fragment, .constant:
             switch source(binding) {
             case .text(let text): return addItem(text, field)
@@ -228,14 +228,14 @@ extension Resolver {
     mutating func addQueryItems(_ name: Ref<CompiledQueryName>, _ field: Ref<CompiledField>) -> Bool {
         if usesParams { return addParamItems(name, field) }
         query.split(&texts)
-        var index = query.firstPiece(name)
+        var index = query.firstItem(name)
         while index >= 0 {
-            if query.pieces[index].hasValue {
-                guard let text = query.text(ofPiece: index, &texts), addItem(text, field) else { return false }
+            if query.items[index].hasValue {
+                guard let text = query.text(ofItem: index, &texts), addItem(text, field) else { return false }
             }
-            // In a flat list, only the piece after the first occurrence counts, even for a list.
+            // In a flat list, only the item after the first occurrence counts, even for a list.
             if link.block.flatten { break }
-            index = query.nextPiece(after: index, name)
+            index = query.nextItem(after: index, name)
         }
         return true
     }
@@ -256,7 +256,7 @@ extension Resolver {
     ///
     /// A parent without its data is removed. Any other such entry fails the request.
     package mutating func requireData(of composition: Composition) throws(Rejection) -> Composition {
-        if composition.target.isLean && composition.isStatic {
+        if composition.target.isSelfContained && composition.isStatic {
             if !values.lacksAny(composition.target.required) { return composition }
             makeStack(of: composition)
         }
@@ -273,12 +273,12 @@ extension Resolver {
         var index = 0
         while index < stack.count {
             let entry = stack[index]
-            let screen = image.screens.at(Int(entry.screen))
+            let screen = tableData.screens.at(Int(entry.screen))
             guard let lacking = lackingField(of: screen, scope: entry.scope) else {
                 index &+= 1
                 continue
             }
-            let field = image.fields.at(lacking)
+            let field = tableData.fields.at(lacking)
             guard entry.isParent else { throw Rejection(.paramMissing, field.modelName, dot: field.name) }
             let (coordinator, name) = names(of: entry)
             notes.append(Note("parent dropped:", coordinator, ".", name))

@@ -4,16 +4,16 @@ extension Resolver {
     @inline(never)
     mutating func bindAgain(_ binding: Ref<CompiledBinding>, scope: UInt8) -> Bool {
         let target = values.slot(Int(binding.field), scope: scope)
-        let place = readings.place(binding.reading, nil)
-        if readings.all[place].stamp != readings.stamp {
+        let index = readings.index(of: binding.reading, repair: nil)
+        if readings.all[index].stamp != readings.stamp {
             let notesBefore = notes.count
             let isValid = bindSingle(binding, scope: scope)
             var reading = Reading(stamp: readings.stamp, isValid: isValid, value: values[target])
             if notes.count > notesBefore { reading.repair = readings.lastRepair.rawValue &+ 1 }
-            readings.all[place] = reading
+            readings.all[index] = reading
             return isValid
         }
-        let reading = readings.all[place]
+        let reading = readings.all[index]
         values[target] = reading.value
         values[target].stamp = values.stamp(of: scope)
         if reading.repair > 0, let repair = Repair(rawValue: reading.repair &- 1) { note(repair, binding) }
@@ -27,15 +27,15 @@ extension Resolver {
         _ binding: Ref<CompiledBinding>, _ field: Ref<CompiledField>, _ repair: Repair? = nil
     ) -> Reading {
         // A constant is read in place.
-        let place = binding.reading < 0 ? -1 : readings.place(binding.reading, repair)
-        if place >= 0 && readings.all[place].stamp == readings.stamp { return readings.all[place] }
+        let index = binding.reading < 0 ? -1 : readings.index(of: binding.reading, repair: repair)
+        if index >= 0 && readings.all[index].stamp == readings.stamp { return readings.all[index] }
         values.listStart = values.items.count
         let isValid = addItems(binding, field)
         if !isValid { values.items.truncate(to: values.listStart) }
         let reading = Reading(
             stamp: readings.stamp, isValid: isValid, first: Int32(truncatingIfNeeded: values.listStart),
             count: Int32(truncatingIfNeeded: values.items.count &- values.listStart))
-        if place >= 0 { readings.all[place] = reading }
+        if index >= 0 { readings.all[index] = reading }
         return reading
     }
 }

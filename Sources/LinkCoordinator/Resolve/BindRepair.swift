@@ -6,7 +6,7 @@ extension Resolver {
     ///
     /// Returns `true` if exactly one repair succeeded.
     @inline(never)
-    mutating func repair(_ binding: Ref<CompiledBinding>, _ field: Ref<CompiledField>, _ place: Int) -> Bool {
+    mutating func repair(_ binding: Ref<CompiledBinding>, _ field: Ref<CompiledField>, _ slot: Int) -> Bool {
         var found: (value: BoundValue, by: Repair)?
         var count = 0
         for repair in Repair.allCases {
@@ -15,9 +15,9 @@ extension Resolver {
             count += 1
         }
         guard count == 1, let (value, repair) = found else { return false }
-        let stamp = values[place].stamp
-        values[place] = value
-        values[place].stamp = stamp
+        let stamp = values[slot].stamp
+        values[slot] = value
+        values[slot].stamp = stamp
         readings.lastRepair = repair
         note(repair, binding)
         return true
@@ -35,7 +35,7 @@ extension Resolver {
         let name = binding.ref(\.query)
         let kind = field.kind == .list ? field.item : field.kind
         let isOfParams = usesParams
-        if isOfParams && query.pieces.isEmpty && !makePiecesOfParams() { return nil }
+        if isOfParams && query.items.isEmpty && !makeItemsFromParams() { return nil }
         usesParams = false
         defer { usesParams = isOfParams }
         if repair == .dash && kind != .uuid && kind != .date && kind != .dateTime { return nil }
@@ -44,7 +44,7 @@ extension Resolver {
         return parse(binding, field, repair)
     }
 
-    /// Reads the value of a field from the current pieces.
+    /// Reads the value of a field from the current items.
     private mutating func parse(
         _ binding: Ref<CompiledBinding>, _ field: Ref<CompiledField>, _ repair: Repair
     ) -> BoundValue? {

@@ -101,11 +101,11 @@ package struct BoundValues: ~Copyable {
     }
 
     /// Accesses the value at a position that `slot` returned.
-    subscript(place: Int) -> BoundValue {
+    subscript(position: Int) -> BoundValue {
         @inline(__always)
-        mutating get { values[place] }
+        mutating get { values[position] }
         @inline(__always)
-        set { values[place] = newValue }
+        set { values[position] = newValue }
     }
 
     /// Returns a Boolean value that indicates whether a field has no value in a scope.

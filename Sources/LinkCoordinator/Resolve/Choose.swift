@@ -24,10 +24,10 @@ extension Resolver {
     @inline(__always)
     package mutating func noteFacts() {
         let hasUnreadable = device.facts.unreadable != 0
-        if !hasUnreadable && !image.asksApp && !image.asksOS { return }
+        if !hasUnreadable && !tableData.usesAppVersion && !tableData.usesOSVersion { return }
         device.readVersions()
-        if !hasUnreadable && (device.appVersion != nil || !image.asksApp)
-            && (device.osVersion != nil || !image.asksOS)
+        if !hasUnreadable && (device.appVersion != nil || !tableData.usesAppVersion)
+            && (device.osVersion != nil || !tableData.usesOSVersion)
         {
             return
         }
@@ -37,13 +37,13 @@ extension Resolver {
     @inline(never)
     private mutating func noteUnknownFacts() {
         let unreadable = device.facts.unreadable
-        let asksApp = image.asksApp
-        let asksOS = image.asksOS
+        let usesAppVersion = tableData.usesAppVersion
+        let usesOSVersion = tableData.usesOSVersion
         for fact in DeviceFacts.Fact.allCases {
             if unreadable & fact.bit != 0 {
                 notes.append(Note("device.", ByteView(fact.name), " unreadable"))
-            } else if (fact == .app && asksApp && device.appVersion == nil)
-                || (fact == .os && asksOS && device.osVersion == nil)
+            } else if (fact == .app && usesAppVersion && device.appVersion == nil)
+                || (fact == .os && usesOSVersion && device.osVersion == nil)
             {
                 notes.append(Note("device.", ByteView(fact.name), " unknown"))
             }
@@ -66,13 +66,13 @@ extension Resolver {
     /// Returns a Boolean value that indicates whether all parts of a condition hold.
     package mutating func holds(_ condition: Ref<CompiledCondition>) -> Bool {
         if !device.holdsVersions(of: condition) { return false }
-        return !condition.asksMore || holdsBeside(condition)
+        return !condition.testsMoreThanVersions || holdsOtherParts(condition)
     }
 
     /// Returns a Boolean value that indicates whether the parts of a condition other than versions hold.
     @inline(never)
-    private mutating func holdsBeside(_ condition: Ref<CompiledCondition>) -> Bool {
-        device.holdsOthers(of: condition, image) && (condition.query.isEmpty || allHold(condition.query))
+    private mutating func holdsOtherParts(_ condition: Ref<CompiledCondition>) -> Bool {
+        device.holdsOthers(of: condition, tableData) && (condition.query.isEmpty || allHold(condition.query))
     }
 
     /// Returns a Boolean value that indicates whether the device has a claim.
@@ -81,7 +81,7 @@ extension Resolver {
     /// Returns a Boolean value that indicates whether the device supports a screen, according to `since`, `until`, and
     /// `requires`.
     package mutating func supports(_ number: Int32) -> Bool {
-        let screen = image.screens.at(Int(number))
-        return !screen.asksDevice || device.supports(screen, image)
+        let screen = tableData.screens.at(Int(number))
+        return !screen.dependsOnDevice || device.supports(screen, tableData)
     }
 }

@@ -9,9 +9,9 @@ extension Resolver {
         _ variant: Ref<CompiledVariant>, of route: Ref<CompiledRoute>
     ) throws(Rejection) -> Composition {
         let target = variant.ref(\.target)
-        if target.kind == .external || target.isLean {
+        if target.kind == .external || target.isSelfContained {
             var composition = Composition(target)
-            composition.isLean = target.isLean
+            composition.usesProgram = target.isSelfContained
             return composition
         }
         return try checkSupport(compose(target, policy: route.unknownScreen), route: route)
@@ -26,11 +26,11 @@ extension Resolver {
 
     /// Composes the stack of a requested coordinator path, whatever a device supports.
     package mutating func composePlain() throws(Rejection) -> Composition {
-        var composition = Composition(image.plainTarget)
+        var composition = Composition(tableData.plainTarget)
         composition.isStatic = false
         try composePath(from: 0, policy: .reject)
         keepSingleSlots()
-        composition.mode = request.mode == .unsaid ? (appendsPath ? .append : .replace) : request.mode
+        composition.mode = request.mode == .unspecified ? (appendsPath ? .append : .replace) : request.mode
         return composition
     }
 
@@ -41,12 +41,12 @@ extension Resolver {
         stack.removeAll()
         parentRoutes.removeAll()
         var composition = Composition(target)
-        if target.isLean { return composition }
+        if target.isSelfContained { return composition }
         switch target.kind {
         case .external: return composition
         case .path: appendTarget(target, scope: 0)
         case .captured:
-            if target.mode == .unsaid && appendsPath { composition.mode = .append }
+            if target.mode == .unspecified && appendsPath { composition.mode = .append }
             composition.isStatic = false
             try composePath(from: pathStart(of: target), policy: policy)
             if !stack.isEmpty { insertParents(of: target) }
@@ -57,7 +57,7 @@ extension Resolver {
 
     /// Creates the entries of a lean target, which is otherwise written without them.
     package mutating func makeStack(of composition: Composition) {
-        if composition.target.isLean && stack.isEmpty { appendTarget(composition.target, scope: 0) }
+        if composition.target.isSelfContained && stack.isEmpty { appendTarget(composition.target, scope: 0) }
     }
 
     /// Appends the entries of a static path, preceded by those of parent routes, which bind in their own scopes.
@@ -76,8 +76,8 @@ extension Resolver {
     /// parents.
     private mutating func appendParentRoute(_ target: Ref<CompiledTarget>, scope: UInt8) {
         let number = target.parentRoute
-        let parent = image.routes.at(Int(number))
-        guard !parent.variants.isEmpty, Int(scope) + 1 < image.scopes else { return }
+        let parent = tableData.routes.at(Int(number))
+        guard !parent.variants.isEmpty, Int(scope) + 1 < tableData.scopes else { return }
         let inner = firstVariant(of: parent).ref(\.target)
         if inner.entries.isEmpty { return }
         parentRoutes.append(number)
@@ -92,8 +92,8 @@ extension Resolver {
         case .list: parents = Array(target.entries)
         case .initial:
             let first = stack[0]
-            let coordinator = image.screens.at(Int(first.screen)).coordinator
-            parents = Array(image.coordinators.at(Int(coordinator)).ancestors)
+            let coordinator = tableData.screens.at(Int(first.screen)).coordinator
+            parents = Array(tableData.coordinators.at(Int(coordinator)).ancestors)
             if let last = parents.last, last.screen == first.screen { parents.removeLast() }
         case .route: break
         }
@@ -131,26 +131,26 @@ extension Resolver {
     package mutating func composePath(from first: Int, policy: TableSource.Route.UnknownScreen) throws(Rejection) {
         var current = -1
         if let name = startCoordinator {
-            current = image.literals.find(node: LiteralTable.coordinators, text: name)
+            current = tableData.literals.find(node: LiteralTable.coordinators, text: name)
         }
-        var waiting = -1
+        var pendingCoordinator = -1
         var index = first
         let end = segments.count
         let resetAt = selection.path.resetAt
         while index < end {
             if index == resetAt {
                 stack.removeAll()
-                waiting = -1
+                pendingCoordinator = -1
             }
             let text = segments[index].text
-            let coordinator = image.literals.find(node: LiteralTable.coordinators, text: text)
+            let coordinator = tableData.literals.find(node: LiteralTable.coordinators, text: text)
             if coordinator >= 0 {
-                appendInitial(waiting)
+                appendInitial(pendingCoordinator)
                 current = coordinator
-                waiting = coordinator
+                pendingCoordinator = coordinator
             } else if current >= 0, case let screen = find(screen: text, of: current), screen >= 0 {
-                stack.append(image.screens.at(screen).entry)
-                waiting = -1
+                stack.append(tableData.screens.at(screen).entry)
+                pendingCoordinator = -1
             } else if policy == .reject {
                 throw Rejection(.unknownScreen, text)
             } else if policy == .skip {
@@ -163,46 +163,46 @@ extension Resolver {
         }
         if index == end && resetAt == end {
             stack.removeAll()
-            waiting = -1
+            pendingCoordinator = -1
         }
-        appendInitial(waiting)
+        appendInitial(pendingCoordinator)
     }
 
     private mutating func find(screen: ByteView, of coordinator: Int) -> Int {
-        image.literals.find(node: LiteralTable.screens(of: coordinator), text: screen)
+        tableData.literals.find(node: LiteralTable.screens(of: coordinator), text: screen)
     }
 
     /// Appends the initial screen of a coordinator that is followed by another coordinator or by the end of the path.
     private mutating func appendInitial(_ coordinator: Int) {
         guard coordinator >= 0 else { return }
-        let initial = image.coordinators.at(coordinator).initial
-        if initial >= 0 { stack.append(image.screens.at(Int(initial)).entry) }
+        let initial = tableData.coordinators.at(coordinator).initial
+        if initial >= 0 { stack.append(tableData.screens.at(Int(initial)).entry) }
     }
 
     /// Removes all entries but the last of each coordinator that has a single slot.
     package mutating func keepSingleSlots() {
-        guard image.hasSingleSlots else { return }
-        var kept: [CompiledEntry] = []
+        guard tableData.hasSingleSlots else { return }
+        var remaining: [CompiledEntry] = []
         var index = stack.count
         while index > 0 {
             index -= 1
-            let coordinator = image.screens.at(Int(stack[index].screen)).coordinator
-            if image.coordinators.at(Int(coordinator)).singleSlot,
-                kept.contains(where: { image.screens.at(Int($0.screen)).coordinator == coordinator })
+            let coordinator = tableData.screens.at(Int(stack[index].screen)).coordinator
+            if tableData.coordinators.at(Int(coordinator)).singleSlot,
+                remaining.contains(where: { tableData.screens.at(Int($0.screen)).coordinator == coordinator })
             {
                 continue
             }
-            kept.append(stack[index])
+            remaining.append(stack[index])
         }
         stack.removeAll()
-        for entry in kept.reversed() { stack.append(entry) }
+        for entry in remaining.reversed() { stack.append(entry) }
     }
 
     /// Checks that the device supports all entries, and otherwise applies the route's rule.
     package mutating func checkSupport(
         _ composition: Composition, route: Ref<CompiledRoute>?
     ) throws(Rejection) -> Composition {
-        if composition.isStatic && !composition.target.asksDevice { return composition }
+        if composition.isStatic && !composition.target.dependsOnDevice { return composition }
         guard let lacking = firstUnsupported() else { return composition }
         let name = unsupportedName(lacking)
         guard let route else { throw name }
@@ -237,8 +237,8 @@ extension Resolver {
 
     /// Returns the names of an entry's coordinator and screen.
     package mutating func names(of entry: CompiledEntry) -> (coordinator: ByteView, screen: ByteView) {
-        let screen = image.screens.at(Int(entry.screen))
-        return (image.coordinators.at(Int(screen.coordinator)).name, screen.name)
+        let screen = tableData.screens.at(Int(entry.screen))
+        return (tableData.coordinators.at(Int(screen.coordinator)).name, screen.name)
     }
 
     /// Checks the rules of presentation on the composed stack.
@@ -262,7 +262,7 @@ extension Resolver {
                 let onModal = below.present == .sheet || below.present == .cover
                 broken =
                     broken
-                    || (entry.present == .push && onModal && !image.screens.at(Int(below.screen)).nav)
+                    || (entry.present == .push && onModal && !tableData.screens.at(Int(below.screen)).nav)
             }
             if broken {
                 let (coordinator, screen) = names(of: entry)
@@ -279,9 +279,9 @@ extension Resolver {
 
     private mutating func stoppingGuard() -> Ref<CompiledGuard>? {
         for index in 0..<stack.count {
-            let coordinator = image.screens.at(Int(stack[index].screen)).coordinator
-            let number = image.coordinators.at(Int(coordinator)).guarding
-            if number >= 0, case let guarding = image.guards.at(Int(number)), !hasClaim(guarding.claim) {
+            let coordinator = tableData.screens.at(Int(stack[index].screen)).coordinator
+            let number = tableData.coordinators.at(Int(coordinator)).guarding
+            if number >= 0, case let guarding = tableData.guards.at(Int(number)), !hasClaim(guarding.claim) {
                 return guarding
             }
         }

@@ -1,6 +1,6 @@
 /// The result of phase 4: the target for a device.
 ///
-/// The entries of its stack are those of the resolver, unless `isLean` is `true`.
+/// The entries of its stack are those of the resolver, unless `usesProgram` is `true`.
 package struct Composition: BitwiseCopyable {
     /// The target of the variant, or of the route's rule for unsupported screens.
     package var target: Ref<CompiledTarget>
@@ -9,13 +9,13 @@ package struct Composition: BitwiseCopyable {
     /// A Boolean value that indicates whether the stack is that of the target's program.
     var isStatic: Bool
     /// A Boolean value that indicates whether the target's program is used without composing a stack.
-    var isLean = false
+    var usesProgram = false
 
     /// Creates the composition of a target whose stack does not depend on the device.
     @inline(__always)
     init(_ target: Ref<CompiledTarget>) {
         self.target = target
-        mode = target.mode == .unsaid ? .replace : target.mode
+        mode = target.mode == .unspecified ? .replace : target.mode
         isStatic = target.isStatic
     }
 }

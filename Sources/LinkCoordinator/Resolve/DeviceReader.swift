@@ -40,16 +40,17 @@ struct DeviceReader: ~Copyable {
     }
 
     /// Returns a Boolean value that indicates whether the parts of a condition other than versions and the query hold.
-    mutating func holdsOthers(of condition: Ref<CompiledCondition>, _ image: Ref<CompiledTableData>) -> Bool {
-        for capability in condition.capabilities where !has(capability: capability, image) { return false }
+    mutating func holdsOthers(of condition: Ref<CompiledCondition>, _ tableData: Ref<CompiledTableData>) -> Bool {
+        for capability in condition.capabilities where !has(capability: capability, tableData) { return false }
         for claim in condition.claims where !has(claim: claim) { return false }
-        if condition.asksPlatform, !facts.has(.platform) || !Self.isOneFolded(facts.platform, of: condition.platforms) {
+        if condition.testsPlatform, !facts.has(.platform) || !Self.isOneFolded(facts.platform, of: condition.platforms)
+        {
             return false
         }
-        if condition.asksRegion, !facts.has(.region) || !Self.isOneFolded(facts.region, of: condition.regions) {
+        if condition.testsRegion, !facts.has(.region) || !Self.isOneFolded(facts.region, of: condition.regions) {
             return false
         }
-        if condition.asksLocale, !facts.has(.locale) || !fitsLocale(condition.locales) { return false }
+        if condition.testsLocale, !facts.has(.locale) || !fitsLocale(condition.locales) { return false }
         for attribute in condition.attributes where !fits(attribute) { return false }
         return true
     }
@@ -73,10 +74,10 @@ struct DeviceReader: ~Copyable {
         return false
     }
 
-    private static func isPrefix(_ wanted: ByteView, ofLocale locale: ByteView) -> Bool {
-        if locale.count < wanted.count { return false }
-        for index in 0..<wanted.count where localeByte(wanted[index]) != localeByte(locale[index]) { return false }
-        return locale.count == wanted.count || localeByte(locale[wanted.count]) == UInt8(ascii: "-")
+    private static func isPrefix(_ prefix: ByteView, ofLocale locale: ByteView) -> Bool {
+        if locale.count < prefix.count { return false }
+        for index in 0..<prefix.count where localeByte(prefix[index]) != localeByte(locale[index]) { return false }
+        return locale.count == prefix.count || localeByte(locale[prefix.count]) == UInt8(ascii: "-")
     }
 
     private static func localeByte(_ byte: UInt8) -> UInt8 {
@@ -103,8 +104,8 @@ struct DeviceReader: ~Copyable {
     /// Returns a Boolean value that indicates whether the device has a capability.
     ///
     /// All parts of its condition must hold. Being in the device's list is not sufficient.
-    mutating func has(capability number: Int32, _ image: Ref<CompiledTableData>) -> Bool {
-        let capability = (image.capabilities.baseAddress.unsafelyUnwrapped + Int(number)).pointee
+    mutating func has(capability number: Int32, _ tableData: Ref<CompiledTableData>) -> Bool {
+        let capability = (tableData.capabilities.baseAddress.unsafelyUnwrapped + Int(number)).pointee
         if capability.minApp != nil || capability.minOS != nil { readVersions() }
         if let least = capability.minApp {
             guard let version = appVersion, Version.compare(version.pointee, least.version) >= 0 else { return false }
@@ -112,7 +113,7 @@ struct DeviceReader: ~Copyable {
         if let least = capability.minOS {
             guard let version = osVersion, Version.compare(version.pointee, least.version) >= 0 else { return false }
         }
-        if capability.asksPlatform,
+        if capability.testsPlatform,
             !facts.has(.platform) || !Self.isOneFolded(facts.platform, of: capability.platforms)
         {
             return false
@@ -123,7 +124,7 @@ struct DeviceReader: ~Copyable {
 
     /// Returns a Boolean value that indicates whether the device supports a screen, according to `since`, `until`, and
     /// `requires`.
-    mutating func supports(_ screen: Ref<CompiledScreen>, _ image: Ref<CompiledTableData>) -> Bool {
+    mutating func supports(_ screen: Ref<CompiledScreen>, _ tableData: Ref<CompiledTableData>) -> Bool {
         readVersions()
         if let since = screen.since {
             guard let version = appVersion, Version.compare(version.pointee, since.version) >= 0 else { return false }
@@ -131,7 +132,7 @@ struct DeviceReader: ~Copyable {
         if let until = screen.until, let version = appVersion, Version.compare(version.pointee, until.version) >= 0 {
             return false
         }
-        for capability in screen.requires where !has(capability: capability, image) { return false }
+        for capability in screen.requires where !has(capability: capability, tableData) { return false }
         return true
     }
 }

@@ -39,7 +39,7 @@ extension Resolver {
             out.putPadded(name)
             out.putPadded(number)
         } else {
-            out.appendPadded(image.head)
+            out.appendPadded(tableData.head)
         }
         if !via.isEmpty { writeVia(&out) }
     }
@@ -55,7 +55,7 @@ extension Resolver {
         for index in 0..<via.count {
             if index > 0 { out.append(byte: UInt8(ascii: ",")) }
             out.append(byte: UInt8(ascii: "\""))
-            out.append(image.routes.at(Int(via[index])).id)
+            out.append(tableData.routes.at(Int(via[index])).id)
             out.append(byte: UInt8(ascii: "\""))
         }
         out.append(byte: UInt8(ascii: "]"))
@@ -94,12 +94,12 @@ extension Resolver {
         out.append(byte: UInt8(ascii: "\""))
         if rejection.head.isEmpty && rejection.number < 0 { return }
         out.append(",\"detail\":\"")
-        let left = max(0, maxDetailBytes - rejection.head.count)
+        let remaining = max(0, maxDetailBytes - rejection.head.count)
         out.appendEscaped(rejection.head.prefix(bytes: maxDetailBytes))
         if rejection.number >= 0 { out.append(decimal: Int64(rejection.number)) }
-        if !rejection.tail.isEmpty && left > 1 {
+        if !rejection.tail.isEmpty && remaining > 1 {
             out.append(byte: UInt8(ascii: "."))
-            out.appendEscaped(rejection.tail.prefix(bytes: left - 1))
+            out.appendEscaped(rejection.tail.prefix(bytes: remaining - 1))
         }
         out.append(byte: UInt8(ascii: "\""))
     }
@@ -176,17 +176,17 @@ extension Resolver {
         switch composition.mode {
         case .append: out.append(",\"mode\":\"append\"")
         case .reuse: out.append(",\"mode\":\"reuse\"")
-        case .replace, .unsaid: out.append(",\"mode\":\"replace\"")
+        case .replace, .unspecified: out.append(",\"mode\":\"replace\"")
         }
         if composition.target.dismissModals { out.append(",\"dismissModals\":true") }
         out.append(",\"path\":\"")
         var coordinator: Int32 = -1
         for index in 0..<stack.count {
-            let screen = image.screens.at(Int(stack[index].screen))
+            let screen = tableData.screens.at(Int(stack[index].screen))
             if screen.coordinator != coordinator {
                 coordinator = screen.coordinator
                 out.append(byte: UInt8(ascii: "/"))
-                out.append(image.coordinators.at(Int(coordinator)).name)
+                out.append(tableData.coordinators.at(Int(coordinator)).name)
             }
             out.append(byte: UInt8(ascii: "/"))
             out.append(screen.name)
@@ -236,7 +236,7 @@ extension Resolver {
     private mutating func writeValue(_ field: Int, scope: UInt8, reserve constant: Int, _ out: inout OutputArena) {
         let value = values.base + values.slot(field, scope: scope)
         if value.pointee.stamp != values.stamp(of: scope) || value.pointee.state.isAbsent {
-            let absent = image.fields.at(field).absentJSON
+            let absent = tableData.fields.at(field).absentJSON
             out.reserve(absent.count &+ constant)
             out.putPadded(absent)
         } else if value.pointee.state == .list {
@@ -285,7 +285,7 @@ extension Resolver {
     /// Writes the canonical text of a field into a JSON string, for an identity.
     private mutating func writeText(_ field: Int, scope: UInt8, reserve constant: Int, _ out: inout OutputArena) {
         if values.isMissing(field, scope: scope) {
-            out.appendEscaped(image.fields.at(field).absentText)
+            out.appendEscaped(tableData.fields.at(field).absentText)
         } else {
             let value = values[values.slot(field, scope: scope)]
             if value.state == .uuid { out.appendUppercased(value.view) } else { out.appendEscaped(value.view) }

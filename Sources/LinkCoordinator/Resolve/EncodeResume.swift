@@ -37,7 +37,7 @@ extension Resolver {
                 arena.append(",\"payload\":")
                 arena.appendCompact(request.payload)
                 switch request.payloadType {
-                case .unsaid: break
+                case .unspecified: break
                 case .apns: arena.append(",\"payloadType\":\"apns\"")
                 case .fcm: arena.append(",\"payloadType\":\"fcm\"")
                 }
@@ -76,7 +76,7 @@ extension Resolver {
         out.append(",\"path\":")
         out.appendString(request.text)
         switch request.mode {
-        case .unsaid: break
+        case .unspecified: break
         case .replace: out.append(",\"mode\":\"replace\"")
         case .append: out.append(",\"mode\":\"append\"")
         case .reuse: out.append(",\"mode\":\"reuse\"")

@@ -31,12 +31,12 @@ package struct Growable<Element: BitwiseCopyable>: ~Copyable {
     @inline(__always)
     mutating func removeAll() { count = 0 }
 
-    /// Removes all elements and releases the memory for more than `most` of them.
-    mutating func removeAll(keeping most: Int) {
+    /// Removes all elements and releases the memory for more than `maxCapacity` of them.
+    mutating func removeAll(keeping maxCapacity: Int) {
         count = 0
-        guard capacity > max(most, 4) else { return }
+        guard capacity > max(maxCapacity, 4) else { return }
         base.deallocate()
-        capacity = max(most, 4)
+        capacity = max(maxCapacity, 4)
         base = .allocate(capacity: capacity)
     }
 

@@ -5,17 +5,17 @@ extension Resolver {
     ///
     /// - Parameters:
     ///   - path: A path, with or without percent escapes.
-    ///   - bytesBehind: The number of readable bytes after the path.
+    ///   - bytesAfter: The number of readable bytes after the path.
     ///   - table: The table, whose first block determines how the path is split.
     /// - Returns: The index of the route whose pattern is the best match, or nil.
-    package mutating func lookUp(_ path: ByteView, bytesBehind: Int, in table: TableHandle) -> Int? {
+    package mutating func lookUp(_ path: ByteView, bytesAfter: Int, in table: TableHandle) -> Int? {
         self.table = table
-        link.block = image.blocks.at(0)
+        link.block = tableData.blocks.at(0)
         link.host = nil
         selection.path = LinkPath()
         segments.removeAll()
         texts.resetArena()
-        let text = bytesBehind >= WideScan.behind ? path : texts.padded(path)
+        let text = bytesAfter >= WideScan.padding ? path : texts.padded(path)
         if splitPlainSegments(text.start, text.end, text.lease) != text.end {
             segments.removeAll()
             guard (try? readSegments(authority: .empty, path: text)) != nil else { return nil }

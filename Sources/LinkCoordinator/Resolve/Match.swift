@@ -37,12 +37,12 @@ extension Ref<CompiledMatcher> {
         case .bool: return TextForms.boolean(segment) != nil
         case .date: return TextForms.isDate(segment)
         case .uuid: return TextForms.isUUID(segment)
-        case .characters: return takesCharacters(segment)
+        case .characters: return matchesCharacters(segment)
         case .coordinatorPath, .anySegment, .restPlus, .restStar: return false
         }
     }
 
-    private func takesCharacters(_ segment: ByteView) -> Bool {
+    private func matchesCharacters(_ segment: ByteView) -> Bool {
         if segment.count < Int(self.min) || segment.count > Int(self.max) { return false }
         for index in 0..<segment.count {
             let byte = segment.start[index]

@@ -11,19 +11,19 @@ extension Resolver {
     /// A screened link is known to have no forbidden bytes. If enough bytes after the link are readable, it is split in
     /// place.
     package mutating func normalize(
-        _ text: ByteView, isScreened: Bool = false, bytesBehind: Int = 0
+        _ text: ByteView, isScreened: Bool = false, bytesAfter: Int = 0
     ) throws(Rejection) -> LinkPath {
-        let text = bytesBehind >= WideScan.behind || text.count > image.maxBytes ? text : texts.padded(text)
-        if text.count > image.maxBytes { throw Rejection(.budget, "bytes") }
+        let text = bytesAfter >= WideScan.padding || text.count > tableData.maxBytes ? text : texts.padded(text)
+        if text.count > tableData.maxBytes { throw Rejection(.budget, "bytes") }
         if !isScreened, let bad = ByteScan.firstForbidden(in: text) {
             throw Rejection(.badEncoding, "byte ", number: bad)
         }
         let start: Int
-        let known = origins.find(text, table: image.serial)
+        let known = origins.find(text, table: tableData.serial)
         var authority = ByteView.empty
         if known >= 0 {
             let entry = origins.entry(known)
-            link.block = image.blocks.at(Int(entry.pointee.block))
+            link.block = tableData.blocks.at(Int(entry.pointee.block))
             link.scheme = text.slice(0, entry.pointee.schemeCount)
             link.schemeNumber = entry.pointee.schemeNumber
             if link.block.hostIsSegment {
@@ -35,7 +35,7 @@ extension Resolver {
         } else {
             (authority, start) = try readOrigin(text)
         }
-        if authority.isEmpty && !image.foldsCase && splitPlainPath(of: text, from: start) {
+        if authority.isEmpty && !tableData.foldsCase && splitPlainPath(of: text, from: start) {
             try checkQueryBudget()
         } else {
             try splitAnyPath(of: text, authority: authority, from: start)
@@ -98,11 +98,11 @@ extension Resolver {
         let written = text.slice(colon &+ 3, end)
         let authority = try readAuthority(written)
         if authority.count == written.count {
-            origins.keep(
+            origins.insert(
                 text.slice(0, end), host: link.host ?? .empty,
                 entry: OriginCache.Entry(
-                    block: Int32(link.block.pointer - image.blocks.baseAddress.unsafelyUnwrapped),
-                    schemeNumber: link.schemeNumber, schemeCount: colon, table: image.serial))
+                    block: Int32(link.block.pointer - tableData.blocks.baseAddress.unsafelyUnwrapped),
+                    schemeNumber: link.schemeNumber, schemeCount: colon, table: tableData.serial))
         }
         return (link.host != nil ? .empty : authority, end)
     }
@@ -131,17 +131,17 @@ extension Resolver {
     }
 
     private mutating func findBlock() throws(Rejection) {
-        for candidate in image.schemes {
-            let exact = image.blocks.at(Int(candidate.block)).schemesAreExact
+        for candidate in tableData.schemes {
+            let exact = tableData.blocks.at(Int(candidate.block)).schemesAreExact
             let same = exact ? candidate.text == link.scheme : ByteScan.equalFolded(candidate.text, link.scheme)
             if same {
-                link.block = image.blocks.at(Int(candidate.block))
+                link.block = tableData.blocks.at(Int(candidate.block))
                 link.schemeNumber = candidate.number < 0 ? nil : candidate.number
                 return
             }
         }
-        guard image.otherSchemes >= 0 else { throw Rejection(.scheme, link.scheme) }
-        link.block = image.blocks.at(Int(image.otherSchemes))
+        guard tableData.otherSchemes >= 0 else { throw Rejection(.scheme, link.scheme) }
+        link.block = tableData.blocks.at(Int(tableData.otherSchemes))
     }
 
     /// Removes userinfo and port from an authority.
@@ -186,19 +186,19 @@ extension Resolver {
     private mutating func checkBudget(authority: ByteView, path: ByteView) throws(Rejection) {
         var raw = authority.isEmpty ? 0 : 1
         // A path of fewer bytes than the limit cannot have more segments than the limit. Most links need no counting.
-        if path.count &+ 1 < image.maxSegments {
+        if path.count &+ 1 < tableData.maxSegments {
             raw = 0
         } else if path.count > 1 || (path.count == 1 && path[0] != UInt8(ascii: "/")) {
             raw &+= ByteScan.count(of: UInt8(ascii: "/"), in: path) &+ 1
             if path[0] == UInt8(ascii: "/") { raw &-= 1 }
             if path[path.count &- 1] == UInt8(ascii: "/") { raw &-= 1 }
         }
-        if raw > image.maxSegments { throw Rejection(.budget, "segments") }
+        if raw > tableData.maxSegments { throw Rejection(.budget, "segments") }
     }
 
     @inline(__always)
     private mutating func checkQueryBudget() throws(Rejection) {
-        guard let query = link.query, query.count &+ 1 > image.maxQueryItems else { return }
+        guard let query = link.query, query.count &+ 1 > tableData.maxQueryItems else { return }
         try countQueryItems(query)
     }
 
@@ -206,7 +206,7 @@ extension Resolver {
     private mutating func countQueryItems(_ query: ByteView) throws(Rejection) {
         var count = 1
         for separator in link.block.separators { count &+= ByteScan.count(of: separator, in: query) }
-        if count > image.maxQueryItems { throw Rejection(.budget, "query items") }
+        if count > tableData.maxQueryItems { throw Rejection(.budget, "query items") }
     }
 
     /// Splits the undecoded path, decodes each segment once, and checks it.
@@ -259,7 +259,7 @@ extension Resolver {
         if text.start[0] == UInt8(ascii: ".") && isDots(text) {
             throw Rejection(.dotSegment, "segment ", number: segments.count)
         }
-        let key = image.foldsCase ? texts.folded(text) : text
+        let key = tableData.foldsCase ? texts.folded(text) : text
         segments.append(Segment(text: text, key: key))
     }
 
@@ -282,7 +282,7 @@ extension Resolver {
     private mutating func rewrite() {
         for number in 0..<link.block.rewrites.count {
             let rule = link.block.rewrites.at(number)
-            if fits(rule) { takeOff(rule) }
+            if fits(rule) { removePrefix(rule) }
         }
     }
 
@@ -297,7 +297,7 @@ extension Resolver {
     }
 
     @inline(never)
-    private mutating func takeOff(_ rule: Ref<CompiledRewrite>) {
+    private mutating func removePrefix(_ rule: Ref<CompiledRewrite>) {
         if rule.captured >= 0 {
             let index = Int(rule.captured)
             let value = captured(rule.segments.at(index), in: segments[link.path.first &+ index])

@@ -5,7 +5,7 @@ internal import ByteStorage
 /// Campaign links share a few origins. Entries are compared byte by byte, so a hit returns the same result as parsing.
 /// Only origins without userinfo and port are stored.
 struct OriginCache: ~Copyable {
-    static let places = 4
+    static let capacity = 4
     static let maxBytes = 64
 
     struct Entry {
@@ -19,10 +19,10 @@ struct OriginCache: ~Copyable {
         var table: UInt64 = 0
         /// The last eight bytes of the origin, or all of them padded with zeros.
         ///
-        /// `mask` selects the bytes to compare, which begin at `wordPlace` in the origin.
+        /// `mask` selects the bytes to compare, which begin at `wordOffset` in the origin.
         var word: UInt64 = 0
         var mask: UInt64 = 0
-        var wordPlace = 0
+        var wordOffset = 0
     }
 
     private let entries: UnsafeMutablePointer<Entry>
@@ -33,10 +33,10 @@ struct OriginCache: ~Copyable {
     private let lender = ViewLender()
 
     init() {
-        entries = .allocate(capacity: Self.places)
-        entries.initialize(repeating: Entry(), count: Self.places)
-        texts = .allocate(capacity: Self.places * Self.maxBytes)
-        hosts = .allocate(capacity: Self.places * Self.maxBytes)
+        entries = .allocate(capacity: Self.capacity)
+        entries.initialize(repeating: Entry(), count: Self.capacity)
+        texts = .allocate(capacity: Self.capacity * Self.maxBytes)
+        hosts = .allocate(capacity: Self.capacity * Self.maxBytes)
     }
 
     deinit {
@@ -50,20 +50,20 @@ struct OriginCache: ~Copyable {
     /// At least eight bytes must be readable from the start of the link.
     @inline(__always)
     func find(_ link: ByteView, table: UInt64) -> Int {
-        for place in 0..<Self.places {
-            let entry = entries + place
+        for index in 0..<Self.capacity {
+            let entry = entries + index
             if link.count < entry.pointee.count { continue }
             let word = UnsafeRawPointer(link.start).loadUnaligned(
-                fromByteOffset: entry.pointee.wordPlace, as: UInt64.self)
+                fromByteOffset: entry.pointee.wordOffset, as: UInt64.self)
             // The last bytes distinguish origins best, because all web origins begin alike.
             if (word ^ entry.pointee.word) & entry.pointee.mask != 0 { continue }
-            if isOrigin(of: link, place, entry, table: table) { return place }
+            if isOrigin(of: link, index, entry, table: table) { return index }
         }
         return -1
     }
 
     private func isOrigin(
-        of link: ByteView, _ place: Int, _ entry: UnsafePointer<Entry>, table: UInt64
+        of link: ByteView, _ index: Int, _ entry: UnsafePointer<Entry>, table: UInt64
     ) -> Bool {
         let count = entry.pointee.count
         if count == 0 || entry.pointee.table != table { return false }
@@ -71,29 +71,29 @@ struct OriginCache: ~Copyable {
             let next = link.start[count]
             if next != UInt8(ascii: "/") && next != UInt8(ascii: "?") && next != UInt8(ascii: "#") { return false }
         }
-        return ByteView.equalBytes(link.start, texts + place * Self.maxBytes, count)
+        return ByteView.equalBytes(link.start, texts + index * Self.maxBytes, count)
     }
 
     /// Returns the entry at an index that `find` returned.
-    func entry(_ place: Int) -> UnsafePointer<Entry> { UnsafePointer(entries + place) }
+    func entry(_ index: Int) -> UnsafePointer<Entry> { UnsafePointer(entries + index) }
 
-    func host(_ place: Int) -> ByteView {
-        lender.lend(hosts + place * Self.maxBytes, count: entries[place].hostCount)
+    func host(_ index: Int) -> ByteView {
+        lender.lend(hosts + index * Self.maxBytes, count: entries[index].hostCount)
     }
 
     /// Stores an origin in place of the oldest entry.
-    mutating func keep(_ origin: ByteView, host: ByteView, entry: Entry) {
+    mutating func insert(_ origin: ByteView, host: ByteView, entry: Entry) {
         if origin.count > Self.maxBytes || host.count > Self.maxBytes { return }
         lender.revoke()
-        let place = next
-        next = (next + 1) % Self.places
-        (texts + place * Self.maxBytes).update(from: origin.start, count: origin.count)
-        (hosts + place * Self.maxBytes).update(from: host.start, count: host.count)
-        entries[place] = entry
-        entries[place].count = origin.count
-        entries[place].hostCount = host.count
-        entries[place].wordPlace = max(0, origin.count - 8)
-        entries[place].word = ByteScan.head(of: origin.dropFirst(max(0, origin.count - 8)))
-        entries[place].mask = origin.count >= 8 ? .max : ~(UInt64.max << UInt64(origin.count * 8))
+        let index = next
+        next = (next + 1) % Self.capacity
+        (texts + index * Self.maxBytes).update(from: origin.start, count: origin.count)
+        (hosts + index * Self.maxBytes).update(from: host.start, count: host.count)
+        entries[index] = entry
+        entries[index].count = origin.count
+        entries[index].hostCount = host.count
+        entries[index].wordOffset = max(0, origin.count - 8)
+        entries[index].word = ByteScan.head(of: origin.dropFirst(max(0, origin.count - 8)))
+        entries[index].mask = origin.count >= 8 ? .max : ~(UInt64.max << UInt64(origin.count * 8))
     }
 }

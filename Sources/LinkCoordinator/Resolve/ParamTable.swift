@@ -41,9 +41,9 @@ package struct ParamTable: ~Copyable {
 
     /// Removes all parameters.
     mutating func forget() {
-        entries.removeAll(keeping: NameGroups.kept)
-        items.removeAll(keeping: NameGroups.kept)
-        uncomposed.removeAll(keeping: NameGroups.kept)
+        entries.removeAll(keeping: NameGroups.retainedCapacity)
+        items.removeAll(keeping: NameGroups.retainedCapacity)
+        uncomposed.removeAll(keeping: NameGroups.retainedCapacity)
         forgetGroups()
     }
 
@@ -57,7 +57,7 @@ package struct ParamTable: ~Copyable {
     /// Reads the parameters of a JSON object.
     mutating func read(_ json: ByteView, _ texts: inout RecordTexts) throws(JSONError) {
         forget()
-        cursor.open(again: json)
+        cursor.open(validated: json)
         var scope = try cursor.enterObject()
         while try cursor.nextMember(&scope) {
             let first = items.count
@@ -168,12 +168,12 @@ package struct ParamTable: ~Copyable {
 
     /// Returns the text of an item in normalization form C (NFC).
     mutating func text(_ number: Int32, item: Int, _ texts: inout RecordTexts) -> ByteView {
-        let place = Int(entries[Int(number)].first) + item
-        if !items[place].isText {
-            items[place].view = texts.normalForm(texts.text(quoted: items[place].view))
-            items[place].isText = true
+        let index = Int(entries[Int(number)].first) + item
+        if !items[index].isText {
+            items[index].view = texts.normalForm(texts.text(quoted: items[index].view))
+            items[index].isText = true
         }
-        return items[place].view
+        return items[index].view
     }
 }
 
@@ -197,13 +197,13 @@ struct NameGroups: ~Copyable {
 
     /// Removes all names.
     mutating func forget() {
-        groups.removeAll(keeping: Self.kept)
-        following.removeAll(keeping: Self.kept)
-        slots.removeAll(keeping: 2 * Self.kept)
+        groups.removeAll(keeping: Self.retainedCapacity)
+        following.removeAll(keeping: Self.retainedCapacity)
+        slots.removeAll(keeping: 2 * Self.retainedCapacity)
     }
 
     /// The number of names for which memory is kept for the next record.
-    static var kept: Int { 1024 }
+    static var retainedCapacity: Int { 1024 }
 
     /// Returns the hash of a name.
     static func hash(_ name: ByteView) -> UInt64 {
@@ -256,13 +256,13 @@ struct NameGroups: ~Copyable {
     mutating func next(_ number: Int32) -> Int32 { following[Int(number)] }
 
     private mutating func slot(of hash: UInt64, _ isEqual: (Int32) -> Bool) -> Int {
-        var place = Int(truncatingIfNeeded: hash & UInt64(slots.count - 1))
-        while slots[place] >= 0 {
-            let group = groups[Int(slots[place])]
-            if group.hash == hash && isEqual(group.first) { return place }
-            place = (place + 1) & (slots.count - 1)
+        var index = Int(truncatingIfNeeded: hash & UInt64(slots.count - 1))
+        while slots[index] >= 0 {
+            let group = groups[Int(slots[index])]
+            if group.hash == hash && isEqual(group.first) { return index }
+            index = (index + 1) & (slots.count - 1)
         }
-        return place
+        return index
     }
 
     private mutating func grow() {
@@ -270,9 +270,9 @@ struct NameGroups: ~Copyable {
         slots.removeAll()
         for _ in 0..<capacity { slots.append(-1) }
         for number in 0..<groups.count {
-            var place = Int(truncatingIfNeeded: groups[number].hash & UInt64(capacity - 1))
-            while slots[place] >= 0 { place = (place + 1) & (capacity - 1) }
-            slots[place] = Int32(truncatingIfNeeded: number)
+            var index = Int(truncatingIfNeeded: groups[number].hash & UInt64(capacity - 1))
+            while slots[index] >= 0 { index = (index + 1) & (capacity - 1) }
+            slots[index] = Int32(truncatingIfNeeded: number)
         }
     }
 }

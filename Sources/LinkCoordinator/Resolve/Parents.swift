@@ -11,7 +11,7 @@ extension Resolver {
     package mutating func bindParents() throws(Rejection) {
         for index in 0..<parentRoutes.count {
             let number = parentRoutes[index]
-            bind(parent: image.routes.at(Int(number)), number: number, scope: UInt8(truncatingIfNeeded: index + 1))
+            bind(parent: tableData.routes.at(Int(number)), number: number, scope: UInt8(truncatingIfNeeded: index + 1))
         }
         if record.isBroken { throw Rejection(.internalError) }
     }
@@ -45,9 +45,9 @@ extension Resolver {
         let stamp = values.stamp(of: scope)
         let known = readings.parentValues.base + Int(bound.firstValue)
         for index in 0..<parent.bindings.count {
-            let place = values.slot(Int(parent.bindings.at(index).field), scope: scope)
-            values[place] = known[index]
-            values[place].stamp = stamp
+            let slot = values.slot(Int(parent.bindings.at(index).field), scope: scope)
+            values[slot] = known[index]
+            values[slot].stamp = stamp
         }
         for index in 0..<Int(bound.noteCount) { notes.append(readings.parentNotes[Int(bound.firstNote) &+ index]) }
     }
@@ -56,13 +56,13 @@ extension Resolver {
         for index in 0..<parent.bindings.count {
             let binding = parent.bindings.at(index)
             if bind(binding, scope: scope) { continue }
-            let type = image.fields.at(Int(binding.field))
-            let place = values.slot(Int(binding.field), scope: scope)
-            values[place] = BoundValue(stamp: values.stamp(of: scope))
+            let type = tableData.fields.at(Int(binding.field))
+            let slot = values.slot(Int(binding.field), scope: scope)
+            values[slot] = BoundValue(stamp: values.stamp(of: scope))
             if parent.drops && type.absence != .required {
                 notes.append(Note("dropped:", type.modelName, ".", type.name))
             } else {
-                values[place].state = .invalid
+                values[slot].state = .invalid
             }
         }
     }

@@ -54,7 +54,7 @@ struct PayloadReading: ~Copyable {
         values.removeAll()
         for _ in 0..<(roots.count * pointers.count) { values.append(PayloadValue()) }
         for (number, root) in roots.enumerated() {
-            cursor.open(again: root)
+            cursor.open(validated: root)
             try walk(0, pointers, from: number * pointers.count)
             try cursor.finish()
         }
@@ -68,35 +68,35 @@ struct PayloadReading: ~Copyable {
     ///
     /// The recursion is limited by the depth of the trie and of the cursor, which is at most 512.
     private mutating func walk(_ node: Int, _ trie: Ref<PointerTrie>, from first: Int) throws(JSONError) {
-        let image = trie.nodes.at(node)
+        let pointerNode = trie.nodes.at(node)
         let byte = cursor.peek()
         let start = cursor.offset
-        if byte == UInt8(ascii: "{") && image.hasMembers {
+        if byte == UInt8(ascii: "{") && pointerNode.hasMembers {
             var scope = try cursor.enterObject()
             while try cursor.nextMember(&scope) {
                 let child = trie.names.find(node: UInt32(truncatingIfNeeded: node &+ 1), text: scope.name)
                 if child >= 0 { try walk(child, trie, from: first) } else { try cursor.skip() }
             }
-        } else if byte == UInt8(ascii: "[") && !image.elements.isEmpty {
-            try walkElements(image.elements, trie, from: first)
+        } else if byte == UInt8(ascii: "[") && !pointerNode.elements.isEmpty {
+            try walkElements(pointerNode.elements, trie, from: first)
         } else {
             try cursor.skip()
         }
-        guard image.number >= 0 else { return }
-        let place = first + Int(image.number)
-        values[place].raw = ByteView(start: cursor.start + start, count: cursor.offset - start)
-        values[place].kind = Self.kind(byte)
+        guard pointerNode.number >= 0 else { return }
+        let index = first + Int(pointerNode.number)
+        values[index].raw = ByteView(start: cursor.start + start, count: cursor.offset - start)
+        values[index].kind = Self.kind(byte)
     }
 
     private mutating func walkElements(
-        _ wanted: UnsafeBufferPointer<PointerTrie.Element>, _ trie: Ref<PointerTrie>, from first: Int
+        _ elements: UnsafeBufferPointer<PointerTrie.Element>, _ trie: Ref<PointerTrie>, from first: Int
     ) throws(JSONError) {
         var scope = try cursor.enterArray()
         var index = 0
         var next = 0
         while try cursor.nextElement(&scope) {
-            if next < wanted.count && wanted[next].index == index {
-                try walk(Int(wanted[next].node), trie, from: first)
+            if next < elements.count && elements[next].index == index {
+                try walk(Int(elements[next].node), trie, from: first)
                 next += 1
             } else {
                 try cursor.skip()
@@ -115,35 +115,37 @@ struct PayloadReading: ~Copyable {
         }
     }
 
-    private func place(_ pointer: Int32, _ root: Int) -> Int {
+    private func index(of pointer: Int32, in root: Int) -> Int {
         root * (pointers?.count ?? 0) + Int(pointer)
     }
 
     /// Returns the kind of the value at a pointer of a root.
-    mutating func kind(_ pointer: Int32, in root: Int) -> PayloadValue.Kind { values[place(pointer, root)].kind }
+    mutating func kind(_ pointer: Int32, in root: Int) -> PayloadValue.Kind {
+        values[index(of: pointer, in: root)].kind
+    }
 
     /// Returns the JSON text of the value at a pointer of a root.
-    mutating func raw(_ pointer: Int32, in root: Int) -> ByteView { values[place(pointer, root)].raw }
+    mutating func raw(_ pointer: Int32, in root: Int) -> ByteView { values[index(of: pointer, in: root)].raw }
 
     /// Returns the original text of the string or scalar at a pointer of a root.
     mutating func text(_ pointer: Int32, in root: Int, _ texts: inout RecordTexts) -> ByteView {
-        let place = place(pointer, root)
-        if !values[place].hasText {
-            let raw = values[place].raw
-            values[place].text = values[place].kind == .string ? texts.text(quoted: raw) : raw
-            values[place].hasText = true
+        let index = index(of: pointer, in: root)
+        if !values[index].hasText {
+            let raw = values[index].raw
+            values[index].text = values[index].kind == .string ? texts.text(quoted: raw) : raw
+            values[index].hasText = true
         }
-        return values[place].text
+        return values[index].text
     }
 
     /// Returns the text of the string or scalar at a pointer of a root in normalization form C (NFC).
     mutating func normalText(_ pointer: Int32, in root: Int, _ texts: inout RecordTexts) -> ByteView {
-        let place = place(pointer, root)
-        if !values[place].hasNormal {
-            values[place].normal = texts.normalForm(text(pointer, in: root, &texts))
-            values[place].hasNormal = true
+        let index = index(of: pointer, in: root)
+        if !values[index].hasNormal {
+            values[index].normal = texts.normalForm(text(pointer, in: root, &texts))
+            values[index].hasNormal = true
         }
-        return values[place].normal
+        return values[index].normal
     }
 
     /// Reads the items of the array at a pointer of a root.
@@ -152,26 +154,26 @@ struct PayloadReading: ~Copyable {
     mutating func readItems(
         _ pointer: Int32, in root: Int, _ texts: inout RecordTexts
     ) throws(JSONError) -> (first: Int, count: Int, hasOther: Bool) {
-        let place = place(pointer, root)
-        if !values[place].hasItems {
+        let index = index(of: pointer, in: root)
+        if !values[index].hasItems {
             let first = items.count
-            cursor.open(again: values[place].raw)
+            cursor.open(validated: values[index].raw)
             var scope = try cursor.enterArray()
             while try cursor.nextElement(&scope) {
                 let byte = cursor.peek()
                 let raw = try cursor.skip()
                 switch Self.kind(byte) {
                 case .null, .absent: continue
-                case .object, .array: values[place].hasOther = true
+                case .object, .array: values[index].hasOther = true
                 case .string: items.append(texts.normalForm(texts.text(quoted: raw)))
                 case .scalar: items.append(raw)
                 }
-                if values[place].hasOther || items.count - first > FieldType.maxListCount { break }
+                if values[index].hasOther || items.count - first > FieldType.maxListCount { break }
             }
-            values[place].first = Int32(truncatingIfNeeded: first)
-            values[place].count = Int32(truncatingIfNeeded: items.count - first)
-            values[place].hasItems = true
+            values[index].first = Int32(truncatingIfNeeded: first)
+            values[index].count = Int32(truncatingIfNeeded: items.count - first)
+            values[index].hasItems = true
         }
-        return (Int(values[place].first), Int(values[place].count), values[place].hasOther)
+        return (Int(values[index].first), Int(values[index].count), values[index].hasOther)
     }
 }

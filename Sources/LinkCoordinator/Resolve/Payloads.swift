@@ -32,12 +32,12 @@ extension Resolver {
             requested.link = link
             return try select(normalize(link))
         }
-        guard image.payloadRoute >= 0 else { return nil }
+        guard tableData.payloadRoute >= 0 else { return nil }
         for root in 0..<record.payload.roots {
-            guard let id = string(number(image.payloadRoute), in: root) else { continue }
+            guard let id = string(number(tableData.payloadRoute), in: root) else { continue }
             requested.route = record.texts.normalForm(id)
-            if image.payloadParams >= 0, record.payload.kind(number(image.payloadParams), in: root) == .object {
-                requested.params = record.payload.raw(number(image.payloadParams), in: root)
+            if tableData.payloadParams >= 0, record.payload.kind(number(tableData.payloadParams), in: root) == .object {
+                requested.params = record.payload.raw(number(tableData.payloadParams), in: root)
             }
             return try readRoute(requested.route, params: requested.params)
         }
@@ -48,7 +48,7 @@ extension Resolver {
     package mutating func findPayloadLink() throws(Rejection) -> ByteView {
         try readPointers()
         for root in 0..<record.payload.roots {
-            for pointer in image.payloadLinks {
+            for pointer in tableData.payloadLinks {
                 if let link = string(number(pointer), in: root) { return link }
             }
         }

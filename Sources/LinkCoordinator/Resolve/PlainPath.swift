@@ -44,7 +44,7 @@ extension Resolver {
             let isEnd = byte == UInt8(ascii: "?") || byte == UInt8(ascii: "#")
             if stop == at { return isEnd ? endPlain(at, from: start) : nil }
             let text = ByteView(start: at, count: stop - at, lease: lease)
-            if at.pointee == UInt8(ascii: ".") || segments.count >= image.maxSegments { return nil }
+            if at.pointee == UInt8(ascii: ".") || segments.count >= tableData.maxSegments { return nil }
             segments.append(Segment(plain: text, head: WideScan.head(at, text.count)))
             if byte != UInt8(ascii: "/") { return isEnd ? stop : nil }
             at = stop + 1

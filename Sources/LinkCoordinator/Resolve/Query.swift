@@ -11,11 +11,11 @@ package struct QueryReader: ~Copyable {
     /// The undecoded query.
     private(set) var query: ByteView?
     private var isSplit = false
-    /// The pieces of the query.
-    package var pieces = QueryPieces(capacity: 140)
-    /// The pieces for the repairs `space` and `entity`, made once for a request at the first attempt.
-    var trimmedPieces = QueryPieces(capacity: 4)
-    var entityPieces = QueryPieces(capacity: 4)
+    /// The items of the query.
+    package var items = QueryItems(capacity: 140)
+    /// The items for the repairs `space` and `entity`, made once for a request at the first attempt.
+    var trimmedItems = QueryItems(capacity: 4)
+    var entityItems = QueryItems(capacity: 4)
     var isTrimmed = false
     var isWithoutEntities = false
     /// A Boolean value that indicates whether every value must be decoded already, because a new text would belong to
@@ -31,7 +31,7 @@ package struct QueryReader: ~Copyable {
         isTrimmed = false
         isWithoutEntities = false
         isSealed = false
-        pieces.removeAll()
+        items.removeAll()
     }
 
     /// Begins the query of a link, after `reset`.
@@ -41,7 +41,7 @@ package struct QueryReader: ~Copyable {
         self.query = query
     }
 
-    /// Splits the query into pieces, once.
+    /// Splits the query into items, once.
     @inline(__always)
     mutating func split(_ texts: inout ResolutionTexts) {
         if isSplit { return }
@@ -49,7 +49,7 @@ package struct QueryReader: ~Copyable {
         if let query { split(query, &texts) }
     }
 
-    /// Splits a text into pieces by the rules of the dialect.
+    /// Splits a text into items by the rules of the dialect.
     mutating func split(_ query: ByteView, _ texts: inout ResolutionTexts) {
         let text = block.decode == .before ? decodedWhole(query, &texts) : query
         if block.flatten { return splitFlat(text, &texts) }
@@ -62,7 +62,7 @@ package struct QueryReader: ~Copyable {
                 if equals < 0 && text.start[end] == UInt8(ascii: "=") { equals = end }
                 end &+= 1
             }
-            if end > at { addPiece(text, from: at, equals: equals, to: end, &texts) }
+            if end > at { addItem(text, from: at, equals: equals, to: end, &texts) }
             at = end &+ 1
         }
     }
@@ -84,12 +84,12 @@ package struct QueryReader: ~Copyable {
             if stop < end && stop.pointee == UInt8(ascii: "=") {
                 let value = stop + 1
                 at = WideScan.first(from: value, to: end) { WideBytes.equal(separators, in: $0) }
-                addPiece(
+                addItem(
                     name, value: ByteView(start: value, count: at - value, lease: text.lease), hasValue: true,
                     isPlain: isPlain, &texts)
             } else {
                 at = stop
-                if name.count > 0 { addPiece(name, value: .empty, hasValue: false, isPlain: isPlain, &texts) }
+                if name.count > 0 { addItem(name, value: .empty, hasValue: false, isPlain: isPlain, &texts) }
             }
             at += 1
         }
@@ -113,11 +113,11 @@ package struct QueryReader: ~Copyable {
     ///
     /// A plain name is its own decoded form.
     @inline(__always)
-    private mutating func addPiece(
+    private mutating func addItem(
         _ name: ByteView, value: ByteView, hasValue: Bool, isPlain: Bool, _ texts: inout ResolutionTexts
     ) {
-        pieces.append(
-            QueryPiece(
+        items.append(
+            QueryItem(
                 name: name, value: value, key: ByteScan.foldASCII(WideScan.head(name.start, name.count)),
                 hasValue: hasValue, isBad: false, isDecoded: false))
         if !isPlain { decodeLastName(&texts) }
@@ -125,12 +125,12 @@ package struct QueryReader: ~Copyable {
 
     @inline(never)
     private mutating func decodeLastName(_ texts: inout ResolutionTexts) {
-        let piece = pieces.base + (pieces.count - 1)
-        if let decoded = decoded(piece.pointee.name, &texts) {
-            piece.pointee.name = decoded
-            piece.pointee.key = ByteScan.foldedKey(decoded)
+        let item = items.base + (items.count - 1)
+        if let decoded = decoded(item.pointee.name, &texts) {
+            item.pointee.name = decoded
+            item.pointee.key = ByteScan.foldedKey(decoded)
         } else {
-            piece.pointee.isBad = true
+            item.pointee.isBad = true
         }
     }
 
@@ -143,26 +143,26 @@ package struct QueryReader: ~Copyable {
     private mutating func decodedWhole(_ text: ByteView, _ texts: inout ResolutionTexts) -> ByteView {
         texts.begin()
         let decodes = PercentDecoding.decode(text, plusIsSpace: false, into: &texts.arena)
-        texts.arena.reserve(WideScan.behind)
+        texts.arena.reserve(WideScan.padding)
         let decoded = texts.finish()
         return decodes && PercentDecoding.isClean(decoded, invisiblesAllowed: true) ? decoded : text
     }
 
-    private mutating func addPiece(
+    private mutating func addItem(
         _ text: ByteView, from: Int, equals: Int, to: Int, _ texts: inout ResolutionTexts
     ) {
         let name = text.slice(from, equals < 0 ? to : equals)
         let value = equals < 0 ? ByteView.empty : text.slice(equals &+ 1, to)
-        var piece = QueryPiece(
+        var item = QueryItem(
             name: name, value: value, key: 0, hasValue: equals >= 0, isBad: false, isDecoded: false)
         if needsDecoding(name) {
-            if let decoded = decoded(name, &texts) { piece.name = decoded } else { piece.isBad = true }
+            if let decoded = decoded(name, &texts) { item.name = decoded } else { item.isBad = true }
         }
-        piece.key = ByteScan.foldedKey(piece.name)
-        pieces.append(piece)
+        item.key = ByteScan.foldedKey(item.name)
+        items.append(item)
     }
 
-    /// Splits the query at separators and `=` signs into one list, in which the value of a name is the next piece
+    /// Splits the query at separators and `=` signs into one list, in which the value of a name is the next item
     /// (`flatten`).
     private mutating func splitFlat(_ text: ByteView, _ texts: inout ResolutionTexts) {
         var parts: [ByteView] = []
@@ -175,15 +175,15 @@ package struct QueryReader: ~Copyable {
             }
             index += 1
         }
-        for (place, part) in parts.enumerated() {
-            let next = place + 1 < parts.count ? parts[place + 1] : nil
-            var piece = QueryPiece(
+        for (partIndex, part) in parts.enumerated() {
+            let next = partIndex + 1 < parts.count ? parts[partIndex + 1] : nil
+            var item = QueryItem(
                 name: part, value: next ?? .empty, key: 0, hasValue: next != nil, isBad: false, isDecoded: false)
             if needsDecoding(part) {
-                if let decoded = decoded(part, &texts) { piece.name = decoded } else { piece.isBad = true }
+                if let decoded = decoded(part, &texts) { item.name = decoded } else { item.isBad = true }
             }
-            piece.key = ByteScan.foldedKey(piece.name)
-            pieces.append(piece)
+            item.key = ByteScan.foldedKey(item.name)
+            items.append(item)
         }
     }
 
@@ -209,38 +209,38 @@ package struct QueryReader: ~Copyable {
         return texts.normalForm(text)
     }
 
-    /// Returns the text of a piece's value, or nil if it cannot be decoded.
+    /// Returns the text of an item's value, or nil if it cannot be decoded.
     ///
     /// Each value is decoded once.
-    mutating func text(ofPiece index: Int, _ texts: inout ResolutionTexts) -> ByteView? {
-        let piece = pieces.base + index
-        if !piece.pointee.isDecoded {
+    mutating func text(ofItem index: Int, _ texts: inout ResolutionTexts) -> ByteView? {
+        let item = items.base + index
+        if !item.pointee.isDecoded {
             assert(!isSealed, "a text that is kept for all devices would be stored in the memory of one device")
-            let text = decoded(piece.pointee.value, &texts)
-            piece.pointee.value = text ?? .empty
-            piece.pointee.isBadValue = text == nil
-            piece.pointee.isDecoded = true
+            let text = decoded(item.pointee.value, &texts)
+            item.pointee.value = text ?? .empty
+            item.pointee.isBadValue = text == nil
+            item.pointee.isDecoded = true
         }
-        if piece.pointee.isBadValue { return nil }
-        return piece.pointee.repair == .none
-            ? piece.pointee.value : piece.pointee.repair.applied(to: piece.pointee.value, &texts)
+        if item.pointee.isBadValue { return nil }
+        return item.pointee.repair == .none
+            ? item.pointee.value : item.pointee.repair.applied(to: item.pointee.value, &texts)
     }
 
     /// Decodes each value once.
     mutating func decodeAll(_ texts: inout ResolutionTexts) {
-        for index in 0..<pieces.count where pieces[index].hasValue { _ = text(ofPiece: index, &texts) }
+        for index in 0..<items.count where items[index].hasValue { _ = text(ofItem: index, &texts) }
     }
 
-    /// Returns the first piece with a name, or -1.
+    /// Returns the first item with a name, or -1.
     @inline(__always)
-    mutating func firstPiece(_ name: Ref<CompiledQueryName>) -> Int {
-        pieces.first(name, folds: block.namesFold)
+    mutating func firstItem(_ name: Ref<CompiledQueryName>) -> Int {
+        items.first(name, folds: block.namesFold)
     }
 
-    /// Returns the next piece with the same name after a given one, or -1.
+    /// Returns the next item with the same name after a given one, or -1.
     @inline(__always)
-    mutating func nextPiece(after index: Int, _ name: Ref<CompiledQueryName>) -> Int {
-        pieces.next(after: index, name, folds: block.namesFold)
+    mutating func nextItem(after index: Int, _ name: Ref<CompiledQueryName>) -> Int {
+        items.next(after: index, name, folds: block.namesFold)
     }
 
     /// Returns the value of a name under the dialect's rule for duplicates.
@@ -252,27 +252,27 @@ package struct QueryReader: ~Copyable {
         var first = -1
         var last = -1
         var count = 0
-        var index = firstPiece(name)
+        var index = firstItem(name)
         while index >= 0 {
             count &+= 1
-            if block.nullsErase || (pieces.base + index).pointee.hasValue {
+            if block.nullsErase || (items.base + index).pointee.hasValue {
                 if first < 0 { first = index }
                 last = index
             }
             // In a flat list, only the first occurrence counts.
             if block.flatten { break }
-            index = nextPiece(after: index, name)
+            index = nextItem(after: index, name)
         }
         if count == 0 { return .absent }
         if count > 1 && block.duplicates == .reject { return .invalid }
         let chosen = block.duplicates == .last ? last : first
-        if chosen < 0 || !pieces[chosen].hasValue { return block.flatten ? .absent : .null }
-        return text(ofPiece: chosen, &texts).map { .text($0) } ?? .invalid
+        if chosen < 0 || !items[chosen].hasValue { return block.flatten ? .absent : .null }
+        return text(ofItem: chosen, &texts).map { .text($0) } ?? .invalid
     }
 
     /// Returns a Boolean value that indicates whether the name is present, with or without a value.
     mutating func contains(_ name: Ref<CompiledQueryName>, _ texts: inout ResolutionTexts) -> Bool {
         split(&texts)
-        return firstPiece(name) >= 0
+        return firstItem(name) >= 0
     }
 }

@@ -1,60 +1,60 @@
 internal import ByteStorage
 
 extension QueryReader {
-    /// Replaces the pieces with those after a repair.
+    /// Replaces the items with those after a repair.
     ///
-    /// The pieces that a repair changes are made once, and values are repaired when they are read, so that the cost is
-    /// not the product of the numbers of damaged fields and pieces.
+    /// The items that a repair changes are made once, and values are repaired when they are read, so that the cost is
+    /// not the product of the numbers of damaged fields and items.
     ///
-    /// Returns `false` if there is nothing to repair. Otherwise, the caller must restore the pieces with `end`.
+    /// Returns `false` if there is nothing to repair. Otherwise, the caller must restore the items with `end`.
     mutating func begin(
         _ repair: Repair, _ name: Ref<CompiledQueryName>, _ texts: inout ResolutionTexts
     ) -> Bool {
         switch repair {
         case .dash: mark(name, .hyphens)
         case .space:
-            if !isTrimmed { trimPieces() }
-            swap(&pieces, &trimmedPieces)
+            if !isTrimmed { trimItems() }
+            swap(&items, &trimmedItems)
         case .entity:
             guard let query else { return false }
             if !isWithoutEntities { splitWithoutEntities(query, &texts) }
-            swap(&pieces, &entityPieces)
+            swap(&items, &entityItems)
         }
         return true
     }
 
-    /// Restores the pieces as they were before `begin`.
+    /// Restores the items as they were before `begin`.
     mutating func end(_ repair: Repair, _ name: Ref<CompiledQueryName>) {
         switch repair {
         case .dash: mark(name, .none)
-        case .space: swap(&pieces, &trimmedPieces)
-        case .entity: swap(&pieces, &entityPieces)
+        case .space: swap(&items, &trimmedItems)
+        case .entity: swap(&items, &entityItems)
         }
     }
 
     /// Sets the repair for the values of a name.
     private mutating func mark(_ name: Ref<CompiledQueryName>, _ repair: ValueRepair) {
-        var index = firstPiece(name)
+        var index = firstItem(name)
         while index >= 0 {
-            pieces[index].repair = repair
-            index = nextPiece(after: index, name)
+            items[index].repair = repair
+            index = nextItem(after: index, name)
         }
     }
 
-    /// Makes the pieces without spaces around names and values.
-    private mutating func trimPieces() {
+    /// Makes the items without spaces around names and values.
+    private mutating func trimItems() {
         isTrimmed = true
-        trimmedPieces.removeAll()
-        for index in 0..<pieces.count {
-            var piece = pieces[index]
-            piece.name = ValueRepair.trimmed(piece.name)
-            piece.key = ByteScan.foldedKey(piece.name)
-            piece.repair = .trim
-            trimmedPieces.append(piece)
+        trimmedItems.removeAll()
+        for index in 0..<items.count {
+            var item = items[index]
+            item.name = ValueRepair.trimmed(item.name)
+            item.key = ByteScan.foldedKey(item.name)
+            item.repair = .trim
+            trimmedItems.append(item)
         }
     }
 
-    /// Makes the pieces of the query with `&amp;` read as `&` and a pilcrow as `&para`.
+    /// Makes the items of the query with `&amp;` read as `&` and a pilcrow as `&para`.
     private mutating func splitWithoutEntities(_ query: ByteView, _ texts: inout ResolutionTexts) {
         isWithoutEntities = true
         texts.built.begin()
@@ -72,12 +72,12 @@ extension QueryReader {
                 index += 1
             }
         }
-        texts.built.reserve(WideScan.behind)
+        texts.built.reserve(WideScan.padding)
         let text = texts.built.finish()
-        swap(&pieces, &entityPieces)
-        pieces.removeAll()
+        swap(&items, &entityItems)
+        items.removeAll()
         split(text, &texts)
-        swap(&pieces, &entityPieces)
+        swap(&items, &entityItems)
     }
 
     /// Returns the length of the `&amp;` that a text begins with, or 0.

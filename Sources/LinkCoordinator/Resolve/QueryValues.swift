@@ -2,18 +2,18 @@ package import ByteStorage
 
 // Values by query name: those of the query, or the parameters of a `route` request.
 extension Resolver {
-    /// Splits the query into pieces, once.
+    /// Splits the query into items, once.
     package mutating func splitQuery() { query.split(&texts) }
 
-    /// Returns the text of a piece's value, or nil if it cannot be decoded.
-    package mutating func text(ofPiece index: Int) -> ByteView? { query.text(ofPiece: index, &texts) }
+    /// Returns the text of an item's value, or nil if it cannot be decoded.
+    package mutating func text(ofItem index: Int) -> ByteView? { query.text(ofItem: index, &texts) }
 
-    /// Returns the first piece with a name, or -1.
-    package mutating func firstPiece(_ name: Ref<CompiledQueryName>) -> Int { query.firstPiece(name) }
+    /// Returns the first item with a name, or -1.
+    package mutating func firstItem(_ name: Ref<CompiledQueryName>) -> Int { query.firstItem(name) }
 
-    /// Returns the next piece with the same name after a given one, or -1.
-    package mutating func nextPiece(after index: Int, _ name: Ref<CompiledQueryName>) -> Int {
-        query.nextPiece(after: index, name)
+    /// Returns the next item with the same name after a given one, or -1.
+    package mutating func nextItem(after index: Int, _ name: Ref<CompiledQueryName>) -> Int {
+        query.nextItem(after: index, name)
     }
 
     /// Returns the value of a name under the dialect's rule for duplicates.

@@ -41,15 +41,15 @@ struct Readings: ~Copyable {
     var lastRepair = Repair.dash
 
     /// The number of results and values for which memory is kept for the next request.
-    private static var kept: Int { 1024 }
+    private static var retainedCapacity: Int { 1024 }
 
     /// Removes the values of parent routes, and invalidates all results with a new, greater stamp.
     mutating func forget(stamp: UInt32) {
         self.stamp = stamp
         if parents.isEmpty { return }
-        parents.removeAll(keeping: Self.kept)
-        parentValues.removeAll(keeping: Self.kept)
-        parentNotes.removeAll(keeping: Self.kept)
+        parents.removeAll(keeping: Self.retainedCapacity)
+        parentValues.removeAll(keeping: Self.retainedCapacity)
+        parentNotes.removeAll(keeping: Self.retainedCapacity)
     }
 
     /// Resets all stamps.
@@ -58,9 +58,9 @@ struct Readings: ~Copyable {
     }
 
     /// Returns the position of the result for a number, without a repair or with one.
-    mutating func place(_ number: Int32, _ repair: Repair?) -> Int {
-        let place = Int(number) &* 4 &+ (repair.map { Int($0.rawValue) &+ 1 } ?? 0)
-        while all.count <= place { all.append(Reading()) }
-        return place
+    mutating func index(of number: Int32, repair: Repair?) -> Int {
+        let index = Int(number) &* 4 &+ (repair.map { Int($0.rawValue) &+ 1 } ?? 0)
+        while all.count <= index { all.append(Reading()) }
+        return index
     }
 }

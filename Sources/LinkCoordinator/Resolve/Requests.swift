@@ -8,7 +8,7 @@ extension Resolver {
     ///
     /// See RouteTableReference, "Other request forms".
     package mutating func readPath(_ text: ByteView) throws(Rejection) -> Selection {
-        if text.count > image.maxBytes { throw Rejection(.budget, "bytes") }
+        if text.count > tableData.maxBytes { throw Rejection(.budget, "bytes") }
         if let bad = ByteScan.firstForbidden(in: text) { throw Rejection(.badEncoding, "byte ", number: bad) }
         link.isRelative = text.isEmpty || text[0] != UInt8(ascii: "/")
         link.path = try readPathSegments(text)
@@ -21,7 +21,7 @@ extension Resolver {
             var raw = ByteScan.count(of: UInt8(ascii: "/"), in: text) + 1
             if text[0] == UInt8(ascii: "/") { raw -= 1 }
             if text[text.count - 1] == UInt8(ascii: "/") { raw -= 1 }
-            if raw > image.maxSegments { throw Rejection(.budget, "segments") }
+            if raw > tableData.maxSegments { throw Rejection(.budget, "segments") }
         }
         return try readSegments(authority: .empty, path: text)
     }
@@ -37,13 +37,13 @@ extension Resolver {
                 throw Rejection(.internalError)
             }
         }
-        let found = image.literals.find(node: LiteralTable.routes, text: record.texts.normalForm(id))
+        let found = tableData.literals.find(node: LiteralTable.routes, text: record.texts.normalForm(id))
         if found < 0 { throw Rejection(.noRoute, record.texts.normalForm(id)) }
-        let route = image.routes.at(found)
+        let route = tableData.routes.at(found)
         selection.route = route
         if route.firstPattern >= 0 {
             let number = try fillPattern(Int(route.firstPattern))
-            selection.pattern = Ref(image.patterns + number)
+            selection.pattern = Ref(tableData.patterns + number)
         }
         return try follow() ? selection : try select(selection.path)
     }
@@ -55,7 +55,7 @@ extension Resolver {
     /// Returns the number of the pattern, or that of the pattern without the trailing optional segment if its parameter
     /// is absent.
     private mutating func fillPattern(_ number: Int) throws(Rejection) -> Int {
-        let chosen = image.patterns[number]
+        let chosen = tableData.patterns[number]
         for index in 0..<chosen.segments.count {
             let matcher = chosen.segments.at(index)
             if matcher.kind == .literal {
@@ -75,14 +75,14 @@ extension Resolver {
     }
 
     private mutating func fillCapture(_ capture: CompiledCapture, _ matcher: Ref<CompiledMatcher>) throws(Rejection) {
-        let name = image.names[Int(capture.name)]
+        let name = tableData.names[Int(capture.name)]
         guard let value = param(capture.name) else { throw Rejection(.paramMissing, ByteView("path"), dot: name) }
         texts.built.begin()
         if matcher.kind == .affix { texts.built.append(matcher.text) }
         texts.built.append(value)
         if matcher.kind == .affix { texts.built.append(matcher.suffix) }
         let text = texts.built.finish()
-        let segment = Segment(text: text, key: image.foldsCase ? texts.folded(text) : text)
+        let segment = Segment(text: text, key: tableData.foldsCase ? texts.folded(text) : text)
         segments.append(segment)
         guard !value.isEmpty, matcher.matches(Ref(segments.base + (segments.count - 1))), !isDots(text) else {
             throw Rejection(.paramInvalid, ByteView("path"), dot: name)
@@ -91,7 +91,7 @@ extension Resolver {
 
     /// Adds the segments of a tail: those of a text as a path, or the items of a list unchanged.
     private mutating func fillTail(_ rest: CompiledCapture, _ kind: CompiledMatcher.Kind) throws(Rejection) {
-        let name = image.names[Int(rest.name)]
+        let name = tableData.names[Int(rest.name)]
         guard let number = paramNumber(rest.name), record.params.itemCount(number) > 0 || record.params.isList(number)
         else {
             if kind == .restStar { return }
@@ -113,26 +113,26 @@ extension Resolver {
             switch kind {
             case .restPlus: isEmpty
             case .coordinatorPath:
-                isEmpty || image.literals.find(node: LiteralTable.coordinators, text: segments[before].text) < 0
+                isEmpty || tableData.literals.find(node: LiteralTable.coordinators, text: segments[before].text) < 0
             default: false
             }
         if isWrong { throw Rejection(.paramInvalid, ByteView("path"), dot: name) }
     }
 
     private mutating func addTailItem(_ text: ByteView) throws(Rejection) {
-        if segments.count >= image.maxSegments { throw Rejection(.budget, "segments") }
+        if segments.count >= tableData.maxSegments { throw Rejection(.budget, "segments") }
         let isClean = PercentDecoding.isClean(text, invisiblesAllowed: false) && !text.isEmpty
         guard isClean, ByteScan.firstForbidden(in: text) == nil else {
             throw Rejection(.badEncoding, "segment ", number: segments.count)
         }
         if isDots(text) { throw Rejection(.dotSegment, "segment ", number: segments.count) }
-        segments.append(Segment(text: text, key: image.foldsCase ? texts.folded(text) : text))
+        segments.append(Segment(text: text, key: tableData.foldsCase ? texts.folded(text) : text))
     }
 
     // MARK: Parameters
 
     private mutating func paramNumber(_ name: Int32) -> Int32? {
-        record.params.find(image.names[Int(name)], folds: false, &record.texts)?.first
+        record.params.find(tableData.names[Int(name)], folds: false, &record.texts)?.first
     }
 
     /// Returns the text of the parameter with a capture's name, or nil.
@@ -147,13 +147,13 @@ extension Resolver {
 
     /// Returns the parameter of a `route` request in place of a capture that the pattern does not have, or nil.
     @inline(never)
-    package mutating func param(answering name: Int32) -> ByteView? { usesParams ? param(name) : nil }
+    package mutating func param(insteadOfCapture name: Int32) -> ByteView? { usesParams ? param(name) : nil }
 
     /// Adds the items of the parameter in place of a capture that the pattern does not have: the segments of a text as
     /// a path, or the items of a list.
     ///
     /// Returns `false` if an item cannot be decoded or has the wrong type.
-    mutating func addParamItems(answering name: Int32, _ field: Ref<CompiledField>) -> Bool {
+    mutating func addParamItems(insteadOfCapture name: Int32, _ field: Ref<CompiledField>) -> Bool {
         guard usesParams, let number = paramNumber(name) else { return true }
         if record.params.isList(number) { return addItems(of: number, field) }
         return addPathItems(record.params.text(number, item: 0, &record.texts), field)
@@ -218,13 +218,13 @@ extension Resolver {
     /// Makes query items from the parameters, for a repair.
     ///
     /// Returns `false` if there are more parameters than a query may have items.
-    mutating func makePiecesOfParams() -> Bool {
-        if record.params.count > image.maxQueryItems { return false }
+    mutating func makeItemsFromParams() -> Bool {
+        if record.params.count > tableData.maxQueryItems { return false }
         for number in 0..<Int32(truncatingIfNeeded: record.params.count) {
             let name = record.params.name(number)
             for item in 0..<record.params.itemCount(number) {
-                query.pieces.append(
-                    QueryPiece(
+                query.items.append(
+                    QueryItem(
                         name: name, value: record.params.text(number, item: item, &record.texts),
                         key: ByteScan.foldedKey(name), hasValue: true, isBad: false, isDecoded: true))
             }

@@ -48,7 +48,7 @@ struct ResolutionTexts: ~Copyable {
     @inline(never)
     mutating func padded(_ text: ByteView) -> ByteView {
         begin()
-        arena.reserve(text.count &+ WideScan.behind)
+        arena.reserve(text.count &+ WideScan.padding)
         arena.appendReserved(text)
         return arena.finish()
     }

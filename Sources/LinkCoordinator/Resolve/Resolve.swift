@@ -40,7 +40,7 @@ extension Resolver {
     private mutating func read() throws(Rejection) -> Selection {
         switch request.form {
         case .link:
-            let path = try normalize(request.text, isScreened: request.isScreened, bytesBehind: request.bytesBehind)
+            let path = try normalize(request.text, isScreened: request.isScreened, bytesAfter: request.bytesAfter)
             return try select(path)
         case .path: return try readPath(request.text)
         case .route: return try readRoute(request.text, params: request.params)
@@ -131,8 +131,8 @@ extension Resolver {
     private mutating func isAllowed(_ link: ByteView) -> Bool {
         guard let url = WebURL(link, allowsSpaces: true), let host = WebURL.normalHost(url.host) else { return false }
         return host.withUnsafeBufferPointer { bytes in
-            image.externalSchemes.contains { ByteScan.equalFolded($0, url.scheme) }
-                && image.externalHosts.contains { $0.matches(host: ByteView(bytes), port: url.port) }
+            tableData.externalSchemes.contains { ByteScan.equalFolded($0, url.scheme) }
+                && tableData.externalHosts.contains { $0.matches(host: ByteView(bytes), port: url.port) }
         }
     }
 
@@ -161,9 +161,9 @@ extension Resolver {
     @inline(never)
     private mutating func checked(_ notice: Ref<CompiledNotice>) -> ByteView {
         for screen in notice.screens where !supports(screen) {
-            let image = image.screens.at(Int(screen))
-            let coordinator = self.image.coordinators.at(Int(image.coordinator)).name
-            notes.append(Note("unsupported:", coordinator, ".", image.name))
+            let compiled = tableData.screens.at(Int(screen))
+            let coordinator = self.tableData.coordinators.at(Int(compiled.coordinator)).name
+            notes.append(Note("unsupported:", coordinator, ".", compiled.name))
             return .empty
         }
         return notice.path
@@ -175,7 +175,7 @@ extension Resolver {
     mutating func fallBack(
         _ rejection: Rejection, _ out: inout OutputArena
     ) -> DecisionSummary {
-        let rule = image.fallbacks[rejection.reason.index]
+        let rule = tableData.fallbacks[rejection.reason.index]
         switch rule.outcome {
         case .reject: break
         case .none:

@@ -68,7 +68,7 @@ package struct Resolver: ~Copyable {
 
     /// Creates a resolver, which can be used with any number of tables.
     package init() {
-        table = TableHandle(image: .unset, pointers: .unset, numbers: nil)
+        table = TableHandle(data: .unset, pointers: .unset, numbers: nil)
         link = NormalizedLink(block: .unset)
         request = .unset
     }
@@ -89,11 +89,11 @@ extension Resolver {
         record.isBroken = false
         if record.hasData { forgetReadings(all: !keepsReadings) }
         self.device.open(device)
-        if !values.start(fields: image.fields.count, scopes: image.scopes) { readings.clear() }
+        if !values.start(fields: tableData.fields.count, scopes: tableData.scopes) { readings.clear() }
         readings.forget(stamp: values.stamp)
         texts.reset()
         segments.removeAll()
-        link.reset(block: image.blocks.at(0))
+        link.reset(block: tableData.blocks.at(0))
         query.reset(link.block)
         selection = Selection()
         rewrites.removeAll()
@@ -121,9 +121,9 @@ extension Resolver {
     }
 
     /// The compiled values of the table.
-    package var image: Ref<CompiledTableData> {
+    package var tableData: Ref<CompiledTableData> {
         @inline(__always)
-        mutating get { table.image }
+        mutating get { table.data }
     }
 
     /// The segments of the current path: that of the link after rewrites, or that after a redirect.

@@ -19,7 +19,7 @@ extension Resolver {
         selection.route = nil
         selection.pattern = search()
         guard let pattern = selection.pattern else { throw Rejection(.noRoute) }
-        selection.route = image.routes.at(Int(pattern.route))
+        selection.route = tableData.routes.at(Int(pattern.route))
     }
 
     /// Follows redirects by id.
@@ -38,7 +38,7 @@ extension Resolver {
         while true {
             let action = route.action
             guard action == .redirectRoute || action == .redirectTemplate else { return true }
-            let number = image.number(of: route)
+            let number = tableData.number(of: route)
             if via.count >= Self.maxRedirects || hasRedirected(number) {
                 selection.route = nil
                 throw Rejection(.redirectLimit, route.id)
@@ -48,7 +48,7 @@ extension Resolver {
                 try fillPath(route.template)
                 return false
             }
-            route = image.routes.at(Int(route.redirect))
+            route = tableData.routes.at(Int(route.redirect))
             selection.route = route
         }
     }
@@ -67,12 +67,12 @@ extension Resolver {
     @inline(__always)
     package mutating func search() -> Ref<CompiledPattern>? {
         let number = searchNumber()
-        return number < 0 ? nil : Ref(image.patterns + number)
+        return number < 0 ? nil : Ref(tableData.patterns + number)
     }
 
     /// Returns the number of the best matching pattern of the current path, or -1.
     private mutating func searchNumber() -> Int {
-        let trie = image.ref(\.trie)
+        let trie = tableData.ref(\.trie)
         lastBit = 0
         if trie.hasOrigins {
             if let scheme = link.schemeNumber, case let found = searchHosts(scheme: scheme), found >= 0 { return found }
@@ -83,9 +83,9 @@ extension Resolver {
 
     /// Searches the host rules from the most specific one, followed by the patterns without a host.
     private mutating func searchHosts(scheme: Int32) -> Int {
-        let literals = image.literals
+        let literals = tableData.literals
         if let host = link.host {
-            if let port = link.port, image.ref(\.trie).hasPorts {
+            if let port = link.port, tableData.ref(\.trie).hasPorts {
                 let root = rootWithPort(host, port, scheme: scheme)
                 if root >= 0, case let found = descend(root, 0), found >= 0 { return found }
             }
@@ -112,7 +112,7 @@ extension Resolver {
         texts.arena.append(byte: UInt8(ascii: ":"))
         texts.arena.append(decimal: Int64(port))
         let key = texts.finish()
-        return image.literals.find(node: LiteralTable.origins(scheme: scheme, kind: 0), text: key)
+        return tableData.literals.find(node: LiteralTable.origins(scheme: scheme, kind: 0), text: key)
     }
 
     /// Searches from a node: the literal child first, and then the edges in the order of their rank.
@@ -121,7 +121,7 @@ extension Resolver {
     ///
     /// The recursion is limited by the number of segments.
     private mutating func descend(_ start: Int, _ segment: Int) -> Int {
-        let nodes = image.ref(\.trie).nodes
+        let nodes = tableData.ref(\.trie).nodes
         var node = Ref(nodes + start)
         var at = UnsafePointer(segments.base + (selection.path.first &+ segment))
         let end = UnsafePointer(segments.base + segments.count)
@@ -138,7 +138,7 @@ extension Resolver {
                 if mayEnd(child, from: next), case let found = descend(child, next), found >= 0 { return found }
             }
             if edges == 0 { return node.restLeaf >= 0 ? choose(node.restLeaf) : -1 }
-            guard node.isLine, let edge = node.edges else { return searchEdges(node, index(of: at)) }
+            guard node.hasSingleEdge, let edge = node.edges else { return searchEdges(node, index(of: at)) }
             if !Ref(edge).ref(\.matcher).matches(Ref(at)) { return -1 }
             node = Ref(nodes + Int(edge.pointee.child))
             at += 1
@@ -154,20 +154,20 @@ extension Resolver {
     private mutating func mayEnd(_ node: Int, from segment: Int) -> Bool {
         if selection.path.first &+ segment >= segments.count { return true }
         if lastBit == 0 { lastBit = CompiledNode.bit(ofLast: segments[segments.count &- 1].head) }
-        return (image.ref(\.trie).nodes + node).pointee.lastSegments & lastBit != 0
+        return (tableData.ref(\.trie).nodes + node).pointee.lastSegments & lastBit != 0
     }
 
     /// Returns the index of a segment in the path, by its address.
     @inline(__always)
-    private mutating func index(of place: UnsafePointer<Segment>) -> Int {
-        place - UnsafePointer(segments.base + selection.path.first)
+    private mutating func index(of segment: UnsafePointer<Segment>) -> Int {
+        segment - UnsafePointer(segments.base + selection.path.first)
     }
 
     @inline(__always)
     private mutating func literalChild(_ node: Ref<CompiledNode>, _ segment: Ref<Segment>) -> Int {
         let key = segment.key
         if node.literalLengths &>> UInt64(truncatingIfNeeded: min(key.count, 63)) & 1 == 0 { return -1 }
-        return image.literals.find(node: node.number, text: key, head: segment.head)
+        return tableData.literals.find(node: node.number, text: key, head: segment.head)
     }
 
     private mutating func searchEdges(_ node: Ref<CompiledNode>, _ index: Int) -> Int {
@@ -191,14 +191,14 @@ extension Resolver {
 
     /// Returns the first pattern of a leaf whose query constraints hold, or -1.
     private mutating func choose(_ leaf: Int32) -> Int {
-        for candidate in image.ref(\.trie).leaves[Int(leaf)].candidates {
+        for candidate in tableData.ref(\.trie).leaves[Int(leaf)].candidates {
             if candidate.constraints.isEmpty || allHold(candidate.constraints) { return Int(candidate.pattern) }
         }
         return -1
     }
 
     private mutating func isCoordinator(_ index: Int) -> Bool {
-        image.literals.find(node: LiteralTable.coordinators, text: path[index].text) >= 0
+        tableData.literals.find(node: LiteralTable.coordinators, text: path[index].text) >= 0
     }
 
     private mutating func hasSegment(_ text: ByteView) -> Bool {
@@ -235,7 +235,7 @@ extension Resolver {
             }
         }
         selection.path = LinkPath(first: old, resetAt: resetAt)
-        if segments.count - old > image.maxSegments { throw Rejection(.budget, "segments") }
+        if segments.count - old > tableData.maxSegments { throw Rejection(.budget, "segments") }
     }
 
     /// Adds a segment of the new path.
@@ -245,6 +245,6 @@ extension Resolver {
         if text.isEmpty { return }
         if isDots(text) { throw Rejection(.dotSegment, "segment ", number: segments.count - old) }
         let normal = texts.normalForm(text)
-        segments.append(Segment(text: normal, key: image.foldsCase ? texts.folded(normal) : normal))
+        segments.append(Segment(text: normal, key: tableData.foldsCase ? texts.folded(normal) : normal))
     }
 }

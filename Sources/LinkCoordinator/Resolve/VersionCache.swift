@@ -7,7 +7,7 @@ internal import ByteStorage
 /// It stores texts of up to eight bytes that are versions without a pre-release, or not versions at all. Entries are
 /// compared byte by byte, so a hit returns the same result as parsing.
 struct VersionCache: ~Copyable {
-    private static let places = 64
+    private static let slotCount = 64
 
     private struct Entry {
         var word: UInt64 = 0
@@ -22,8 +22,8 @@ struct VersionCache: ~Copyable {
 
     /// Creates an empty cache, with one additional entry for texts that are not cached.
     init() {
-        entries = .allocate(capacity: Self.places + 1)
-        entries.initialize(repeating: Entry(), count: Self.places + 1)
+        entries = .allocate(capacity: Self.slotCount + 1)
+        entries.initialize(repeating: Entry(), count: Self.slotCount + 1)
     }
 
     deinit { entries.deallocate() }
@@ -33,14 +33,16 @@ struct VersionCache: ~Copyable {
     /// The result is valid until the next text is read.
     @inline(__always)
     mutating func read(_ text: ByteView) -> UnsafePointer<Version>? {
-        if text.count > 8 || text.isEmpty { return pass(text) }
+        if text.count > 8 || text.isEmpty { return parseUncached(text) }
         let word = ByteScan.head(of: text)
-        let place = Int(truncatingIfNeeded: (word &* 0x9E37_79B9_7F4A_7C15) &>> 58)
-        var entry = entries + place
+        let slot = Int(truncatingIfNeeded: (word &* 0x9E37_79B9_7F4A_7C15) &>> 58)
+        var entry = entries + slot
         if entry.pointee.word != word || entry.pointee.count != text.count {
             // The second position prevents two texts with the same hash from replacing each other repeatedly.
-            entry = entries + (place ^ 1)
-            if entry.pointee.word != word || entry.pointee.count != text.count { return keep(text, word, place) }
+            entry = entries + (slot ^ 1)
+            if entry.pointee.word != word || entry.pointee.count != text.count {
+                return parseAndInsert(text, word, slot)
+            }
         }
         return entry.pointee.isVersion ? Self.version(entry) : nil
     }
@@ -51,12 +53,12 @@ struct VersionCache: ~Copyable {
     }
 
     @inline(never)
-    private mutating func keep(_ text: ByteView, _ word: UInt64, _ place: Int) -> UnsafePointer<Version>? {
+    private mutating func parseAndInsert(_ text: ByteView, _ word: UInt64, _ slot: Int) -> UnsafePointer<Version>? {
         let version = Version(text)
         // A pre-release borrows the bytes of its text.
-        if let version, !version.prerelease.isEmpty { return pass(text) }
+        if let version, !version.prerelease.isEmpty { return parseUncached(text) }
         next ^= 1
-        let entry = entries + (place ^ next)
+        let entry = entries + (slot ^ next)
         entry.pointee = Entry(
             word: word, count: text.count, isVersion: version != nil, version: version ?? Version.zero)
         return version == nil ? nil : Self.version(entry)
@@ -64,9 +66,9 @@ struct VersionCache: ~Copyable {
 
     /// Reads a text that is not cached.
     @inline(never)
-    private mutating func pass(_ text: ByteView) -> UnsafePointer<Version>? {
+    private mutating func parseUncached(_ text: ByteView) -> UnsafePointer<Version>? {
         guard let version = Version(text) else { return nil }
-        let entry = entries + Self.places
+        let entry = entries + Self.slotCount
         entry.pointee.version = version
         return Self.version(entry)
     }

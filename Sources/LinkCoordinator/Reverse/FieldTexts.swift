@@ -4,11 +4,11 @@
 struct FieldTexts {
     let field: TableSource.Field
     /// The field's name in errors: `Model.field`.
-    let place: String
+    let position: String
 
     init(_ field: TableSource.Field, of model: String) {
         self.field = field
-        place = "\(model).\(field.name.value)"
+        position = "\(model).\(field.name.value)"
     }
 
     /// The type of a single text.
@@ -22,17 +22,17 @@ struct FieldTexts {
     func texts(_ value: ModelValue) throws(LinkError) -> [String] {
         if value == .null { return [] }
         guard case .list(_, let min, let max) = field.type else {
-            guard let text = Self.text(value, field.type) else { throw LinkError(.value, place, field.type.text) }
+            guard let text = Self.text(value, field.type) else { throw LinkError(.value, position, field.type.text) }
             return [text]
         }
-        guard case .list(let items) = value else { throw LinkError(.value, place, field.type.text) }
+        guard case .list(let items) = value else { throw LinkError(.value, position, field.type.text) }
         if items.isEmpty { return [] }
         var texts: [String] = []
         for item in items {
-            guard let text = Self.text(item, itemType) else { throw LinkError(.value, place, field.type.text) }
+            guard let text = Self.text(item, itemType) else { throw LinkError(.value, position, field.type.text) }
             texts.append(text)
         }
-        guard items.count >= min, items.count <= max else { throw LinkError(.value, place, field.type.text) }
+        guard items.count >= min, items.count <= max else { throw LinkError(.value, position, field.type.text) }
         return texts
     }
 

@@ -93,11 +93,11 @@ private struct LinkWriter: ~Copyable {
     }
 
     mutating func write(_ route: TableSource.Route) throws(LinkError) -> String {
-        let hasOrigins = table.compiled.image.ref(\.trie).hasOrigins
+        let hasOrigins = table.compiled.data.ref(\.trie).hasOrigins
         for pattern in route.patterns where holdsAll(pattern.path) {
-            var lost = Set<Int>()
+            var failedBlocks = Set<Int>()
             for origin in table.source.origins(of: pattern, origin) where tries < Self.maxTries {
-                if lost.contains(origin.block) { continue }
+                if failedBlocks.contains(origin.block) { continue }
                 do throws(LinkError) {
                     return try write(pattern, origin, route)
                 } catch {
@@ -108,7 +108,7 @@ private struct LinkWriter: ~Copyable {
                     if error.code == .notRoundTripped, !hasOrigins,
                         error.difference != .reason(.externalRefused, detail: nil)
                     {
-                        lost.insert(origin.block)
+                        failedBlocks.insert(origin.block)
                     }
                 }
             }
@@ -151,7 +151,7 @@ private struct LinkWriter: ~Copyable {
     /// value that cannot be written is more informative than a link that was read back differently.
     private mutating func note(_ error: LinkError) {
         func weight(_ error: LinkError) -> Int {
-            if error.code == .value && error.place.hasPrefix("path.") { return 0 }
+            if error.code == .value && error.position.hasPrefix("path.") { return 0 }
             return error.code == .notRoundTripped ? 1 : 2
         }
         if failure.map({ weight($0) < weight(error) }) ?? true { failure = error }
@@ -197,7 +197,7 @@ private struct LinkWriter: ~Copyable {
         let handle = table.compiled.handle
         let summary = resolver.resolve(request, facts, table: handle, head: nil, into: &arena)
         let json = arena.finish()
-        let selected = resolver.selection.route.map { resolver.image.number(of: $0) }
+        let selected = resolver.selection.route.map { resolver.tableData.number(of: $0) }
         winner = resolver.via.isEmpty ? selected : Int(resolver.via[0])
         var invalid = summary.reason == .paramInvalid ? Decision(json.array).detail : nil
         if summary.reason == .unsupported {

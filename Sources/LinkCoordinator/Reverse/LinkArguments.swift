@@ -42,10 +42,10 @@ struct LinkArguments {
                     expected[number] = try put(texts, value, binding.source.value)
                     if values?[field.name.value] == nil { open.append((number, binding.source.value)) }
                 } else if !texts.isEmpty, value.canonical(texts) != field.absentValue {
-                    throw LinkError(.unwritable, value.place, "no value, because the route does not bind the field")
+                    throw LinkError(.unwritable, value.position, "no value, because the route does not bind the field")
                 }
                 if expected[number] ?? .null == .null, field.absence == .required, values != nil {
-                    throw LinkError(.missing, value.place, "a value of type \(field.type.text)")
+                    throw LinkError(.missing, value.position, "a value of type \(field.type.text)")
                 }
             }
         }
@@ -93,18 +93,18 @@ struct LinkArguments {
         switch source {
         case .constant(let text):
             let own = value.canonical([value.itemType.canonicalText(text) ?? text])
-            if !texts.isEmpty && result != own { throw conflict(value.place, "the constant that the route binds") }
+            if !texts.isEmpty && result != own { throw conflict(value.position, "the constant that the route binds") }
             return own
         case .payload:
             if !isDefault {
                 throw LinkError(
-                    .unwritable, value.place, "no value, because the route binds the field to a push payload")
+                    .unwritable, value.position, "no value, because the route binds the field to a push payload")
             }
         case .path(let name):
             if texts.isEmpty { break }
             let isSpelled = texts.count == 1 && spellings[name] == texts[0]
             guard let one = isSpelled ? texts : value.agreeing(texts, with: captures[name]) else {
-                throw conflict(value.place, "one value for path.\(name)")
+                throw conflict(value.position, "one value for path.\(name)")
             }
             // If two fields share a capture, another spelling must be valid for both.
             let other = value.otherSpelling(of: one)
@@ -113,27 +113,29 @@ struct LinkArguments {
         case .rewrite(let name):
             if texts.isEmpty { break }
             guard let one = value.agreeing(texts, with: rewrites[name].map { [$0] }), one.count == 1 else {
-                throw conflict(value.place, "one value for rewrite.\(name)")
+                throw conflict(value.position, "one value for rewrite.\(name)")
             }
             rewrites[name] = one[0]
         case .fragment:
             if texts.isEmpty { break }
             guard let one = value.agreeing(texts, with: fragment.map { [$0] }), one.count == 1 else {
-                throw conflict(value.place, "one value for the fragment")
+                throw conflict(value.position, "one value for the fragment")
             }
             fragment = one[0]
         case .query(let name):
             if texts.isEmpty || isDefault { break }
-            let place = query.firstIndex { $0.name == name }
-            guard let one = value.agreeing(texts, with: place.map { query[$0].texts }) else {
-                throw conflict(value.place, "one value for query.\(name)")
+            let index = query.firstIndex { $0.name == name }
+            guard let one = value.agreeing(texts, with: index.map { query[$0].texts }) else {
+                throw conflict(value.position, "one value for query.\(name)")
             }
-            if let place { query[place].texts = one } else { query.append((name, one)) }
+            if let index { query[index].texts = one } else { query.append((name, one)) }
         }
         return result
     }
 
-    private func conflict(_ place: String, _ expected: String) -> LinkError { LinkError(.conflict, place, expected) }
+    private func conflict(_ position: String, _ expected: String) -> LinkError {
+        LinkError(.conflict, position, expected)
+    }
 
     /// Assigns the text of a capture that was given by name.
     ///

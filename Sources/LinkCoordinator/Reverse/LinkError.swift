@@ -2,9 +2,9 @@
 public struct LinkError: Error, Sendable, Equatable, CustomStringConvertible {
     /// The stable code of an error.
     public enum Code: String, Sendable, CaseIterable {
-        /// The table has no route with this id. `place` is the id.
+        /// The table has no route with this id. `position` is the id.
         case unknownRoute = "unknown_route"
-        /// The route redirects, so its links select another route. `place` is the destination of the redirect.
+        /// The route redirects, so its links select another route. `position` is the destination of the redirect.
         case redirects
         /// The route has no pattern. It can only be requested by its id.
         case noPattern = "no_pattern"
@@ -21,9 +21,9 @@ public struct LinkError: Error, Sendable, Equatable, CustomStringConvertible {
         case unwritable
         /// The table accepts no link with a scheme and host that the route's patterns match.
         case origin
-        /// The link that was written does not resolve to this route with these values. `place` describes the
+        /// The link that was written does not resolve to this route with these values. `position` describes the
         /// difference.
-        case notRoundTripped
+        case notRoundTripped = "not_round_tripped"
         /// The table of generated code cannot be loaded by this version of the library.
         case table
     }
@@ -31,10 +31,10 @@ public struct LinkError: Error, Sendable, Equatable, CustomStringConvertible {
     /// The code of the error.
     public let code: Code
     /// The position of the error: `Model.field`, `path.name`, `query.name`, or as described for the code.
-    public let place: String
+    public let position: String
     /// A description of the expected value.
     public let expected: String
-    /// The difference that `place` describes, for the code ``Code/notRoundTripped``.
+    /// The difference that `position` describes, for the code ``Code/notRoundTripped``.
     package let difference: Difference?
 
     /// A difference between the resolution of a link and the route and values that it was written for.
@@ -61,9 +61,9 @@ public struct LinkError: Error, Sendable, Equatable, CustomStringConvertible {
         }
     }
 
-    init(_ code: Code, _ place: String, _ expected: String) {
+    init(_ code: Code, _ position: String, _ expected: String) {
         self.code = code
-        self.place = place
+        self.position = position
         self.expected = expected
         difference = nil
     }
@@ -71,7 +71,7 @@ public struct LinkError: Error, Sendable, Equatable, CustomStringConvertible {
     /// Creates the error of a link that does not resolve to the route and values that it was written for.
     init(_ difference: Difference, expected: String) {
         code = .notRoundTripped
-        place = difference.text
+        position = difference.text
         self.expected = expected
         self.difference = difference
     }
@@ -87,5 +87,5 @@ public struct LinkError: Error, Sendable, Equatable, CustomStringConvertible {
     /// The position of the error, the expected value, and the code.
     ///
     /// The text contains no given values, which may be personal data.
-    public var description: String { "\(place): expected \(expected) (\(code.rawValue))" }
+    public var description: String { "\(position): expected \(expected) (\(code.rawValue))" }
 }

@@ -46,7 +46,7 @@ extension TableSource {
         var origins: [LinkOrigin] = []
         let hosts = filter.hosts
         for (index, block) in blocks.enumerated() {
-            for scheme in schemes(of: block, for: pattern, wanted: filter.scheme) {
+            for scheme in schemes(of: block, for: pattern, requested: filter.scheme) {
                 guard block.hostRole == .authority else {
                     if hosts == nil, pattern.host == nil || pattern.host == .any {
                         origins.append(LinkOrigin(block: index, scheme: scheme, authority: nil))
@@ -94,14 +94,14 @@ extension TableSource {
     /// Returns the schemes of a block that a pattern matches.
     ///
     /// For `*`, this includes a scheme that no block lists.
-    private func schemes(of block: LinkBlock, for pattern: RoutePattern, wanted: String?) -> [String] {
+    private func schemes(of block: LinkBlock, for pattern: RoutePattern, requested: String?) -> [String] {
         let named = blocks.flatMap { $0.schemes.map(\.value) }
-        if let wanted = wanted ?? pattern.scheme {
-            guard pattern.scheme?.equalsFolded(wanted) ?? true else { return [] }
-            if let own = block.schemes.first(where: { $0.value.equalsFolded(wanted) }) { return [own.value] }
-            let isScheme = Array(wanted.utf8).withUnsafeBufferPointer { WebURL.isScheme(ByteView($0)) }
-            let isFree = block.acceptsOtherSchemes && !named.contains { $0.equalsFolded(wanted) }
-            return isScheme && isFree ? [wanted] : []
+        if let requested = requested ?? pattern.scheme {
+            guard pattern.scheme?.equalsFolded(requested) ?? true else { return [] }
+            if let own = block.schemes.first(where: { $0.value.equalsFolded(requested) }) { return [own.value] }
+            let isScheme = Array(requested.utf8).withUnsafeBufferPointer { WebURL.isScheme(ByteView($0)) }
+            let isFree = block.acceptsOtherSchemes && !named.contains { $0.equalsFolded(requested) }
+            return isScheme && isFree ? [requested] : []
         }
         var schemes = block.schemes.map(\.value)
         if block.acceptsOtherSchemes {

@@ -12,7 +12,7 @@ extension LinkText {
     func query(
         _ arguments: LinkArguments, _ constraints: [TableSource.QueryConstraint], markers: [String]
     ) throws(LinkError) -> String {
-        var pieces: [String] = []
+        var items: [String] = []
         var written: [String] = []
         for constraint in constraints {
             let name = constraint.name.value
@@ -24,13 +24,13 @@ extension LinkText {
                         .conflict, "query.\(name)", "no value, because the route requires the name to be absent")
                 }
             case .present:
-                if bound == nil { pieces.append(try encoded(name, of: name, isName: true)) }
+                if bound == nil { items.append(try encoded(name, of: name, isName: true)) }
             case .equals(let value):
                 if let bound, bound != [value] {
                     throw LinkError(.conflict, "query.\(name)", "the value that the route requires")
                 }
                 written.append(name)
-                pieces.append(try piece(name, value))
+                items.append(try item(name, value))
             }
         }
         for (name, texts) in arguments.query where !written.contains(where: { same($0, name) }) {
@@ -38,11 +38,11 @@ extension LinkText {
                 throw LinkError(
                     .unwritable, "query.\(name)", "at most one item, because a name has a single value (flatten)")
             }
-            for text in texts { pieces.append(try piece(name, text)) }
+            for text in texts { items.append(try item(name, text)) }
         }
-        for name in markers { pieces.append(try encoded(name, of: name, isName: true)) }
+        for name in markers { items.append(try encoded(name, of: name, isName: true)) }
         let separator = String(decoding: block.query.pairSeparators.prefix(1), as: UTF8.self)
-        return pieces.isEmpty ? "" : "?" + pieces.joined(separator: separator)
+        return items.isEmpty ? "" : "?" + items.joined(separator: separator)
     }
 
     /// Returns the names that another route requires to be absent, and that this link can contain without changing its
@@ -60,7 +60,7 @@ extension LinkText {
         block.query.names == .insensitive ? a.equalsFolded(b) : a.utf8.elementsEqual(b.utf8)
     }
 
-    private func piece(_ name: String, _ value: String) throws(LinkError) -> String {
+    private func item(_ name: String, _ value: String) throws(LinkError) -> String {
         if block.query.flatten && value.isEmpty {
             throw LinkError(.unwritable, "query.\(name)", "a nonempty value (flatten)")
         }

@@ -40,29 +40,29 @@ struct LinkText {
                 continue
             }
             guard let capture = pattern.captures.first(where: { $0.segment == index && !$0.isTail }) else { continue }
-            let place = "path.\(capture.name)"
+            let position = "path.\(capture.name)"
             guard let values = arguments.captures[capture.name] else {
-                throw LinkError(.missing, place, matcher.name)
+                throw LinkError(.missing, position, matcher.name)
             }
-            guard values.count == 1 else { throw LinkError(.value, place, matcher.name) }
+            guard values.count == 1 else { throw LinkError(.value, position, matcher.name) }
             do throws(LinkError) {
-                segments.append(try segment(matcher, values[0], place))
+                segments.append(try segment(matcher, values[0], position))
             } catch {
                 guard let other = arguments.spellings[capture.name] else { throw error }
-                segments.append(try segment(matcher, other, place))
+                segments.append(try segment(matcher, other, position))
             }
         }
         return try segments + tail(of: pattern, arguments, isCoordinator: isCoordinator)
     }
 
     /// Returns a segment that consists of the matcher's affixes and the captured text between them.
-    private func segment(_ matcher: Matcher, _ value: String, _ place: String) throws(LinkError) -> String {
+    private func segment(_ matcher: Matcher, _ value: String, _ position: String) throws(LinkError) -> String {
         var text = value
         if case .affix(let prefix, _, let suffix) = matcher {
             text = String(decoding: prefix, as: UTF8.self) + value + String(decoding: suffix, as: UTF8.self)
         }
         let fits = Array(text.utf8).withUnsafeBufferPointer { matcher.matches(ByteView($0), foldsCase: foldsCase) }
-        guard fits, !value.isEmpty, Self.isSegment(text) else { throw LinkError(.value, place, matcher.name) }
+        guard fits, !value.isEmpty, Self.isSegment(text) else { throw LinkError(.value, position, matcher.name) }
         return text
     }
 
@@ -72,14 +72,14 @@ struct LinkText {
         let terminal = pattern.matchers[pattern.segmentCount]
         if case .anySegment(let text) = terminal { return [String(decoding: text, as: UTF8.self)] }
         guard let capture = pattern.captures.first(where: \.isTail) else { return [] }
-        let place = "path.\(capture.name)"
+        let position = "path.\(capture.name)"
         let texts = arguments.captures[capture.name] ?? []
         if texts.isEmpty {
             if terminal == .restStar { return [] }
-            throw LinkError(.missing, place, terminal.name)
+            throw LinkError(.missing, position, terminal.name)
         }
         let begins = terminal != .coordinatorPath || isCoordinator(texts[0])
-        guard begins, texts.allSatisfy(Self.isSegment) else { throw LinkError(.value, place, terminal.name) }
+        guard begins, texts.allSatisfy(Self.isSegment) else { throw LinkError(.value, position, terminal.name) }
         // If empty segments have a meaning, a tail is written as it was given.
         return block.emptySegments == .reset ? arguments.paths[capture.name] ?? texts : texts
     }
@@ -89,9 +89,9 @@ struct LinkText {
     /// These are the values that the route binds from rewrites. If a rewrite would remove segments of the path itself,
     /// those segments are repeated.
     func prefixed(_ own: [String], _ arguments: LinkArguments) throws(LinkError) -> [String] {
-        var wanted = arguments.rewrites
-        let values = block.rewrites.map { rule in rule.name.flatMap { wanted.removeValue(forKey: $0) } }
-        if let name = wanted.keys.min() {
+        var unusedRewrites = arguments.rewrites
+        let values = block.rewrites.map { rule in rule.name.flatMap { unusedRewrites.removeValue(forKey: $0) } }
+        if let name = unusedRewrites.keys.min() {
             throw LinkError(.unwritable, "rewrite.\(name)", "a rewrite with this name for the scheme of the link")
         }
         var path = own

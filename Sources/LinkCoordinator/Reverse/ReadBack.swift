@@ -5,7 +5,7 @@ internal import StrictJSON
 extension Resolver {
     /// Returns the value of a field in the route's own scope, or the default of a missing value.
     package mutating func boundValue(_ number: Int) -> ModelValue {
-        let field = image.fields.at(number)
+        let field = tableData.fields.at(number)
         let value = values[number]
         guard value.stamp == values.stamp, !value.state.isAbsent else { return absentValue(field) }
         guard value.state == .list else { return modelValue(value, field.kind) }
@@ -39,7 +39,7 @@ extension Resolver {
     ///
     /// Returns nil if there is no such capture.
     package mutating func capturedTexts(_ name: String) -> [String]? {
-        guard let number = image.names.firstIndex(where: { $0.string == name }) else { return nil }
+        guard let number = tableData.names.firstIndex(where: { $0.string == name }) else { return nil }
         guard let first = tail(Int32(number)) else { return capture(Int32(number)).map { [$0.string] } }
         var texts: [String] = []
         for index in first..<max(first, path.count) { texts.append(path[index].text.string) }
@@ -59,9 +59,9 @@ extension Resolver {
     /// none.
     mutating func difference(from route: Int, _ arguments: LinkArguments) -> LinkError.Difference? {
         guard let selected = selection.route else { return .noRoute }
-        if image.number(of: selected) != route || !via.isEmpty { return .route(selected.id.string) }
+        if tableData.number(of: selected) != route || !via.isEmpty { return .route(selected.id.string) }
         for (number, value) in arguments.expected where boundValue(number) != value {
-            let field = image.fields.at(number)
+            let field = tableData.fields.at(number)
             return .field("\(field.modelName.string).\(field.name.string)")
         }
         for (name, texts) in arguments.free where capturedTexts(name) ?? [] != texts && rawText(name) != texts {
@@ -72,7 +72,7 @@ extension Resolver {
 
     /// Returns the text of a capture as written in the link, if it is written in another form than the canonical one.
     private mutating func rawText(_ name: String) -> [String]? {
-        guard let number = image.names.firstIndex(where: { $0.string == name }) else { return nil }
+        guard let number = tableData.names.firstIndex(where: { $0.string == name }) else { return nil }
         return captureSlice(Int32(number)).map { [$0.string] }
     }
 }

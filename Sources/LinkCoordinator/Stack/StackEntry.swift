@@ -48,7 +48,7 @@ public struct StackEntry: Sendable, Hashable {
     /// The mode `reuse` compares entries this way, regardless of their data.
     ///
     /// See RouteTableReference, "Modes".
-    public func isSamePlace(as other: StackEntry) -> Bool {
+    public func isSameScreen(as other: StackEntry) -> Bool {
         coordinator == other.coordinator && screen == other.screen && identity == other.identity
     }
 }

@@ -34,7 +34,7 @@ extension StackEntry {
     public var isModal: Bool { present != .push }
 
     /// A Boolean value that indicates whether entries can be pushed onto this one.
-    var takesPush: Bool {
+    var acceptsPush: Bool {
         switch present {
         case .push: true
         case .sheet, .cover: nav
@@ -66,12 +66,12 @@ extension Decision {
         case .replace: return own
         case .append: return Self.appended(own, to: base)
         case .reuse:
-            guard let last = own.last, let index = base.lastIndex(where: last.isSamePlace) else {
+            guard let last = own.last, let index = base.lastIndex(where: last.isSameScreen) else {
                 return Self.appended(own, to: base)
             }
-            var kept = Array(base[...index])
-            kept[index].models = last.models
-            return kept
+            var reused = Array(base[...index])
+            reused[index].models = last.models
+            return reused
         }
     }
 
@@ -84,34 +84,36 @@ extension Decision {
     /// - Parameter shown: The stack that the app shows.
     /// - Returns: The steps to perform, in order.
     public func steps(from shown: [StackEntry]) -> [StackStep] {
-        let wanted = stack(over: shown)
+        let newStack = stack(over: shown)
         let closes = dismissModals && (outcome == .navigate || outcome == .deferred)
         let base = Self.base(shown, dismissModals: closes)
         // An entry that is closed first is shown again even if the new stack contains it.
-        let kept = zip(base, wanted).prefix { $0.stays(as: $1) }.count
+        let commonCount = zip(base, newStack).prefix { $0.stays(as: $1) }.count
         var steps: [StackStep] = []
-        var left = shown
-        while left.count > kept {
+        var remaining = shown
+        while remaining.count > commonCount {
             let step: StackStep
-            if let modal = left.lastIndex(where: \.isModal), modal >= kept {
+            if let modal = remaining.lastIndex(where: \.isModal), modal >= commonCount {
                 step = .dismiss
             } else {
-                step = .pop(left.count - kept)
+                step = .pop(remaining.count - commonCount)
             }
             // The entries of a dismissed group are removed with it. The remaining ones are popped together.
-            step.apply(to: &left)
+            step.apply(to: &remaining)
             steps.append(step)
         }
-        for index in 0..<kept where left[index] != wanted[index] { steps.append(.update(index, wanted[index])) }
-        var index = kept
-        while index < wanted.count {
-            if wanted[index].isModal {
-                steps.append(.present(wanted[index]))
+        for index in 0..<commonCount where remaining[index] != newStack[index] {
+            steps.append(.update(index, newStack[index]))
+        }
+        var index = commonCount
+        while index < newStack.count {
+            if newStack[index].isModal {
+                steps.append(.present(newStack[index]))
                 index += 1
                 continue
             }
-            let end = wanted[index...].firstIndex(where: \.isModal) ?? wanted.count
-            steps.append(.push(Array(wanted[index..<end])))
+            let end = newStack[index...].firstIndex(where: \.isModal) ?? newStack.count
+            steps.append(.push(Array(newStack[index..<end])))
             index = end
         }
         return steps
@@ -126,7 +128,9 @@ extension Decision {
     private static func appended(_ own: [StackEntry], to base: [StackEntry]) -> [StackEntry] {
         guard let first = own.first else { return base }
         var base = base
-        while let last = base.last, last.present == .alert || (!first.isModal && !last.takesPush) { base.removeLast() }
+        while let last = base.last, last.present == .alert || (!first.isModal && !last.acceptsPush) {
+            base.removeLast()
+        }
         return base + own
     }
 }

@@ -9,16 +9,16 @@ package enum NearestName {
     /// edit for each three characters, or a single edit. Among equally close names, the first in byte order is
     /// returned, so that the result does not depend on the order of the list.
     package static func of(_ name: String, among known: some Sequence<String>) -> String? {
-        let wanted = Array(name.lowercased().utf8)
-        guard wanted.count <= maxLength else { return nil }
-        let limit = max(1, wanted.count / 3)
+        let target = Array(name.lowercased().utf8)
+        guard target.count <= maxLength else { return nil }
+        let limit = max(1, target.count / 3)
         var best: (name: String, distance: Int)?
         for candidate in known {
             let bytes = Array(candidate.lowercased().utf8)
-            guard bytes.count <= maxLength, abs(bytes.count - wanted.count) <= limit else { continue }
-            let distance = edits(wanted, bytes)
+            guard bytes.count <= maxLength, abs(bytes.count - target.count) <= limit else { continue }
+            let distance = edits(target, bytes)
             guard distance <= limit, distance < bytes.count || bytes.count == 1 else { continue }
-            if let kept = best, (kept.distance, kept.name) <= (distance, candidate) { continue }
+            if let nearest = best, (nearest.distance, nearest.name) <= (distance, candidate) { continue }
             best = (candidate, distance)
         }
         return best?.name

@@ -35,10 +35,10 @@ enum SHA256 {
     private static func absorb(_ block: ArraySlice<UInt8>, into state: inout [UInt32]) {
         var words: [UInt32] = []
         words.reserveCapacity(64)
-        for place in stride(from: block.startIndex, to: block.endIndex, by: 4) {
+        for offset in stride(from: block.startIndex, to: block.endIndex, by: 4) {
             words.append(
-                UInt32(block[place]) << 24 | UInt32(block[place + 1]) << 16 | UInt32(block[place + 2]) << 8
-                    | UInt32(block[place + 3]))
+                UInt32(block[offset]) << 24 | UInt32(block[offset + 1]) << 16 | UInt32(block[offset + 2]) << 8
+                    | UInt32(block[offset + 3]))
         }
         for index in 16..<64 {
             let small0 = rotate(words[index - 15], 7) ^ rotate(words[index - 15], 18) ^ words[index - 15] >> 3

@@ -29,7 +29,7 @@ enum LikelyVersion {
                 parts.append(String(part))
             }
         }
-        let made = parts.map { part -> String? in
+        let converted = parts.map { part -> String? in
             let sign = part.prefix { "<>=".contains($0) }
             let isOpen = sign.isEmpty && part.hasSuffix("+")
             guard let version = version(String(isOpen ? part.dropLast() : part.dropFirst(sign.count))) else {
@@ -37,7 +37,7 @@ enum LikelyVersion {
             }
             return (sign.isEmpty ? ">=" : sign) + version
         }
-        let known = made.compactMap { $0 }
+        let known = converted.compactMap { $0 }
         return known.count == parts.count && !known.isEmpty ? known.joined(separator: " ") : nil
     }
 }

@@ -98,13 +98,13 @@ package struct ProblemList: Sendable {
     package func located(in file: [UInt8]) -> [TableProblem] {
         var list = self
         list.keepWorst()
-        let places =
-            (list.found.count > 1 ? ProblemLocations(file) : nil)?.places(of: list.found.map(\.offset))
+        let locations =
+            (list.found.count > 1 ? ProblemLocations(file) : nil)?.locations(of: list.found.map(\.offset))
             ?? list.found.map { JSONLocation.locate(offset: $0.offset, in: file) }
-        return zip(list.found, places).map { one, place in
+        return zip(list.found, locations).map { one, location in
             TableProblem(
                 severity: one.severity, code: one.code, message: one.message, suggestion: one.suggestion,
-                offset: one.offset, place: place, routes: one.routes,
+                offset: one.offset, location: location, routes: one.routes,
                 witness: one.witness, device: one.device, schemaVersion: one.schemaVersion)
         }
     }

@@ -17,10 +17,10 @@ struct ProblemLocations {
     /// Returns the positions of byte offsets.
     ///
     /// Each offset is the start of a value or name, or inside a text.
-    func places(of offsets: [Int]) -> [JSONLocation] {
-        var places: [Int: JSONLocation] = [:]
+    func locations(of offsets: [Int]) -> [JSONLocation] {
+        var locations: [Int: JSONLocation] = [:]
         var (line, column, at) = (1, 1, 0)
-        for offset in offsets.sorted() where places[offset] == nil {
+        for offset in offsets.sorted() where locations[offset] == nil {
             while at < min(offset, file.count) {
                 if file[at] == UInt8(ascii: "\n") {
                     (line, column) = (line + 1, 1)
@@ -29,9 +29,9 @@ struct ProblemLocations {
                 }
                 at += 1
             }
-            places[offset] = JSONLocation(line: line, column: column, pointer: pointer(to: offset))
+            locations[offset] = JSONLocation(line: line, column: column, pointer: pointer(to: offset))
         }
-        return offsets.compactMap { places[$0] }
+        return offsets.compactMap { locations[$0] }
     }
 
     private func pointer(to offset: Int) -> String {
@@ -54,11 +54,11 @@ struct ProblemLocations {
     }
 
     /// Returns the index of the last item that begins at or before an offset, or nil.
-    private static func last<Item>(_ items: [Item], before place: Int, _ start: (Item) -> Int) -> Int? {
+    private static func last<Item>(_ items: [Item], before offset: Int, _ start: (Item) -> Int) -> Int? {
         var (low, high) = (0, items.count)
         while low < high {
             let middle = (low + high) / 2
-            if start(items[middle]) <= place { low = middle + 1 } else { high = middle }
+            if start(items[middle]) <= offset { low = middle + 1 } else { high = middle }
         }
         return low == 0 ? nil : low - 1
     }

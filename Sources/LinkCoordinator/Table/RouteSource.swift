@@ -118,7 +118,7 @@ extension TableSource {
         package var form: Int
 
         /// A Boolean value that indicates whether this pattern omits a trailing optional segment.
-        package var leavesOptionalOut: Bool
+        package var omitsOptionalPart: Bool
 
         /// The byte offset in the file.
         package var offset: Int
@@ -214,8 +214,8 @@ extension TableSource.Route {
     /// Returns the path of a pattern as written in the file, with a `?` if the last segment is optional.
     package func written(_ pattern: TableSource.RoutePattern) -> String {
         let isOptional =
-            !pattern.leavesOptionalOut
-            && patterns.contains { $0.form == pattern.form && $0.leavesOptionalOut }
+            !pattern.omitsOptionalPart
+            && patterns.contains { $0.form == pattern.form && $0.omitsOptionalPart }
         return isOptional ? String(pattern.path.text.dropLast()) + "?}" : pattern.path.text
     }
 

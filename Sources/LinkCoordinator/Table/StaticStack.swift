@@ -77,11 +77,11 @@ extension StaticStack {
         of first: Entry, in source: TableSource, names: TableNames
     ) -> StaticStack {
         // Most coordinators have no initial screen. They are skipped at once, regardless of the length of the chain.
-        var line = [first.coordinator]
-        var passed = Set(line)
-        while let next = names.initialAbove[line[line.count - 1]], passed.insert(next).inserted { line.append(next) }
+        var chain = [first.coordinator]
+        var passed = Set(chain)
+        while let next = names.initialAbove[chain[chain.count - 1]], passed.insert(next).inserted { chain.append(next) }
         var stack = StaticStack()
-        for coordinator in line.reversed() { stack.appendInitial(of: coordinator, in: source, names: names) }
+        for coordinator in chain.reversed() { stack.appendInitial(of: coordinator, in: source, names: names) }
         if let own = stack.entries.last, own.coordinator == first.coordinator, own.screen == first.screen {
             stack.entries.removeLast()
         }
@@ -103,12 +103,12 @@ extension StaticStack {
     /// Returns the stack with only the last entry of each coordinator that has `slot: single`.
     package func withSingleSlots(in source: TableSource) -> StaticStack {
         var seen = Set<Int>()
-        var kept: [Entry] = []
+        var remaining: [Entry] = []
         for entry in entries.reversed() {
             if source.coordinators[entry.coordinator].singleSlot, !seen.insert(entry.coordinator).inserted { continue }
-            kept.append(entry)
+            remaining.append(entry)
         }
-        return StaticStack(kept.reversed())
+        return StaticStack(remaining.reversed())
     }
 
     /// Returns the first entry that violates a rule of presentation, with the rule in words, or nil.

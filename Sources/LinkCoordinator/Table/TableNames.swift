@@ -48,19 +48,19 @@ package struct TableNames: Sendable {
         var found: [Int?] = parents.map { _ in nil }
         var isDone = parents.map { _ in false }
         for start in parents.indices {
-            var line: [Int] = []
+            var chain: [Int] = []
             var next = start
             var nearest: Int?
             while !isDone[next] {
                 isDone[next] = true
-                line.append(next)
+                chain.append(next)
                 guard let parent = parents[next] else { break }
                 nearest = holds[parent] ? parent : found[parent]
                 if nearest != nil { break }
                 next = parent
             }
             // No element between those of the chain and its end satisfies the condition.
-            for one in line { found[one] = nearest }
+            for one in chain { found[one] = nearest }
         }
         return found
     }

@@ -149,16 +149,16 @@ public struct TableProblem: Error, Sendable, Equatable {
     public var offset: Int
 
     /// The line, column, and JSON pointer of the offset.
-    package var place: JSONLocation
+    package var location: JSONLocation
 
     /// The line in the file, starting at 1.
-    public var line: Int { place.line }
+    public var line: Int { location.line }
 
     /// The column in characters, starting at 1.
-    public var column: Int { place.column }
+    public var column: Int { location.column }
 
     /// The JSON pointer (RFC 6901) of the problem, or an empty text for the table as a whole.
-    public var pointer: String { place.pointer }
+    public var pointer: String { location.pointer }
 
     /// The ids of the affected routes.
     public var routes: [String]
@@ -190,8 +190,8 @@ extension TableProblem {
     /// - Parameter file: The name of the file.
     /// - Returns: The text, which can have several lines.
     public func text(file: String) -> String {
-        var out = "\(file):\(place.line):\(place.column): \(severity.text): \(message) [\(code.rawValue)]"
-        if !place.pointer.isEmpty { out += "\n    at \(place.pointer)" }
+        var out = "\(file):\(location.line):\(location.column): \(severity.text): \(message) [\(code.rawValue)]"
+        if !location.pointer.isEmpty { out += "\n    at \(location.pointer)" }
         if let witness { out += "\n    link: \(witness)" }
         if let device { out += "\n    device: \(device)" }
         if let suggestion { out += "\n    \(suggestion)" }
@@ -208,13 +208,13 @@ extension TableProblem {
         for (name, text) in [("code", code.rawValue), ("message", message), ("file", file)] {
             Self.write(name, text, into: &out)
         }
-        for (name, number) in [("line", place.line), ("column", place.column)] {
+        for (name, number) in [("line", location.line), ("column", location.column)] {
             out.append(",")
             Self.write(name, into: &out)
             out.append(":")
             out.append(decimal: Int64(number))
         }
-        Self.write("pointer", place.pointer, into: &out)
+        Self.write("pointer", location.pointer, into: &out)
         out.append(",\"routes\":[")
         for (index, route) in routes.enumerated() {
             if index > 0 { out.append(",") }

@@ -29,8 +29,8 @@ struct TemplateParser {
     ///
     /// - Parameters:
     ///   - text: The template.
-    ///   - place: A closure that converts a byte offset in the text into one in the file.
-    static func path(_ text: String, place: (Int) -> Int) throws(TextError) -> TableSource.PathTemplate {
+    ///   - fileOffset: A closure that converts a byte offset in the text into one in the file.
+    static func path(_ text: String, fileOffset: (Int) -> Int) throws(TextError) -> TableSource.PathTemplate {
         let bytes = Array(text.utf8)
         if bytes.count > 1, bytes.last == UInt8(ascii: "/") {
             throw TextError("a template must not end with `/`", at: bytes.count - 1)
@@ -48,7 +48,7 @@ struct TemplateParser {
                     try PatternParser.checkCharacters(text.utf8, at: offset)
                     parts.append(.text(text))
                 case .braces(let name, let offset):
-                    parts.append(.name(try self.name(name, at: offset, place)))
+                    parts.append(.name(try self.name(name, at: offset, fileOffset)))
                 }
             }
             if case .text(let only) = parts.first, parts.count == 1, only == "." || only == ".." {
@@ -65,7 +65,7 @@ struct TemplateParser {
     }
 
     private static func name(
-        _ text: String, at offset: Int, _ place: (Int) -> Int
+        _ text: String, at offset: Int, _ fileOffset: (Int) -> Int
     ) throws(TextError) -> Located<String> {
         if text.hasPrefix("query.") {
             throw TextError(
@@ -74,11 +74,11 @@ struct TemplateParser {
         guard NameRule.identifier.matches(text) else {
             throw TextError("expected the name of a capture between the braces", at: offset, kind: .name)
         }
-        return Located(text, at: place(offset))
+        return Located(text, at: fileOffset(offset))
     }
 
     /// Parses an external target, such as `https://shop.example/p/{id}?q={query.q}`.
-    static func external(_ text: String, place: (Int) -> Int) throws(TextError) -> TableSource.ExternalTemplate {
+    static func external(_ text: String, fileOffset: (Int) -> Int) throws(TextError) -> TableSource.ExternalTemplate {
         var reader = TextReader(text)
         var read: [TableSource.TemplatePart] = []
         for piece in try pieces(&reader) {
@@ -87,8 +87,8 @@ struct TemplateParser {
                 try checkURL(Array(text.utf8), at: offset)
                 read.append(.text(text))
             case .braces(let name, let offset) where name.hasPrefix("query."):
-                read.append(.query(Located(String(name.dropFirst(6)), at: place(offset))))
-            case .braces(let name, let offset): read.append(.name(try self.name(name, at: offset, place)))
+                read.append(.query(Located(String(name.dropFirst(6)), at: fileOffset(offset))))
+            case .braces(let name, let offset): read.append(.name(try self.name(name, at: offset, fileOffset)))
             }
         }
         let head = Array(text.utf8.prefix { $0 != UInt8(ascii: "{") && $0 != UInt8(ascii: "}") })

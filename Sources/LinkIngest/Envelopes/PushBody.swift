@@ -43,7 +43,7 @@ struct PushBody {
     /// The detected body format.
     ///
     /// `aps` has precedence, because an APNs body can have a member `message` of its own.
-    var foundKind: PushKind? {
+    var detectedKind: PushKind? {
         if outer.has(.aps) { return .apns }
         if outer.has(.message) || outer.seen & PushMember.messageContent != 0 { return .fcm }
         return nil

@@ -20,11 +20,11 @@ struct ContextWriter: ~Copyable {
     private var heads = OutputArena(chunkBytes: 4096)
     private var written = OutputArena(chunkBytes: 2 * IngestLimits.contextBytes)
     /// The tags of all members, as bits.
-    let wanted: UInt64
+    let passthroughTags: UInt64
     private var seen: UInt64 = 0
 
     init(_ names: [String]) {
-        var wanted: UInt64 = 0
+        var tags: UInt64 = 0
         var others: [[UInt8]] = []
         for name in names.prefix(IngestLimits.contextNames) {
             let bytes = [UInt8](name.utf8)
@@ -37,14 +37,14 @@ struct ContextWriter: ~Copyable {
                 tag = Self.knownNames.count + others.count
                 others.append(bytes)
             }
-            if wanted & 1 << UInt64(tag) != 0 { continue }
-            wanted |= 1 << UInt64(tag)
+            if tags & 1 << UInt64(tag) != 0 { continue }
+            tags |= 1 << UInt64(tag)
             heads.begin()
             Self.appendString(bytes, to: &heads)
             heads.append(byte: UInt8(ascii: ":"))
             members.append(Member(tag: UInt8(tag), head: heads.finish()))
         }
-        self.wanted = wanted
+        self.passthroughTags = tags
         otherNames = others
     }
 
@@ -54,16 +54,18 @@ struct ContextWriter: ~Copyable {
 
     /// Returns a Boolean value that indicates whether a member is passed through.
     @inline(__always)
-    func isWanted(_ tag: UInt8) -> Bool { wanted != 0 && tag < 64 && wanted & (1 &<< UInt64(tag)) != 0 }
+    func isPassedThrough(_ tag: UInt8) -> Bool {
+        passthroughTags != 0 && tag < 64 && passthroughTags & (1 &<< UInt64(tag)) != 0
+    }
 
     /// Stores the value of a member if it is passed through.
     @inline(__always)
     mutating func store(_ tag: UInt8, _ value: ByteView) {
-        if tag < 64, wanted & (1 &<< UInt64(tag)) != 0 { storeWanted(tag, value) }
+        if tag < 64, passthroughTags & (1 &<< UInt64(tag)) != 0 { storePassedThrough(tag, value) }
     }
 
     @inline(never)
-    private mutating func storeWanted(_ tag: UInt8, _ value: ByteView) {
+    private mutating func storePassedThrough(_ tag: UInt8, _ value: ByteView) {
         seen |= 1 &<< UInt64(tag)
         for index in members.indices where members[index].tag == tag { members[index].value = value }
     }
@@ -90,7 +92,7 @@ struct ContextWriter: ~Copyable {
     }
 
     /// A Boolean value that indicates whether a member of this record is stored.
-    var hasSome: Bool { seen != 0 }
+    var hasStoredMembers: Bool { seen != 0 }
 
     /// Clears the members of a record that failed.
     mutating func clear() { seen = 0 }

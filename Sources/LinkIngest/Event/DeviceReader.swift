@@ -52,10 +52,10 @@ struct DeviceReader: ~Copyable {
         let base = cursor.start
         var scope = try cursor.enterObject()
         while true {
-            cursor.plainMembers(&scope, &shape) { tag, plain in
+            cursor.readPlainMembers(&scope, &shape) { tag, plain in
                 known |= Self.store(plain, tag, base, into: device)
             }
-            if cursor.leavesObject(scope) { break }
+            if cursor.leaveObjectIfPossible(scope) { break }
             guard try cursor.nextMember(&scope, &shape) else { break }
             try readAny(scope.tag, &cursor, into: &device.pointee)
         }
@@ -74,7 +74,7 @@ struct DeviceReader: ~Copyable {
     private static func store(
         _ plain: ByteView, _ tag: UInt8, _ base: UnsafePointer<UInt8>, into device: UnsafeMutablePointer<EventDevice>
     ) -> UInt16 {
-        if plain.count > IngestLimits.factBytes { return refuse(plain, tag, base, into: device) }
+        if plain.count > IngestLimits.factBytes { return markUnreadable(plain, tag, base, into: device) }
         // The tags are literals because the compiler (Swift 6.3) does not inline `package` declarations of another
         // module.
         switch tag {
@@ -96,7 +96,7 @@ struct DeviceReader: ~Copyable {
 
     /// Marks a fact that is too long as unreadable, and returns no bit.
     @inline(never)
-    private static func refuse(
+    private static func markUnreadable(
         _ plain: ByteView, _ tag: UInt8, _ base: UnsafePointer<UInt8>, into device: UnsafeMutablePointer<EventDevice>
     ) -> UInt16 {
         if tag == Self.idTag {

@@ -11,7 +11,7 @@ extension EventReader {
         state.hasOther = true
         state.hasMembers = true
         event.isUsual = false
-        state.isPushRecord = state.forms == 0 && recordBody.foundKind != nil
+        state.isPushRecord = state.forms == 0 && recordBody.detectedKind != nil
         if let fault = state.typeFault, !state.isPushRecord { return fault }
         if let fault = completeContext() ?? completeForm() { return fault }
         if state.secondDevice >= 0 {
@@ -30,7 +30,7 @@ extension EventReader {
     }
 
     private mutating func completeForm() -> Fault? {
-        event.request.payloadType = .unsaid
+        event.request.payloadType = .unspecified
         if state.forms > 1 {
             return Fault(
                 reason: .ambiguousEvent, detail: "expected only one of `link`, `path`, `route`, and `payload`",
@@ -39,7 +39,7 @@ extension EventReader {
         if state.isPushRecord {
             event.request.form = .payload
             event.request.payload = text
-            completeKind(found: recordBody.foundKind)
+            completeKind(detected: recordBody.detectedKind)
         } else if state.forms == 0 {
             return Fault(
                 reason: .missingLink, detail: "expected `link`, `path`, `route`, or `payload`, or a push body",
@@ -51,20 +51,20 @@ extension EventReader {
             event.request.params = .empty
             return nil
         case .route:
-            event.request.mode = .unsaid
+            event.request.mode = .unspecified
             return nil
         case .payload:
-            if !state.isPushRecord { completeKind(found: payloadBody.foundKind) }
+            if !state.isPushRecord { completeKind(detected: payloadBody.detectedKind) }
         }
-        event.request.mode = .unsaid
+        event.request.mode = .unspecified
         event.request.params = .empty
         return nil
     }
 
     /// Sets the kind of the push body: the one that the event states, or else the detected one.
-    private mutating func completeKind(found: PushKind?) {
-        state.kind = state.namedKind ?? found ?? .other
-        guard let named = state.namedKind, named != found else { return }
+    private mutating func completeKind(detected: PushKind?) {
+        state.kind = state.namedKind ?? detected ?? .other
+        guard let named = state.namedKind, named != detected else { return }
         event.request.payloadType = named == .apns ? .apns : .fcm
     }
 

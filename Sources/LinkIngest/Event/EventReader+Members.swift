@@ -11,7 +11,7 @@ extension EventReader {
         var scope = try cursor.enterObject()
         while true {
             readPlainMembers(&scope)
-            if cursor.leavesObject(scope) { break }
+            if cursor.leaveObjectIfPossible(scope) { break }
             guard try cursor.nextMember(&scope, &shape) else { break }
             try readAny(scope.tag)
         }
@@ -25,11 +25,11 @@ extension EventReader {
         let end = text.end
         var isID = false
         var isLink = false
-        cursor.plainMembers(&scope, &shape) { tag, plain in
+        cursor.readPlainMembers(&scope, &shape) { tag, plain in
             if tag == EventMember.link.rawValue {
                 isLink = true
                 event.pointee.request.text = plain
-                event.pointee.request.bytesBehind = end - plain.end
+                event.pointee.request.bytesAfter = end - plain.end
             } else if tag == EventMember.id.rawValue {
                 isID = true
                 event.pointee.id = plain
@@ -64,7 +64,7 @@ extension EventReader {
         } else {
             try cursor.skip()
         }
-        if context.isWanted(tag) { context.store(tag, text.slice(start, cursor.offset)) }
+        if context.isPassedThrough(tag) { context.store(tag, text.slice(start, cursor.offset)) }
     }
 
     private mutating func readMember(_ member: EventMember, _ first: UInt8, at start: Int) throws(JSONError) {
@@ -136,7 +136,7 @@ extension EventReader {
         event.request.text = cursor.unescaped(text)
         event.request.isPlain = !text.hasEscape
         event.request.isScreened = false
-        event.request.bytesBehind = text.hasEscape ? 0 : self.text.end - text.raw.end
+        event.request.bytesAfter = text.hasEscape ? 0 : self.text.end - text.raw.end
     }
 
     private mutating func readPayload(_ first: UInt8, at start: Int) throws(JSONError) {

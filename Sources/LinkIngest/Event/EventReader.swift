@@ -61,7 +61,8 @@ package struct EventReader: ~Copyable {
         context = ContextWriter(passthrough)
         // Passthrough members are read one by one, so that their bytes can be stored.
         shape = MemberShape(
-            ContextWriter.knownNames, extra: context.otherNames, plain: EventMember.plainTags & ~context.wanted)
+            ContextWriter.knownNames, extra: context.otherNames, plain: EventMember.plainTags & ~context.passthroughTags
+        )
     }
 
     deinit {
@@ -144,7 +145,7 @@ package struct EventReader: ~Copyable {
             fail(IngestFailure(error, textOffset: textOffset))
             return false
         }
-        if state.isUsual, !context.hasSome, case .link = eventPointer.pointee.request.form {
+        if state.isUsual, !context.hasStoredMembers, case .link = eventPointer.pointee.request.form {
             eventPointer.pointee.deviceCount = 1
             eventPointer.pointee.isUsual = true
             return true
@@ -167,7 +168,7 @@ package struct EventReader: ~Copyable {
         event.request.text = text
         event.request.isPlain = WireFormat.isPlain(text)
         event.request.isScreened = false
-        event.request.bytesBehind = 0
+        event.request.bytesAfter = 0
         return accept(useKey(key))
     }
 
@@ -234,13 +235,13 @@ package struct EventReader: ~Copyable {
             try devices.read(&deviceCursor, into: devicePointer)
             try deviceCursor.finish()
         } catch {
-            return failAgain()
+            return failSecondRead()
         }
-        return device.id.isEmpty ? failAgain() : true
+        return device.id.isEmpty ? failSecondRead() : true
     }
 
     @inline(never)
-    private mutating func failAgain() -> Bool {
+    private mutating func failSecondRead() -> Bool {
         device.clear()
         fail(
             IngestFailure(

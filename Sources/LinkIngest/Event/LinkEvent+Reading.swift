@@ -74,7 +74,7 @@ extension LinkRequest {
 
     private static func mode(_ mode: RequestView.Mode) -> Mode? {
         switch mode {
-        case .unsaid: nil
+        case .unspecified: nil
         case .replace: .replace
         case .append: .append
         case .reuse: .reuse

@@ -80,9 +80,10 @@ enum HelpText {
     private static func entry(_ name: String, _ words: String, _ style: Style) -> [String] {
         var lines = wrap(words, indent: indent)
         let label = "  " + style.name(name)
-        if DisplayWidth.of(name) + 4 > indent || lines.isEmpty { return [label] + lines }
+        if DisplayWidth.width(of: name) + 4 > indent || lines.isEmpty { return [label] + lines }
         lines[0] =
-            label + String(repeating: " ", count: indent - 2 - DisplayWidth.of(name)) + lines[0].drop { $0 == " " }
+            label + String(repeating: " ", count: indent - 2 - DisplayWidth.width(of: name))
+            + lines[0].drop { $0 == " " }
         return lines
     }
 
@@ -90,7 +91,7 @@ enum HelpText {
         var lines: [String] = []
         var line = ""
         for word in text.split(separator: " ") {
-            if !line.isEmpty, DisplayWidth.of(line) + 1 + DisplayWidth.of(String(word)) > width - indent {
+            if !line.isEmpty, DisplayWidth.width(of: line) + 1 + DisplayWidth.width(of: String(word)) > width - indent {
                 lines.append(line)
                 line = ""
             }

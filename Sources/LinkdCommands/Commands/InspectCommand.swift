@@ -63,15 +63,15 @@ enum InspectCommand {
         var scan = try TopicScan(
             connection, topics: topics, partition: call.number("partition").map { Int32($0) }, since: filter.since,
             follow: call.isOn("follow"))
-        var left = call.number("count") ?? .max
-        while left > 0, !scan.isDone {
+        var remaining = call.number("count") ?? .max
+        while remaining > 0, !scan.isDone {
             let more = try scan.next { record in
                 let json = record.json
                 if filter.matches(record, json) {
                     printer.print(record, json)
-                    left -= 1
+                    remaining -= 1
                 }
-                return left > 0
+                return remaining > 0
             }
             call.console.out.flush()
             if !more { break }

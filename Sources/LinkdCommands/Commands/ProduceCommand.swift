@@ -83,12 +83,12 @@ private struct ProduceJob {
     mutating func run() throws(CommandFailure) -> ExitCode {
         Interruption.installHandlers()
         if !call.isOn("dry-run") { sender = try makeSender() }
-        for path in call.operands.isEmpty ? ["-"] : call.operands where wantsMore {
+        for path in call.operands.isEmpty ? ["-"] : call.operands where readsMore {
             let source = try ByteSource(path: path)
             if source.isTerminal { call.console.note("Type events or links, one per line. End with Ctrl-D.") }
             var input = try EventInput(
                 source, format: format, raw: call.isOn("raw"), passthrough: settings.list("passthrough"))
-            while wantsMore, let line = input.next() { try send(line, of: source) }
+            while readsMore, let line = input.next() { try send(line, of: source) }
             if source.hasFailed {
                 reportUnreadable(EventLine.Fault(text: "the input cannot be read"), at: nil, of: source)
             }
@@ -97,7 +97,7 @@ private struct ProduceJob {
     }
 
     /// A Boolean value that indicates whether to read more lines: `--count` is not reached, and no signal was received.
-    private var wantsMore: Bool { summary.read - summary.unreadable < limit && Interruption.signalNumber == nil }
+    private var readsMore: Bool { summary.read - summary.unreadable < limit && Interruption.signalNumber == nil }
 
     /// Returns a sender, after a broker has confirmed that the topic exists.
     private func makeSender() throws(CommandFailure) -> EventSender {
@@ -159,9 +159,9 @@ private struct ProduceJob {
         guard let rate, let sender else { return }
         let due = start + Double(sender.sent) / Double(rate)
         while Interruption.signalNumber == nil {
-            let left = due - Platform.monotonicSeconds
-            guard left > 0 else { return }
-            sender.wait(milliseconds: Int32(max(1, min(100, left * 1000))))
+            let delay = due - Platform.monotonicSeconds
+            guard delay > 0 else { return }
+            sender.wait(milliseconds: Int32(max(1, min(100, delay * 1000))))
         }
     }
 
@@ -214,8 +214,8 @@ private struct ProduceJob {
     /// Returns the failure for undelivered records: exit code 77 if an access right is missing, otherwise 1.
     private func deliveryFailure() -> CommandFailure {
         let failures = sender?.failures ?? []
-        let why = failures.map { "\($0.code.name) \($0.count)" }.joined(separator: ", ")
-        let reason = "\(summary.failed) of \(Counts.text(summary.sent, "record")) not delivered (\(why))"
+        let errorCounts = failures.map { "\($0.code.name) \($0.count)" }.joined(separator: ", ")
+        let reason = "\(summary.failed) of \(Counts.text(summary.sent, "record")) not delivered (\(errorCounts))"
         if failures.first?.code == .topicAuthorizationFailed {
             return CommandFailure(
                 .refused, reason,

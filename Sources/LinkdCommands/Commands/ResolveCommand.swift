@@ -227,9 +227,9 @@ private final class ResolveJob {
             for line in explanation.text.split(separator: "\n") { out.line("      " + Escaping.visible(String(line))) }
             return
         }
-        let words = explanation.failure?.words ?? "also claims it"
+        let text = explanation.failure?.text ?? "also claims it"
         let listed = explanation.listed.isEmpty ? "" : " (the table lists \(list(explanation.listed)))"
-        out.line("    " + name + "  " + Escaping.visible(words + listed))
+        out.line("    " + name + "  " + Escaping.visible(text + listed))
     }
 
     private func list(_ names: [String]) -> String {

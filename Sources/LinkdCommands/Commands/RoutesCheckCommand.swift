@@ -51,7 +51,7 @@ enum RoutesCheckCommand {
         let schema = call.number("for-schema").map { Int($0) }
         var checked: [CheckedTable] = []
         for path in try LoadedTables.paths(call) {
-            var one = try CheckedTable(path: path, advises: true, forSchemaVersion: schema)
+            var one = try CheckedTable(path: path, includesAdvice: true, forSchemaVersion: schema)
             one.problems.removeAll { $0.severity == .warning && allowed.contains($0.code) }
             checked.append(one)
         }
@@ -82,21 +82,21 @@ enum RoutesCheckCommand {
     /// Returns the codes to ignore.
     ///
     /// A word that is not the code of a warning ends with exit code 64.
-    private static func allowed(_ words: [String]) throws(CommandFailure) -> Set<TableProblem.Code> {
+    private static func allowed(_ names: [String]) throws(CommandFailure) -> Set<TableProblem.Code> {
         var codes: Set<TableProblem.Code> = []
-        for word in words {
-            if let code = TableProblem.Code.ofWarnings.first(where: { $0.rawValue == word }) {
+        for name in names {
+            if let code = TableProblem.Code.ofWarnings.first(where: { $0.rawValue == name }) {
                 codes.insert(code)
                 continue
             }
             let known = TableProblem.Code.ofWarnings.map(\.rawValue)
-            let isError = TableProblem.Code(rawValue: word) != nil
+            let isError = TableProblem.Code(rawValue: name) != nil
             throw CommandFailure(
                 .usage,
                 isError
-                    ? "`\(Escaping.visible(word))` is the code of an error, which cannot be ignored"
-                    : "`\(Escaping.visible(word))` is not the code of a warning",
-                advice: NearestName.of(word, among: known).map { "use `\($0)`" }
+                    ? "`\(Escaping.visible(name))` is the code of an error, which cannot be ignored"
+                    : "`\(Escaping.visible(name))` is not the code of a warning",
+                advice: NearestName.of(name, among: known).map { "use `\($0)`" }
                     ?? "use one of \(known.joined(separator: ", "))")
         }
         return codes
@@ -107,8 +107,8 @@ enum RoutesCheckCommand {
             let file = Escaping.visible(checked.path)
             for problem in checked.problems {
                 let lines = problem.text(file: file).split(separator: "\n").map { Escaping.visible(String($0)) }
-                let paint: Style.Paint = problem.severity == .error ? .bad : .warning
-                out.line(out.style.paint(lines.first ?? "", paint))
+                let role: Style.TextRole = problem.severity == .error ? .bad : .warning
+                out.line(out.style.paint(lines.first ?? "", role))
                 for line in lines.dropFirst() { out.line(line) }
             }
             guard let table = checked.table, !checked.isRefused else { continue }
@@ -159,9 +159,9 @@ enum RoutesCheckCommand {
         json.text("severity", problem.severity.text)
         json.text("code", problem.code.rawValue)
         json.text("message", problem.message)
-        json.number("line", Int64(problem.place.line))
-        json.number("column", Int64(problem.place.column))
-        json.text("pointer", problem.place.pointer)
+        json.number("line", Int64(problem.location.line))
+        json.number("column", Int64(problem.location.column))
+        json.text("pointer", problem.location.pointer)
         if let suggestion = problem.suggestion { json.text("suggestion", suggestion) }
         if let witness = problem.witness { json.text("link", witness) }
         if let device = problem.device { json.text("device", device) }

@@ -45,7 +45,7 @@ enum RoutesCoverageCommand {
         }
         let report = CoverageReport(table, coverage, unreadable: unreadable)
         if call.json { call.console.out.line(report.json) } else { report.print(on: call.console.out) }
-        let never = report.neverTaken
+        let never = report.neverSelected
         if call.isOn("all"), !never.isEmpty {
             throw CommandFailure(
                 .finding,

@@ -88,11 +88,11 @@ enum RoutesDiffCommand {
     }
 
     private static func checkChanges(
-        _ call: Invocation, _ changed: Int, _ words: String
+        _ call: Invocation, _ changed: Int, _ changeText: String
     ) throws(CommandFailure) -> ExitCode {
         guard changed > 0, call.text("fail-on") != "none" else { return .success }
         throw CommandFailure(
-            .finding, Escaping.visible(words),
+            .finding, Escaping.visible(changeText),
             advice: "see `linkd routes explain` for the links above, and change the table if a change is not intended")
     }
 

@@ -120,9 +120,9 @@ enum RoutesExportCommand {
         printHosts(table, call, file: "assetlinks.json") { "android:host=\"\($0)\"" }
     }
 
-    private static func emptyExport(_ table: RouteTable, _ what: String) -> CommandFailure {
+    private static func emptyExport(_ table: RouteTable, _ content: String) -> CommandFailure {
         CommandFailure(
-            .badData, "table \(Escaping.visible(table.id)) matches no \(what), so there is nothing to export",
+            .badData, "table \(Escaping.visible(table.id)) matches no \(content), so there is nothing to export",
             advice: "add the scheme https and a host to its `link`, or use --format swift")
     }
 
@@ -136,15 +136,15 @@ enum RoutesExportCommand {
         guard let (block, _) = WebBlock.first(table.source) else { return }
         for rule in WebBlock.hosts(block) {
             let text = Escaping.visible(rule.text)
-            let words: String
+            let location: String
             switch rule {
-            case .exact(_, nil): words = "Serve it as https://\(text)/.well-known/\(file)"
-            case .suffix: words = "Serve it as https://HOST/.well-known/\(file) on each host of \(text)"
+            case .exact(_, nil): location = "Serve it as https://\(text)/.well-known/\(file)"
+            case .suffix: location = "Serve it as https://HOST/.well-known/\(file) on each host of \(text)"
             default:
                 call.console.warn("note: the file cannot state the port of \(text), so serve it on the default port")
                 continue
             }
-            call.console.note("\(words). The entry in the app is \(Escaping.visible(name(rule.text))).")
+            call.console.note("\(location). The entry in the app is \(Escaping.visible(name(rule.text))).")
         }
     }
 }

@@ -57,9 +57,9 @@ enum TopicsCreateCommand {
         let state = try TopicState(TopicDeclaration.all(of: names), admin)
         let missing = declarations.filter { state.description(of: $0.name)?.exists != true }
         let results = try create(missing, call, state, admin)
-        let wanted = Int(call.number("partitions") ?? 6)
+        let requested = Int(call.number("partitions") ?? 6)
         let outcomes = declarations.map { declaration in
-            outcome(declaration, state, results.first { $0.name == declaration.name }, wanted, call)
+            outcome(declaration, state, results.first { $0.name == declaration.name }, requested, call)
         }
         print(outcomes, call)
         guard let first = outcomes.compactMap(\.finding).max(by: { $0.code.rawValue < $1.code.rawValue }) else {
@@ -105,7 +105,7 @@ enum TopicsCreateCommand {
         if let input = declaration.input {
             let own = settings["max.message.bytes"] ?? state.setting("max.message.bytes", of: input)
             let bytes = own.flatMap { Int64($0) } ?? TopicDeclaration.defaultMessageBytes
-            settings["max.message.bytes"] = String(bytes + TopicDeclaration.deadLetterRoom)
+            settings["max.message.bytes"] = String(bytes + TopicDeclaration.deadLetterHeaderBytes)
         }
         return TopicSpecification(
             name: declaration.name, partitions: Int32(call.number("partitions") ?? 6),
@@ -113,7 +113,8 @@ enum TopicsCreateCommand {
     }
 
     private static func outcome(
-        _ declaration: TopicDeclaration, _ state: TopicState, _ result: TopicResult?, _ wanted: Int, _ call: Invocation
+        _ declaration: TopicDeclaration, _ state: TopicState, _ result: TopicResult?, _ requested: Int,
+        _ call: Invocation
     ) -> Outcome {
         if let error = result?.error, error.code != .topicAlreadyExists {
             return Outcome(
@@ -121,16 +122,18 @@ enum TopicsCreateCommand {
         }
         if let result {
             let word = result.error != nil ? "exists" : call.isOn("dry-run") ? "would be created" : "created"
-            return Outcome(declaration: declaration, state: word, partitions: wanted)
+            return Outcome(declaration: declaration, state: word, partitions: requested)
         }
-        let there = state.description(of: declaration.name)?.partitions.count ?? 0
-        guard there < wanted else { return Outcome(declaration: declaration, state: "exists", partitions: there) }
+        let existing = state.description(of: declaration.name)?.partitions.count ?? 0
+        guard existing < requested else {
+            return Outcome(declaration: declaration, state: "exists", partitions: existing)
+        }
         return Outcome(
-            declaration: declaration, state: "exists", partitions: there,
+            declaration: declaration, state: "exists", partitions: existing,
             finding: CommandFailure(
-                .finding, "topic \(declaration.name) has \(Counts.text(there, "partition")), \(wanted) requested",
+                .finding, "topic \(declaration.name) has \(Counts.text(existing, "partition")), \(requested) requested",
                 advice: "add partitions with Kafka's own tools (which moves devices to other partitions), or pass "
-                    + "--partitions \(there)"
+                    + "--partitions \(existing)"
             ))
     }
 

@@ -69,8 +69,8 @@ enum WorkerCommand {
         let loaded = try LoadedTables(settings, shipped: nil) { file, problem in
             let isError = problem.severity == .error
             var fields = [
-                LogField("file", .text(file)), LogField("line", .count(problem.place.line)),
-                LogField("column", .count(problem.place.column)), LogField("code", .text(problem.code.rawValue)),
+                LogField("file", .text(file)), LogField("line", .count(problem.location.line)),
+                LogField("column", .count(problem.location.column)), LogField("code", .text(problem.code.rawValue)),
             ]
             if let suggestion = problem.suggestion { fields.append(LogField("advice", .text(suggestion))) }
             log.log(

@@ -67,15 +67,16 @@ struct DemoReport {
                     DisplayWidth.cut(Escaping.visible(device), to: 14), decision
                 ))
         }
-        let link = rows.map { DisplayWidth.of($0.link) }.max() ?? 0
-        let device = rows.map { DisplayWidth.of($0.device) }.max() ?? 0
+        let link = rows.map { DisplayWidth.width(of: $0.link) }.max() ?? 0
+        let device = rows.map { DisplayWidth.width(of: $0.device) }.max() ?? 0
         for row in rows {
             let outcome = row.decision["outcome"]?.string ?? "?"
             let padded = DisplayWidth.pad(Escaping.visible(outcome), to: 8)
             out.line(
                 "  " + DisplayWidth.pad(row.link, to: link) + "  "
                     + out.style.paint(DisplayWidth.pad(row.device, to: device), .dim)
-                    + "  " + out.style.paint(padded, DecisionView.paint(outcome)) + "  " + view.summary(row.decision))
+                    + "  " + out.style.paint(padded, DecisionView.role(of: outcome)) + "  " + view.summary(row.decision)
+            )
             let indent = String(repeating: " ", count: link + device + 16)
             for line in view.data(row.decision) { out.line(indent + out.style.paint(line, .dim)) }
         }

@@ -27,14 +27,14 @@ struct Connection {
 
     /// Returns the configuration of a client: the properties of the command, overridden by those of the user.
     func configuration(
-        _ role: ClientRole, _ wanted: KeyValuePairs<String, String> = [:]
+        _ role: ClientRole, _ ownProperties: KeyValuePairs<String, String> = [:]
     ) -> ClientConfiguration {
         var result = ClientConfiguration([
             "bootstrap.servers": bootstrap.joined(separator: ","), "client.id": "linkd",
             "socket.nagle.disable": "true", "reconnect.backoff.ms": "50", "reconnect.backoff.max.ms": "1000",
             "allow.auto.create.topics": "false",
         ])
-        result.merge(ClientConfiguration(wanted))
+        result.merge(ClientConfiguration(ownProperties))
         for pair in properties where applies(pair.key, role) { result[LibrdkafkaKeys.bare(pair.key)] = pair.value }
         return result
     }
@@ -115,30 +115,30 @@ struct Connection {
 extension CommandFailure {
     /// Creates the failure for an error of librdkafka.
     ///
-    /// - Parameter what: The operation, such as `reading link-events`.
-    init(_ error: KafkaError, while what: String) {
+    /// - Parameter operation: The operation, such as `reading link-events`.
+    init(_ error: KafkaError, while operation: String) {
         switch KafkaErrorClass(error) {
         case .authorization(let resource):
             self.init(
-                .refused, "\(what): not allowed (\(error.name))",
+                .refused, "\(operation): not allowed (\(error.name))",
                 advice: "grant this user access to the \(resource.rawValue)")
         case .authentication:
             self.init(
-                .refused, "\(what): the broker refused to authenticate this client",
+                .refused, "\(operation): the broker refused to authenticate this client",
                 advice: "check user, password, and certificates")
         default:
             switch error.code {
             case .unknownTopic, .unknownTopicOrPartition, .unknownPartition:
                 self.init(
-                    .configuration, "\(what): the topic does not exist",
+                    .configuration, "\(operation): the topic does not exist",
                     advice: "create it with `linkd topics create`, or specify another topic")
             case .transport, .timedOut, .allBrokersDown, .resolve, .requestTimedOut, .leaderNotAvailable:
                 self.init(
-                    .unavailable, "\(what): no response in time (\(error.name))",
+                    .unavailable, "\(operation): no response in time (\(error.name))",
                     advice: "check that all brokers can be reached and try again")
             default:
                 self.init(
-                    .internalError, "\(what): \(Escaping.visible(error.description))",
+                    .internalError, "\(operation): \(Escaping.visible(error.description))",
                     advice: "look the code up in Kafka's protocol guide and check the broker's log")
             }
         }

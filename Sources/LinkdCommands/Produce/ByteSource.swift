@@ -69,8 +69,8 @@ final class ByteSource {
         guard peek() != nil else { return false }
         while peek() != nil {
             let stop = chunk[position..<end].firstIndex(of: UInt8(ascii: "\n"))
-            let room = max(0, limit + 1 - line.count)
-            line += chunk[position..<(stop ?? end)].prefix(room)
+            let remaining = max(0, limit + 1 - line.count)
+            line += chunk[position..<(stop ?? end)].prefix(remaining)
             position = stop.map { $0 + 1 } ?? end
             if stop != nil { break }
         }

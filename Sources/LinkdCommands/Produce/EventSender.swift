@@ -56,9 +56,9 @@ struct EventSender {
     ///
     /// After an interruption it waits at most 5 more seconds. Records in flight then count as not delivered.
     func finish(progress: (DeliveryCounts) -> Void) {
-        var patience = 25
-        while producer.outstanding > 0, producer.fatalError == nil, patience > 0 {
-            if Interruption.signalNumber != nil { patience -= 1 }
+        var remainingWaits = 25
+        while producer.outstanding > 0, producer.fatalError == nil, remainingWaits > 0 {
+            if Interruption.signalNumber != nil { remainingWaits -= 1 }
             do throws(KafkaError) {
                 try producer.flush(timeoutMilliseconds: 200)
             } catch {

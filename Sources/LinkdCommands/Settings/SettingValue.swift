@@ -71,7 +71,7 @@ extension ValueType {
             if text == "auto" { return .auto }
             return number(Durations.parse(text), range).map { .duration(milliseconds: $0) }
         case .time: return Timestamps.parse(text, now: 0) == nil ? nil : .text(text)
-        case .choice(let words): return words.contains(text) ? .text(text) : nil
+        case .choice(let choices): return choices.contains(text) ? .text(text) : nil
         case .boolean: return text == "true" ? .boolean(true) : text == "false" ? .boolean(false) : nil
         case .file: return text.isEmpty ? nil : .text(text)
         case .topics, .addresses, .files, .texts, .pairs: return nil

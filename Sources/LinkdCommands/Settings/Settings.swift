@@ -56,7 +56,9 @@ struct Settings: Sendable {
                 return Entry(value: row.type.parse([make()], splitting: true), source: .default)
             }
         }
-        guard let value = row.type.parse(texts.texts, splitting: texts.splitting) else { throw wrong(row, texts) }
+        guard let value = row.type.parse(texts.texts, splitting: texts.splitting) else {
+            throw invalidValue(row, texts)
+        }
         return Entry(value: value, source: texts.source)
     }
 
@@ -71,7 +73,7 @@ struct Settings: Sendable {
     }
 
     /// Returns the failure for an invalid value, with its source and the expected value.
-    private static func wrong(_ row: SettingRow, _ texts: SettingTexts) -> CommandFailure {
+    private static func invalidValue(_ row: SettingRow, _ texts: SettingTexts) -> CommandFailure {
         let shown = Escaping.visible(DisplayWidth.cut(texts.texts.joined(separator: ","), to: 80))
         return CommandFailure(
             texts.source.code, "\(texts.source.description): `\(shown)` is not a valid value for `\(row.name)`",

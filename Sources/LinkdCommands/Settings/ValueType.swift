@@ -51,7 +51,7 @@ indirect enum ValueType: Sendable {
         case .duration: "duration"
         case .durationOrAuto: "duration or `auto`"
         case .time: "time, or duration before now"
-        case .choice(let words): words.joined(separator: ", ")
+        case .choice(let choices): choices.joined(separator: ", ")
         case .boolean: "true, false"
         case .file: "file"
         case .files: "list of files"
@@ -72,7 +72,7 @@ indirect enum ValueType: Sendable {
         case .size: "SIZE"
         case .duration, .durationOrAuto: "DURATION"
         case .time: "TIME"
-        case .choice(let words): words.joined(separator: "|")
+        case .choice(let choices): choices.joined(separator: "|")
         case .boolean: "true|false"
         case .file, .files: "FILE"
         case .texts: "NAME"
@@ -101,7 +101,7 @@ indirect enum ValueType: Sendable {
     /// The expected value, for error messages.
     var expectation: String {
         switch self {
-        case .choice(let words): "one of \(words.joined(separator: ", "))"
+        case .choice(let choices): "one of \(choices.joined(separator: ", "))"
         case .boolean: "true or false"
         case .file: "a file"
         case .time: "a time such as 2026-11-20T10:00:00Z, or a duration before now such as 15m"

@@ -32,9 +32,9 @@ struct CheckedTable {
     ///
     /// - Parameters:
     ///   - path: The path of the file.
-    ///   - advises: A Boolean value that indicates whether to report valid parts that are probably unintended.
+    ///   - includesAdvice: A Boolean value that indicates whether to report valid parts that are probably unintended.
     ///   - version: The newest schema version of an older library, whose problems with the table are added, or nil.
-    init(path: String, advises: Bool = false, forSchemaVersion version: Int? = nil) throws(CommandFailure) {
+    init(path: String, includesAdvice: Bool = false, forSchemaVersion version: Int? = nil) throws(CommandFailure) {
         self.path = path
         switch Platform.contents(of: path, limit: Self.limitBytes) {
         case .failure(let error):
@@ -43,7 +43,8 @@ struct CheckedTable {
                 advice: "specify a file that this user can read")
         case .success(let bytes):
             json = bytes
-            (table, problems, isTruncated) = RouteTable.check(bytes, advises: advises, forSchemaVersion: version)
+            (table, problems, isTruncated) = RouteTable.check(
+                bytes, includesAdvice: includesAdvice, forSchemaVersion: version)
             let errors = problems.filter { $0.severity == .error }
             if !errors.isEmpty && errors.allSatisfy({ Self.compilable.contains($0.code) }) {
                 unchecked = RouteTable.unchecked(bytes)

@@ -13,11 +13,11 @@ struct DecisionView {
     func outcome(_ decision: JSONValue) -> String {
         let outcome = decision["outcome"]?.string ?? "?"
         if Decision.isFallback(decision) { return style.paint(Escaping.visible(outcome) + " by fallback", .warning) }
-        return style.paint(Escaping.visible(outcome), Self.paint(outcome))
+        return style.paint(Escaping.visible(outcome), Self.role(of: outcome))
     }
 
     /// Returns the color of an outcome.
-    static func paint(_ outcome: String) -> Style.Paint {
+    static func role(of outcome: String) -> Style.TextRole {
         switch outcome {
         case "navigate", "external": .good
         case "deferred", "none": .warning

@@ -23,7 +23,7 @@ struct Style: Sendable {
     var enabled: Bool
 
     /// The meaning of a text, which determines its color.
-    enum Paint: String, Sendable {
+    enum TextRole: String, Sendable {
         /// A heading.
         case heading = "1"
         /// Less important text.
@@ -39,9 +39,9 @@ struct Style: Sendable {
     }
 
     /// Returns the text in the color of its meaning, or unchanged for nil.
-    func paint(_ text: String, _ paint: Paint?) -> String {
-        guard enabled, let paint, !text.isEmpty else { return text }
-        return "\u{1B}[\(paint.rawValue)m\(text)\u{1B}[0m"
+    func paint(_ text: String, _ role: TextRole?) -> String {
+        guard enabled, let role, !text.isEmpty else { return text }
+        return "\u{1B}[\(role.rawValue)m\(text)\u{1B}[0m"
     }
 
     /// Returns the text as a heading.

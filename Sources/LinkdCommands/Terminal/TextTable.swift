@@ -9,12 +9,12 @@ struct TextTable {
         /// The text, without control characters.
         var text: String
         /// The meaning of the text.
-        var paint: Style.Paint?
+        var role: Style.TextRole?
 
         /// Creates a cell.
-        init(_ text: String, _ paint: Style.Paint? = nil) {
+        init(_ text: String, _ role: Style.TextRole? = nil) {
             self.text = text
-            self.paint = paint
+            self.role = role
         }
     }
 
@@ -41,9 +41,11 @@ struct TextTable {
     ///
     /// A column is as wide as its widest cell.
     func lines(style: Style) -> [String] {
-        var widths = titles.map(DisplayWidth.of)
+        var widths = titles.map(DisplayWidth.width)
         for row in rows {
-            for (index, cell) in row.enumerated() { widths[index] = max(widths[index], DisplayWidth.of(cell.text)) }
+            for (index, cell) in row.enumerated() {
+                widths[index] = max(widths[index], DisplayWidth.width(of: cell.text))
+            }
         }
         let heading = titles.map { Cell($0, .heading) }
         return ([heading] + rows).map { line($0, widths: widths, style: style) }
@@ -55,7 +57,7 @@ struct TextTable {
             let last = index == cells.count - 1
             let right = alignments[index] == .right
             let text = last && !right ? cell.text : DisplayWidth.pad(cell.text, to: widths[index], right: right)
-            parts.append(style.paint(text, cell.paint))
+            parts.append(style.paint(text, cell.role))
         }
         return trimmed(parts.joined(separator: "  "))
     }

@@ -57,11 +57,11 @@ enum TopicChecks {
     ) -> [TopicFinding] {
         var findings: [TopicFinding] = []
         let count = description.partitions.count
-        if let wanted = expected.partitions, count < wanted {
+        if let expectedCount = expected.partitions, count < expectedCount {
             findings.append(
                 TopicFinding(
                     topic: declaration.name, code: "partitions",
-                    text: "has \(Counts.text(count, "partition")), expected \(wanted)",
+                    text: "has \(Counts.text(count, "partition")), expected \(expectedCount)",
                     advice: "add partitions with Kafka's own tools, or pass --partitions \(count)"))
         }
         if let lanes = expected.lanes, declaration.role == .input, count < lanes {
@@ -85,10 +85,11 @@ enum TopicChecks {
     ) -> [TopicFinding] {
         var findings: [TopicFinding] = []
         let fewest = description.partitions.map(\.replicas.count).min() ?? 0
-        if let wanted = expected.replication, wanted > 0, fewest < wanted {
+        if let expectedCount = expected.replication, expectedCount > 0, fewest < expectedCount {
             findings.append(
                 TopicFinding(
-                    topic: name, code: "replication", text: "has \(Counts.text(fewest, "replica")), expected \(wanted)",
+                    topic: name, code: "replication",
+                    text: "has \(Counts.text(fewest, "replica")), expected \(expectedCount)",
                     advice: "reassign its partitions with Kafka's own tools, or pass --replication \(fewest)"))
         }
         let alone = description.partitions.filter { $0.inSyncReplicas.count == 1 }
@@ -113,14 +114,14 @@ enum TopicChecks {
                     advice: "set cleanup.policy=delete"))
         }
         if let input = declaration.input, let own = bytes(name, state), let source = bytes(input, state),
-            own < source + TopicDeclaration.deadLetterRoom
+            own < source + TopicDeclaration.deadLetterHeaderBytes
         {
             findings.append(
                 TopicFinding(
                     topic: name, code: "message_bytes",
                     text: "accepts \(own) bytes per record, less than the \(source) bytes of its input plus room for "
                         + "headers, so that large dead letters are truncated",
-                    advice: "set max.message.bytes=\(source + TopicDeclaration.deadLetterRoom)"))
+                    advice: "set max.message.bytes=\(source + TopicDeclaration.deadLetterHeaderBytes)"))
         }
         return findings
     }

@@ -27,7 +27,7 @@ struct TopicDeclaration {
     static let defaultMessageBytes: Int64 = 1_048_588
 
     /// The bytes reserved for the headers that a dead letter has in addition to the original record.
-    static let deadLetterRoom: Int64 = 64 << 10
+    static let deadLetterHeaderBytes: Int64 = 64 << 10
 }
 
 /// The state of the declared topics in the cluster.
@@ -44,8 +44,8 @@ struct TopicState {
         let names = declarations.map(\.name)
         do throws(KafkaError) {
             descriptions = try admin.describe(topics: names, timeoutMilliseconds: 10_000)
-            let there = descriptions.filter { $0.error == nil }.map(\.name)
-            let results = try admin.settings(ofTopics: there, timeoutMilliseconds: 10_000)
+            let existing = descriptions.filter { $0.error == nil }.map(\.name)
+            let results = try admin.settings(ofTopics: existing, timeoutMilliseconds: 10_000)
             settings = Dictionary(
                 results.filter { $0.error == nil }.map { ($0.name, $0.values) }, uniquingKeysWith: { first, _ in first }
             )

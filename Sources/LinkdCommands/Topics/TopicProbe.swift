@@ -79,14 +79,14 @@ struct TopicProbe {
         throw KafkaError(code: .timedOut)
     }
 
-    private func finding(_ error: KafkaError, topic: String, _ what: String) -> TopicFinding {
+    private func finding(_ error: KafkaError, topic: String, _ operation: String) -> TopicFinding {
         if case .authorization(let resource) = KafkaErrorClass(error) {
             return TopicFinding(
-                topic: topic, code: "not_allowed", text: "\(what) is not allowed (\(error.name))",
+                topic: topic, code: "not_allowed", text: "\(operation) is not allowed (\(error.name))",
                 advice: "grant this user Write access to the \(resource.rawValue)", isRefusal: true)
         }
         return TopicFinding(
-            topic: topic, code: "probe", text: "\(what) failed: \(Escaping.visible(error.description))",
+            topic: topic, code: "probe", text: "\(operation) failed: \(Escaping.visible(error.description))",
             advice: "look the code up in Kafka's protocol guide")
     }
 }

@@ -8,8 +8,8 @@ internal import DispatchWorker
 package struct AdversarialRun: ~Copyable {
     /// A record with different results.
     package struct Difference: Sendable {
-        /// The name of the world.
-        package let world: String
+        /// The name of the environment.
+        package let environment: String
         /// The name of the pass.
         package let pass: String
         /// The number of the round, from 0.
@@ -22,7 +22,7 @@ package struct AdversarialRun: ~Copyable {
     }
 
     private let recordsPerRound: Int
-    private let worlds: [World]
+    private let environments: [FuzzEnvironment]
     private let seed: UInt64
     private var lanes: [LaneBox]
     private var round = 0
@@ -39,46 +39,47 @@ package struct AdversarialRun: ~Copyable {
     /// A lane that processes all rounds.
     private final class LaneBox {
         var lane: RecordLane
-        init(_ world: World) { lane = RecordLane(world, isPacked: true) }
+        init(_ environment: FuzzEnvironment) { lane = RecordLane(environment, isPacked: true) }
     }
 
     /// Creates a run.
     ///
     /// - Parameters:
-    ///   - worlds: The worlds, which the rounds use in turn.
+    ///   - environments: The environments, which the rounds use in turn.
     ///   - seed: The seed of all choices.
     ///   - recordsPerRound: The number of generated records in each round. Each is compared five times.
-    package init(worlds: [World], seed: UInt64, recordsPerRound: Int = 2_000) {
+    package init(environments: [FuzzEnvironment], seed: UInt64, recordsPerRound: Int = 2_000) {
         self.recordsPerRound = recordsPerRound
-        self.worlds = worlds
+        self.environments = environments
         self.seed = seed
-        lanes = worlds.map { LaneBox($0) }
+        lanes = environments.map { LaneBox($0) }
     }
 
     /// Runs the next round and returns the first difference of each pass.
     package mutating func next() -> [Difference] {
-        let index = round % worlds.count
+        let index = round % environments.count
         var random = RandomSource(seed: seed &+ UInt64(round) &* 0x9E37_79B9)
-        let records = records(worlds[index], &random)
-        let alone = freshDigests(records, worlds[index])
-        var found = lawViolations(records, worlds[index], letter: World.name(of: index), &random)
+        let records = records(environments[index], &random)
+        let alone = freshDigests(records, environments[index])
+        var found = lawViolations(records, environments[index], letter: FuzzEnvironment.name(of: index), &random)
         for pass in Pass.allCases {
             let order = pass.order(records, &random)
             let wrong: Int?
             if pass == .longLived {
                 wrong = Self.firstWrong(order, records, alone, &lanes[index].lane, &random)
             } else {
-                var lane = RecordLane(worlds[index], isPacked: pass != .inOrder)
+                var lane = RecordLane(environments[index], isPacked: pass != .inOrder)
                 wrong = Self.firstWrong(order, records, alone, &lane, &random)
             }
             compared += order.count
             guard let wrong else { continue }
             reduced += 1
             let history = reduced <= Self.mostReduced ? order[...wrong].map { records[$0] } : []
-            let reduction = SequenceReduction(worlds[index], letter: World.name(of: index))
+            let reduction = SequenceReduction(environments[index], letter: FuzzEnvironment.name(of: index))
             found.append(
                 Difference(
-                    world: worlds[index].name, pass: pass.rawValue, round: round, record: records[order[wrong]],
+                    environment: environments[index].name, pass: pass.rawValue, round: round,
+                    record: records[order[wrong]],
                     input: reduction.reduce(history)))
         }
         round += 1
@@ -104,8 +105,8 @@ package struct AdversarialRun: ~Copyable {
     }
 
     /// Generates the records of a round: a single phase with few or many deviations, or many short phases.
-    private func records(_ world: World, _ random: inout RandomSource) -> [FuzzRecord] {
-        var generator = EventGenerator(world.words)
+    private func records(_ environment: FuzzEnvironment, _ random: inout RandomSource) -> [FuzzRecord] {
+        var generator = EventGenerator(environment.words)
         let kind = random.below(6)
         let span = kind == 5 ? 40 + random.below(100) : recordsPerRound
         var offset = Int64(random.below(1_000_000))
@@ -125,9 +126,9 @@ package struct AdversarialRun: ~Copyable {
         }
     }
 
-    private mutating func freshDigests(_ records: [FuzzRecord], _ world: World) -> [UInt64] {
+    private mutating func freshDigests(_ records: [FuzzRecord], _ environment: FuzzEnvironment) -> [UInt64] {
         records.map { record in
-            var lane = RecordLane(world)
+            var lane = RecordLane(environment)
             var digest: UInt64 = 0
             lane.run(CollectionOfOne(record)) { _, cause, decisions in
                 digest = Digest.of(cause, decisions)
@@ -140,14 +141,15 @@ package struct AdversarialRun: ~Copyable {
 
     /// Compares some of the records with equivalent ones.
     private func lawViolations(
-        _ records: [FuzzRecord], _ world: World, letter: UInt8, _ random: inout RandomSource
+        _ records: [FuzzRecord], _ environment: FuzzEnvironment, letter: UInt8, _ random: inout RandomSource
     ) -> [Difference] {
         var found: [Difference] = []
         for record in records where random.one(in: 20) {
-            let result = RecordLane.fresh(record, world)
-            guard let wrong = EventLaws(world).wrong(result, of: record) else { continue }
+            let result = RecordLane.fresh(record, environment)
+            guard let wrong = EventLaws(environment).wrong(result, of: record) else { continue }
             let input = SequenceReduction.input([record], letter: letter)
-            found.append(Difference(world: world.name, pass: wrong, round: round, record: record, input: input))
+            found.append(
+                Difference(environment: environment.name, pass: wrong, round: round, record: record, input: input))
         }
         return found
     }
@@ -175,39 +177,39 @@ package struct AdversarialRun: ~Copyable {
 /// A reduction that removes records of a sequence as long as the result of the last record differs from that of the
 /// record alone.
 package struct SequenceReduction {
-    private let world: World
+    private let environment: FuzzEnvironment
     private let letter: UInt8
 
     /// Creates a reduction.
-    package init(_ world: World, letter: UInt8) {
-        self.world = world
+    package init(_ environment: FuzzEnvironment, letter: UInt8) {
+        self.environment = environment
         self.letter = letter
     }
 
     /// Returns the remaining records as an input of the target `sequences`, or nil if the last record has no different
     /// result.
     package func reduce(_ records: [FuzzRecord]) -> [UInt8]? {
-        guard var left = records.last.map({ _ in Array(records.dropLast()) }), let last = records.last,
-            isWrong(left, last)
+        guard var remaining = records.last.map({ _ in Array(records.dropLast()) }), let last = records.last,
+            isWrong(remaining, last)
         else { return nil }
-        var size = max(left.count / 2, 1)
+        var size = max(remaining.count / 2, 1)
         while true {
             var first = 0
-            while first < left.count {
-                var fewer = left
-                fewer.removeSubrange(first..<min(first + size, left.count))
-                if isWrong(fewer, last) { left = fewer } else { first += size }
+            while first < remaining.count {
+                var fewer = remaining
+                fewer.removeSubrange(first..<min(first + size, remaining.count))
+                if isWrong(fewer, last) { remaining = fewer } else { first += size }
             }
             if size == 1 { break }
             size /= 2
         }
-        return Self.input(left + [last], letter: letter)
+        return Self.input(remaining + [last], letter: letter)
     }
 
     private func isWrong(_ records: [FuzzRecord], _ last: FuzzRecord) -> Bool {
-        var lane = RecordLane(world)
+        var lane = RecordLane(environment)
         let digests = lane.digests(records + [last])
-        return digests.last != RecordLane.freshDigest(last, world)
+        return digests.last != RecordLane.freshDigest(last, environment)
     }
 
     /// Returns records as an input of the target `sequences`.

@@ -36,7 +36,7 @@ final class RecordMemory {
     private var pieces: [UnsafeMutableBufferPointer<UInt8>] = []
     private let isPacked: Bool
     /// Bytes that are part of a valid event.
-    private static let bait = Array(#"","id":"bait","link":"shop:///p/new","x":"#.utf8)
+    private static let decoy = Array(#"","id":"bait","link":"shop:///p/new","x":"#.utf8)
 
     init(isPacked: Bool) { self.isPacked = isPacked }
 
@@ -44,10 +44,10 @@ final class RecordMemory {
 
     /// Returns a copy of a record's bytes that is valid until `free`.
     func copy(_ bytes: [UInt8]) -> ByteView {
-        let around = isPacked ? Self.bait.count : 0
+        let around = isPacked ? Self.decoy.count : 0
         let piece = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: max(bytes.count + 2 * around, 1))
         var at = 0
-        for run in isPacked ? [Self.bait, bytes, Self.bait] : [bytes] {
+        for run in isPacked ? [Self.decoy, bytes, Self.decoy] : [bytes] {
             run.withUnsafeBufferPointer { run in
                 guard let source = run.baseAddress, let base = piece.baseAddress else { return }
                 (base + at).update(from: source, count: run.count)

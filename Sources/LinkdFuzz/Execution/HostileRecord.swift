@@ -6,7 +6,7 @@ internal import StrictJSON
 package struct HostileRecord: Sendable {
     /// A description of the cause.
     package let name: String
-    /// The input in the format of the target `events`: a line with the letter of the world and the key, then the
+    /// The input in the format of the target `events`: a line with the letter of the environment and the key, then the
     /// recipe.
     package let input: [UInt8]
 
@@ -16,7 +16,7 @@ package struct HostileRecord: Sendable {
         self.input = input
     }
 
-    /// The letter of the world.
+    /// The letter of the environment.
     package var letter: UInt8 { (input.first ?? UInt8(ascii: "a")) | 0x20 }
 
     /// The recipe of the value.
@@ -30,7 +30,7 @@ package struct HostileRecord: Sendable {
     /// Reads the records in the corpus.
     ///
     /// - Throws: An error if the file cannot be read.
-    package static func kept() throws -> [HostileRecord] {
+    package static func readCorpus() throws -> [HostileRecord] {
         let text = try String(contentsOfFile: Seeds.corpus + "/hostile.txt", encoding: .utf8)
         var records: [HostileRecord] = []
         var name = ""
@@ -73,16 +73,17 @@ package struct RecordCost: Sendable {
     ///
     /// - Parameters:
     ///   - record: The record.
-    ///   - world: The world that processes it.
+    ///   - environment: The environment that processes it.
     ///   - runs: The number of runs.
     ///   - limit: The size limit of the expanded recipe, in bytes.
     ///   - during: A function that is called while the decisions exist, to measure memory.
     package static func measure(
-        _ record: HostileRecord, _ world: World, runs: Int, limit: Int = 1 << 20, during: () -> Void = {}
+        _ record: HostileRecord, _ environment: FuzzEnvironment, runs: Int, limit: Int = 1 << 20,
+        during: () -> Void = {}
     ) -> RecordCost {
         let value = Recipe.expand(record.recipe, limit: limit)
         let consumed = CollectionOfOne(FuzzRecord(key: Array("d-1".utf8), value: value))
-        var lane = RecordLane(world)
+        var lane = RecordLane(environment)
         var least = UInt64.max
         var written = 0
         var abandoned = 0

@@ -2,18 +2,20 @@
 ///
 /// It mutates the most expensive records.
 package struct HostileSearch {
-    private let worlds: [World]
+    private let environments: [FuzzEnvironment]
     private var random: RandomSource
     /// The most expensive records found so far, in descending order.
     package private(set) var worst: [(record: HostileRecord, cost: RecordCost)] = []
     /// The number of measured records.
     package private(set) var measured = 0
 
-    private static let kept = 40
+    private static let maxCount = 40
 
     /// Creates a search that starts with measured records.
-    package init(worlds: [World], seed: UInt64, from records: [(record: HostileRecord, cost: RecordCost)]) {
-        self.worlds = worlds
+    package init(
+        environments: [FuzzEnvironment], seed: UInt64, from records: [(record: HostileRecord, cost: RecordCost)]
+    ) {
+        self.environments = environments
         random = RandomSource(seed: seed)
         worst = records
         sort()
@@ -25,13 +27,13 @@ package struct HostileSearch {
         guard !worst.isEmpty else { return }
         let parent = worst[min(random.below(worst.count), random.below(worst.count))]
         let record = changed(parent.record)
-        let world = World.named(record.letter, of: worlds)
-        var cost = RecordCost.measure(record, world, runs: 1)
+        let environment = FuzzEnvironment.named(record.letter, of: environments)
+        var cost = RecordCost.measure(record, environment, runs: 1)
         measured += 1
         guard cost.share > (worst.last?.cost.share ?? 0) else { return }
         // Measures again, because other processes can affect the first measurement.
-        cost = RecordCost.measure(record, world, runs: 2)
-        guard worst.count < Self.kept || cost.share > (worst.last?.cost.share ?? 0) else { return }
+        cost = RecordCost.measure(record, environment, runs: 2)
+        guard worst.count < Self.maxCount || cost.share > (worst.last?.cost.share ?? 0) else { return }
         worst.append((HostileRecord(name: "found from: " + Self.root(parent.record.name), input: record.input), cost))
         sort()
     }
@@ -42,8 +44,8 @@ package struct HostileSearch {
 
     private mutating func changed(_ record: HostileRecord) -> HostileRecord {
         var letter = record.letter
-        if random.one(in: 8) { letter = World.name(of: random.below(worlds.count)) }
-        let mutation = JSONMutation(World.named(letter, of: worlds).words, hasGroups: true)
+        if random.one(in: 8) { letter = FuzzEnvironment.name(of: random.below(environments.count)) }
+        let mutation = JSONMutation(FuzzEnvironment.named(letter, of: environments).words, hasGroups: true)
         var recipe = record.recipe
         for _ in 0...random.below(3) { mutation.change(&recipe, &random) }
         return HostileRecord(name: record.name, input: [letter & ~0x20, UInt8(ascii: "\n")]).with(recipe: recipe)
@@ -59,6 +61,6 @@ package struct HostileSearch {
             counts[Self.root($0.record.name), default: 0] += 1
             return counts[Self.root($0.record.name), default: 0] <= 4
         }
-        if worst.count > Self.kept { worst.removeLast(worst.count - Self.kept) }
+        if worst.count > Self.maxCount { worst.removeLast(worst.count - Self.maxCount) }
     }
 }

@@ -18,11 +18,12 @@ package struct RecordLane: ~Copyable {
     /// Creates a lane.
     ///
     /// - Parameters:
-    ///   - world: The world to process.
+    ///   - environment: The environment of the processor.
     ///   - isPacked: A Boolean value that indicates whether records are surrounded by other bytes, instead of each
     ///     having its own memory.
-    package init(_ world: World, isPacked: Bool = false) {
-        processor = RecordProcessor(tables: world.tables, limits: world.limits, passthrough: world.passthrough)
+    package init(_ environment: FuzzEnvironment, isPacked: Bool = false) {
+        processor = RecordProcessor(
+            tables: environment.tables, limits: environment.limits, passthrough: environment.passthrough)
         memory = RecordMemory(isPacked: isPacked)
         // Small chunks are filled often, as in a busy worker, and keep a lane for one record cheap.
         arena = OutputArena(chunkBytes: 16 << 10)
@@ -79,14 +80,16 @@ package struct RecordLane: ~Copyable {
     }
 
     /// Returns the result of a record from a fresh processor.
-    package static func fresh(_ record: FuzzRecord, _ world: World, isPacked: Bool = false) -> RecordResult {
-        var lane = RecordLane(world, isPacked: isPacked)
+    package static func fresh(_ record: FuzzRecord, _ environment: FuzzEnvironment, isPacked: Bool = false)
+        -> RecordResult
+    {
+        var lane = RecordLane(environment, isPacked: isPacked)
         return lane.results(CollectionOfOne(record))[0]
     }
 
     /// Returns the digest of a record's result from a fresh processor.
-    package static func freshDigest(_ record: FuzzRecord, _ world: World) -> UInt64 {
-        var lane = RecordLane(world)
+    package static func freshDigest(_ record: FuzzRecord, _ environment: FuzzEnvironment) -> UInt64 {
+        var lane = RecordLane(environment)
         return lane.digests(CollectionOfOne(record))[0]
     }
 }

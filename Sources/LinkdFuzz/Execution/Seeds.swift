@@ -4,19 +4,19 @@ internal import StrictJSON
 /// The initial inputs of a search: samples, tables, and earlier findings.
 package enum Seeds {
     /// The directory with the corpus and earlier findings.
-    package static let corpus = World.checkout.appending(path: "Tests/LinkdFuzzTests/Corpus").path
+    package static let corpus = FuzzEnvironment.checkout.appending(path: "Tests/LinkdFuzzTests/Corpus").path
 
     /// Returns all initial inputs of a target: those in the corpus, and those generated from shipped files.
     ///
     /// - Throws: An error if a file cannot be read.
-    package static func all(_ target: FuzzTarget, worlds: [World]) throws -> [[UInt8]] {
-        try kept(target) + made(target, worlds: worlds)
+    package static func all(_ target: FuzzTarget, environments: [FuzzEnvironment]) throws -> [[UInt8]] {
+        try corpusInputs(of: target) + generatedInputs(of: target, environments: environments)
     }
 
     /// Returns the inputs of a target in the corpus, including earlier findings.
     ///
     /// - Throws: An error if a file cannot be read.
-    package static func kept(_ target: FuzzTarget) throws -> [[UInt8]] {
+    package static func corpusInputs(of target: FuzzTarget) throws -> [[UInt8]] {
         try ["corpus", "finds"].flatMap { kind -> [[UInt8]] in
             let path = "\(corpus)/\(target.rawValue).\(kind).txt"
             guard FileManager.default.fileExists(atPath: path) else { return [] }
@@ -27,19 +27,19 @@ package enum Seeds {
     /// Returns the inputs generated from samples and tables.
     ///
     /// - Throws: An error if a file cannot be read.
-    package static func made(_ target: FuzzTarget, worlds: [World]) throws -> [[UInt8]] {
+    package static func generatedInputs(of target: FuzzTarget, environments: [FuzzEnvironment]) throws -> [[UInt8]] {
         switch target {
         case .events: try eventInputs()
-        case .links: links(worlds)
+        case .links: links(environments)
         case .tables: try tables()
-        case .sequences: try sequences(worlds)
+        case .sequences: try sequences(environments)
         }
     }
 
     private static let eventFiles = ["articles", "shop", "pushes"]
 
     private static func sampleLines(_ file: String) throws -> [[UInt8]] {
-        try World.file("samples/\(file).jsonl").split(separator: UInt8(ascii: "\n")).map(Array.init)
+        try FuzzEnvironment.file("samples/\(file).jsonl").split(separator: UInt8(ascii: "\n")).map(Array.init)
     }
 
     private static func eventInputs() throws -> [[UInt8]] {
@@ -52,11 +52,12 @@ package enum Seeds {
         return inputs
     }
 
-    private static func links(_ worlds: [World]) -> [[UInt8]] {
-        worlds.enumerated().flatMap { index, world in
-            world.words.links.enumerated().map { number, link in
+    private static func links(_ environments: [FuzzEnvironment]) -> [[UInt8]] {
+        environments.enumerated().flatMap { index, environment in
+            environment.words.links.enumerated().map { number, link in
                 let letters = [
-                    World.name(of: index), UInt8(ascii: "a") + UInt8(number % 7), UInt8(ascii: "a") + UInt8(number % 5),
+                    FuzzEnvironment.name(of: index), UInt8(ascii: "a") + UInt8(number % 7),
+                    UInt8(ascii: "a") + UInt8(number % 5),
                 ]
                 return letters + Array("\n\(link)".utf8)
             }
@@ -67,7 +68,7 @@ package enum Seeds {
         var tables = try [
             "routes/shop", "routes/seeds/content-flow", "routes/seeds/coordinator-demo",
             "routes/seeds/easydev991", "routes/seeds/trips-calendar", "parity/string-paths",
-        ].map { try World.file("\($0).json") }
+        ].map { try FuzzEnvironment.file("\($0).json") }
         tables += [Array(FuzzTables.vault.utf8), Array(FuzzTables.attic.utf8)]
         // Examples are not needed to load a table, and slow down the search.
         tables = tables.compactMap { file in
@@ -79,7 +80,7 @@ package enum Seeds {
 
     /// Returns the invalid tables from the tests of RouteAnalysis.
     private static func badTables() throws -> [[UInt8]] {
-        let path = World.checkout.appending(path: "Tests/RouteAnalysisTests/Fixtures/bad-tables.txt").path
+        let path = FuzzEnvironment.checkout.appending(path: "Tests/RouteAnalysisTests/Fixtures/bad-tables.txt").path
         guard FileManager.default.fileExists(atPath: path) else { return [] }
         let text = try String(contentsOfFile: path, encoding: .utf8)
         return text.components(separatedBy: "\n=== ").dropFirst().map { text in
@@ -95,7 +96,7 @@ package enum Seeds {
         ("table", #""table": { "id": "bad", "version": "1" },"#), ("schemaVersion", #""schemaVersion": 1,"#),
     ]
 
-    private static func sequences(_ worlds: [World]) throws -> [[UInt8]] {
+    private static func sequences(_ environments: [FuzzEnvironment]) throws -> [[UInt8]] {
         var inputs: [[UInt8]] = []
         let samples = try eventFiles.flatMap { try sampleLines($0) }
         for first in stride(from: 0, to: samples.count, by: 12) {
@@ -103,12 +104,13 @@ package enum Seeds {
             inputs.append(Array("f\n".utf8) + Array(lines.joined(separator: [UInt8(ascii: "\n")])))
         }
         var random = RandomSource(seed: 1)
-        for index in worlds.indices {
-            var generator = EventGenerator(worlds[index].words)
+        for index in environments.indices {
+            var generator = EventGenerator(environments[index].words)
             generator.begin(producers: 2, deviation: 4, &random)
             let lines = (0..<8).map { _ in generator.record(&random) }
             inputs.append(
-                [World.name(of: index), UInt8(ascii: "\n")] + Array(lines.joined(separator: [UInt8(ascii: "\n")])))
+                [FuzzEnvironment.name(of: index), UInt8(ascii: "\n")]
+                    + Array(lines.joined(separator: [UInt8(ascii: "\n")])))
         }
         return inputs
     }

@@ -1,15 +1,15 @@
 /// A mutator that changes inputs of a target according to their meaning.
 package struct Mutator {
     private let target: FuzzTarget
-    private let worlds: [World]
+    private let environments: [FuzzEnvironment]
     private let seeds: [[UInt8]]
 
     /// Creates a mutator for a target.
-    package init(_ target: FuzzTarget, worlds: [World]) {
+    package init(_ target: FuzzTarget, environments: [FuzzEnvironment]) {
         self.target = target
-        self.worlds = worlds
+        self.environments = environments
         // The tables to combine with others. Other targets need none.
-        seeds = target == .tables ? (try? Seeds.made(.tables, worlds: worlds)) ?? [] : []
+        seeds = target == .tables ? (try? Seeds.generatedInputs(of: .tables, environments: environments)) ?? [] : []
     }
 
     /// Changes an input once or several times.
@@ -38,9 +38,9 @@ package struct Mutator {
         let end = headEnd(&input)
         var letter = input[0] | 0x20
         var hasGroups = input[0] & 0x20 == 0
-        if random.one(in: 12) { letter = World.name(of: random.below(worlds.count)) }
+        if random.one(in: 12) { letter = FuzzEnvironment.name(of: random.below(environments.count)) }
         if random.one(in: 12) { hasGroups.toggle() }
-        let words = World.named(letter, of: worlds).words
+        let words = FuzzEnvironment.named(letter, of: environments).words
         var value = Array(input.dropFirst(end + 1))
         if random.one(in: 20) || value.isEmpty {
             var generator = EventGenerator(words)
@@ -57,7 +57,7 @@ package struct Mutator {
         var letters = Array(input[..<end].prefix(3))
         while letters.count < 3 { letters.append(UInt8(ascii: "a")) }
         if random.one(in: 6) { letters[random.below(3)] = UInt8(ascii: "a") + UInt8(random.below(8)) }
-        let generator = LinkGenerator(World.named(letters[0], of: worlds).words)
+        let generator = LinkGenerator(FuzzEnvironment.named(letters[0], of: environments).words)
         var link = String(decoding: input.dropFirst(end + 1), as: UTF8.self)
         switch random.below(6) {
         case 0: link = generator.link(&random)
@@ -85,7 +85,7 @@ package struct Mutator {
         let zero = input.firstIndex(of: 0) ?? input.count
         var file = Array(input[..<zero])
         let rest = input[zero...]
-        let words = random.one(in: 3) ? random.pick(worlds).words : Vocabulary(tables: [file])
+        let words = random.one(in: 3) ? random.pick(environments).words : Vocabulary(tables: [file])
         if random.one(in: 8), let donor = seeds.randomElement(using: &random) {
             cross(&file, with: donor, &random)
         } else {
@@ -107,8 +107,8 @@ package struct Mutator {
     private func changeSequence(_ input: inout [UInt8], _ random: inout RandomSource) {
         let end = headEnd(&input)
         var head = Array(input[..<end])
-        if head.isEmpty || random.one(in: 20) { head = [World.name(of: random.below(worlds.count))] }
-        let words = World.named(head[0], of: worlds).words
+        if head.isEmpty || random.one(in: 20) { head = [FuzzEnvironment.name(of: random.below(environments.count))] }
+        let words = FuzzEnvironment.named(head[0], of: environments).words
         let body = input.dropFirst(end + 1)
         var lines = body.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).map(Array.init)
         let position = random.below(lines.count + 1)

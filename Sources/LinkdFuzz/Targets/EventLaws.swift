@@ -4,26 +4,26 @@ internal import StrictJSON
 
 /// Laws that relate a record to equivalent records.
 package struct EventLaws {
-    private let world: World
+    private let environment: FuzzEnvironment
 
-    /// Creates the laws of a world.
-    package init(_ world: World) { self.world = world }
+    /// Creates the laws of an environment.
+    package init(_ environment: FuzzEnvironment) { self.environment = environment }
 
     /// Returns the violated law, or nil.
     ///
     /// A record without white space and unnecessary escapes has the same result. A device in a list of several has the
     /// same decision as alone.
     package func wrong(_ result: RecordResult, of record: FuzzRecord) -> String? {
-        let event = try? JSONValue.parse(record.value, maxDepth: world.limits.depth + 1)
+        let event = try? JSONValue.parse(record.value, maxDepth: environment.limits.depth + 1)
         guard let event, event.object != nil else { return nil }
         let plain = FuzzRecord(key: record.key, value: Array(event.text.utf8), offset: record.offset)
-        guard plain.value.count <= world.limits.recordBytes else { return nil }
-        let again = RecordLane.fresh(plain, world)
+        guard plain.value.count <= environment.limits.recordBytes else { return nil }
+        let again = RecordLane.fresh(plain, environment)
         if result.cause?.reason != again.cause?.reason {
             return "an equivalent record has a different result\noriginal: \(result)\ncompact:  \(again)"
         }
         // Passthrough members, and a payload to resume, keep their spelling.
-        if world.passthrough.isEmpty {
+        if environment.passthrough.isEmpty {
             for (one, other) in zip(result.decisions, again.decisions)
             where one.outcome != .deferred && (one.key != other.key || one.value != other.value) {
                 return "an equivalent record has different decisions\noriginal: \(result)\ncompact:  \(again)"
@@ -43,7 +43,7 @@ package struct EventLaws {
                     ? JSONMember(name: member.name, value: JSONValue(.array([device]))) : member
             }
             let value = Array(JSONValue(.object(alone)).text.utf8)
-            let other = RecordLane.fresh(FuzzRecord(key: record.key, value: value, offset: record.offset), world)
+            let other = RecordLane.fresh(FuzzRecord(key: record.key, value: value, offset: record.offset), environment)
             guard let decision = other.decisions.first else {
                 return "device \(index) alone is a dead letter: \(other)"
             }

@@ -3,7 +3,7 @@ internal import LinkCoordinator
 internal import LinkIngest
 internal import StrictJSON
 
-/// The target `events`. An input is a line with the letter of the world and the key of the record, followed by the
+/// The target `events`. An input is a line with the letter of the environment and the key of the record, followed by the
 /// value.
 ///
 /// An uppercase letter means that the value is a recipe, which is expanded first.
@@ -21,20 +21,20 @@ extension FuzzRunner {
             letter += 32
             value = Recipe.expand(value, limit: Self.recipeLimit)
         }
-        let world = World.named(letter, of: worlds)
+        let environment = FuzzEnvironment.named(letter, of: environments)
         let key = line.count > 1 ? Array(line.dropFirst()) : nil
         let record = FuzzRecord(key: key, value: value, offset: 7)
-        var lane = RecordLane(world)
+        var lane = RecordLane(environment)
         let result = lane.results(CollectionOfOne(record))[0]
-        if let wrong = costViolation(record, result, &lane) ?? wrong(result, of: record, world) { return wrong }
+        if let wrong = costViolation(record, result, &lane) ?? wrong(result, of: record, environment) { return wrong }
         for time in ["second", "third"] {
             let again = lane.results(CollectionOfOne(record))[0]
             if again != result {
                 return "the \(time) run of the record has a different result\nfirst:\n\(result)\nthen:\n\(again)"
             }
         }
-        if value.count <= Self.lawLimit, let wrong = EventLaws(world).wrong(result, of: record) { return wrong }
-        return resumeViolation(result, of: record, world)
+        if value.count <= Self.lawLimit, let wrong = EventLaws(environment).wrong(result, of: record) { return wrong }
+        return resumeViolation(result, of: record, environment)
     }
 
     /// The size limit of a value that is compared with equivalent ones.
@@ -54,14 +54,16 @@ extension FuzzRunner {
     }
 
     /// Returns a violation of the rules that hold for the result of every record, or nil.
-    private func wrong(_ result: RecordResult, of record: FuzzRecord, _ world: World) -> String? {
+    private func wrong(_ result: RecordResult, of record: FuzzRecord, _ environment: FuzzEnvironment) -> String? {
         if let cause = result.cause {
             if !result.decisions.isEmpty { return "a dead letter with decisions" }
             if cause.reason == .internal { return "a dead letter `internal`: \(cause.detail)" }
             return nil
         }
         if result.decisions.isEmpty { return "a record without a decision or a dead letter" }
-        if record.value.contains(UInt8(ascii: "{")), let error = Self.syntaxError(record.value, world) { return error }
+        if record.value.contains(UInt8(ascii: "{")), let error = Self.syntaxError(record.value, environment) {
+            return error
+        }
         for decision in result.decisions {
             if decision.key.isEmpty || decision.key.count > 256 {
                 return "the id of a device has \(decision.key.count) bytes"
@@ -72,13 +74,13 @@ extension FuzzRunner {
     }
 
     /// Returns the syntax error of a record that was accepted as an object, or nil.
-    private static func syntaxError(_ value: [UInt8], _ world: World) -> String? {
+    private static func syntaxError(_ value: [UInt8], _ environment: FuzzEnvironment) -> String? {
         let isFramed = value.count > 5 && value[0] == 0
         let text = Array(value.dropFirst(isFramed ? 5 : 0))
         guard text.first(where: { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }) == UInt8(ascii: "{") else { return nil }
         do {
             // A payload can have one more level than other members.
-            _ = try JSONValue.parse(text, maxDepth: world.limits.depth + 1)
+            _ = try JSONValue.parse(text, maxDepth: environment.limits.depth + 1)
             return nil
         } catch {
             return "a record was accepted that is not valid JSON: \(error)"
@@ -105,11 +107,11 @@ extension FuzzRunner {
     }
 
     /// Sends each `resume` as a new event, and returns a description if the result is a dead letter, or nil.
-    func resumeViolation(_ result: RecordResult, of record: FuzzRecord, _ world: World) -> String? {
+    func resumeViolation(_ result: RecordResult, of record: FuzzRecord, _ environment: FuzzEnvironment) -> String? {
         for (index, decision) in result.decisions.prefix(8).enumerated() where decision.outcome == .deferred {
             guard let text = try? JSONValue.parse(decision.value), let resume = text["resume"]?.object,
                 let table = text["table"]?.string,
-                let application = world.tables.tables.first(where: { table.hasPrefix($0.id + "@") })?
+                let application = environment.tables.tables.first(where: { table.hasPrefix($0.id + "@") })?
                     .source.applications.first?.value
             else { continue }
             let request = resume.filter { !["claim", "ttl", "once"].contains($0.name) }
@@ -124,7 +126,7 @@ extension FuzzRunner {
                     [JSONMember(name: "application", value: JSONValue(.string(application)))] + request
                         + [JSONMember(name: "device", value: device)])
             ).text
-            let again = RecordLane.fresh(FuzzRecord(value: Array(event.utf8)), world)
+            let again = RecordLane.fresh(FuzzRecord(value: Array(event.utf8)), environment)
             if let cause = again.cause, cause.reason != .oversizeInput {
                 let why = "\(cause.reason.rawValue) (\(cause.detail))"
                 return "device \(index): its resume is a dead letter \(why): \(event.prefix(2_000))"

@@ -1,23 +1,23 @@
 /// A runner of inputs, which one thread uses for all of them.
 package final class FuzzRunner {
-    let worlds: [World]
+    let environments: [FuzzEnvironment]
     let cost: CostBound
     private var known: [UInt64: UInt64] = [:]
 
     /// Creates a runner.
     ///
     /// - Parameters:
-    ///   - worlds: The worlds that inputs can name.
+    ///   - environments: The environments that inputs can name.
     ///   - cost: The cost bound of a record.
-    package init(worlds: [World], cost: CostBound = .none) {
-        self.worlds = worlds
+    package init(environments: [FuzzEnvironment], cost: CostBound = .none) {
+        self.environments = environments
         self.cost = cost
     }
 
     /// Returns the digest of a record's result from a fresh processor.
     ///
     /// Digests are cached.
-    func freshDigest(_ record: FuzzRecord, _ world: World) -> UInt64 {
+    func freshDigest(_ record: FuzzRecord, _ world: FuzzEnvironment) -> UInt64 {
         var key = Digest()
         key.add(Array(world.name.utf8))
         key.add(UInt64(bitPattern: record.offset))

@@ -4,7 +4,7 @@ internal import Foundation
 
 /// libFuzzer's own mutation of an input.
 @_silgen_name("LLVMFuzzerMutate")
-private func mutateBytes(_ data: UnsafeMutablePointer<UInt8>, _ size: Int, _ most: Int) -> Int
+private func mutateBytes(_ data: UnsafeMutablePointer<UInt8>, _ size: Int, _ maxSize: Int) -> Int
 
 /// The target with the name of this program, and its runner.
 ///
@@ -31,16 +31,16 @@ public func initializeFuzzer(
         end("`\(name)` is not a target: use events, links, tables, or sequences")
     }
     do {
-        let worlds = try World.all()
+        let environments = try FuzzEnvironment.all()
         if let path = ProcessInfo.processInfo.environment["LINKD_FUZZ_SEEDS"] {
-            for (index, input) in try Seeds.all(target, worlds: worlds).enumerated() {
+            for (index, input) in try Seeds.all(target, environments: environments).enumerated() {
                 try Data(input).write(to: URL(filePath: path).appending(path: "seed-\(index)"))
             }
             exit(0)
         }
         Search.current = Search(
-            target: target, runner: FuzzRunner(worlds: worlds, cost: .sanitized),
-            mutator: Mutator(target, worlds: worlds))
+            target: target, runner: FuzzRunner(environments: environments, cost: .sanitized),
+            mutator: Mutator(target, environments: environments))
     } catch {
         end("\(error)")
     }
@@ -60,12 +60,12 @@ public func testOneInput(_ data: UnsafePointer<UInt8>, _ size: Int) -> Int32 {
 
 /// Mutates an input according to its meaning, or with libFuzzer's own mutation.
 @_cdecl("LLVMFuzzerCustomMutator")
-public func mutateInput(_ data: UnsafeMutablePointer<UInt8>, _ size: Int, _ most: Int, _ seed: UInt32) -> Int {
+public func mutateInput(_ data: UnsafeMutablePointer<UInt8>, _ size: Int, _ maxSize: Int, _ seed: UInt32) -> Int {
     var random = RandomSource(seed: UInt64(seed))
-    guard let search = Search.current, !random.one(in: 3) else { return mutateBytes(data, size, most) }
+    guard let search = Search.current, !random.one(in: 3) else { return mutateBytes(data, size, maxSize) }
     var input = [UInt8](UnsafeBufferPointer(start: data, count: size))
     search.mutator.change(&input, &random)
-    let count = min(input.count, most)
+    let count = min(input.count, maxSize)
     for index in 0..<count { data[index] = input[index] }
     return count
 }

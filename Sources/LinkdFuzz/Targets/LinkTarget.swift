@@ -4,7 +4,7 @@ internal import LinkCoordinator
 internal import ByteStorage
 internal import StrictJSON
 
-/// The target `links`. An input is a line with letters for the world, its table, and the device, followed by the link.
+/// The target `links`. An input is a line with letters for the environment, its table, and the device, followed by the link.
 extension FuzzRunner {
     /// The devices, as in events.
     static let devices = [
@@ -17,7 +17,7 @@ extension FuzzRunner {
     func runLink(_ input: [UInt8]) -> String? {
         let line = input.prefix { $0 != UInt8(ascii: "\n") }
         let letters = Array(line.prefix(3)) + [UInt8](repeating: UInt8(ascii: "a"), count: 3 - min(line.count, 3))
-        let tables = World.named(letters[0], of: worlds).tables.tables
+        let tables = FuzzEnvironment.named(letters[0], of: environments).tables.tables
         let table = tables[Int(letters[1] &- UInt8(ascii: "a")) % tables.count]
         let device = Self.devices[Int(letters[2] &- UInt8(ascii: "a")) % Self.devices.count]
         let bytes = Array(input.dropFirst(line.count + 1))
@@ -51,7 +51,7 @@ extension FuzzRunner {
     {
         let explanation = table.explain(.link(link), device: device)
         if explanation.decision.json != decision.json { return "the explanation has a different decision" }
-        let chosen = explanation.candidates.filter(\.chosen).map(\.route)
+        let chosen = explanation.candidates.filter(\.isChosen).map(\.route)
         // The target of a redirect is not a candidate.
         if decision.via.isEmpty, let route = decision.route, !chosen.isEmpty, chosen != [route] {
             return "the explanation has the route \(chosen), the decision has \(route)"

@@ -1,4 +1,4 @@
-/// The target `sequences`. An input is a line with the letter of the world, followed by a line for each record.
+/// The target `sequences`. An input is a line with the letter of the environment, followed by a line for each record.
 ///
 /// - A tab separates the key of a record from its value. A line without a tab is a value.
 /// - An empty line ends a batch.
@@ -11,40 +11,41 @@ extension FuzzRunner {
     static let batch = 100
 
     func runSequence(_ input: [UInt8]) -> String? {
-        let (world, batches) = sequence(input)
-        var lane = RecordLane(world)
+        let (environment, batches) = sequence(input)
+        var lane = RecordLane(environment)
         var seen = 0
         for batch in batches {
             let digests = lane.digests(batch)
             for (record, digest) in zip(batch, digests) {
                 seen += 1
-                if digest == freshDigest(record, world) { continue }
+                if digest == freshDigest(record, environment) { continue }
                 return "record \(seen) has a different result after other records than alone\n"
-                    + Self.describe(batches, upTo: seen, world)
+                    + Self.describe(batches, upTo: seen, environment)
             }
         }
         return nil
     }
 
     /// Returns the result of a record after the others, and its result alone.
-    private static func describe(_ batches: [[FuzzRecord]], upTo count: Int, _ world: World) -> String {
-        var lane = RecordLane(world)
-        var left = count
+    private static func describe(_ batches: [[FuzzRecord]], upTo count: Int, _ environment: FuzzEnvironment) -> String {
+        var lane = RecordLane(environment)
+        var remaining = count
         for batch in batches {
             let results = lane.results(batch)
-            if left <= batch.count {
-                let record = batch[left - 1]
-                return "\(record.text)\nafter others:\n\(results[left - 1])\nalone:\n\(RecordLane.fresh(record, world))"
+            if remaining <= batch.count {
+                let record = batch[remaining - 1]
+                return
+                    "\(record.text)\nafter others:\n\(results[remaining - 1])\nalone:\n\(RecordLane.fresh(record, environment))"
             }
-            left -= batch.count
+            remaining -= batch.count
         }
         return ""
     }
 
-    /// Returns the world and the batches of an input.
-    func sequence(_ input: [UInt8]) -> (World, [[FuzzRecord]]) {
+    /// Returns the environment and the batches of an input.
+    func sequence(_ input: [UInt8]) -> (FuzzEnvironment, [[FuzzRecord]]) {
         let lines = input.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
-        let world = World.named(lines.first?.first ?? UInt8(ascii: "a"), of: worlds)
+        let environment = FuzzEnvironment.named(lines.first?.first ?? UInt8(ascii: "a"), of: environments)
         var batches: [[FuzzRecord]] = [[]]
         var offset: Int64 = 0
         var bytes = 0
@@ -55,13 +56,13 @@ extension FuzzRunner {
             }
             for value in Self.repeated(line) where !value.isEmpty {
                 bytes += value.count
-                if offset >= Self.mostRecords || bytes > Self.mostRecordBytes { return (world, batches) }
+                if offset >= Self.mostRecords || bytes > Self.mostRecordBytes { return (environment, batches) }
                 if batches[batches.count - 1].count >= Self.batch { batches.append([]) }
                 batches[batches.count - 1].append(Self.record(value, offset: offset))
                 offset += 1
             }
         }
-        return (world, batches)
+        return (environment, batches)
     }
 
     private static func record(_ line: ArraySlice<UInt8>, offset: Int64) -> FuzzRecord {

@@ -9,18 +9,18 @@ extension FuzzRunner {
 
     func runTable(_ input: [UInt8]) -> String? {
         let file = Array(input.prefix { $0 != 0 })
-        let behind = input.dropFirst(file.count + 1)
+        let linkBytes = input.dropFirst(file.count + 1)
         let (checked, problems, _) = RouteTable.check(file)
         if checked == nil, problems.isEmpty { return "a table is refused without a reported problem" }
-        for problem in problems where problem.place.line < 1 || problem.place.column < 1 || problem.offset > file.count
-        {
+        for problem in problems
+        where problem.location.line < 1 || problem.location.column < 1 || problem.offset > file.count {
             return "a problem has no location in the file: \(problem.text(file: "table"))"
         }
         if problems.isEmpty, let again = RouteTable.check(file).table, again.hash != checked?.hash {
             return "the table has a different hash when it is loaded again"
         }
         guard let table = checked ?? RouteTable.unchecked(file) else { return nil }
-        var links = behind.split(separator: UInt8(ascii: "\n")).prefix(Self.links).map {
+        var links = linkBytes.split(separator: UInt8(ascii: "\n")).prefix(Self.links).map {
             String(decoding: $0, as: UTF8.self)
         }
         var random = RandomSource(seed: UInt64(file.count))

@@ -10,7 +10,7 @@ struct TableAdvice {
     var problems: ProblemList
 
     /// For each screen that no device has, the indices of its coordinator and of the screen.
-    var deadScreens: Set<[Int]> = []
+    var unavailableScreens: Set<[Int]> = []
 
     /// The number of device cells compared so far.
     var comparedCells = 0
@@ -20,15 +20,15 @@ struct TableAdvice {
     /// If there are errors, it adds only warnings that cannot result from an error.
     static func run(_ source: TableSource, into problems: inout ProblemList) {
         var advice = TableAdvice(source: source, names: TableNames(source), problems: problems)
-        advice.adviseSyntax()
+        advice.addSyntaxWarnings()
         if !problems.hasErrors {
-            advice.adviseUnused()
-            advice.adviseConditions()
-            advice.adviseRejections()
-            advice.adviseRedirects()
-            advice.adviseRewrites()
-            advice.adviseFallback()
-            advice.adviseExamples()
+            advice.addUnusedWarnings()
+            advice.addConditionWarnings()
+            advice.addRejectionWarnings()
+            advice.addRedirectWarnings()
+            advice.addRewriteWarnings()
+            advice.addFallbackWarnings()
+            advice.addExampleWarnings()
         }
         problems = advice.problems
     }
@@ -38,7 +38,7 @@ struct TableAdvice {
 
 extension TableAdvice {
     /// Adds warnings about text that other routers read as a capture, a wildcard, or a query.
-    private mutating func adviseSyntax() {
+    private mutating func addSyntaxWarnings() {
         for block in source.blocks {
             for rewrite in block.rewrites { warn(of: path(rewrite.text, .prefix), "the prefix", at: rewrite.offset) }
         }
@@ -49,7 +49,7 @@ extension TableAdvice {
         }
         for route in source.routes {
             let routes = [route.id.value]
-            for pattern in route.patterns where !pattern.leavesOptionalOut {
+            for pattern in route.patterns where !pattern.omitsOptionalPart {
                 if case .anySegment(let text) = pattern.path.matchers.first {
                     warn(ofSegment: String(decoding: text, as: UTF8.self), at: pattern.offset, routes)
                 } else {
@@ -82,7 +82,7 @@ extension TableAdvice {
     /// These are the names of rewrites, and the names that every pattern captures. A pattern in the syntax of another
     /// router counts with the captures of its suggested form.
     private func namesInTemplates(of route: TableSource.Route) -> Set<String> {
-        let patterns = route.patterns.filter { !$0.leavesOptionalOut }.map { pattern -> Set<String> in
+        let patterns = route.patterns.filter { !$0.omitsOptionalPart }.map { pattern -> Set<String> in
             var paths = [pattern.path]
             let own = path(pattern.path.text, .pattern)
             if let form = PathDraft(own).form, form != own.text {
@@ -94,10 +94,10 @@ extension TableAdvice {
         return shared.union(source.blocks.flatMap { $0.rewrites.compactMap(\.name) })
     }
 
-    private mutating func warn(of path: PathText, _ what: String, at offset: Int, _ routes: [String] = []) {
+    private mutating func warn(of path: PathText, _ subject: String, at offset: Int, _ routes: [String] = []) {
         guard let found = ForeignSyntax.find(in: path) else { return }
         problems.warning(
-            .foreignSyntax, at: offset, "\(what) `\(path.text)` treats `\(found.piece)` as plain text",
+            .foreignSyntax, at: offset, "\(subject) `\(path.text)` treats `\(found.piece)` as plain text",
             suggestion: found.advice, routes: routes)
     }
 
@@ -127,11 +127,11 @@ extension TableAdvice {
             let text = String(decoding: value, as: UTF8.self)
             let parts = text.split(separator: ",").map { ForeignSyntax.bare($0) }
             guard parts != [text], !text.isEmpty else { continue }
-            let kept = Self.distinct(parts)
+            let distinctValues = Self.distinct(parts)
             problems.warning(
                 .foreignSyntax, at: offset, "the enum contains the literal value `\(text)`",
                 suggestion: "write values without quotes and spaces, separated by `|`"
-                    + (kept.isEmpty ? "" : ": `\(kept.joined(separator: "|"))`"),
+                    + (distinctValues.isEmpty ? "" : ": `\(distinctValues.joined(separator: "|"))`"),
                 routes: routes)
         }
     }

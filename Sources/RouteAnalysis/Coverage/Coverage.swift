@@ -51,9 +51,9 @@ public struct Coverage: Sendable, Equatable {
     /// The number of those decisions without a route.
     public private(set) var withoutRoute = 0
     /// The number of those decisions whose route is not in this version of the table.
-    public private(set) var unknown = 0
+    public private(set) var withUnknownRoute = 0
     /// The number of those decisions with a trace that identifies a pattern of this version of the table.
-    public private(set) var traced = 0
+    public private(set) var withTrace = 0
     /// The number of those decisions that another version of the table made; their variants are not counted.
     public private(set) var ofOtherVersions = 0
     /// The number of decisions of other tables, which no other count includes.
@@ -95,14 +95,14 @@ public struct Coverage: Sendable, Equatable {
             let index = routes[number].patterns.firstIndex(where: { $0.text == chosen.pattern })
         {
             routes[number].patterns[index].decisions += 1
-            traced += 1
+            withTrace += 1
         }
         guard let id = decision.route else {
             withoutRoute += 1
             return
         }
         guard let number = numbers[id] else {
-            unknown += 1
+            withUnknownRoute += 1
             return
         }
         routes[number].decisions += 1
@@ -113,11 +113,11 @@ public struct Coverage: Sendable, Equatable {
     }
 
     private mutating func add(reason: Decision.Reason) {
-        let place = reasons.firstIndex { $0.reason.rawValue >= reason.rawValue } ?? reasons.endIndex
-        if place < reasons.endIndex, reasons[place].reason == reason {
-            reasons[place].decisions += 1
+        let index = reasons.firstIndex { $0.reason.rawValue >= reason.rawValue } ?? reasons.endIndex
+        if index < reasons.endIndex, reasons[index].reason == reason {
+            reasons[index].decisions += 1
         } else {
-            reasons.insert(ReasonCount(reason: reason, decisions: 1), at: place)
+            reasons.insert(ReasonCount(reason: reason, decisions: 1), at: index)
         }
     }
 

@@ -10,7 +10,7 @@ enum ApplicationEdit {
         let removed = before.filter { !after.contains($0) }
         let added = after.filter { !before.contains($0) }
         if removed.isEmpty && added.isEmpty { return nil }
-        var cause = TableDifference.Cause(place: "table.applications")
+        var cause = TableDifference.Cause(location: "table.applications")
         cause.old = removed.isEmpty ? nil : removed.joined(separator: ", ")
         cause.new = added.isEmpty ? nil : added.joined(separator: ", ")
         var group = TableDifference.Group(causes: [cause], changes: [])

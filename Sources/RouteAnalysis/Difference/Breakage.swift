@@ -11,9 +11,9 @@ package enum Breakage {
     /// - Parameters:
     ///   - old: The old table's decision, or an object without outcome for a dead letter.
     ///   - new: The new table's decision.
-    package static func of(_ old: JSONValue, _ new: JSONValue) -> String? {
-        guard let before = lead(old) else { return nil }
-        guard let after = lead(new) else {
+    package static func description(from old: JSONValue, to new: JSONValue) -> String? {
+        guard let before = resultingOutcome(old) else { return nil }
+        guard let after = resultingOutcome(new) else {
             let reason = new["reason"]?.string.map { " (\($0))" } ?? ""
             return "\(new["outcome"]?.string ?? "a dead letter")\(reason) instead of \(before)"
         }
@@ -34,7 +34,7 @@ package enum Breakage {
     }
 
     /// Returns the outcome if a decision leads to a result, or nil if it does not.
-    private static func lead(_ decision: JSONValue) -> String? {
+    private static func resultingOutcome(_ decision: JSONValue) -> String? {
         guard let outcome = decision["outcome"]?.string, ["navigate", "external", "deferred"].contains(outcome) else {
             return nil
         }
@@ -55,8 +55,8 @@ package enum Breakage {
         if before.last != after.last { return "another screen is on top" }
         var rest = after[...]
         for screen in before {
-            guard let place = rest.firstIndex(of: screen) else { return "`\(screen)` is missing or was moved" }
-            rest = rest[(place + 1)...]
+            guard let index = rest.firstIndex(of: screen) else { return "`\(screen)` is missing or was moved" }
+            rest = rest[(index + 1)...]
         }
         return nil
     }
@@ -65,15 +65,15 @@ package enum Breakage {
     private static func data(_ old: JSONValue, _ new: JSONValue) -> String? {
         var rest = (new["stack"]?.array ?? [])[...]
         for entry in old["stack"]?.array ?? [] {
-            guard let place = rest.firstIndex(where: { name($0) == name(entry) }) else { continue }
+            guard let index = rest.firstIndex(where: { name($0) == name(entry) }) else { continue }
             for model in entry["data"]?.object ?? [] {
                 for field in model.value.object ?? [] where !field.value.isNull {
-                    if rest[place]["data"]?[model.name]?[field.name]?.text != field.value.text {
+                    if rest[index]["data"]?[model.name]?[field.name]?.text != field.value.text {
                         return "`\(model.name).\(field.name)` has another value, or none"
                     }
                 }
             }
-            rest = rest[(place + 1)...]
+            rest = rest[(index + 1)...]
         }
         return nil
     }

@@ -76,14 +76,14 @@ struct CaptureLocation {
             rest = rest.dropFirst()
         }
         guard rest.allSatisfy({ if case .add = $0 { true } else { false } }) else { return .unknown }
-        let taken = texts.filter { text in
+        let matchingTexts = texts.filter { text in
             guard let canonical = capture.canonicalText(text, foldsCase: folds) else { return false }
             let whole = around.prefix + canonical + around.suffix
             return whole.withUnsafeBufferPointer { matcher.matches(ByteView($0), foldsCase: folds) }
         }
-        if taken.isEmpty { return .nothing }
+        if matchingTexts.isEmpty { return .nothing }
         return .matcher(
-            rest.reduce(.enumeration(taken.sorted { compareBytes($0, $1) < 0 })) { matcher, step in
+            rest.reduce(.enumeration(matchingTexts.sorted { compareBytes($0, $1) < 0 })) { matcher, step in
                 if case .add(let prefix, let suffix) = step { matcher.wrapped(prefix, suffix) } else { matcher }
             })
     }
@@ -125,8 +125,8 @@ extension Matcher {
                         with: suffix.reversed().prefix(end.count))
                     ? .unknown : .nothing
             }
-            let left = Array(own.dropFirst(prefix.count))
-            return .matcher(inner.wrapped(left, Array(end.dropLast(suffix.count))))
+            let ownPrefix = Array(own.dropFirst(prefix.count))
+            return .matcher(inner.wrapped(ownPrefix, Array(end.dropLast(suffix.count))))
         case .int, .date, .uuid: return .unknown
         case .coordinatorPath, .anySegment, .restPlus, .end, .restStar: return .nothing
         }

@@ -33,20 +33,20 @@ package enum ChangedValues {
     private static let maxDepth = 8
 
     private static func add(
-        _ place: String, _ old: JSONValue?, _ new: JSONValue?, to values: inout [Value], depth: Int = 0
+        _ member: String, _ old: JSONValue?, _ new: JSONValue?, to values: inout [Value], depth: Int = 0
     ) {
         if old?.text == new?.text { return }
         if depth < maxDepth, let a = old, let b = new {
             if a.object != nil, b.object != nil {
-                for name in names(a, b) { add("\(place).\(name)", a[name], b[name], to: &values, depth: depth + 1) }
+                for name in names(a, b) { add("\(member).\(name)", a[name], b[name], to: &values, depth: depth + 1) }
                 return
             }
             if let x = a.array, let y = b.array, x.count == y.count {
-                for index in x.indices { add("\(place)[\(index)]", x[index], y[index], to: &values, depth: depth + 1) }
+                for index in x.indices { add("\(member)[\(index)]", x[index], y[index], to: &values, depth: depth + 1) }
                 return
             }
         }
-        values.append(Value(member: place, old: old?.text, new: new?.text))
+        values.append(Value(member: member, old: old?.text, new: new?.text))
     }
 
     private static func names(_ a: JSONValue, _ b: JSONValue) -> [String] {

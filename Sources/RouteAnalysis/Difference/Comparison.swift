@@ -18,7 +18,7 @@ struct Comparison {
     /// A few of the resolved links, each with a new decision of either table.
     private(set) var links: [String] = []
     private var decided = Set<[UInt8]>()
-    private var left: Int
+    private var remainingComparisons: Int
 
     /// The maximum number of devices and queries for one set of links.
     private static let maxContexts = 4_096
@@ -29,7 +29,7 @@ struct Comparison {
     /// Creates a comparison of two tables.
     init(_ tables: [RouteTable], maxComparisons: Int = Self.maxComparisons) {
         self.tables = tables
-        left = maxComparisons
+        remainingComparisons = maxComparisons
     }
 
     /// Sets the set of links for the following comparisons.
@@ -46,20 +46,22 @@ struct Comparison {
     /// A set is searched once for every combination of redirect results, but counted once.
     mutating func countSet() {
         compared.insert(region)
-        difference.sets = compared.count
+        difference.comparedSetCount = compared.count
         difference.changedSets = changed.intersection(compared).count
     }
 
     /// Records a set, or for no choice also requests other than links, that was not compared completely.
     mutating func note(unproved region: TableDifference.Region) {
-        if !difference.unproved.contains(where: { TableDifference.Region(old: $0.old, new: $0.new) == region }) {
-            difference.unproved.append((region.old, region.new))
+        if !difference.incompletelyComparedSets.contains(where: {
+            TableDifference.Region(old: $0.old, new: $0.new) == region
+        }) {
+            difference.incompletelyComparedSets.append((region.old, region.new))
         }
     }
 
     private mutating func noteSampled() {
-        if !difference.sampled.contains(where: { TableDifference.Region(old: $0.old, new: $0.new) == region }) {
-            difference.sampled.append((region.old, region.new))
+        if !difference.sampledSets.contains(where: { TableDifference.Region(old: $0.old, new: $0.new) == region }) {
+            difference.sampledSets.append((region.old, region.new))
         }
     }
 
@@ -84,7 +86,7 @@ struct Comparison {
             if pair.isDeferred {
                 var device = one.device
                 device.claims = claims
-                if let behind = decide(request, device) { key += [0] + behind.old + [0] + behind.new }
+                if let claimedPair = decide(request, device) { key += [0] + claimedPair.old + [0] + claimedPair.new }
             }
             if known.insert(key).inserted { distinct.append(one) }
         }
@@ -120,22 +122,22 @@ struct Comparison {
     /// Returns nil if the maximum number of requests is reached.
     @discardableResult
     mutating func decide(_ request: LinkRequest, _ device: DeviceFacts) -> DecisionPair? {
-        guard left > 0 else {
+        guard remainingComparisons > 0 else {
             noteSampled()
             return nil
         }
-        left -= 1
+        remainingComparisons -= 1
         let pair = DecisionPair(request, device, tables)
         if case .link(let link) = request, links.count < 8 {
             let isNew = decided.insert(pair.old).inserted
             if decided.insert(pair.new).inserted || isNew { links.append(link) }
         }
-        if !pair.isSame { note(request, device, Decision(pair.old), Decision(pair.new)) }
+        if !pair.isSame { addChange(request, device, Decision(pair.old), Decision(pair.new)) }
         return pair
     }
 
     /// Records a difference under the patterns that the request selects.
-    private mutating func note(_ request: LinkRequest, _ device: DeviceFacts, _ old: Decision, _ new: Decision) {
+    private mutating func addChange(_ request: LinkRequest, _ device: DeviceFacts, _ old: Decision, _ new: Decision) {
         let kind = TableDifference.Kind(old, new)
         if reported[region]?.contains(kind) == true { return }
         let chosen = TableDifference.Region(

@@ -29,7 +29,7 @@ struct DifferenceCauses {
         var groups: [[String]: TableDifference.Group] = [:]
         for change in changes {
             let causes = causes(of: change)
-            let key = causes.map(\.place)
+            let key = causes.map(\.location)
             if groups[key] == nil {
                 order.append(key)
                 groups[key] = TableDifference.Group(causes: causes, changes: [])
@@ -50,12 +50,12 @@ struct DifferenceCauses {
     }
 
     private mutating func causes(of change: TableDifference.Change) -> [TableDifference.Cause] {
-        let wanted = DecisionPair.withoutTable(change.new.json)
+        let expected = DecisionPair.withoutTable(change.new.json)
         let before = DecisionPair.withoutTable(change.old.json)
         var partial: [TableEdit] = []
         for index in edits.indices {
             let decided = DecisionPair.withoutTable(table(index).resolve(change.request, change.device))
-            if decided == wanted { return [TableDifference.Cause(edits[index])] }
+            if decided == expected { return [TableDifference.Cause(edits[index])] }
             if decided != before { partial.append(edits[index]) }
         }
         let own = routeEdits(of: change)
@@ -63,16 +63,16 @@ struct DifferenceCauses {
         if !all.isEmpty { return all.map { TableDifference.Cause($0) } }
         // These edits have an effect only together. If there are none, parents or routes that were not reached by name
         // are the cause.
-        return edits.isEmpty ? [TableDifference.Cause(place: "routes")] : edits.map { TableDifference.Cause($0) }
+        return edits.isEmpty ? [TableDifference.Cause(location: "routes")] : edits.map { TableDifference.Cause($0) }
     }
 
     private mutating func table(_ index: Int) -> CompiledTable {
         if let known = edited[index] { return known }
         var source = tables[0].source
         edits[index].apply?(&source)
-        let made = CompiledTable(source, hash: "edited00")
-        edited[index] = made
-        return made
+        let compiled = CompiledTable(source, hash: "edited00")
+        edited[index] = compiled
+        return compiled
     }
 
     /// Returns the edits of the routes that the request reaches in either table.
@@ -118,10 +118,10 @@ extension TableSource.Route {
 
 extension TableDifference.Cause {
     fileprivate init(_ edit: TableEdit) {
-        place = edit.place
+        location = edit.location
         old = edit.old
         new = edit.new
     }
 
-    init(place: String) { self.place = place }
+    init(location: String) { self.location = location }
 }

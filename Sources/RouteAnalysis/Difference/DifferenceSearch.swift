@@ -8,24 +8,24 @@ struct DifferenceSearch {
     private let fallback: DeviceQuestions
     private let paths: CoordinatorPaths
     private var budget: WorkBudget
-    private var atlases: [[Int]: Atlas] = [:]
+    private var overlapsByShifts: [[Int]: PatternOverlaps] = [:]
     private var comparison: Comparison
 
     /// The differences so far.
     var difference: TableDifference { comparison.difference }
 
     /// All patterns of both tables, shifted by the segments that some rewrites remove, with an index of their overlaps.
-    private struct Atlas {
+    private struct PatternOverlaps {
         var space: PatternSpace
-        var better: [[Int]]
-        var meeting: [Int: [Int]] = [:]
-        var olds: Range<Int>
+        var preceding: [[Int]]
+        var overlappingNewPatterns: [Int: [Int]] = [:]
+        var oldPatterns: Range<Int>
     }
 
     /// Links of some origins to which the same rewrites of each table apply.
     ///
     /// The block and the frame of a table that does not read the links are nil.
-    private struct Reading {
+    private struct OriginReading {
         var number: Int
         var origins: Set<Int>
         var blocks: [Int?]
@@ -51,18 +51,18 @@ struct DifferenceSearch {
     /// Compares every set of links, then other requests and invalid links.
     mutating func run() {
         for reading in 0...1 {
-            let space = PatternSpace(tables.map(\.source), reading: reading, cut: cut)
+            let space = PatternSpace(tables.map(\.source), reading: reading, distinction: distinction)
             var groups: [[Int]: Set<Int>] = [:]
-            for (number, origin) in space.origins.origins.enumerated() where looks(reading, at: origin) {
-                groups[origin.mark, default: []].insert(number)
+            for (number, origin) in space.origins.origins.enumerated() where isCompared(reading, at: origin) {
+                groups[origin.signature, default: []].insert(number)
             }
-            for (mark, origins) in groups.sorted(by: { $0.key.lexicographicallyPrecedes($1.key) }) {
+            for (signature, origins) in groups.sorted(by: { $0.key.lexicographicallyPrecedes($1.key) }) {
                 let leading = origins.min().map { space.origins.origins[$0] }
-                look(
-                    reading, origins, blocks: mark.prefix(2).map { $0 >= 0 ? $0 : nil },
-                    leading: leading?.leads == true ? leading : nil)
+                compareLinks(
+                    reading, origins, blocks: signature.prefix(2).map { $0 >= 0 ? $0 : nil },
+                    leading: leading?.isAuthoritySegment == true ? leading : nil)
             }
-            atlases = [:]
+            overlapsByShifts = [:]
         }
         comparison.compareOthers(fallback, paths, proofTables)
     }
@@ -71,30 +71,31 @@ struct DifferenceSearch {
     ///
     /// Links that both tables read are compared as the old table reads them. If only one of them reads the authority as
     /// a host, that table is used.
-    private func looks(_ reading: Int, at origin: Origin) -> Bool {
-        guard origin.mark[0] >= 0, origin.mark[1] >= 0 else { return true }
-        let hasHost = zip(tables, origin.mark).map { $0.source.blocks[$1].hostRole == .authority }
+    private func isCompared(_ reading: Int, at origin: Origin) -> Bool {
+        guard origin.signature[0] >= 0, origin.signature[1] >= 0 else { return true }
+        let hasHost = zip(tables, origin.signature).map { $0.source.blocks[$1].hostRole == .authority }
         return reading == (!hasHost[0] && hasHost[1] ? 1 : 0)
     }
 
     /// The properties that distinguish origins in addition to patterns: the blocks of either table, and the links that
     /// can open outside the app.
-    private var cut: OriginCut {
+    private var distinction: OriginDistinction {
         let sources = tables.map(\.source)
         let excludes = sources.flatMap(\.routes).contains {
             if case .exclude(.external) = $0.action { true } else { false }
         }
-        var cut = OriginCut()
+        var distinction = OriginDistinction()
         for source in sources {
-            cut.hosts += source.blocks.flatMap { $0.hosts.map(\.value) } + (excludes ? source.externals.hosts : [])
-            cut.schemes += source.blocks.flatMap { $0.schemes.map(\.value) }
-            cut.schemes += excludes ? source.externals.schemes : []
+            distinction.hosts +=
+                source.blocks.flatMap { $0.hosts.map(\.value) } + (excludes ? source.externals.hosts : [])
+            distinction.schemes += source.blocks.flatMap { $0.schemes.map(\.value) }
+            distinction.schemes += excludes ? source.externals.schemes : []
         }
         if Set(sources.flatMap { $0.blocks.map(\.schemeCase) }).contains(.exact) {
-            let listed = Set(cut.schemes)
-            cut.spellings = Set(listed.map { $0.uppercased() }).subtracting(listed).sorted()
+            let listed = Set(distinction.schemes)
+            distinction.spellings = Set(listed.map { $0.uppercased() }).subtracting(listed).sorted()
         }
-        cut.mark = { scheme, host, port in
+        distinction.signature = { scheme, host, port in
             // A text with an escape is not a host, although the rule `*` matches any host.
             let isHost = !host.contains(UInt8(ascii: "%"))
             let blocks = sources.map { source -> Int in
@@ -106,15 +107,15 @@ struct DifferenceSearch {
             }
             return blocks + allowed
         }
-        cut.mixesRoles = { scheme in
+        distinction.mixesRoles = { scheme in
             let roles = sources.compactMap { source in source.block(listing: scheme).map { source.blocks[$0].hostRole }
             }
             return roles.count == 2 && roles[0] != roles[1]
         }
-        return cut
+        return distinction
     }
 
-    private mutating func look(_ reading: Int, _ origins: Set<Int>, blocks: [Int?], leading: Origin?) {
+    private mutating func compareLinks(_ reading: Int, _ origins: Set<Int>, blocks: [Int?], leading: Origin?) {
         let all = zip(tables, blocks).map { table, block in
             block.map { number -> (frames: [RewriteFrame], isWhole: Bool) in
                 let block = table.source.blocks[number]
@@ -125,38 +126,38 @@ struct DifferenceSearch {
         if all.contains(where: { $0?.isWhole == false }) { comparison.note(unproved: TableDifference.Region()) }
         for old in all[0]?.frames.map({ $0 as RewriteFrame? }) ?? [nil] {
             for new in all[1]?.frames.map({ $0 as RewriteFrame? }) ?? [nil] {
-                look(
-                    Reading(
+                compareLinks(
+                    OriginReading(
                         number: reading, origins: origins, blocks: blocks, frames: [old, new], leading: leading))
             }
         }
     }
 
-    private mutating func atlas(_ reading: Int, _ shifts: [Int]) -> Atlas {
-        if let known = atlases[shifts] { return known }
-        let space = PatternSpace(tables.map(\.source), reading: reading, shifts: shifts, cut: cut)
+    private mutating func overlaps(_ reading: Int, _ shifts: [Int]) -> PatternOverlaps {
+        if let known = overlapsByShifts[shifts] { return known }
+        let space = PatternSpace(tables.map(\.source), reading: reading, shifts: shifts, distinction: distinction)
         let index = PatternIndex(space)
         var search = LinkSearch(space, budget: budget)
-        let olds = space.patterns.indices.prefix { space.patterns[$0].table == 0 }
-        var atlas = Atlas(space: space, better: [], olds: olds)
+        let oldPatterns = space.patterns.indices.prefix { space.patterns[$0].table == 0 }
+        var overlaps = PatternOverlaps(space: space, preceding: [], oldPatterns: oldPatterns)
         for number in space.patterns.indices {
             // For a pattern of the new table, all patterns of the old one come before it.
             let found = (try? index.candidates(for: number, &search)) ?? Array(0..<number)
-            atlas.better.append(found)
-            for other in found where olds.contains(other) && !olds.contains(number) {
-                atlas.meeting[other, default: []].append(number)
+            overlaps.preceding.append(found)
+            for other in found where oldPatterns.contains(other) && !oldPatterns.contains(number) {
+                overlaps.overlappingNewPatterns[other, default: []].append(number)
             }
         }
-        atlas.space = search.space
+        overlaps.space = search.space
         budget = search.budget
-        atlases[shifts] = atlas
-        return atlas
+        overlapsByShifts[shifts] = overlaps
+        return overlaps
     }
 
-    private mutating func look(_ reading: Reading) {
+    private mutating func compareLinks(_ reading: OriginReading) {
         let shifts = reading.frames.map { $0?.shift ?? 0 }
-        let atlas = atlas(reading.number, shifts)
-        var search = LinkSearch(atlas.space, budget: budget)
+        let overlaps = overlaps(reading.number, shifts)
+        var search = LinkSearch(overlaps.space, budget: budget)
         defer { budget = search.budget }
         var (inside, outside) = leadingPatterns(reading, &search.space)
         for (table, frame) in zip(proofTables, reading.frames) {
@@ -169,22 +170,24 @@ struct DifferenceSearch {
         var sets = SetSearch(
             tables: proofTables, reading: reading.blocks, frames: reading.frames, origins: reading.origins,
             inside: inside, outside: outside, fallback: fallback, paths: paths)
-        let usable = atlas.space.patterns.indices.map { isUsable(atlas.space.patterns[$0], reading, atlas.space) }
-        func better(_ number: Int) -> [Int] { atlas.better[number].filter { usable[$0] } }
-        for number in atlas.space.patterns.indices where !atlas.olds.contains(number) && usable[number] {
-            let all = better(number)
-            let own = all.filter { !atlas.olds.contains($0) }
-            let others = all.filter { atlas.olds.contains($0) }
+        let usable = overlaps.space.patterns.indices.map {
+            isUsable(overlaps.space.patterns[$0], reading, overlaps.space)
+        }
+        func preceding(_ number: Int) -> [Int] { overlaps.preceding[number].filter { usable[$0] } }
+        for number in overlaps.space.patterns.indices where !overlaps.oldPatterns.contains(number) && usable[number] {
+            let all = preceding(number)
+            let own = all.filter { !overlaps.oldPatterns.contains($0) }
+            let others = all.filter { overlaps.oldPatterns.contains($0) }
             for other in others {
-                sets.look(other, number, outside: own + better(other), &search, &comparison)
+                sets.compareLinks(other, number, outside: own + preceding(other), &search, &comparison)
             }
-            sets.look(nil, number, outside: own + others, &search, &comparison)
+            sets.compareLinks(nil, number, outside: own + others, &search, &comparison)
         }
-        for number in atlas.olds where usable[number] {
-            let others = (atlas.meeting[number] ?? []).filter { usable[$0] }
-            sets.look(number, nil, outside: better(number) + others, &search, &comparison)
+        for number in overlaps.oldPatterns where usable[number] {
+            let others = (overlaps.overlappingNewPatterns[number] ?? []).filter { usable[$0] }
+            sets.compareLinks(number, nil, outside: preceding(number) + others, &search, &comparison)
         }
-        sets.look(nil, nil, outside: usable.indices.filter { usable[$0] }, &search, &comparison)
+        sets.compareLinks(nil, nil, outside: usable.indices.filter { usable[$0] }, &search, &comparison)
     }
 }
 
@@ -192,7 +195,7 @@ extension DifferenceSearch {
     /// Returns a Boolean value that indicates whether links of a reading can select a pattern.
     ///
     /// Its table must read them, and as links with a host if the pattern names one.
-    private func isUsable(_ pattern: ProofPattern, _ reading: Reading, _ space: PatternSpace) -> Bool {
+    private func isUsable(_ pattern: ProofPattern, _ reading: OriginReading, _ space: PatternSpace) -> Bool {
         guard let block = reading.blocks[pattern.table] else { return false }
         let hasHost = tables[pattern.table].source.blocks[block].hostRole == .authority
         return hasHost || space.rules[pattern.rule].host == nil
@@ -202,7 +205,7 @@ extension DifferenceSearch {
     ///
     /// It is a host of the origin's kind, or any text if no table reads it as a host.
     private func leadingPatterns(
-        _ reading: Reading, _ space: inout PatternSpace
+        _ reading: OriginReading, _ space: inout PatternSpace
     ) -> (inside: [ProofPattern], outside: [ProofPattern]) {
         guard let leading = reading.leading else { return ([.everything], []) }
         func pattern(_ matcher: Matcher) -> ProofPattern {

@@ -13,13 +13,13 @@ extension Comparison {
         }
         if let bytes = Self.excess(tables, \.maxBytes) {
             all.append(([], "/" + String(repeating: "a", count: bytes - 1)))
-            let most = tables.map(\.source.limits.maxSegments).max() ?? 0
+            let maxSegments = tables.map(\.source.limits.maxSegments).max() ?? 0
             for step in SetSearch.longPaths(paths, segments: 2) {
                 // Escapes use the most bytes with the fewest screens.
                 let texts = step.map { "/" + LinkEncoding.escape(Array($0.utf8)) }
                 let count =
                     2 + max(0, bytes - texts.joined().utf8.count + texts[1].utf8.count - 1) / texts[1].utf8.count
-                if count > most { continue }
+                if count > maxSegments { continue }
                 let path = step + Array(repeating: step[1], count: count - 2)
                 all.append((path, texts[0] + String(repeating: texts[1], count: count - 1)))
             }

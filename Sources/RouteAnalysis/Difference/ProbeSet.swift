@@ -41,9 +41,9 @@ struct ProbeSet {
     }
 
     /// Returns the request with fitting values and a longer link, or nil if it cannot be made that long, or already is.
-    func request(padded way: LinkPadding, _ context: EvaluationContext) -> LinkRequest? {
+    func request(padded padding: LinkPadding, _ context: EvaluationContext) -> LinkRequest? {
         let frame = frame(nil)
-        return way.pad(merged(probes.fitting, context), in: frame).flatMap { frame.request($0) }
+        return padding.pad(merged(probes.fitting, context), in: frame).flatMap { frame.request($0) }
     }
 
     private func frame(_ head: String?) -> RequestFrame {
@@ -80,7 +80,9 @@ struct ProbeSet {
         if let old = blocks[0], let new = blocks[1], old.emptySegments != new.emptySegments {
             heads += [witness.authority + "/" + witness.path, witness.head + "/"]
         }
-        if triesRelative && !witness.origin.leads && witness.origin.host.isEmpty && witness.origin.port == nil {
+        if triesRelative && !witness.origin.isAuthoritySegment && witness.origin.host.isEmpty
+            && witness.origin.port == nil
+        {
             heads.append(witness.origin.scheme + ":" + witness.path.dropFirst())
         }
         return heads

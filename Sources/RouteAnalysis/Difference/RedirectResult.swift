@@ -96,7 +96,7 @@ struct RedirectSearch {
             if preimage.isExact && preimage.alternatives.allSatisfy({ $0.count == 1 }) {
                 rest.outside += preimage.alternatives.flatMap { $0 }
                 // If the pattern matches every remaining link, none is left for the others.
-                if preimage.takesAll { return found }
+                if preimage.matchesAll { return found }
             } else {
                 rest.isExact = false
             }

@@ -28,8 +28,8 @@ struct RequestValues {
 
     /// Replaces the values of a name, or removes the name if there are none.
     mutating func set(_ name: String, _ values: [String?]) {
-        if let place = query.firstIndex(where: { $0.name == name }) {
-            query[place].values = values
+        if let index = query.firstIndex(where: { $0.name == name }) {
+            query[index].values = values
         } else {
             query.append((name, values))
         }
@@ -84,17 +84,17 @@ struct RequestFrame {
     private static func put(_ value: JSONValue, at tokens: ArraySlice<String>, in container: JSONValue) -> JSONValue? {
         guard let token = tokens.first else { return nil }
         guard var members = container.object else { return nil }
-        let place = members.firstIndex { $0.name == token }
+        let index = members.firstIndex { $0.name == token }
         var inner = value
         if tokens.count > 1 {
-            let own = place.map { members[$0].value } ?? JSONValue(.object([]))
+            let own = index.map { members[$0].value } ?? JSONValue(.object([]))
             guard let filled = put(value, at: tokens.dropFirst(), in: own) else { return nil }
             inner = filled
-        } else if place != nil {
+        } else if index != nil {
             return nil
         }
-        if let place {
-            members[place] = JSONMember(name: token, value: inner)
+        if let index {
+            members[index] = JSONMember(name: token, value: inner)
         } else {
             members.append(JSONMember(name: token, value: inner))
         }

@@ -28,8 +28,8 @@ extension RouteTable {
         }
         guard let found else { return nil }
         let route = source.routes[Int(found.route)]
-        let first = Int(compiled.image.routes[Int(found.route)].firstPattern)
-        return (route.id.value, route.patterns[compiled.image.number(of: found) - first].text)
+        let first = Int(compiled.data.routes[Int(found.route)].firstPattern)
+        return (route.id.value, route.patterns[compiled.data.number(of: found) - first].text)
     }
 }
 

@@ -58,7 +58,7 @@ struct SetSearch {
     }
 
     /// Searches one set of links.
-    mutating func look(
+    mutating func compareLinks(
         _ first: Int?, _ second: Int?, outside numbers: [Int], _ search: inout LinkSearch,
         _ comparison: inout Comparison
     ) {
@@ -84,7 +84,7 @@ struct SetSearch {
                 }
                 set.dependencies.add(fallback)
                 do throws(WorkBudget.Exhausted) {
-                    let seen = try look(set, &search, &comparison)
+                    let seen = try compareLinks(set, &search, &comparison)
                     let isExact =
                         seen.isFound
                         ? seen.isWhole && chosenResults.allSatisfy(\.isExact) : try !mayHideQueries(set, &search)
@@ -108,7 +108,7 @@ struct SetSearch {
         return found
     }
 
-    private func look(
+    private func compareLinks(
         _ set: LinkSet, _ search: inout LinkSearch, _ comparison: inout Comparison
     ) throws(WorkBudget.Exhausted) -> (isFound: Bool, isWhole: Bool) {
         guard let witness = try link(of: set, &search) else { return (false, true) }
@@ -173,9 +173,9 @@ struct SetSearch {
             next.witness = found
             comparison.compare(next, distinct)
         }
-        for (index, wanted) in set.dependencies.inputs.enumerated() {
+        for (index, input) in set.dependencies.inputs.enumerated() {
             for (table, result) in set.ends {
-                guard let name = wanted.source.capture, let location = result.locations[name] else { continue }
+                guard let name = input.source.capture, let location = result.locations[name] else { continue }
                 let folds = table.source.foldsPathCase
                 for text in probeSet.probes.texts(index) {
                     guard let segment = location.segment(for: Array(text.utf8)) else { continue }
@@ -208,14 +208,14 @@ struct SetSearch {
             if found != nil { fitting.append(pattern) }
             return found != nil
         }
-        for (index, wanted) in set.dependencies.inputs.enumerated() {
+        for (index, input) in set.dependencies.inputs.enumerated() {
             for (table, result) in set.ends {
-                guard let name = wanted.source.capture, let location = result.locations[name], !location.isTail else {
+                guard let name = input.source.capture, let location = result.locations[name], !location.isTail else {
                     continue
                 }
                 let folds = table.source.foldsPathCase
                 // The types of fields that reject a link with another text come first.
-                for type in wanted.strict + wanted.types {
+                for type in input.strict + input.types {
                     guard let own = type.matcher, case .matcher(let matcher) = location.preimage(of: own, folds: folds)
                     else {
                         continue

@@ -7,7 +7,7 @@ extension SetSearch {
         let bounds = zip(tables, reading).compactMap { table, block -> SegmentBounds? in
             guard let block else { return nil }
             let limit = table.source.limits.maxSegments
-            let isHost = witness.origin.leads && table.source.blocks[block].hostRole == .authority
+            let isHost = witness.origin.isAuthoritySegment && table.source.blocks[block].hostRole == .authority
             let written = limit + (isHost ? 1 : 0)
             var bounds = SegmentBounds(written: written, redirected: written)
             for (own, result) in set.ends where own.number == table.number {
@@ -90,19 +90,19 @@ extension Comparison {
     /// Compares a link of a set that one of several ways makes too long for one table.
     ///
     /// - Returns: False if none of the links selects the set's pattern in the other table.
-    mutating func compare(_ probeSet: ProbeSet, padded ways: [LinkPadding], _ context: EvaluationContext) -> Bool {
-        var isMade = false
-        for way in ways {
-            guard let request = probeSet.request(padded: way, context),
+    mutating func compare(_ probeSet: ProbeSet, padded paddings: [LinkPadding], _ context: EvaluationContext) -> Bool {
+        var isTried = false
+        for padding in paddings {
+            guard let request = probeSet.request(padded: padding, context),
                 let pair = decide(request, context.device)
             else { continue }
-            isMade = true
+            isTried = true
             let isRejected = [pair.old, pair.new].map { Decision($0).reason == .budget }
             if isRejected[0] && isRejected[1] { return true }
             if isRejected[0] != isRejected[1], chooses(request, context.device, in: isRejected[0] ? 1 : 0) {
                 return true
             }
         }
-        return !isMade
+        return !isTried
     }
 }

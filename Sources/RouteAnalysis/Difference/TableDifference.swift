@@ -45,16 +45,16 @@ public struct TableDifference: Sendable {
         /// fallback) and the new one leads to none, requires a claim first, opens another URL, shows another screen on
         /// top, or lacks a screen of the stack or a value that a screen had. It is also breaking if a fallback led to a
         /// result and the new table leads to none.
-        public var breaks: String? { Breakage.of(old.value, new.value) }
+        public var breakage: String? { Breakage.description(from: old.value, to: new.value) }
 
         /// A Boolean value that indicates whether the change removes a working result.
-        public var isBreaking: Bool { breaks != nil }
+        public var isBreaking: Bool { breakage != nil }
     }
 
     /// A location at which the tables differ.
     public struct Cause: Sendable, Hashable {
         /// The location in the table's notation, such as `link.rewrites` or `routes.item`.
-        public var place: String
+        public var location: String
         /// The text that only the old table has there, or nil if there is none.
         public var old: String?
         /// The text that only the new table has there, or nil if there is none.
@@ -86,7 +86,7 @@ public struct TableDifference: Sendable {
     public var changes: [Change] = []
 
     /// The number of sets of links that were compared, each pair of an old and a new choice counted once.
-    public var sets = 0
+    public var comparedSetCount = 0
 
     /// The number of these sets with a link that the tables decide differently.
     package var changedSets = 0
@@ -101,12 +101,12 @@ public struct TableDifference: Sendable {
     /// after a tail, or a typed capture where another type is expected; routes have query constraints and the tables
     /// have different dialects; limits differ and no link of the set could be made to exceed only one of them; or too
     /// many screens changed to try all pairs of them in coordinator paths.
-    public var unproved: [(old: Choice?, new: Choice?)] = []
+    public var incompletelyComparedSets: [(old: Choice?, new: Choice?)] = []
 
     /// Sets of links for which only some combinations of device facts were tried: the old and the new choice.
     ///
     /// If there are too many combinations, those of any two facts are tried, up to a limit.
-    public var sampled: [(old: Choice?, new: Choice?)] = []
+    public var sampledSets: [(old: Choice?, new: Choice?)] = []
 }
 
 extension LinkRequest {
@@ -140,8 +140,8 @@ extension Decision {
 extension TableDifference {
     /// Inserts a breaking group after the other breaking ones, and any other group at the end.
     mutating func add(_ group: Group) {
-        let place = group.isBreaking ? groups.prefix(while: \.isBreaking).count : groups.count
-        groups.insert(group, at: place)
+        let index = group.isBreaking ? groups.prefix(while: \.isBreaking).count : groups.count
+        groups.insert(group, at: index)
     }
 
     /// A key that is equal for changes of the same kind.

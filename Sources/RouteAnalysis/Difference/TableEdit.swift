@@ -3,7 +3,7 @@ internal import LinkCoordinator
 /// A location at which two tables differ, which can cause different decisions.
 struct TableEdit: Sendable {
     /// The location in the table's notation: `link.rewrites`, `models.Product`, `routes.item`.
-    let place: String
+    let location: String
     /// The pieces that only the old table has there, or nil if there are none.
     let old: String?
     /// The pieces that only the new table has there, or nil if there are none.
@@ -13,9 +13,9 @@ struct TableEdit: Sendable {
     let apply: (@Sendable (inout TableSource) -> Void)?
 
     /// Creates an edit from two lists of pieces, or returns nil if they are equal.
-    init?(_ place: String, _ old: [String], _ new: [String], apply: (@Sendable (inout TableSource) -> Void)?) {
+    init?(_ location: String, _ old: [String], _ new: [String], apply: (@Sendable (inout TableSource) -> Void)?) {
         if old == new { return nil }
-        self.place = place
+        self.location = location
         self.old = Self.text(old, without: new)
         self.new = Self.text(new, without: old)
         self.apply = apply
@@ -25,31 +25,31 @@ struct TableEdit: Sendable {
 extension TableEdit {
     private static func text(_ own: [String], without other: [String]) -> String? {
         if own.isEmpty { return nil }
-        let left = own.filter { !other.contains($0) }
+        let ownTexts = own.filter { !other.contains($0) }
         // The pieces are the same in another order.
-        if left.isEmpty, other.allSatisfy(own.contains) { return own.joined(separator: ", ") }
-        return left.isEmpty ? nil : left.joined(separator: ", ")
+        if ownTexts.isEmpty, other.allSatisfy(own.contains) { return own.joined(separator: ", ") }
+        return ownTexts.isEmpty ? nil : ownTexts.joined(separator: ", ")
     }
 }
 
 /// The edits between two tables, without those of routes.
 enum TableEdits {
     /// The maximum number of separate locations; with more, each kind of part is one location.
-    private static let maxPlaces = 16
+    private static let maxLocations = 16
 
     /// Returns the edits from one table to another.
     static func list(from old: TableSource, to new: TableSource) -> [TableEdit] {
         let parts = named(old, new)
-        let wholes = parts.count > maxPlaces ? kinds(old, new) : parts
-        return links(old, new) + wholes + rest(old, new)
+        let wholes = parts.count > maxLocations ? kinds(old, new) : parts
+        return links(old, new) + wholes + otherEdits(old, new)
     }
 
     private static func links(_ old: TableSource, _ new: TableSource) -> [TableEdit] {
         var edits: [TableEdit] = []
         func add(
-            _ place: String, _ a: [String], _ b: [String], _ apply: @escaping @Sendable (inout TableSource) -> Void
+            _ location: String, _ a: [String], _ b: [String], _ apply: @escaping @Sendable (inout TableSource) -> Void
         ) {
-            if let edit = TableEdit(place, a, b, apply: apply) { edits.append(edit) }
+            if let edit = TableEdit(location, a, b, apply: apply) { edits.append(edit) }
         }
         guard old.blocks.count == new.blocks.count else {
             add("link", old.blocks.map(\.description), new.blocks.map(\.description)) { $0.blocks = new.blocks }
@@ -108,15 +108,15 @@ enum TableEdits {
         _ kind: String, _ old: [Part], _ new: [Part], _ name: (Part) -> String, _ pieces: (Part) -> [String],
         set: @escaping @Sendable (inout TableSource, [Part]) -> Void
     ) -> [TableEdit] {
-        let olds = Dictionary(old.map { (name($0), $0) }, uniquingKeysWith: { first, _ in first })
-        let news = Dictionary(new.map { (name($0), $0) }, uniquingKeysWith: { first, _ in first })
-        let names = old.map(name) + new.map(name).filter { olds[$0] == nil }
+        let oldParts = Dictionary(old.map { (name($0), $0) }, uniquingKeysWith: { first, _ in first })
+        let newParts = Dictionary(new.map { (name($0), $0) }, uniquingKeysWith: { first, _ in first })
+        let names = old.map(name) + new.map(name).filter { oldParts[$0] == nil }
         return names.compactMap { one in
             // The old parts, with only this one replaced by the new table's.
-            var changed = old.filter { name($0) != one || news[one] != nil }
-                .map { name($0) == one ? news[one] ?? $0 : $0 }
-            if olds[one] == nil, let part = news[one] { changed.append(part) }
-            return TableEdit("\(kind).\(one)", olds[one].map(pieces) ?? [], news[one].map(pieces) ?? []) {
+            var changed = old.filter { name($0) != one || newParts[one] != nil }
+                .map { name($0) == one ? newParts[one] ?? $0 : $0 }
+            if oldParts[one] == nil, let part = newParts[one] { changed.append(part) }
+            return TableEdit("\(kind).\(one)", oldParts[one].map(pieces) ?? [], newParts[one].map(pieces) ?? []) {
                 [changed] table in set(&table, changed)
             }
         }
@@ -142,7 +142,7 @@ enum TableEdits {
         ].compactMap { $0 }
     }
 
-    private static func rest(_ old: TableSource, _ new: TableSource) -> [TableEdit] {
+    private static func otherEdits(_ old: TableSource, _ new: TableSource) -> [TableEdit] {
         [
             TableEdit("link.payload", old.payload.pieces, new.payload.pieces) { $0.payload = new.payload },
             TableEdit("link.limits", old.limits.pieces, new.limits.pieces) { $0.limits = new.limits },

@@ -56,7 +56,7 @@ extension TableSource.Condition.VersionTest: PieceConvertible {
 }
 
 extension TableSource.QueryConstraint: PieceConvertible {
-    var piece: String { name(holding: true) }
+    var piece: String { text(holding: true) }
 }
 
 extension TableSource.Condition: PieceConvertible {
@@ -135,7 +135,7 @@ extension TableSource.Screen: PieceConvertible {
 extension TableSource.Route {
     /// The parts of the route except its id and the members that only tools read.
     var pieces: [String] {
-        var pieces = patterns.filter { !$0.leavesOptionalOut }.map { "match \($0.text)" }
+        var pieces = patterns.filter { !$0.omitsOptionalPart }.map { "match \($0.text)" }
         pieces += query.map { "query \($0.piece.dropFirst("query.".count))" }
         if priority != 0 { pieces.append("priority \(priority)") }
         switch action {
@@ -178,7 +178,7 @@ extension TableSource.LinkBlock {
         }
     }
 
-    var description: String { (schemeTexts + hostTexts + rewriteTexts).joined(separator: ", ") + ", " + words }
+    var description: String { (schemeTexts + hostTexts + rewriteTexts).joined(separator: ", ") + ", " + dialectText }
 }
 
 extension TableSource.QueryDialect {

@@ -18,7 +18,7 @@ struct TemplatePath {
         /// links do not lead to the pattern.
         var isExact = true
         /// A Boolean value that indicates whether the pattern matches all links that reach this redirect.
-        var takesAll = false
+        var matchesAll = false
     }
 
     private var elements: [Element] = []
@@ -83,52 +83,52 @@ struct TemplatePath {
     func preimage(
         of path: Pattern, _ pattern: ProofPattern, _ table: ProofTable, _ space: inout PatternSpace
     ) -> Preimage? {
-        var wants = Wants(folds: table.source.foldsPathCase)
+        var requirements = Requirements(folds: table.source.foldsPathCase)
         for (index, matcher) in path.matchers.prefix(path.segmentCount).enumerated() {
-            guard want(matcher, at: index, &wants) else { return nil }
+            guard addRequirement(matcher, at: index, &requirements) else { return nil }
         }
-        let left = path.segmentCount - elements.count
+        let surplus = path.segmentCount - elements.count
         switch path.matchers[path.segmentCount] {
         case .end:
-            if left < 0 || left > 0 && tail == nil { return nil }
-            if let tail { wants.end = (tail + left, .end) }
-        case .restStar: if left >= 0, let tail { wants.end = (tail + left, .star) }
+            if surplus < 0 || surplus > 0 && tail == nil { return nil }
+            if let tail { requirements.end = (tail + surplus, .end) }
+        case .restStar: if surplus >= 0, let tail { requirements.end = (tail + surplus, .star) }
         case .restPlus:
-            if left >= 0 {
+            if surplus >= 0 {
                 guard let tail else { return nil }
-                wants.end = (tail + left, .plus)
+                requirements.end = (tail + surplus, .plus)
             }
         case .coordinatorPath:
-            if left >= 0 {
+            if surplus >= 0 {
                 guard let tail else { return nil }
-                wants.end = (tail + left, pattern.tail)
+                requirements.end = (tail + surplus, pattern.tail)
             } else {
                 let names = table.source.coordinators.map { Array($0.name.value.utf8) }
-                wants.folds = false
-                guard want(.enumeration(names), at: path.segmentCount, &wants) else { return nil }
+                requirements.folds = false
+                guard addRequirement(.enumeration(names), at: path.segmentCount, &requirements) else { return nil }
             }
-        case .anySegment(let text): return anySegment(text, pattern, wants, &space)
+        case .anySegment(let text): return anySegment(text, pattern, requirements, &space)
         default: return nil
         }
         return Preimage(
-            alternatives: [wants.patterns(like: pattern, &space)], isExact: wants.isExact,
-            takesAll: wants.isEmpty && pattern.constraints.isEmpty && pattern.rule == 0)
+            alternatives: [requirements.patterns(like: pattern, &space)], isExact: requirements.isExact,
+            matchesAll: requirements.isEmpty && pattern.constraints.isEmpty && pattern.rule == 0)
     }
 
     private func anySegment(
-        _ text: [UInt8], _ pattern: ProofPattern, _ wants: Wants, _ space: inout PatternSpace
+        _ text: [UInt8], _ pattern: ProofPattern, _ requirements: Requirements, _ space: inout PatternSpace
     ) -> Preimage? {
         var preimage = Preimage(alternatives: [])
         for index in elements.indices {
-            var wants = wants
-            guard want(.literal(text), at: index, &wants) else { continue }
-            preimage.alternatives.append(wants.patterns(like: pattern, &space))
-            preimage.isExact = preimage.isExact && wants.isExact
+            var requirements = requirements
+            guard addRequirement(.literal(text), at: index, &requirements) else { continue }
+            preimage.alternatives.append(requirements.patterns(like: pattern, &space))
+            preimage.isExact = preimage.isExact && requirements.isExact
         }
         if let tail {
-            var wants = wants
-            wants.end = (tail, pattern.tail)
-            preimage.alternatives.append(wants.patterns(like: pattern, &space))
+            var requirements = requirements
+            requirements.end = (tail, pattern.tail)
+            preimage.alternatives.append(requirements.patterns(like: pattern, &space))
         }
         return preimage.alternatives.isEmpty ? nil : preimage
     }
@@ -136,22 +136,22 @@ struct TemplatePath {
     /// Adds the requirement of a segment of the path.
     ///
     /// Returns false if the requirement cannot be met.
-    private func want(_ matcher: Matcher, at index: Int, _ wants: inout Wants) -> Bool {
+    private func addRequirement(_ matcher: Matcher, at index: Int, _ requirements: inout Requirements) -> Bool {
         guard index < elements.count else {
             guard let tail else { return false }
-            wants.matchers.append((tail + index - elements.count, matcher))
+            requirements.matchers.append((tail + index - elements.count, matcher))
             return true
         }
         switch elements[index] {
         case .text(let text):
-            return text.withUnsafeBufferPointer { matcher.matches(ByteView($0), foldsCase: wants.folds) }
-        case .unknown: wants.isExact = false
+            return text.withUnsafeBufferPointer { matcher.matches(ByteView($0), foldsCase: requirements.folds) }
+        case .unknown: requirements.isExact = false
         case .capture(let location):
-            switch location.preimage(of: matcher, folds: wants.folds) {
+            switch location.preimage(of: matcher, folds: requirements.folds) {
             case .nothing: return false
-            case .unknown: wants.isExact = false
+            case .unknown: requirements.isExact = false
             case .matcher(.any): break
-            case .matcher(let image): wants.matchers.append((location.depth, image))
+            case .matcher(let image): requirements.matchers.append((location.depth, image))
             }
         }
         return true
@@ -159,7 +159,7 @@ struct TemplatePath {
 }
 
 /// The requirements of a link, segment by segment.
-private struct Wants {
+private struct Requirements {
     var folds: Bool
     var matchers: [(depth: Int, matcher: Matcher)] = []
     /// The number of segments, or the number before a tail.

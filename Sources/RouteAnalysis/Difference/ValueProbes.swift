@@ -17,9 +17,9 @@ struct ValueProbes {
         samples = dependencies.inputs.map { ValueSamples($0.types, strict: $0.strict) }
         let bare = RequestValues(items)
         var fitting = bare
-        for (wanted, samples) in zip(dependencies.inputs, samples) {
-            if case .query(let name) = wanted.source, fitting.has(name) { continue }
-            Self.put(samples.texts.first.map { .text($0, samples.fittingCount) }, at: wanted.source, &fitting)
+        for (input, samples) in zip(dependencies.inputs, samples) {
+            if case .query(let name) = input.source, fitting.has(name) { continue }
+            Self.put(samples.texts.first.map { .text($0, samples.fittingCount) }, at: input.source, &fitting)
         }
         self.fitting = fitting
         for index in dependencies.inputs.indices { others += changed(index) }
@@ -78,14 +78,14 @@ struct ValueProbes {
 
     /// The fitting values with two missing or invalid sources, for tables that evaluate them in different orders.
     var pairs: [RequestValues] {
-        let wrong = dependencies.inputs.indices.map {
-            Array(values($0).filter { $0.map(Self.isWrong) ?? true }.prefix(3))
+        let invalidValues = dependencies.inputs.indices.map {
+            Array(values($0).filter { $0.map(Self.isText) ?? true }.prefix(3))
         }
         var pairs: [RequestValues] = []
         for first in dependencies.inputs.indices {
             for second in dependencies.inputs.indices where second > first {
-                for a in wrong[first] {
-                    for b in wrong[second] {
+                for a in invalidValues[first] {
+                    for b in invalidValues[second] {
                         var next = fitting
                         Self.put(a, at: dependencies.inputs[first].source, &next)
                         Self.put(b, at: dependencies.inputs[second].source, &next)
@@ -97,7 +97,7 @@ struct ValueProbes {
         return pairs
     }
 
-    private static func isWrong(_ value: Value) -> Bool { if case .text = value { true } else { false } }
+    private static func isText(_ value: Value) -> Bool { if case .text = value { true } else { false } }
 
     /// Returns texts for a capture of a path or a rewrite.
     func texts(_ index: Int) -> [String] { samples[index].texts.filter { !$0.isEmpty } }

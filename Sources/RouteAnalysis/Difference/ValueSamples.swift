@@ -32,10 +32,13 @@ struct ValueSamples {
         if own.isEmpty { all = ["v"] }
         all.append("")
         let refusing = strict.filter { seen.remove($0) != nil }
-        let scored = all.enumerated().map { place, text in
-            (place: place, text: text, score: Self.takers(refusing, text) * (own.count + 1) + Self.takers(own, text))
+        let scored = all.enumerated().map { position, text in
+            (
+                position: position, text: text,
+                score: Self.matchCount(refusing, text) * (own.count + 1) + Self.matchCount(own, text)
+            )
         }
-        let best = scored.sorted { ($1.score, $0.place) < ($0.score, $1.place) }
+        let best = scored.sorted { ($1.score, $0.position) < ($0.score, $1.position) }
         var included = Set<[UInt8]>()
         for text in best.prefix(1).map(\.text) + all where included.insert(Array(text.utf8)).inserted {
             texts.append(text)
@@ -53,7 +56,7 @@ struct ValueSamples {
     ]
 
     /// Returns the number of types for which a text is valid.
-    private static func takers(_ types: [FieldType], _ text: String) -> Int {
+    private static func matchCount(_ types: [FieldType], _ text: String) -> Int {
         types.count { $0.canonicalText(text) != nil }
     }
 

@@ -9,7 +9,7 @@ public struct Explanation: Sendable {
         /// The pattern in the table's notation.
         public let pattern: String
         /// A Boolean value that indicates whether this candidate was chosen, because it has the highest precedence.
-        public let chosen: Bool
+        public let isChosen: Bool
     }
 
     /// A pattern that does not match the link, and its mismatches.
@@ -19,16 +19,16 @@ public struct Explanation: Sendable {
         /// The pattern in the table's notation.
         public let pattern: String
         /// The parts of the link that do not match, in the order scheme, host, segments, query; never empty.
-        public let misses: [Miss]
+        public let mismatches: [Mismatch]
         /// A Boolean value that indicates whether the pattern is similar to the link.
         ///
         /// A pattern is similar if one of its segments matches or is misspelled.
         public let isNear: Bool
 
         /// The index of the first segment that does not match, or nil if only the scheme, host, or query does not.
-        public var at: Int? { misses.first { $0.index != nil }?.index }
+        public var firstMismatchedSegment: Int? { mismatches.first { $0.index != nil }?.index }
         /// The expected text at the first mismatch, in the table's notation.
-        public var want: String { misses.first?.want ?? "" }
+        public var expected: String { mismatches.first?.expected ?? "" }
     }
 
     /// A suggested correction.
@@ -93,7 +93,7 @@ public struct Explanation: Sendable {
     }
 
     /// An entry of the composed stack.
-    public struct Composed: Sendable, Equatable {
+    public struct ComposedEntry: Sendable, Equatable {
         /// The coordinator's name.
         public let coordinator: String
         /// The screen's name.
@@ -182,7 +182,7 @@ public struct Explanation: Sendable {
         /// The index of the fallback rule that applies, or nil if none names the reason.
         public let rule: Int?
         /// A description of the failure, without a period.
-        public let words: String
+        public let text: String
     }
 
     /// The decision.
@@ -213,7 +213,7 @@ public struct Explanation: Sendable {
     public internal(set) var variants: [VariantResult] = []
     /// The stack after the phase `compose`, the lowest entry first, including parents that are dropped later for
     /// missing data.
-    public internal(set) var composed: [Composed] = []
+    public internal(set) var composed: [ComposedEntry] = []
     /// The fields that the route binds, in order.
     public internal(set) var bindings: [Binding] = []
     /// The guards of the stack, in its order.
@@ -229,7 +229,7 @@ public struct Explanation: Sendable {
 
 extension Explanation {
     /// A part of a link that does not match a pattern, or that the table cannot read.
-    public struct Miss: Sendable, Equatable {
+    public struct Mismatch: Sendable, Equatable {
         /// The kind of a part.
         public enum Part: String, Sendable {
             /// The scheme.
@@ -249,7 +249,7 @@ extension Explanation {
         /// For a missing segment it is the index of the one that follows. It is nil for other parts.
         public let index: Int?
         /// The expected text, in the table's notation.
-        public let want: String
+        public let expected: String
         /// The text of the link, or nil if there is none.
         public let found: String?
         /// A description of the mismatch, without a period: "segment 1 is not `new`".

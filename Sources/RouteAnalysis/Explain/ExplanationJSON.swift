@@ -100,22 +100,23 @@ extension LinkPart {
 
 extension Explanation.Candidate {
     fileprivate var value: JSONValue {
-        .object(.text("route", route), .text("pattern", pattern), chosen ? .bool("chosen", true) : nil)
+        .object(.text("route", route), .text("pattern", pattern), isChosen ? .bool("chosen", true) : nil)
     }
 }
 
 extension Explanation.Rejected {
     fileprivate var value: JSONValue {
         .object(
-            .text("route", route), .text("pattern", pattern), at.map { .number("at", $0) }, .text("want", want),
-            .bool("near", isNear), .list("misses", misses.map(\.value)))
+            .text("route", route), .text("pattern", pattern), firstMismatchedSegment.map { .number("at", $0) },
+            .text("want", expected),
+            .bool("near", isNear), .list("misses", mismatches.map(\.value)))
     }
 }
 
-extension Explanation.Miss {
+extension Explanation.Mismatch {
     fileprivate var value: JSONValue {
         .object(
-            .text("part", part.rawValue), index.map { .number("segment", $0) }, .text("want", want),
+            .text("part", part.rawValue), index.map { .number("segment", $0) }, .text("want", expected),
             found.map { .text("found", $0) }, .text("text", text))
     }
 }
@@ -136,7 +137,7 @@ extension Explanation.Redirect {
     }
 }
 
-extension Explanation.Composed {
+extension Explanation.ComposedEntry {
     fileprivate var value: JSONValue {
         .object(
             .text("coordinator", coordinator), .text("screen", screen), .text("present", present.rawValue),
@@ -165,6 +166,6 @@ extension Explanation.Failure {
         .object(
             .text("phase", phase.rawValue), .text("reason", reason.rawValue),
             detail.isEmpty ? nil : .text("detail", detail),
-            .text("text", words), rule.map { .number("fallback", $0) })
+            .text("text", text), rule.map { .number("fallback", $0) })
     }
 }

@@ -14,7 +14,7 @@ extension Explanation {
             let isUnread = failure.map { $0.phase <= .select } ?? false
             for line in PartMarks(input, parts, label: { $0.label(isUnread) }).lines { page.line("", line) }
         }
-        normaliseLines(&page)
+        normalizeLines(&page)
         selectLines(&page)
         for variant in variants {
             page.line(
@@ -52,9 +52,11 @@ extension Explanation {
     /// Adds the failure, the most similar pattern, and the suggestions.
     private func adviceLines(_ page: inout TracePage) {
         if let failure {
-            page.line("because", "\(failure.words) (in \(failure.phase.rawValue))")
+            page.line("because", "\(failure.text) (in \(failure.phase.rawValue))")
             if failure.phase <= .select, redirects.isEmpty, let nearest = rejected.first, nearest.isNear {
-                page.line("nearest", "\(nearest.route)  \(nearest.pattern)  \(Self.words(nearest.misses, only: true))")
+                page.line(
+                    "nearest",
+                    "\(nearest.route)  \(nearest.pattern)  \(Self.mismatchText(nearest.mismatches, only: true))")
             }
         }
         if decision.reason == .noLink {
@@ -70,13 +72,13 @@ extension Explanation {
     }
 
     /// Returns the mismatches of a pattern.
-    private static func words(_ misses: [Miss], only: Bool = false) -> String {
-        let shown = misses.prefix(3).map(\.text).joined(separator: "; ")
-        if misses.count > 3 { return "\(shown); and \(misses.count - 3) more" }
-        return only && misses.count == 1 ? "the only mismatch: \(shown)" : shown
+    private static func mismatchText(_ mismatches: [Mismatch], only: Bool = false) -> String {
+        let shown = mismatches.prefix(3).map(\.text).joined(separator: "; ")
+        if mismatches.count > 3 { return "\(shown); and \(mismatches.count - 3) more" }
+        return only && mismatches.count == 1 ? "the only mismatch: \(shown)" : shown
     }
 
-    private func normaliseLines(_ page: inout TracePage) {
+    private func normalizeLines(_ page: inout TracePage) {
         if let link {
             var parts = ["scheme \(link.scheme)"]
             if let host = link.host { parts.append("host \(host.isEmpty ? "none" : host)") }
@@ -101,9 +103,9 @@ extension Explanation {
             label = ""
         }
         for one in candidates {
-            row(one.route, one.pattern, one.chosen ? "chosen" : "also matches, with lower precedence")
+            row(one.route, one.pattern, one.isChosen ? "chosen" : "also matches, with lower precedence")
         }
-        for one in shown { row(one.route, one.pattern, "no: " + Self.words(one.misses)) }
+        for one in shown { row(one.route, one.pattern, "no: " + Self.mismatchText(one.mismatches)) }
         if rejectedCount > shown.count {
             page.line(
                 label,
@@ -125,12 +127,12 @@ extension Explanation {
     private func composeLines(_ page: inout TracePage) {
         let width = composed.map { $0.coordinator.count + $0.screen.count + 1 }.max() ?? 0
         for (index, one) in composed.enumerated() {
-            var words = [one.present.rawValue]
-            if one.isParent { words.append("parent") }
-            if !one.isSupported { words.append("the device lacks the screen") }
+            var remarks = [one.present.rawValue]
+            if one.isParent { remarks.append("parent") }
+            if !one.isSupported { remarks.append("the device lacks the screen") }
             page.line(
                 index == 0 ? "compose" : "",
-                "\(one.coordinator).\(one.screen)".padded(to: width + 2) + words.joined(separator: ", "))
+                "\(one.coordinator).\(one.screen)".padded(to: width + 2) + remarks.joined(separator: ", "))
         }
     }
 
@@ -159,7 +161,7 @@ extension LinkPart {
         return switch kind {
         case .scheme, .host, .port: kind.rawValue
         case .userinfo: "userinfo, ignored"
-        case .segment, .place: use ?? ""
+        case .segment, .position: use ?? ""
         case .query, .fragment: use ?? hint ?? (isUnread ? "" : "unused")
         }
     }

@@ -3,16 +3,16 @@ internal import LinkCoordinator
 /// A link whose parts, identified by their byte ranges, can be replaced.
 struct LinkEdit {
     private var bytes: [UInt8]
-    private let places: LinkParts
+    private let linkParts: LinkParts
     /// The current byte ranges of the segments.
     private var segments: [Range<Int>]
     private var pathEnd: Int
 
-    init(_ bytes: [UInt8], _ places: LinkParts) {
+    init(_ bytes: [UInt8], _ linkParts: LinkParts) {
         self.bytes = bytes
-        self.places = places
-        segments = places.parts.filter { $0.kind == .segment }.map { $0.offset..<($0.offset + $0.count) }
-        pathEnd = places.pathEnd
+        self.linkParts = linkParts
+        segments = linkParts.parts.filter { $0.kind == .segment }.map { $0.offset..<($0.offset + $0.count) }
+        pathEnd = linkParts.pathEnd
     }
 
     /// The current text of the link.
@@ -21,7 +21,7 @@ struct LinkEdit {
     private func string(_ range: some RangeExpression<Int>) -> String { String(decoding: bytes[range], as: UTF8.self) }
 
     private func part(_ kind: LinkPart.Kind) -> String? {
-        places.parts.first { $0.kind == kind }.map { string($0.offset..<($0.offset + $0.count)) }
+        linkParts.parts.first { $0.kind == kind }.map { string($0.offset..<($0.offset + $0.count)) }
     }
 
     /// The scheme in lowercase, or nil if there is none.
@@ -40,16 +40,16 @@ struct LinkEdit {
 
     /// The offset of the end of the authority, which is the start of the path.
     private var authorityEnd: Int {
-        let authority = places.parts.filter { $0.offset >= places.authorityStart && $0.kind.isAuthority }
-        return authority.last.map { $0.offset + $0.count } ?? places.authorityStart
+        let authority = linkParts.parts.filter { $0.offset >= linkParts.authorityStart && $0.kind.isAuthority }
+        return authority.last.map { $0.offset + $0.count } ?? linkParts.authorityStart
     }
 
     /// Returns the link with another scheme, or with another host and without userinfo and port.
     func with(scheme: String? = nil, host: String? = nil) -> String {
         let name = scheme ?? self.scheme ?? ""
-        let hasSlashes = string(..<places.authorityStart).hasSuffix("//")
+        let hasSlashes = string(..<linkParts.authorityStart).hasSuffix("//")
         guard let host else { return name + string((part(.scheme)?.utf8.count ?? 0)...) }
-        let rest = string((hasSlashes ? authorityEnd : places.authorityStart)...)
+        let rest = string((hasSlashes ? authorityEnd : linkParts.authorityStart)...)
         return "\(name)://\(host)" + (rest.hasPrefix("/") || host.isEmpty == rest.isEmpty ? "" : "/") + rest
     }
 
@@ -62,7 +62,7 @@ struct LinkEdit {
 
     /// The link with its host as the first segment of the path.
     var withHostAsSegment: String {
-        "\(scheme ?? "")://" + "/" + string(places.authorityStart...)
+        "\(scheme ?? "")://" + "/" + string(linkParts.authorityStart...)
     }
 
     /// Returns the link without bytes that are invalid in links, and with single slashes in its path.
@@ -70,17 +70,17 @@ struct LinkEdit {
         let invisible: [ClosedRange<UInt32>] = [
             0x200B...0x200F, 0x202A...0x202E, 0x2060...0x2060, 0x2066...0x2069, 0xFEFF...0xFEFF,
         ]
-        var kept = ""
+        var result = ""
         for scalar in trimmed.unicodeScalars where scalar.value >= 0x20 && scalar.value != 0x7F {
             if scalar == "\\" {
-                kept.append("/")
+                result.append("/")
             } else if !invisible.contains(where: { $0.contains(scalar.value) }), scalar.value != 0xFFFD {
-                kept.unicodeScalars.append(scalar)
+                result.unicodeScalars.append(scalar)
             }
         }
-        guard let start = kept.firstRange(of: "://") else { return kept }
-        let head = kept[..<start.upperBound]
-        var path = kept[start.upperBound...]
+        guard let start = result.firstRange(of: "://") else { return result }
+        let head = result[..<start.upperBound]
+        var path = result[start.upperBound...]
         let tail = path.firstIndex { $0 == "?" || $0 == "#" }.map { path[$0...] } ?? ""
         path = path.dropLast(tail.count)
         var single = ""
@@ -98,7 +98,7 @@ struct LinkEdit {
     mutating func remove(segment index: Int) {
         guard segments.indices.contains(index) else { return }
         let own = segments[index]
-        let hasSlash = own.lowerBound > places.authorityStart && bytes[own.lowerBound - 1] == UInt8(ascii: "/")
+        let hasSlash = own.lowerBound > linkParts.authorityStart && bytes[own.lowerBound - 1] == UInt8(ascii: "/")
         let range = hasSlash ? (own.lowerBound - 1)..<own.upperBound : own.lowerBound..<min(own.upperBound + 1, pathEnd)
         splice(range, [])
         segments.remove(at: index)

@@ -20,7 +20,7 @@ public struct LinkPart: Sendable, Equatable {
         /// The fragment, without its `#`.
         case fragment
         /// An empty range where something is missing, or bytes that belong to no other part.
-        case place
+        case position = "place"
     }
 
     /// The kind of the part.
@@ -45,7 +45,7 @@ struct LinkParts {
     private let link: [UInt8]
     private let hostIsSegment: Bool
     private let separators: [UInt8]
-    private let cutsQuery: Bool
+    private let splitsQuery: Bool
     private(set) var parts: [LinkPart] = []
     /// The start of the authority, or the offset at which it is missing.
     private(set) var authorityStart = 0
@@ -61,7 +61,7 @@ struct LinkParts {
         self.link = link
         hostIsSegment = block.hostRole == .segment
         separators = block.query.pairSeparators
-        cutsQuery = block.query.decode != .before && !block.query.flatten
+        splitsQuery = block.query.decode != .before && !block.query.flatten
         let colon = link.withUnsafeBufferPointer { Resolver.schemeLength(ByteView($0)) }
         add(.scheme, 0, colon)
         var end = link.firstIndex(of: UInt8(ascii: "#")) ?? link.count
@@ -83,7 +83,7 @@ struct LinkParts {
             }?.1
         addPieces(.segment, at, end, [UInt8(ascii: "/")])
         if let query {
-            if cutsQuery {
+            if splitsQuery {
                 addPieces(.query, query + 1, fragment, separators)
             } else {
                 add(.query, query + 1, fragment)

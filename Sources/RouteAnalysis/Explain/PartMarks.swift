@@ -15,25 +15,25 @@ struct PartMarks {
     init(_ link: String, _ parts: [LinkPart], label: (LinkPart) -> String) {
         let shown = Self.visible(link)
         self.link = shown.count > Self.maxColumns ? shown.prefix(Self.maxColumns) + "…" : shown
-        var places: [(column: Int, label: String)] = []
+        var labels: [(column: Int, label: String)] = []
         for part in parts {
             let column = Self.columns(link, part.offset)
             let end = Self.columns(link, part.offset + part.count)
             guard column < Self.maxColumns else { continue }
             let mark: Character = part.fault == nil ? "^" : "!"
             for index in column..<min(max(end, column + 1), Self.maxColumns) { Self.put(mark, at: index, in: &carets) }
-            places.append((column, label(part)))
+            labels.append((column, label(part)))
         }
-        places.sort { $0.column < $1.column }
-        places.removeAll { $0.label.isEmpty }
-        for place in places.reversed() { hang(place.label, at: place.column) }
+        labels.sort { $0.column < $1.column }
+        labels.removeAll { $0.label.isEmpty }
+        for entry in labels.reversed() { addLabel(entry.label, at: entry.column) }
     }
 
     /// The rows of the drawing: the link, the carets, and the labels.
     var lines: [String] { [link, String(carets)] + rows.map { String($0) } }
 
     /// Puts a label on the highest row on which it does not touch the labels to its right.
-    private mutating func hang(_ label: String, at column: Int) {
+    private mutating func addLabel(_ label: String, at column: Int) {
         var row = 0
         while row < rows.count, Self.first(rows[row]) < column + label.count + 1 { row += 1 }
         while rows.count <= row { rows.append([]) }

@@ -24,7 +24,7 @@ struct PatternAlignment {
     /// The sum of the steps' costs, which is 0 if the pattern matches the path.
     private(set) var cost = 0
     /// The number of steps that do not match.
-    var misses: Int { steps.count { if case .fits = $0 { false } else { true } } }
+    var mismatchCount: Int { steps.count { if case .fits = $0 { false } else { true } } }
 
     /// The number of literals that match.
     private(set) var literals = 0
@@ -35,9 +35,9 @@ struct PatternAlignment {
 
     /// The costs of steps, chosen for their order.
     ///
-    /// A misspelling costs `slip` plus one for each edit, but always less than a different type.
+    /// A misspelling costs `misspelling` plus one for each edit, but always less than a different type.
     enum Cost {
-        static let slip = 2
+        static let misspelling = 2
         static let type = 7
         static let extra = 9
         static let missing = 10
@@ -89,8 +89,8 @@ struct PatternAlignment {
         }
     }
 
-    private mutating func walk(back costs: [[Int]], _ own: [[Int]], from place: (m: Int, s: Int)) {
-        var (m, s) = place
+    private mutating func walk(back costs: [[Int]], _ own: [[Int]], from position: (m: Int, s: Int)) {
+        var (m, s) = position
         while m > 0 || s > 0 {
             let cost = costs[m][s]
             if m > 0, s > 0, cost == costs[m - 1][s - 1] + own[m - 1][s - 1] {
@@ -115,15 +115,15 @@ struct PatternAlignment {
     ) -> Int {
         if segment.withUnsafeBufferPointer({ matcher.matches(ByteView($0), foldsCase: folds) }) { return 0 }
         switch matcher {
-        case .literal(let text): return comparing ? cost(ofSlip: segment, [text]) ?? Cost.other : Cost.other
-        case .enumeration(let values): return cost(ofSlip: segment, values) ?? Cost.type
+        case .literal(let text): return comparing ? cost(ofMisspelling: segment, [text]) ?? Cost.other : Cost.other
+        case .enumeration(let values): return cost(ofMisspelling: segment, values) ?? Cost.type
         default: return Cost.type
         }
     }
 
     /// Returns the cost of the text as a misspelling of one of several texts, or nil if it is not similar to any.
-    private static func cost(ofSlip text: [UInt8], _ known: some Sequence<[UInt8]>) -> Int? {
-        known.compactMap { Misspelling.edits(text, $0) }.min().map { min(Cost.slip + $0, Cost.type - 1) }
+    private static func cost(ofMisspelling text: [UInt8], _ known: some Sequence<[UInt8]>) -> Int? {
+        known.compactMap { Misspelling.edits(text, $0) }.min().map { min(Cost.misspelling + $0, Cost.type - 1) }
     }
 
     /// Returns the cost of the tail from a segment on, or nil if it cannot begin there.
@@ -136,11 +136,11 @@ struct PatternAlignment {
         case .coordinatorPath:
             guard index < segments.count else { return Cost.missing }
             if coordinators.contains(segments[index]) { return 0 }
-            return cost(ofSlip: segments[index], coordinators) ?? Cost.other
+            return cost(ofMisspelling: segments[index], coordinators) ?? Cost.other
         case .anySegment(let text):
-            let takes = matcher.takesTail(segments, from: index, foldsCase: folds) { _ in false }
-            if takes { return 0 }
-            return segments.compactMap { cost(ofSlip: $0, [text]) }.min() ?? Cost.other
+            let isMatched = matcher.matchesTail(segments, from: index, foldsCase: folds) { _ in false }
+            if isMatched { return 0 }
+            return segments.compactMap { cost(ofMisspelling: $0, [text]) }.min() ?? Cost.other
         default: return 0
         }
     }

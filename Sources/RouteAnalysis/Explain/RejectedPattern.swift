@@ -7,7 +7,7 @@ struct RejectedPattern {
     /// The alignment of the pattern with the link's path.
     var alignment: PatternAlignment
     /// The other mismatches: scheme, host, and query constraints.
-    var others: [Explanation.Miss]
+    var others: [Explanation.Mismatch]
 
     /// The distance from the link; each other mismatch costs as much as a different type.
     private var cost: Int { alignment.cost + others.count * PatternAlignment.Cost.type }

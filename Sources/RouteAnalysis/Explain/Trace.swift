@@ -62,29 +62,30 @@ extension Tracer {
         let number = bytes.withUnsafeBufferPointer { Resolver.schemeLength(ByteView($0)) }
         blockNumber = table.source.block(listing: String(decoding: bytes[..<number], as: UTF8.self)) ?? 0
         let block = table.source.blocks[blockNumber]
-        places = LinkParts(bytes, block)
-        explanation.parts = places?.parts ?? []
+        linkParts = LinkParts(bytes, block)
+        explanation.parts = linkParts?.parts ?? []
         resolver.selection.path = try resolver.normalize(link)
         resolver.splitQuery()
         var query: [(name: String, value: String?)] = []
-        for index in 0..<resolver.query.pieces.count {
-            let piece = resolver.query.pieces[index]
+        for index in 0..<resolver.query.items.count {
+            let piece = resolver.query.items[index]
             rawValues.append(piece.value.string)
-            query.append((piece.name.string, piece.hasValue ? resolver.text(ofPiece: index)?.string : nil))
+            query.append((piece.name.string, piece.hasValue ? resolver.text(ofItem: index)?.string : nil))
         }
         explanation.link = Explanation.Link(
             scheme: resolver.link.scheme.string, host: resolver.link.host?.string,
-            segments: resolver.path.map(\.text.string), query: query, rewrites: rewrites(block), dialect: block.words)
+            segments: resolver.path.map(\.text.string), query: query, rewrites: rewrites(block),
+            dialect: block.dialectText)
     }
 
     /// Returns the text that rewrites removed, from the decision's notes.
     private mutating func rewrites(_ block: TableSource.LinkBlock) -> [String] {
-        var taken: [String] = []
+        var removed: [String] = []
         for index in 0..<resolver.notes.count where resolver.notes[index].head.hasPrefix(ByteView("rewrite:")) {
             let note = resolver.notes[index]
-            taken.append(note.name.string + note.middle.string + note.value.string)
+            removed.append(note.name.string + note.middle.string + note.value.string)
         }
-        return taken
+        return removed
     }
 
     /// Returns a Boolean value that indicates whether fallback rules do not apply to a reason.
@@ -99,7 +100,7 @@ extension Tracer {
         return Explanation.Failure(
             phase: phase, reason: Decision.Reason(rejection.reason),
             detail: ByteView.cut(rejection.detail), rule: Self.isPastFallback(rejection.reason) ? nil : rule,
-            words: words(rejection, explanation))
+            text: failureText(rejection, explanation))
     }
 }
 

@@ -9,7 +9,7 @@ extension Tracer {
     /// Runs the phases and, if one fails, adds suggestions by default and marks the part that is at fault.
     mutating func explain(into explanation: inout Explanation, advises: Bool = true) {
         guard let rejection = trace(into: &explanation) else { return }
-        if advises { advise(rejection, &explanation) }
+        if advises { suggestCorrections(rejection, &explanation) }
         markFault(rejection, in: &explanation)
     }
 
@@ -44,25 +44,25 @@ extension Tracer {
     static let (maxSuggestions, maxListed) = (3, 12)
 
     /// Adds suggestions for a failed request and, for a scheme or host that is not listed, the most similar patterns.
-    private mutating func advise(_ rejection: Rejection, _ explanation: inout Explanation) {
-        guard let input = explanation.input, let places else { return adviseOnNames(rejection, &explanation) }
-        let link = LinkEdit(Array(input.utf8), places)
+    private mutating func suggestCorrections(_ rejection: Rejection, _ explanation: inout Explanation) {
+        guard let input = explanation.input, let linkParts else { return suggestNames(rejection, &explanation) }
+        let link = LinkEdit(Array(input.utf8), linkParts)
         switch rejection.reason {
         case .scheme:
             explanation.listed = nearestFirst(
                 table.source.blocks.flatMap { $0.schemes.map(\.value) }, link.scheme ?? "")
-            adviseOnOrigin(otherSchemes(link, explanation.listed), &explanation)
+            suggestOrigins(otherSchemes(link, explanation.listed), &explanation)
         case .host:
             let hosts = table.source.blocks[blockNumber].hosts.map(\.value)
             // A web link needs a host, even if the table accepts links without one.
             let isMissing = explanation.decision.detail == "missing"
             explanation.listed = nearestFirst(
                 hosts.filter { !isMissing || $0 != .empty }.map(\.text), link.host ?? "")
-            adviseOnOrigin(otherHosts(link, hosts), &explanation)
-        case .badEncoding, .emptySegment: adviseOnOrigin([Correction(text: link.cleaned())], &explanation)
+            suggestOrigins(otherHosts(link, hosts), &explanation)
+        case .badEncoding, .emptySegment: suggestOrigins([Correction(text: link.cleaned())], &explanation)
         case .noRoute:
-            if explanation.redirects.isEmpty { adviseOnPath(link, &explanation) }
-        case .paramMissing: adviseOnQuery(link, &explanation)
+            if explanation.redirects.isEmpty { suggestPaths(link, &explanation) }
+        case .paramMissing: suggestQueries(link, &explanation)
         default: return
         }
     }
@@ -145,25 +145,25 @@ extension Tracer {
     }
 
     /// Resolves corrected links and adds the most similar patterns for the first that matches.
-    private mutating func adviseOnOrigin(_ links: [Correction], _ explanation: inout Explanation) {
-        var kept: Explanation?
+    private mutating func suggestOrigins(_ links: [Correction], _ explanation: inout Explanation) {
+        var best: Explanation?
         for link in links where link.text != explanation.input {
             guard explanation.suggestions.count < Self.maxSuggestions,
                 !explanation.suggestions.contains(where: { $0.text == link.text })
             else { continue }
             let other = explained(link.text)
-            if let route = other.candidates.first(where: \.chosen)?.route {
+            if let route = other.candidates.first(where: \.isChosen)?.route {
                 if link.isLikely {
                     explanation.suggestions.append(
                         Explanation.Suggestion(text: link.text, route: other.decision.route ?? route))
                 }
-                if kept?.candidates.isEmpty ?? true { kept = other }
-            } else if kept == nil, other.link != nil {
-                kept = other
+                if best?.candidates.isEmpty ?? true { best = other }
+            } else if best == nil, other.link != nil {
+                best = other
             }
         }
-        guard let kept else { return }
-        if explanation.suggestions.isEmpty, let first = kept.input,
+        guard let best else { return }
+        if explanation.suggestions.isEmpty, let first = best.input,
             links.contains(where: { $0.isLikely && $0.text == first })
         {
             // Another scheme or host is not enough, so correct the path too.
@@ -171,39 +171,39 @@ extension Tracer {
             explanation.suggestions =
                 other.suggestions.isEmpty ? [Explanation.Suggestion(text: first, route: nil)] : other.suggestions
         }
-        let miss = Explanation.Miss(
+        let mismatch = Explanation.Mismatch(
             part: explanation.listed.isEmpty ? .segment : failedPart(explanation), index: nil,
-            want: explanation.listed.joined(separator: ", "), found: nil, text: failedText(explanation),
+            expected: explanation.listed.joined(separator: ", "), found: nil, text: failedText(explanation),
             label: "not listed")
-        let taking = kept.candidates.map {
-            Explanation.Rejected(route: $0.route, pattern: $0.pattern, misses: [miss], isNear: true)
+        let matching = best.candidates.map {
+            Explanation.Rejected(route: $0.route, pattern: $0.pattern, mismatches: [mismatch], isNear: true)
         }
-        let others = kept.rejected.map {
+        let others = best.rejected.map {
             Explanation.Rejected(
-                route: $0.route, pattern: $0.pattern, misses: [miss] + $0.misses, isNear: $0.isNear)
+                route: $0.route, pattern: $0.pattern, mismatches: [mismatch] + $0.mismatches, isNear: $0.isNear)
         }
-        explanation.rejected = Array((taking + others).prefix(Explanation.maxRejected))
-        explanation.rejectedCount = kept.candidates.count + kept.rejectedCount
+        explanation.rejected = Array((matching + others).prefix(Explanation.maxRejected))
+        explanation.rejectedCount = best.candidates.count + best.rejectedCount
     }
 
-    private func failedPart(_ explanation: Explanation) -> Explanation.Miss.Part {
+    private func failedPart(_ explanation: Explanation) -> Explanation.Mismatch.Part {
         explanation.decision.reason == .scheme ? .scheme : .host
     }
 
-    private func failedText(_ explanation: Explanation) -> String { explanation.failure?.words ?? "" }
+    private func failedText(_ explanation: Explanation) -> String { explanation.failure?.text ?? "" }
 }
 
 // Paths and queries.
 extension Tracer {
     /// Suggests links that the most similar patterns match, as far as the patterns determine the text.
-    private mutating func adviseOnPath(_ link: LinkEdit, _ explanation: inout Explanation) {
-        for (rejected, one) in zip(explanation.rejected, misses).prefix(8) where rejected.isNear {
+    private mutating func suggestPaths(_ link: LinkEdit, _ explanation: inout Explanation) {
+        for (rejected, one) in zip(explanation.rejected, rejectedPatterns).prefix(8) where rejected.isNear {
             guard explanation.suggestions.count < Self.maxSuggestions, one.others.isEmpty,
                 let text = corrected(link, one), text != explanation.input,
                 !explanation.suggestions.contains(where: { $0.text == text })
             else { continue }
             let other = explained(text)
-            guard other.candidates.first(where: \.chosen)?.route == rejected.route else { continue }
+            guard other.candidates.first(where: \.isChosen)?.route == rejected.route else { continue }
             explanation.suggestions.append(
                 Explanation.Suggestion(text: text, route: other.decision.route ?? rejected.route))
         }
@@ -257,7 +257,7 @@ extension Tracer {
     }
 
     /// Suggests links in which a query name that is similar to the missing one is replaced by it.
-    private mutating func adviseOnQuery(_ link: LinkEdit, _ explanation: inout Explanation) {
+    private mutating func suggestQueries(_ link: LinkEdit, _ explanation: inout Explanation) {
         for part in explanation.parts where part.kind == .query {
             guard let hint = part.hint, case let pieces = hint.split(separator: "`"), pieces.count > 1 else { continue }
             let text = link.with(queryName: String(pieces[1]), at: part)
@@ -270,21 +270,22 @@ extension Tracer {
 
 // Requests that are not links.
 extension Tracer {
-    private mutating func adviseOnNames(_ rejection: Rejection, _ explanation: inout Explanation) {
+    private mutating func suggestNames(_ rejection: Rejection, _ explanation: inout Explanation) {
         var names: [String] = []
-        var wanted = rejection.detail
+        var requestedName = rejection.detail
         switch (rejection.reason, request.pointee.form) {
         case (.noRoute, .route), (.noRoute, .payload): names = table.source.routes.map(\.id.value)
         case (.unknownScreen, .path):
             names = table.source.coordinators.flatMap { $0.screens.map(\.name.value) + [$0.name.value] }
         case (.paramMissing, .route):
             let given = (0..<resolver.record.params.count).map { resolver.record.params.name(Int32($0)).string }
-            wanted = wanted.split(separator: ".").last.map(String.init) ?? wanted
+            requestedName = requestedName.split(separator: ".").last.map(String.init) ?? requestedName
             // A parameter was given under a similar name.
-            names = given.contains { Misspelling.isNear(Array($0.utf8), Array(wanted.utf8)) } ? [wanted] : []
+            names =
+                given.contains { Misspelling.isNear(Array($0.utf8), Array(requestedName.utf8)) } ? [requestedName] : []
         default: return
         }
-        let near = names.filter { Misspelling.isNear(Array(wanted.utf8), Array($0.utf8)) }
+        let near = names.filter { Misspelling.isNear(Array(requestedName.utf8), Array($0.utf8)) }
         for name in near.prefix(Self.maxSuggestions) where !explanation.suggestions.contains(where: { $0.text == name })
         {
             let isRoute = rejection.reason == .noRoute

@@ -5,25 +5,25 @@ internal import ByteStorage
 extension Tracer {
     /// Marks the parts of the link for which the request failed, in any phase.
     mutating func markFault(_ rejection: Rejection, in explanation: inout Explanation) {
-        guard explanation.input != nil, let places else { return }
+        guard explanation.input != nil, let linkParts else { return }
         let detail = rejection.detail
         switch rejection.reason {
         case .scheme: mark(.scheme, "not listed", orAt: 0, "no scheme", in: &explanation)
-        case .host: markHost(detail, places, in: &explanation)
+        case .host: markHost(detail, linkParts, in: &explanation)
         case .budget: markBudget(detail, in: &explanation)
         case .badEncoding: markEncoding(detail, in: &explanation)
         case .emptySegment:
-            if let offset = places.emptySegment { add("an empty segment", at: offset, in: &explanation) }
+            if let offset = linkParts.emptySegment { add("an empty segment", at: offset, in: &explanation) }
         case .dotSegment: markSegment(Self.number(detail), "only dots", in: &explanation)
-        case .noRoute: markMisses(places, in: &explanation)
-        case .redirectLimit: markPath("too many redirects, or a cycle", places, in: &explanation)
+        case .noRoute: markMismatches(linkParts, in: &explanation)
+        case .redirectLimit: markPath("too many redirects, or a cycle", linkParts, in: &explanation)
         case .externalRefused:
             let isScheme = !table.source.externals.schemes.contains(explanation.link?.scheme.lowercased() ?? "")
             let fault = "not allowed by `externals`"
-            mark(isScheme ? .scheme : .host, fault, orAt: places.authorityStart, fault, in: &explanation)
+            mark(isScheme ? .scheme : .host, fault, orAt: linkParts.authorityStart, fault, in: &explanation)
         case .unknownScreen: markScreen(in: &explanation)
         case .paramInvalid: markValue(detail, in: &explanation)
-        case .paramMissing: markMissing(detail, places, in: &explanation)
+        case .paramMissing: markMissing(detail, linkParts, in: &explanation)
         // Failures that no part of the link causes.
         default: return
         }
@@ -46,11 +46,11 @@ extension Tracer {
     private func add(_ fault: String, at offset: Int, count: Int = 0, in explanation: inout Explanation) {
         let index = explanation.parts.firstIndex { $0.offset > offset } ?? explanation.parts.count
         explanation.parts.insert(
-            LinkPart(kind: .place, offset: offset, count: count, fault: fault), at: index)
+            LinkPart(kind: .position, offset: offset, count: count, fault: fault), at: index)
     }
 
-    private func markHost(_ detail: String, _ places: LinkParts, in explanation: inout Explanation) {
-        let start = places.authorityStart
+    private func markHost(_ detail: String, _ linkParts: LinkParts, in explanation: inout Explanation) {
+        let start = linkParts.authorityStart
         switch detail {
         case "userinfo": mark(.userinfo, "not allowed here", orAt: start, "userinfo", in: &explanation)
         case "port": mark(.port, "not a port number", orAt: start, "a port is missing", in: &explanation)
@@ -74,13 +74,13 @@ extension Tracer {
     private func markEncoding(_ detail: String, in explanation: inout Explanation) {
         guard let number = Self.number(detail), let input = explanation.input.map({ Array($0.utf8) }) else { return }
         if detail.hasPrefix("byte ") {
-            let words =
+            let faultText =
                 switch number < input.count ? input[number] : 0 {
                 case UInt8(ascii: "\\"): "a backslash"
                 case 0..<0x20, 0x7F: "a control character"
                 default: "not UTF-8"
                 }
-            return add(words, at: number, count: 1, in: &explanation)
+            return add(faultText, at: number, count: 1, in: &explanation)
         }
         let segments = explanation.parts.indices.filter { explanation.parts[$0].kind == .segment }
         guard segments.indices.contains(number) else { return }
@@ -107,11 +107,11 @@ extension Tracer {
     }
 
     /// Marks all remaining segments of the path.
-    private func markPath(_ fault: String, _ places: LinkParts, in explanation: inout Explanation) {
+    private func markPath(_ fault: String, _ linkParts: LinkParts, in explanation: inout Explanation) {
         let own = explanation.parts.indices.filter {
             explanation.parts[$0].kind == .segment && explanation.parts[$0].use != "rewrite"
         }
-        guard let first = own.first else { return add(fault, at: places.pathEnd, in: &explanation) }
+        guard let first = own.first else { return add(fault, at: linkParts.pathEnd, in: &explanation) }
         for index in own { explanation.parts[index].fault = index == first ? fault : "" }
     }
 }
@@ -119,18 +119,18 @@ extension Tracer {
 // Faults of the phase `select`.
 extension Tracer {
     /// Marks the mismatches of the most similar pattern, or the whole path if none is similar.
-    private mutating func markMisses(_ places: LinkParts, in explanation: inout Explanation) {
+    private mutating func markMismatches(_ linkParts: LinkParts, in explanation: inout Explanation) {
         let segments = explanation.parts.indices.filter { explanation.parts[$0].kind == .segment }
         for index in segments.prefix(resolver.selection.path.first) { explanation.parts[index].use = "rewrite" }
         if !explanation.redirects.isEmpty {
-            return markPath("redirected to a path that no route matches", places, in: &explanation)
+            return markPath("redirected to a path that no route matches", linkParts, in: &explanation)
         }
-        guard let nearest = explanation.rejected.first, nearest.isNear, let one = misses.first else {
-            return markPath("no route matches this path", places, in: &explanation)
+        guard let nearest = explanation.rejected.first, nearest.isNear, let one = rejectedPatterns.first else {
+            return markPath("no route matches this path", linkParts, in: &explanation)
         }
         let own = Array(segments.dropFirst(resolver.selection.path.first))
         let pattern = table.source.routes[one.route].patterns[one.pattern].path
-        var labels = nearest.misses.filter { $0.index != nil }.map(\.label)[...]
+        var labels = nearest.mismatches.filter { $0.index != nil }.map(\.label)[...]
         var missing: [(offset: Int, label: String)] = []
         var end = 0
         for step in one.alignment.steps {
@@ -142,31 +142,35 @@ extension Tracer {
                 explanation.parts[own[segment]].fault = labels.popFirst() ?? ""
                 end = segment + 1
             case .missing(_, let next):
-                let offset = own.indices.contains(next) ? explanation.parts[own[next]].offset : places.pathEnd
+                let offset = own.indices.contains(next) ? explanation.parts[own[next]].offset : linkParts.pathEnd
                 missing.append((offset, labels.popFirst() ?? ""))
             }
         }
         for segment in own.indices.dropFirst(end) {
             explanation.parts[own[segment]].use = use(of: max(segment, pattern.segmentCount), in: pattern)
         }
-        for miss in nearest.misses where miss.part != .segment { mark(miss, places, in: &explanation) }
-        for place in missing { add(place.label, at: place.offset, in: &explanation) }
+        for mismatch in nearest.mismatches where mismatch.part != .segment {
+            mark(mismatch, linkParts, in: &explanation)
+        }
+        for position in missing { add(position.label, at: position.offset, in: &explanation) }
     }
 
-    private mutating func mark(_ miss: Explanation.Miss, _ places: LinkParts, in explanation: inout Explanation) {
-        switch miss.part {
-        case .scheme: mark(.scheme, miss.label, orAt: 0, miss.label, in: &explanation)
-        case .host: mark(.host, miss.label, orAt: places.authorityStart, miss.label, in: &explanation)
+    private mutating func mark(
+        _ mismatch: Explanation.Mismatch, _ linkParts: LinkParts, in explanation: inout Explanation
+    ) {
+        switch mismatch.part {
+        case .scheme: mark(.scheme, mismatch.label, orAt: 0, mismatch.label, in: &explanation)
+        case .host: mark(.host, mismatch.label, orAt: linkParts.authorityStart, mismatch.label, in: &explanation)
         case .segment: return
         case .query:
-            let name = miss.want.dropFirst("query.".count).prefix { $0 != " " }
+            let name = mismatch.expected.dropFirst("query.".count).prefix { $0 != " " }
             let queries = explanation.parts.indices.filter { explanation.parts[$0].kind == .query }
             let names = explanation.link?.query.map(\.name) ?? []
             let own = zip(queries, names).filter { $0.1 == name }.map(\.0)
             guard let first = own.first else {
-                return add("`\(miss.want)` is expected", at: places.queryEnd, in: &explanation)
+                return add("`\(mismatch.expected)` is expected", at: linkParts.queryEnd, in: &explanation)
             }
-            explanation.parts[first].fault = miss.label
+            explanation.parts[first].fault = mismatch.label
         }
     }
 }
@@ -226,7 +230,7 @@ extension Tracer {
             && binding.raw.contains { $0.contains("+") }
     }
 
-    private func markMissing(_ field: String, _ places: LinkParts, in explanation: inout Explanation) {
+    private func markMissing(_ field: String, _ linkParts: LinkParts, in explanation: inout Explanation) {
         guard let binding = explanation.bindings.first(where: { $0.field == field }) else { return }
         let parts = explanation.parts
         if let index = parts.firstIndex(where: {
@@ -238,12 +242,12 @@ extension Tracer {
             if let index = parts.firstIndex(where: { $0.hint?.contains("`\(name)`") == true }) {
                 explanation.parts[index].fault = "did you mean `\(name)`?"
             } else {
-                add("`\(name)` is missing", at: places.queryEnd, in: &explanation)
+                add("`\(name)` is missing", at: linkParts.queryEnd, in: &explanation)
             }
         } else if binding.source.hasPrefix("path.") {
-            add("`\(binding.source)` is missing", at: places.pathEnd, in: &explanation)
+            add("`\(binding.source)` is missing", at: linkParts.pathEnd, in: &explanation)
         } else if binding.source == "fragment" {
-            add("a fragment is missing", at: places.queryEnd, in: &explanation)
+            add("a fragment is missing", at: linkParts.queryEnd, in: &explanation)
         }
     }
 }

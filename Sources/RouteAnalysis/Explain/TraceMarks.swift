@@ -6,10 +6,11 @@ extension Tracer {
     /// Adds to every segment the rewrite, literal, or capture of the first chosen pattern that matched it.
     mutating func markSegments(_ explanation: inout Explanation) {
         guard let pattern = chosenPattern()?.pattern.path else { return }
-        let taken = resolver.selection.path.first
+        let prefixCount = resolver.selection.path.first
         var index = 0
-        for place in explanation.parts.indices where explanation.parts[place].kind == .segment {
-            explanation.parts[place].use = index < taken ? "rewrite" : use(of: index - taken, in: pattern)
+        for partIndex in explanation.parts.indices where explanation.parts[partIndex].kind == .segment {
+            explanation.parts[partIndex].use =
+                index < prefixCount ? "rewrite" : use(of: index - prefixCount, in: pattern)
             index += 1
         }
     }
@@ -17,10 +18,10 @@ extension Tracer {
     /// Returns the chosen pattern of the table and its route.
     mutating func chosenPattern() -> (route: String, pattern: TableSource.RoutePattern)? {
         guard let pattern = resolver.selection.pattern else { return nil }
-        let number = resolver.image.number(of: pattern)
+        let number = resolver.tableData.number(of: pattern)
         let route = Int(pattern.route)
         var first = number
-        while first > 0, Int(resolver.image.patterns[first - 1].route) == route { first -= 1 }
+        while first > 0, Int(resolver.tableData.patterns[first - 1].route) == route { first -= 1 }
         let source = table.source.routes[route]
         guard source.patterns.indices.contains(number - first) else { return nil }
         return (source.id.value, source.patterns[number - first])
@@ -46,32 +47,32 @@ extension Tracer {
         let given = (explanation.link?.query ?? []).map(\.name)
         var absent: [String] = []
         for reader in readers where !absent.contains(reader.name) {
-            if !given.contains(where: { same($0, reader.name) }) { absent.append(reader.name) }
+            if !given.contains(where: { isSame($0, reader.name) }) { absent.append(reader.name) }
         }
         var index = 0
-        for place in explanation.parts.indices {
-            switch explanation.parts[place].kind {
+        for partIndex in explanation.parts.indices {
+            switch explanation.parts[partIndex].kind {
             case .query:
                 defer { index += 1 }
                 let names = (explanation.link?.query ?? []).map(\.name)
                 // If the dialect does not allow the query to be divided, there is one part for all names.
                 let isWhole = explanation.parts.count { $0.kind == .query } == 1
                 let own = isWhole ? names : names.indices.contains(index) ? [names[index]] : []
-                let uses = readers.filter { reader in own.contains { same($0, reader.name) } }.map(\.use)
+                let uses = readers.filter { reader in own.contains { isSame($0, reader.name) } }.map(\.use)
                 if !uses.isEmpty {
-                    explanation.parts[place].use = uses.joined(separator: ", ")
-                } else if own.count == 1, let meant = NearestName.of(own[0], among: absent) {
-                    explanation.parts[place].hint = "unused, did you mean `\(meant)`?"
+                    explanation.parts[partIndex].use = uses.joined(separator: ", ")
+                } else if own.count == 1, let suggestion = NearestName.of(own[0], among: absent) {
+                    explanation.parts[partIndex].hint = "unused, did you mean `\(suggestion)`?"
                 }
             case .fragment:
                 let uses = explanation.bindings.filter { $0.source == "fragment" }.map(\.field)
-                if !uses.isEmpty { explanation.parts[place].use = uses.joined(separator: ", ") }
+                if !uses.isEmpty { explanation.parts[partIndex].use = uses.joined(separator: ", ") }
             default: continue
             }
         }
     }
 
-    private mutating func same(_ a: String, _ b: String) -> Bool {
+    private mutating func isSame(_ a: String, _ b: String) -> Bool {
         resolver.link.block.namesFold ? a.equalsFolded(b) : a.utf8.elementsEqual(b.utf8)
     }
 

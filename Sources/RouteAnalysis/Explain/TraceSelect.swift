@@ -48,8 +48,8 @@ extension Tracer {
     }
 
     private mutating func addCaptures(into explanation: inout Explanation) {
-        for number in 0..<resolver.image.names.count {
-            let name = resolver.image.names[number].string
+        for number in 0..<resolver.tableData.names.count {
+            let name = resolver.tableData.names[number].string
             guard let texts = resolver.capturedTexts(name) else { continue }
             explanation.captures.append(Explanation.Capture(name: name, value: texts.joined(separator: "/")))
         }
@@ -76,8 +76,8 @@ extension Tracer {
     }
 
     private mutating func holds(_ test: TableSource.Condition) -> Bool {
-        let images = compiler.slab.store([compiler.image(test)])
-        return resolver.holds(images.at(0))
+        let storedConditions = compiler.storage.store([compiler.compile(test)])
+        return resolver.holds(storedConditions.at(0))
     }
 
     private func text(of test: TableSource.Condition, holding: Bool) -> String {
@@ -102,6 +102,6 @@ extension Tracer {
         if let attribute = test.attributes.first {
             return "attribute \(attribute.name.value) \(isOne) \(attribute.values.joined(separator: ", "))"
         }
-        return test.query.first?.name(holding: holding) ?? "always"
+        return test.query.first?.text(holding: holding) ?? "always"
     }
 }

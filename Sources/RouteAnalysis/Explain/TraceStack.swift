@@ -43,11 +43,11 @@ extension Tracer {
             composition = try resolver.composePlain()
         }
         resolver.makeStack(of: composition)
-        note(&explanation)
+        recordStack(&explanation)
         composition = try resolver.checkSupport(composition, route: route?.compiled)
         if !explanation.composed.allSatisfy(\.isSupported) {
             resolver.makeStack(of: composition)
-            note(&explanation)
+            recordStack(&explanation)
         }
         if composition.target.kind == .external {
             return try traceExternal(composition.target, of: route, into: &explanation, &phase)
@@ -71,13 +71,13 @@ extension Tracer {
     }
 
     /// Records the current stack.
-    private mutating func note(_ explanation: inout Explanation) {
+    private mutating func recordStack(_ explanation: inout Explanation) {
         explanation.composed = []
         for index in 0..<resolver.stack.count {
             let entry = resolver.stack[index]
             let (coordinator, screen) = resolver.names(of: entry)
             explanation.composed.append(
-                Explanation.Composed(
+                Explanation.ComposedEntry(
                     coordinator: coordinator.string, screen: screen.string, present: entry.present,
                     isParent: entry.isParent, isSupported: resolver.supports(entry.screen)))
         }
@@ -85,18 +85,18 @@ extension Tracer {
 
     /// Binds every field of the route, including those after an invalid one, and throws the first error.
     private mutating func traceBindings(
-        _ route: TableSource.Route, _ image: Ref<CompiledRoute>, into explanation: inout Explanation
+        _ route: TableSource.Route, _ compiledRoute: Ref<CompiledRoute>, into explanation: inout Explanation
     ) throws(Rejection) {
-        for index in 0..<image.bindings.count {
-            let binding = image.bindings.at(index)
-            let field = resolver.image.fields.at(Int(binding.field))
+        for index in 0..<compiledRoute.bindings.count {
+            let binding = compiledRoute.bindings.at(index)
+            let field = resolver.tableData.fields.at(Int(binding.field))
             let notes = resolver.notes.count
             let raw = rawTexts(route.bindings[index].source.value, binding)
             let isValid = resolver.bind(binding, scope: 0)
             let value = resolver.boundValue(Int(binding.field))
             let result: Explanation.Binding.Result
             if !isValid {
-                result = image.drops && field.absence != .required ? .dropped : .invalid
+                result = compiledRoute.drops && field.absence != .required ? .dropped : .invalid
             } else if resolver.notes.count > notes {
                 result = .repaired
             } else if !resolver.isMissing(Int(binding.field), scope: 0) {
@@ -112,7 +112,7 @@ extension Tracer {
                     result: result,
                     value: hasValue ? value : nil))
         }
-        try resolver.bindRoute(image)
+        try resolver.bindRoute(compiledRoute)
     }
 
     private func type(of binding: TableSource.Binding) -> String {
@@ -127,7 +127,7 @@ extension Tracer {
         switch source {
         case .path(let name):
             if let texts = resolver.capturedTexts(name) { return texts }
-            return resolver.param(answering: binding.name).map { [$0.string] } ?? []
+            return resolver.param(insteadOfCapture: binding.name).map { [$0.string] } ?? []
         case .constant(let text): return [text]
         case .fragment: return resolver.link.fragment.map { [$0.string] } ?? []
         case .query:
@@ -137,10 +137,10 @@ extension Tracer {
             }
             resolver.splitQuery()
             var texts: [String] = []
-            var index = resolver.firstPiece(binding.ref(\.query))
+            var index = resolver.firstItem(binding.ref(\.query))
             while index >= 0 {
-                if resolver.query.pieces[index].hasValue { texts.append(rawValues[index]) }
-                index = resolver.nextPiece(after: index, binding.ref(\.query))
+                if resolver.query.items[index].hasValue { texts.append(rawValues[index]) }
+                index = resolver.nextItem(after: index, binding.ref(\.query))
             }
             return texts
         case .rewrite, .payload:
@@ -152,10 +152,10 @@ extension Tracer {
     /// Adds the guards of the stack; the first one that does not hold ends the evaluation.
     private mutating func traceGuards(into explanation: inout Explanation) {
         for index in 0..<resolver.stack.count {
-            let screen = resolver.image.screens.at(Int(resolver.stack[index].screen))
-            let coordinator = resolver.image.coordinators.at(Int(screen.coordinator))
+            let screen = resolver.tableData.screens.at(Int(resolver.stack[index].screen))
+            let coordinator = resolver.tableData.coordinators.at(Int(screen.coordinator))
             guard coordinator.guarding >= 0 else { continue }
-            let guarding = resolver.image.guards.at(Int(coordinator.guarding))
+            let guarding = resolver.tableData.guards.at(Int(coordinator.guarding))
             let holds = resolver.hasClaim(guarding.claim)
             let one = Explanation.Guard(
                 coordinator: coordinator.name.string, name: guarding.name.string, claim: guarding.claim.string,

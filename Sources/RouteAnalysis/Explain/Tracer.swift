@@ -13,7 +13,7 @@ struct Tracer: ~Copyable {
     var compiler: TableCompiler
     var coordinators: Set<[UInt8]>
     /// The parts of the link, or nil before a link was found.
-    var places: LinkParts?
+    var linkParts: LinkParts?
     /// The index of the block that reads the link, or that would read it if its scheme were listed.
     var blockNumber = 0
     /// The original values of the link's query, by the index of their part.
@@ -21,19 +21,19 @@ struct Tracer: ~Copyable {
     /// The number of segments before the coordinator path of the request.
     var coordinatorPathStart = 0
     /// The patterns of `Explanation.rejected`, in its order.
-    var misses: [RejectedPattern] = []
+    var rejectedPatterns: [RejectedPattern] = []
 
     init(_ table: RouteTable, _ request: UnsafePointer<RequestView>, _ facts: UnsafePointer<DeviceView>) {
         self.table = table
         self.request = request
         self.facts = facts
-        compiler = TableCompiler(table.source, slab: TableStorage())
+        compiler = TableCompiler(table.source, storage: TableStorage())
         compiler.number()
         coordinators = Set(table.source.coordinators.map { [UInt8]($0.name.value.utf8) })
     }
 
     /// The index of the selected route in the table, or nil if none is selected.
     var routeNumber: Int? {
-        mutating get { resolver.selection.route.map { resolver.image.number(of: $0) } }
+        mutating get { resolver.selection.route.map { resolver.tableData.number(of: $0) } }
     }
 }

@@ -4,7 +4,7 @@ internal import LinkCoordinator
 
 extension TableSource.QueryConstraint {
     /// Returns the constraint as text if it holds, or its negation otherwise.
-    func name(holding: Bool) -> String {
+    func text(holding: Bool) -> String {
         switch test {
         case .equals(let value): "query.\(name.value) \(holding ? "=" : "!=") \(value)"
         case .present: "query.\(name.value) \(holding ? "present" : "absent")"
@@ -64,30 +64,30 @@ extension TableSource.LinkBlock {
     /// The rules by which the block reads a link.
     ///
     /// Rules with their default value are omitted, except for the host, the separators, and the decoding.
-    var words: String {
-        var words = [hostRole == .segment ? "the host is the first segment" : "the host must be listed"]
+    var dialectText: String {
+        var parts = [hostRole == .segment ? "the host is the first segment" : "the host must be listed"]
         let separators = query.pairSeparators.map { "`\(String(UnicodeScalar($0)))`" }.joined(separator: " and ")
-        words.append("query split at \(separators)")
+        parts.append("query split at \(separators)")
         switch query.decode {
-        case .once: words.append("percent-decoded once")
-        case .none: words.append("not percent-decoded")
-        case .before: words.append("percent-decoded before and after the split")
+        case .once: parts.append("percent-decoded once")
+        case .none: parts.append("not percent-decoded")
+        case .before: parts.append("percent-decoded before and after the split")
         }
-        if query.names == .insensitive { words.append("query names case-insensitive") }
+        if query.names == .insensitive { parts.append("query names case-insensitive") }
         switch query.duplicates {
         case .first: break
-        case .last: words.append("the last of several equal names counts")
-        case .reject: words.append("a repeated name is invalid")
+        case .last: parts.append("the last of several equal names counts")
+        case .reject: parts.append("a repeated name is invalid")
         }
-        if query.plus == .space { words.append("`+` is a space") }
-        if query.nulls == .erase { words.append("a name without `=` counts like one with a value") }
-        if query.flatten { words.append("names and values are one list") }
+        if query.plus == .space { parts.append("`+` is a space") }
+        if query.nulls == .erase { parts.append("a name without `=` counts like one with a value") }
+        if query.flatten { parts.append("names and values are one list") }
         switch emptySegments {
         case .collapse: break
-        case .reject: words.append("empty segments are rejected")
-        case .reset: words.append("an empty segment discards the screens before it")
+        case .reject: parts.append("empty segments are rejected")
+        case .reset: parts.append("an empty segment discards the screens before it")
         }
-        if repair { words.append("damaged query values are repaired") }
-        return words.joined(separator: ", ")
+        if repair { parts.append("damaged query values are repaired") }
+        return parts.joined(separator: ", ")
     }
 }

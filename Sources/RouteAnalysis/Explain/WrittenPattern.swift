@@ -15,7 +15,7 @@ struct WrittenPattern {
     }
 
     /// Returns the expected text: the class of a capture that is the whole segment, or the segment.
-    func wanted(_ index: Int, _ matcher: Matcher) -> String {
+    func expectedText(_ index: Int, _ matcher: Matcher) -> String {
         let text = segment(index, matcher)
         if case .affix = matcher { return text }
         guard text.hasPrefix("{"), text.hasSuffix("}"), let colon = text.firstIndex(of: ":") else { return text }

@@ -28,8 +28,8 @@ struct DeviceSpace {
         case .claim, .listed: return [named[0]]
         default:
             let texts = Array(Set(named)).sorted()
-            let taken = Set(texts.map(\.lowercasedASCII))
-            return texts + [UnusedText.first("zz") { !taken.contains($0) }]
+            let usedTexts = Set(texts.map(\.lowercasedASCII))
+            return texts + [UnusedText.first("zz") { !usedTexts.contains($0) }]
         }
     }
 
@@ -74,18 +74,18 @@ extension DeviceSpace {
     /// Returns the devices and queries for which a condition holds.
     func cell(of condition: TableSource.Condition) -> DeviceCell {
         var cell: DeviceCell = [:]
-        for test in condition.app { keep(.app, &cell) { Self.holds(test, $0) } }
-        for test in condition.os { keep(.os, &cell) { Self.holds(test, $0) } }
+        for test in condition.app { restrict(.app, &cell) { Self.holds(test, $0) } }
+        for test in condition.os { restrict(.os, &cell) { Self.holds(test, $0) } }
         for capability in condition.capabilities { require(capability.value, &cell) }
-        for claim in condition.claims { keep(.claim(claim.value), &cell) { $0 != nil } }
-        if let platforms = condition.platforms { keep(.platform, &cell) { Self.isOneFolded($0, of: platforms) } }
-        if let regions = condition.regions { keep(.region, &cell) { Self.isOneFolded($0, of: regions) } }
-        if let locales = condition.locales { keep(.locale, &cell) { Self.fits($0, locales) } }
+        for claim in condition.claims { restrict(.claim(claim.value), &cell) { $0 != nil } }
+        if let platforms = condition.platforms { restrict(.platform, &cell) { Self.isOneFolded($0, of: platforms) } }
+        if let regions = condition.regions { restrict(.region, &cell) { Self.isOneFolded($0, of: regions) } }
+        if let locales = condition.locales { restrict(.locale, &cell) { Self.fits($0, locales) } }
         for attribute in condition.attributes {
-            keep(.attribute(attribute.name.value), &cell) { $0.map(attribute.values.contains) ?? false }
+            restrict(.attribute(attribute.name.value), &cell) { $0.map(attribute.values.contains) ?? false }
         }
         for constraint in condition.query {
-            keep(.query(constraint.name.value), &cell) { value in
+            restrict(.query(constraint.name.value), &cell) { value in
                 switch constraint.test {
                 case .present: value != nil
                 case .absent: value == nil
@@ -99,16 +99,16 @@ extension DeviceSpace {
     private func require(_ name: String, _ cell: inout DeviceCell) {
         guard let capability = capabilities[name] else { return }
         if let least = capability.minApp {
-            keep(.app, &cell) { Self.holds(.init(relation: .atLeast, version: least), $0) }
+            restrict(.app, &cell) { Self.holds(.init(relation: .atLeast, version: least), $0) }
         }
         if let least = capability.minOS {
-            keep(.os, &cell) { Self.holds(.init(relation: .atLeast, version: least), $0) }
+            restrict(.os, &cell) { Self.holds(.init(relation: .atLeast, version: least), $0) }
         }
-        if let platforms = capability.platforms { keep(.platform, &cell) { Self.isOneFolded($0, of: platforms) } }
-        if capability.listed { keep(.listed(name), &cell) { $0 != nil } }
+        if let platforms = capability.platforms { restrict(.platform, &cell) { Self.isOneFolded($0, of: platforms) } }
+        if capability.listed { restrict(.listed(name), &cell) { $0 != nil } }
     }
 
-    private func keep(_ fact: DeviceFact, _ cell: inout DeviceCell, _ test: (String?) -> Bool) {
+    private func restrict(_ fact: DeviceFact, _ cell: inout DeviceCell, _ test: (String?) -> Bool) {
         let all = values[fact] ?? [nil]
         let passing = Set(all.indices.filter { test(all[$0]) })
         cell[fact] = cell[fact].map { $0.intersection(passing) } ?? passing
@@ -138,19 +138,19 @@ extension DeviceSpace {
     }
 
     /// Returns the difference of two cells as disjoint cells.
-    func subtract(_ taken: DeviceCell, from cell: DeviceCell) -> [DeviceCell] {
-        var left = cell
+    func subtract(_ removed: DeviceCell, from cell: DeviceCell) -> [DeviceCell] {
+        var remaining = cell
         var parts: [DeviceCell] = []
-        for (fact, kept) in taken.sorted(by: { "\($0.key)" < "\($1.key)" }) {
-            let own = left[fact] ?? Set((values[fact] ?? [nil]).indices)
-            let outside = own.subtracting(kept)
+        for (fact, removedValues) in removed.sorted(by: { "\($0.key)" < "\($1.key)" }) {
+            let own = remaining[fact] ?? Set((values[fact] ?? [nil]).indices)
+            let outside = own.subtracting(removedValues)
             if !outside.isEmpty {
-                var part = left
+                var part = remaining
                 part[fact] = outside
                 parts.append(part)
             }
-            left[fact] = own.intersection(kept)
-            if own.isDisjoint(with: kept) { break }
+            remaining[fact] = own.intersection(removedValues)
+            if own.isDisjoint(with: removedValues) { break }
         }
         return parts
     }

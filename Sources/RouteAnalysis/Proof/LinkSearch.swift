@@ -67,10 +67,10 @@ struct LinkSearch {
             if let some, !some.contains(number) { continue }
             let origin = space.origins.origins[number]
             guard inside.allSatisfy({ origin.rules.contains($0.rule) }) else { continue }
-            let alive = outside.indices.filter { origin.rules.contains(outside[$0].rule) }
+            let reachable = outside.indices.filter { origin.rules.contains(outside[$0].rule) }
             try budget.spend(1 + outside.count / 8)
-            guard seen[origin.block, default: []].insert(alive).inserted else { continue }
-            let others = alive.map { outside[$0] } + (avoidsRewrites ? space.rewrites[origin.block] : [])
+            guard seen[origin.block, default: []].insert(reachable).inserted else { continue }
+            let others = reachable.map { outside[$0] } + (avoidsRewrites ? space.rewrites[origin.block] : [])
             for choice in choices {
                 var walk = PathWalk(
                     inside: choice, outside: others, source: space.source, block: origin.block, lengths: lengths)
@@ -96,10 +96,10 @@ struct LinkSearch {
             }
             choices = choices.flatMap { choice in
                 (0...deepest).map { depth in
-                    var placed = pattern
-                    placed.segments += Array(repeating: space.segments.any, count: depth) + [literal]
-                    placed.tail = .star
-                    return choice + [placed]
+                    var positioned = pattern
+                    positioned.segments += Array(repeating: space.segments.any, count: depth) + [literal]
+                    positioned.tail = .star
+                    return choice + [positioned]
                 }
             }
         }
@@ -139,50 +139,52 @@ private struct PathWalk {
     /// Continues the walk at a depth.
     ///
     /// - Parameters:
-    ///   - alive: The patterns of `outside` that matched every segment so far.
-    ///   - hit: The `anySegment` patterns of `outside` that matched their segment.
+    ///   - active: The patterns of `outside` that matched every segment so far.
+    ///   - matched: The `anySegment` patterns of `outside` that matched their segment.
     private mutating func walk(
-        _ depth: Int, _ alive: [Int], _ hit: [Int], _ space: inout SegmentSpace, _ budget: inout WorkBudget
+        _ depth: Int, _ active: [Int], _ matched: [Int], _ space: inout SegmentSpace, _ budget: inout WorkBudget
     ) throws(WorkBudget.Exhausted) -> [QueryConstraints.Item]? {
-        try budget.spend(1 + alive.count)
-        guard seen.insert([depth] + alive + [-1] + hit).inserted else { return nil }
-        let kept = inside.flatMap(\.constraints)
+        try budget.spend(1 + active.count)
+        guard seen.insert([depth] + active + [-1] + matched).inserted else { return nil }
+        let required = inside.flatMap(\.constraints)
         if depth >= shortest, inside.allSatisfy({ $0.canEnd(at: depth) }) {
-            let matching = alive.filter { outside[$0].canEnd(at: depth) } + hit
-            if let found = try query.solve(kept: kept, broken: matching.map { outside[$0].constraints }, &budget) {
+            let matching = active.filter { outside[$0].canEnd(at: depth) } + matched
+            if let found = try query.solve(
+                required: required, violated: matching.map { outside[$0].constraints }, &budget)
+            {
                 return found
             }
         }
-        if depth >= deepest || hit.contains(where: { outside[$0].constraints.isEmpty }) { return nil }
-        guard let wanted = insideMatchers(at: depth, space) else { return nil }
-        var asked: [Int] = []
-        var staying: [Int] = []
-        var waiting: [(pattern: Int, matcher: Int)] = []
-        for number in alive {
+        if depth >= deepest || matched.contains(where: { outside[$0].constraints.isEmpty }) { return nil }
+        guard let matchers = insideMatchers(at: depth, space) else { return nil }
+        var outsideMatchers: [Int] = []
+        var unconditional: [Int] = []
+        var conditional: [(pattern: Int, matcher: Int)] = []
+        for number in active {
             switch outside[number].step(at: depth) {
             case .ends: continue
-            case .takesAll:
+            case .matchesAll:
                 // This pattern matches all longer links too.
                 if outside[number].constraints.isEmpty { return nil }
-                staying.append(number)
+                unconditional.append(number)
             case .matcher(let matcher):
-                asked.append(matcher)
-                waiting.append((number, matcher))
+                outsideMatchers.append(matcher)
+                conditional.append((number, matcher))
             }
         }
-        for atom in try space.atoms(inside: wanted, outside: asked, &budget) {
-            var nextHit = hit
-            var next = staying
-            for (number, matcher) in waiting {
+        for atom in try space.atoms(inside: matchers, outside: outsideMatchers, &budget) {
+            var nextMatched = matched
+            var next = unconditional
+            for (number, matcher) in conditional {
                 let isWild = outside[number].isWild(at: depth)
-                if atom.taken.contains(matcher) {
-                    if isWild { nextHit.append(number) } else { next.append(number) }
+                if atom.matchers.contains(matcher) {
+                    if isWild { nextMatched.append(number) } else { next.append(number) }
                 } else if isWild {
                     next.append(number)
                 }
             }
             path.append(atom.text)
-            if let found = try walk(depth + 1, next.sorted(), nextHit.sorted(), &space, &budget) { return found }
+            if let found = try walk(depth + 1, next.sorted(), nextMatched.sorted(), &space, &budget) { return found }
             path.removeLast()
         }
         return nil
@@ -190,14 +192,14 @@ private struct PathWalk {
 
     /// Returns the matchers that a segment at a depth must match, or nil if the path must end there.
     private func insideMatchers(at depth: Int, _ space: borrowing SegmentSpace) -> [Int]? {
-        var wanted: [Int] = []
+        var matchers: [Int] = []
         for pattern in inside {
             switch pattern.step(at: depth) {
             case .ends: return nil
-            case .takesAll: wanted.append(space.any)
-            case .matcher(let matcher): wanted.append(matcher)
+            case .matchesAll: matchers.append(space.any)
+            case .matcher(let matcher): matchers.append(matcher)
             }
         }
-        return wanted
+        return matchers
     }
 }

@@ -15,7 +15,7 @@ struct OriginHosts {
     /// Hosts that a rule matches and that no rule of a pattern distinguishes.
     private struct Kind: Hashable {
         var rule: HostRule
-        var telling: [HostRule]
+        var distinguishing: [HostRule]
         var isEmpty: Bool
     }
 
@@ -29,16 +29,16 @@ struct OriginHosts {
     /// - Parameters:
     ///   - rules: All rules that are named anywhere.
     ///   - listed: The rules that link blocks list.
-    ///   - telling: The rules of patterns. One host represents all hosts that the same of these rules match. With nil,
+    ///   - ownRules: The rules of patterns. One host represents all that the same rules match. With nil,
     ///     every host is kept, because other properties distinguish hosts too.
-    init(_ rules: [HostRule], listed: Set<HostRule>, telling: Set<HostRule>?) {
+    init(_ rules: [HostRule], listed: Set<HostRule>, distinguishing: Set<HostRule>?) {
         var seen = Set<Kind>()
         for (host, port) in Self.samples(rules) {
             let own = Host(host: host, port: port, rules: Self.rules(host, port))
-            let distinguishing = telling.map { telling in own.rules.filter(telling.contains) }
+            let ownRules = distinguishing.map { telling in own.rules.filter(telling.contains) }
             for rule in own.rules where listed.contains(rule) {
-                if let distinguishing,
-                    !seen.insert(Kind(rule: rule, telling: distinguishing, isEmpty: host.isEmpty)).inserted
+                if let ownRules,
+                    !seen.insert(Kind(rule: rule, distinguishing: ownRules, isEmpty: host.isEmpty)).inserted
                 {
                     continue
                 }
@@ -49,7 +49,7 @@ struct OriginHosts {
     }
 
     /// Returns the hosts that one of some rules matches, in order.
-    func hosts(takenBy rules: Set<HostRule>) -> [Host] {
+    func hosts(matchedBy rules: Set<HostRule>) -> [Host] {
         Set(rules.flatMap { byRule[$0] ?? [] }).sorted().map { hosts[$0] }
     }
 

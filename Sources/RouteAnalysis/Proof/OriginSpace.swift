@@ -21,15 +21,15 @@ struct OriginRule: Hashable {
 }
 
 /// The properties that distinguish schemes and hosts in addition to the rules of patterns.
-struct OriginCut {
+struct OriginDistinction {
     /// Additional host rules.
     var hosts: [HostRule] = []
     /// The schemes that a link can have if a block allows any.
     var schemes: [String] = []
     /// The spellings of schemes that tables can read as different ones.
     var spellings: [String] = []
-    /// Returns the marks of a scheme, a host, and a port; origins with different marks are distinguished.
-    var mark: (String, [UInt8], UInt16?) -> [Int] = { _, _, _ in [] }
+    /// Returns the signature of a scheme, a host, and a port; origins with different signatures are distinguished.
+    var signature: (String, [UInt8], UInt16?) -> [Int] = { _, _, _ in [] }
     /// Returns a Boolean value that indicates whether only one of two tables reads the authority of a scheme's links as
     /// a host.
     var mixesRoles: (String) -> Bool = { _ in false }
@@ -47,11 +47,11 @@ struct Origin {
     var block: Int
     /// The numbers of the origin rules that match it, sorted.
     var rules: [Int]
-    /// The marks that distinguish it from other origins.
-    var mark: [Int] = []
+    /// The signature that distinguishes it from other origins.
+    var signature: [Int] = []
     /// A Boolean value that indicates whether the first segment of a witness is its authority, which the tables read
     /// differently.
-    var leads = false
+    var isAuthoritySegment = false
     /// A Boolean value that indicates whether that authority is percent-encoded, which a segment can be but not a host.
     var escapesAuthority = false
 }
@@ -72,26 +72,26 @@ struct OriginSpace {
 
     /// Divides the origins of a table by numbered rules.
     ///
-    /// - Parameter cut: The properties that distinguish origins in addition to the rules. With nil there are none, and
+    /// - Parameter distinction: The properties that distinguish origins besides the rules. With nil there are none, and
     ///   one of the link blocks that read the same links in the same way represents all of them.
-    init(_ source: TableSource, rules: [OriginRule], cut: OriginCut? = nil) {
-        var cutter = OriginCutter(source, rules: rules, cut: cut)
-        let found = cutter.run()
+    init(_ source: TableSource, rules: [OriginRule], distinction: OriginDistinction? = nil) {
+        var partitioner = OriginPartitioner(source, rules: rules, distinction: distinction)
+        let found = partitioner.run()
         origins = found.enumerated().sorted { ($0.1.rules.count, $0.0) < ($1.1.rules.count, $1.0) }.map(\.1)
         origin = Array(repeating: [], count: rules.count)
         firsts = origin
-        var met = Array(repeating: Set<Int>(), count: rules.count)
+        var seenBlocks = Array(repeating: Set<Int>(), count: rules.count)
         for (index, one) in origins.enumerated() {
             for rule in one.rules {
                 origin[rule].append(index)
-                if met[rule].insert(one.block).inserted { firsts[rule].append(index) }
+                if seenBlocks[rule].insert(one.block).inserted { firsts[rule].append(index) }
             }
         }
     }
 }
 
 /// Divides the schemes and hosts of a table's link blocks.
-private struct OriginCutter {
+private struct OriginPartitioner {
     /// The properties with which a link block reads a path and a query; blocks of one kind are equivalent.
     private struct BlockKind: Hashable {
         var role: TableSource.LinkBlock.HostRole
@@ -100,7 +100,7 @@ private struct OriginCutter {
     }
 
     /// The inputs from which the origins of a scheme in a block are made.
-    private struct Asked: Hashable {
+    private struct OriginKey: Hashable {
         var kind: Int
         var hosts: Set<HostRule>
         var ownPort: UInt16?
@@ -109,8 +109,8 @@ private struct OriginCutter {
     }
 
     let source: TableSource
-    let cut: OriginCut?
-    /// The schemes that rules and the cut name, and those that blocks list.
+    let distinction: OriginDistinction?
+    /// The schemes that rules and the distinction name, and those that blocks list.
     let named: Set<String>
     let listed: Set<String>
     /// The numbers of rules by scheme, with nil for any, and by host.
@@ -118,37 +118,38 @@ private struct OriginCutter {
     private var kinds: [BlockKind: Int] = [:]
     private let hosts: OriginHosts
 
-    init(_ source: TableSource, rules: [OriginRule], cut: OriginCut?) {
+    init(_ source: TableSource, rules: [OriginRule], distinction: OriginDistinction?) {
         self.source = source
-        self.cut = cut
-        named = Set(rules.compactMap(\.scheme) + (cut?.schemes ?? []))
+        self.distinction = distinction
+        named = Set(rules.compactMap(\.scheme) + (distinction?.schemes ?? []))
         listed = Set(source.blocks.flatMap { $0.schemes.map(\.value) })
         for (number, rule) in rules.enumerated() { numbers[rule.scheme, default: [:]][rule.host] = number }
         let own = source.blocks.flatMap { $0.hosts.map(\.value) }
         let ofRules = rules.compactMap(\.host)
         hosts = OriginHosts(
-            own + ofRules + (cut?.hosts ?? []), listed: Set(own), telling: cut == nil ? Set(ofRules) : nil)
+            own + ofRules + (distinction?.hosts ?? []), listed: Set(own),
+            distinguishing: distinction == nil ? Set(ofRules) : nil)
     }
 
     /// Returns the origins, block by block.
     mutating func run() -> [Origin] {
-        let spelled = Dictionary(grouping: cut?.spellings ?? []) { source.block(listing: $0) }
+        let spelled = Dictionary(grouping: distinction?.spellings ?? []) { source.block(listing: $0) }
         var found: [Origin] = []
-        var asked = Set<Asked>()
+        var seenKeys = Set<OriginKey>()
         var seen: [Int: Set<[[Int]]>] = [:]
         for (index, block) in source.blocks.enumerated() {
             let kind = kind(of: block, index)
-            let taken = Set(block.hosts.map(\.value))
+            let hostRules = Set(block.hosts.map(\.value))
             for scheme in schemes(of: block) + (spelled[index] ?? []) {
                 let name = block.schemeCase == .exact ? scheme : scheme.lowercased()
                 let own = OriginHosts.defaultPort(of: scheme)
-                if cut == nil {
+                if distinction == nil {
                     let scheme = numbers[name] == nil ? nil : name
-                    let one = Asked(kind: kind, hosts: taken, ownPort: own, scheme: scheme)
-                    if !asked.insert(one).inserted { continue }
+                    let one = OriginKey(kind: kind, hosts: hostRules, ownPort: own, scheme: scheme)
+                    if !seenKeys.insert(one).inserted { continue }
                 }
-                for origin in marked(origins(scheme, name, block, index, taken), block)
-                where seen[kind, default: []].insert([origin.rules, origin.mark]).inserted {
+                for origin in withSignatures(origins(scheme, name, block, index, hostRules), block)
+                where seen[kind, default: []].insert([origin.rules, origin.signature]).inserted {
                     found.append(origin)
                 }
             }
@@ -156,9 +157,9 @@ private struct OriginCutter {
         return found
     }
 
-    /// Returns the index of the first block of the same kind; with a cut, each block has its own kind.
+    /// Returns the index of the first block of the same kind; with a distinction, each block has its own kind.
     private mutating func kind(of block: TableSource.LinkBlock, _ index: Int) -> Int {
-        if cut != nil { return index }
+        if distinction != nil { return index }
         let kind = BlockKind(
             role: block.hostRole, query: block.query, rewrites: block.rewrites.map(\.pattern.matchers))
         if let known = kinds[kind] { return known }
@@ -166,24 +167,24 @@ private struct OriginCutter {
         return index
     }
 
-    /// Returns origins with their marks.
+    /// Returns origins with their signatures.
     ///
     /// If only this table reads an authority as a segment, there is a second origin with an authority that is not a
     /// host for the other table.
-    private func marked(_ origins: [Origin], _ block: TableSource.LinkBlock) -> [Origin] {
-        guard let cut else { return origins }
+    private func withSignatures(_ origins: [Origin], _ block: TableSource.LinkBlock) -> [Origin] {
+        guard let distinction else { return origins }
         return origins.flatMap { origin -> [Origin] in
             var own = origin
-            let mixes = cut.mixesRoles(origin.scheme)
-            own.leads = mixes && !origin.host.isEmpty
-            own.mark = cut.mark(origin.scheme, origin.host, origin.port)
+            let mixes = distinction.mixesRoles(origin.scheme)
+            own.isAuthoritySegment = mixes && !origin.host.isEmpty
+            own.signature = distinction.signature(origin.scheme, origin.host, origin.port)
             // Every host is a distinct segment.
-            own.mark += own.leads ? [1] + origin.host.map { Int($0) } : []
+            own.signature += own.isAuthoritySegment ? [1] + origin.host.map { Int($0) } : []
             guard mixes, block.hostRole == .segment else { return [own] }
             var second = origin
-            second.leads = true
+            second.isAuthoritySegment = true
             // No rule matches a text that is not a host.
-            second.mark = cut.mark(origin.scheme, Array("%".utf8), nil) + [1]
+            second.signature = distinction.signature(origin.scheme, Array("%".utf8), nil) + [1]
             second.escapesAuthority = true
             return [own, second]
         }
@@ -206,16 +207,16 @@ private struct OriginCutter {
             return [Origin(scheme: scheme, host: [], port: nil, block: index, rules: rules)]
         }
         let own = OriginHosts.defaultPort(of: scheme)
-        return hosts.hosts(takenBy: listed).compactMap { one in
+        return hosts.hosts(matchedBy: listed).compactMap { one in
             // Links with http and https must have a host.
             if own != nil && one.host.isEmpty { return nil }
             let isOwn = one.port != nil && one.port == own
-            let taking = isOwn ? OriginHosts.rules(one.host, nil) : one.rules
-            guard taking.contains(where: { listed.contains($0) }) else { return nil }
+            let matchedRules = isOwn ? OriginHosts.rules(one.host, nil) : one.rules
+            guard matchedRules.contains(where: { listed.contains($0) }) else { return nil }
             var rules: [Int] = []
             for numbers in numbers {
                 if let number = numbers[nil] { rules.append(number) }
-                rules += taking.compactMap { numbers[$0] }
+                rules += matchedRules.compactMap { numbers[$0] }
             }
             return Origin(
                 scheme: scheme, host: one.host, port: isOwn ? nil : one.port, block: index, rules: rules.sorted())

@@ -14,7 +14,7 @@ package struct OverlapProof {
     /// Pairs of routes with a reported problem, the smaller index first.
     private var reported = Set<Pair>()
     /// Pairs of routes with patterns that match a common link.
-    private var meeting = Set<Pair>()
+    private var overlappingRoutes = Set<Pair>()
     /// The ids in the `overlaps` of each route.
     private let acknowledged: [Set<String>]
     /// The language of each pattern; patterns of one language match the same links.
@@ -45,7 +45,7 @@ package struct OverlapProof {
             proof.check(number, &problems)
         }
         proof.checkOverlapNames(&problems)
-        proof.tellUnproved(&problems)
+        proof.reportUnproved(&problems)
     }
 
     private init(_ source: TableSource, _ budget: WorkBudget) {
@@ -84,15 +84,15 @@ package struct OverlapProof {
         let pattern = patterns[number]
         do throws(WorkBudget.Exhausted) {
             let candidates = try index.candidates(for: number, &search)
-            var better: [Int] = []
+            var preceding: [Int] = []
             for other in candidates {
                 // For one route, only a pattern that is never selected is reported, so an overlap need not be proved.
                 let isOwn = patterns[other].route == pattern.route
-                if try isOwn ? true : meet(number, other) { better.append(other) }
+                if try isOwn ? true : overlaps(number, other) { preceding.append(other) }
             }
-            if try isCovered(number, by: better) { try tellUnreachable(number, better, &problems) }
-            for other in better where patterns[other].route != pattern.route && !problems.isFull {
-                judge(number, other, &problems)
+            if try isCovered(number, by: preceding) { try reportUnreachable(number, preceding, &problems) }
+            for other in preceding where patterns[other].route != pattern.route && !problems.isFull {
+                reportOverlap(number, other, &problems)
             }
         } catch {
             open[pattern.route, default: []].formUnion([])
@@ -100,7 +100,7 @@ package struct OverlapProof {
     }
 
     /// Returns a Boolean value that indicates whether two patterns match a common link.
-    private mutating func meet(_ number: Int, _ other: Int) throws(WorkBudget.Exhausted) -> Bool {
+    private mutating func overlaps(_ number: Int, _ other: Int) throws(WorkBudget.Exhausted) -> Bool {
         if includes(number, other) { return try hasLinks(other) }
         return try search.exists(inside: [patterns[number], patterns[other]], outside: [])
     }
@@ -129,23 +129,23 @@ package struct OverlapProof {
     private func isEqual(_ a: Int, _ b: Int) -> Bool { languages[a] == languages[b] }
 
     /// Reports two patterns of different routes that match a common link; the second one has higher precedence.
-    private mutating func judge(_ worseNumber: Int, _ betterNumber: Int, _ problems: inout ProblemList) {
+    private mutating func reportOverlap(_ worseNumber: Int, _ betterNumber: Int, _ problems: inout ProblemList) {
         let (worse, better) = (patterns[worseNumber], patterns[betterNumber])
         let pair = Pair(worse.route, better.route)
-        meeting.insert(pair)
+        overlappingRoutes.insert(pair)
         let byIDOnly = differByIDOnly(worse, better)
         if includes(worseNumber, betterNumber) || reported.contains(pair) || !byIDOnly && isAcknowledged(pair) {
             return
         }
-        guard let witness = overlap(worse, better) else { return }
+        guard let witness = overlapWitness(worse, better) else { return }
         reported.insert(pair)
         let (a, b) = (id(better), id(worse))
-        let what = "\(text(worse)) of `\(b)` and \(text(better)) of `\(a)` both match some links"
+        let message = "\(text(worse)) of `\(b)` and \(text(better)) of `\(a)` both match some links"
         problems.error(
             .overlap, at: search.space.source(of: worse).offset,
             byIDOnly
-                ? what + ", and only the routes' ids determine which is selected"
-                : what + ", and neither matches all links of the other; `\(a)` is selected" + remark(witness),
+                ? message + ", and only the routes' ids determine which is selected"
+                : message + ", and neither matches all links of the other; `\(a)` is selected" + remark(witness),
             suggestion: byIDOnly
                 ? "distinguish them by `query` or `priority`"
                 : "distinguish them, or add \"overlaps\": [\"\(a)\"] to `\(b)` if this is intended",
@@ -153,7 +153,7 @@ package struct OverlapProof {
     }
 
     /// Returns a link that two patterns match, unless one of them matches all links of the other.
-    private mutating func overlap(_ worse: ProofPattern, _ better: ProofPattern) -> Witness? {
+    private mutating func overlapWitness(_ worse: ProofPattern, _ better: ProofPattern) -> Witness? {
         do throws(WorkBudget.Exhausted) {
             guard try search.exists(inside: [worse], outside: [better]),
                 try search.exists(inside: [better], outside: [worse])
@@ -165,28 +165,28 @@ package struct OverlapProof {
         }
     }
 
-    private mutating func tellUnreachable(
+    private mutating func reportUnreachable(
         _ number: Int, _ others: [Int], _ problems: inout ProblemList
     ) throws(WorkBudget.Exhausted) {
         let pattern = patterns[number]
-        let place = search.space.source(of: pattern).offset
+        let offset = search.space.source(of: pattern).offset
         guard let witness = try search.find(inside: [pattern], outside: []) else {
             problems.error(
-                .unreachable, at: place, "\(text(pattern)) of `\(id(pattern))` matches no valid link",
+                .unreachable, at: offset, "\(text(pattern)) of `\(id(pattern))` matches no valid link",
                 suggestion: "remove it", routes: [id(pattern)])
             return
         }
-        var meeting: [Int] = []
-        for other in others where try meet(number, other) { meeting.append(other) }
-        let covering = try coverers(of: number, meeting)
+        var overlapping: [Int] = []
+        for other in others where try overlaps(number, other) { overlapping.append(other) }
+        let covering = try coverers(of: number, overlapping)
         var names: [String] = []
         for other in covering where !names.contains(id(other)) { names.append(id(other)) }
-        let takers = covering.prefix(3).map { "\(text($0)) of `\(id($0))`" }.joined(separator: ", ")
+        let coveringText = covering.prefix(3).map { "\(text($0)) of `\(id($0))`" }.joined(separator: ", ")
         let more = covering.count > 3 ? " and \(covering.count - 3) more" : ""
         problems.error(
-            .unreachable, at: place,
+            .unreachable, at: offset,
             "\(text(pattern)) of `\(id(pattern))` is never selected: every link that it matches selects "
-                + (covering.count == 1 ? "" : "one of ") + takers + more + remark(witness),
+                + (covering.count == 1 ? "" : "one of ") + coveringText + more + remark(witness),
             suggestion: "remove it, or distinguish it by `query`",
             routes: [id(pattern)] + names.filter { $0 != id(pattern) }, witness: witness.text(in: source))
     }
@@ -199,14 +199,14 @@ package struct OverlapProof {
         for other in others {
             if try isCovered(number, by: [other]) { return [patterns[other]] }
         }
-        var left = others.map { patterns[$0] }
-        guard left.count <= 64 else { return left }
+        var remaining = others.map { patterns[$0] }
+        guard remaining.count <= 64 else { return remaining }
         for index in others.indices.reversed() {
-            var fewer = left
+            var fewer = remaining
             fewer.remove(at: index)
-            if try !search.exists(inside: [pattern], outside: fewer) { left = fewer }
+            if try !search.exists(inside: [pattern], outside: fewer) { remaining = fewer }
         }
-        return left
+        return remaining
     }
 
     /// Reports names in `overlaps` of routes without a common link.
@@ -215,7 +215,7 @@ package struct OverlapProof {
             zip(source.routes.map(\.id.value), source.routes.indices), uniquingKeysWith: { first, _ in first })
         for (route, one) in source.routes.enumerated() {
             for name in one.overlaps {
-                guard let other = numbers[name.value], !meeting.contains(Pair(route, other)),
+                guard let other = numbers[name.value], !overlappingRoutes.contains(Pair(route, other)),
                     open[route] == nil, open[other] == nil
                 else { continue }
                 problems.warning(
@@ -225,7 +225,7 @@ package struct OverlapProof {
         }
     }
 
-    private func tellUnproved(_ problems: inout ProblemList) {
+    private func reportUnproved(_ problems: inout ProblemList) {
         for (route, others) in open.sorted(by: { $0.key < $1.key }) {
             let one = source.routes[route]
             problems.warning(

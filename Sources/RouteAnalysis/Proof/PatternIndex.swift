@@ -23,7 +23,7 @@ struct PatternIndex {
     private var nodes: [Node] = []
     private var roots: [Int] = []
     /// For each origin rule, the rules that share one of its origins.
-    private var neighbours: [[Int]] = []
+    private var rulesWithSharedOrigin: [[Int]] = []
     private let folds: Bool
     private let constraints: QueryIndex.Numbers
 
@@ -35,11 +35,11 @@ struct PatternIndex {
             roots.append(nodes.count)
             nodes.append(Node())
         }
-        var meeting = Array(repeating: Set<Int>(), count: space.rules.count)
+        var sharing = Array(repeating: Set<Int>(), count: space.rules.count)
         for origin in space.origins.origins {
-            for rule in origin.rules { meeting[rule].formUnion(origin.rules) }
+            for rule in origin.rules { sharing[rule].formUnion(origin.rules) }
         }
-        neighbours = meeting.map { $0.sorted() }
+        rulesWithSharedOrigin = sharing.map { $0.sorted() }
         var literals: [[(text: [UInt8], value: (matcher: Int, child: Int))]] = nodes.map { _ in [] }
         for (number, pattern) in space.patterns.enumerated() {
             var at = roots[pattern.rule]
@@ -97,7 +97,7 @@ struct PatternIndex {
     private static func folded(_ text: [UInt8], _ folds: Bool) -> [UInt8] { folds ? text.map(lowerASCII) : text }
 
     /// The pattern of a search, and the number before which to search.
-    private struct Asked {
+    private struct Lookup {
         var number: Int
         var end: Int
     }
@@ -115,33 +115,33 @@ struct PatternIndex {
         let pattern = search.space.patterns[number]
         search.budget.begin()
         var found: [Int] = []
-        for rule in neighbours[pattern.rule] {
-            try collect(pattern, roots[rule], 0, Asked(number: number, end: end ?? number), &search, &found)
+        for rule in rulesWithSharedOrigin[pattern.rule] {
+            try collect(pattern, roots[rule], 0, Lookup(number: number, end: end ?? number), &search, &found)
         }
         return found.filter { $0 != number }.sorted()
     }
 
-    private func add(_ index: QueryIndex, _ asked: Asked, _ found: inout [Int]) {
-        index.collect(constraints.tests[asked.number], before: asked.end, constraints, &found)
+    private func add(_ index: QueryIndex, _ lookup: Lookup, _ found: inout [Int]) {
+        index.collect(constraints.tests[lookup.number], before: lookup.end, constraints, &found)
     }
 
     private func collect(
-        _ pattern: ProofPattern, _ at: Int, _ depth: Int, _ asked: Asked, _ search: inout LinkSearch,
+        _ pattern: ProofPattern, _ at: Int, _ depth: Int, _ lookup: Lookup, _ search: inout LinkSearch,
         _ found: inout [Int]
     ) throws(WorkBudget.Exhausted) {
         try search.budget.spend(1)
         guard depth < pattern.segments.count else {
             if pattern.tail == .end {
-                add(nodes[at].ended, asked, &found)
-                add(nodes[at].tailed, asked, &found)
+                add(nodes[at].ended, lookup, &found)
+                add(nodes[at].tailed, lookup, &found)
             } else {
-                try collectAll(at, asked, &search, &found)
+                try collectAll(at, lookup, &search, &found)
             }
             return
         }
-        add(nodes[at].tailed, asked, &found)
+        add(nodes[at].tailed, lookup, &found)
         for child in try children(of: at, pattern.segments[depth], &search) {
-            try collect(pattern, child, depth + 1, asked, &search, &found)
+            try collect(pattern, child, depth + 1, lookup, &search, &found)
         }
     }
 
@@ -151,21 +151,21 @@ struct PatternIndex {
     ) throws(WorkBudget.Exhausted) -> [Int] {
         let node = nodes[at]
         var children: [Int] = []
-        var asked = node.plain.meeting(search.space.segments.matcher(matcher), folds: folds)
+        var matchers = node.plain.matchers(overlapping: search.space.segments.matcher(matcher), folds: folds)
         if let text = search.space.segments.literal(matcher).map(folded) {
             if let child = node.literals[text] { children.append(child) }
-            asked += node.affixes.values(prefix: text, suffix: text, isWhole: true)
+            matchers += node.affixes.values(prefix: text, suffix: text, isWhole: true)
         } else {
             let (prefix, suffix) = search.space.segments.affix(matcher).map { (folded($0), folded($1)) } ?? ([], [])
-            asked += node.affixes.values(prefix: prefix, suffix: suffix)
+            matchers += node.affixes.values(prefix: prefix, suffix: suffix)
             for (literal, child) in node.texts.values(prefix: prefix, suffix: suffix) {
                 try search.budget.spend(1)
-                if try search.space.segments.meet(matcher, literal, &search.budget) { children.append(child) }
+                if try search.space.segments.overlaps(matcher, literal, &search.budget) { children.append(child) }
             }
         }
-        for other in asked {
+        for other in matchers {
             try search.budget.spend(1)
-            guard let child = node.others[other], try search.space.segments.meet(matcher, other, &search.budget)
+            guard let child = node.others[other], try search.space.segments.overlaps(matcher, other, &search.budget)
             else { continue }
             children.append(child)
         }
@@ -173,14 +173,14 @@ struct PatternIndex {
     }
 
     private func collectAll(
-        _ at: Int, _ asked: Asked, _ search: inout LinkSearch, _ found: inout [Int]
+        _ at: Int, _ lookup: Lookup, _ search: inout LinkSearch, _ found: inout [Int]
     ) throws(WorkBudget.Exhausted) {
         try search.budget.spend(1)
-        add(nodes[at].ended, asked, &found)
-        add(nodes[at].tailed, asked, &found)
+        add(nodes[at].ended, lookup, &found)
+        add(nodes[at].tailed, lookup, &found)
         for child in nodes[at].literals.values {
-            try collectAll(child, asked, &search, &found)
+            try collectAll(child, lookup, &search, &found)
         }
-        for child in nodes[at].others.values { try collectAll(child, asked, &search, &found) }
+        for child in nodes[at].others.values { try collectAll(child, lookup, &search, &found) }
     }
 }

@@ -15,7 +15,7 @@ struct PlainMatchers {
     private var spans: [Span] = []
     private var reach: [Int64] = []
     /// The enums, and those with each value.
-    private var enums: [Int] = []
+    private var enumerations: [Int] = []
     private var byValue: [[UInt8]: [Int]] = [:]
     /// All other matchers.
     private var others: [Int] = []
@@ -25,7 +25,7 @@ struct PlainMatchers {
         switch matcher {
         case .int(let min, let max): spans.append(Span(min: min, max: max, matcher: number))
         case .enumeration(let values):
-            enums.append(number)
+            enumerations.append(number)
             for value in values { byValue[folds ? value.map(lowerASCII) : value, default: []].append(number) }
         default: others.append(number)
         }
@@ -42,13 +42,13 @@ struct PlainMatchers {
     }
 
     /// Returns the numbers of the matchers that can match a text of another; the result can include others.
-    func meeting(_ matcher: Matcher, folds: Bool) -> [Int] {
+    func matchers(overlapping matcher: Matcher, folds: Bool) -> [Int] {
         switch matcher {
         case .literal(let text): return others + sharing([text], folds)
         case .enumeration(let values): return others + sharing(values, folds)
-        case .int(let min, let max): return others + enums + overlapping(min, max)
-        case .uuid, .date: return others + enums
-        default: return others + enums + spans.map(\.matcher)
+        case .int(let min, let max): return others + enumerations + overlapping(min, max)
+        case .uuid, .date: return others + enumerations
+        default: return others + enumerations + spans.map(\.matcher)
         }
     }
 

@@ -36,7 +36,7 @@ struct ProofPattern {
         /// The pattern matches no segment here.
         case ends
         /// The pattern matches every segment here and later.
-        case takesAll
+        case matchesAll
         /// The pattern matches the segments of a matcher.
         case matcher(Int)
     }
@@ -46,8 +46,8 @@ struct ProofPattern {
         if depth < segments.count { return .matcher(segments[depth]) }
         switch tail {
         case .end: return .ends
-        case .star, .plus: return .takesAll
-        case .coordinators(let names): return depth == segments.count ? .matcher(names) : .takesAll
+        case .star, .plus: return .matchesAll
+        case .coordinators(let names): return depth == segments.count ? .matcher(names) : .matchesAll
         case .anySegment(let literal): return .matcher(literal)
         }
     }
@@ -108,8 +108,8 @@ struct PatternSpace {
     ///
     /// - Parameters:
     ///   - shifts: For each table, the number of segments before those that its patterns match.
-    ///   - cut: The properties that distinguish schemes and hosts in addition; nil for none.
-    init(_ sources: [TableSource], reading: Int = 0, shifts: [Int] = [], cut: OriginCut? = nil) {
+    ///   - distinction: The properties that distinguish schemes and hosts in addition; nil for none.
+    init(_ sources: [TableSource], reading: Int = 0, shifts: [Int] = [], distinction: OriginDistinction? = nil) {
         self.sources = sources
         let source = sources[reading]
         self.source = source
@@ -135,7 +135,7 @@ struct PatternSpace {
                 patterns.append(pattern)
             }
         }
-        origins = OriginSpace(source, rules: rules, cut: cut)
+        origins = OriginSpace(source, rules: rules, distinction: distinction)
         for block in source.blocks { rewrites.append(block.rewrites.map { pattern($0.pattern, of: reading) }) }
     }
 

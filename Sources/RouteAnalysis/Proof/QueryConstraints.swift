@@ -15,36 +15,36 @@ struct QueryConstraints {
     /// Creates a solver for a dialect.
     init(_ dialect: TableSource.QueryDialect) { self.dialect = dialect }
 
-    /// Returns a query that meets all of `kept` and violates a constraint in each list of `broken`, or nil if there is
+    /// Returns a query that meets `required` and violates a constraint in each list of `violated`, or nil if there is
     /// none.
     func solve(
-        kept: List, broken: [List], _ budget: inout WorkBudget
+        required: List, violated: [List], _ budget: inout WorkBudget
     ) throws(WorkBudget.Exhausted) -> [Item]? {
-        if broken.contains(where: \.isEmpty) { return nil }
-        if kept.isEmpty && broken.isEmpty { return [] }
+        if violated.contains(where: \.isEmpty) { return nil }
+        if required.isEmpty && violated.isEmpty { return [] }
         var states = QueryStates(foldsNames: dialect.names == .insensitive)
-        for constraint in kept {
+        for constraint in required {
             if !isPossible(constraint) || !states.require(constraint, holds: true) { return nil }
         }
         // Every query violates a list with a constraint that no query can meet.
-        let open = broken.filter { $0.allSatisfy(isPossible) }.sorted { $0.count < $1.count }
-        return try breakAll(open, &states, &budget)
+        let open = violated.filter { $0.allSatisfy(isPossible) }.sorted { $0.count < $1.count }
+        return try violateAll(open, &states, &budget)
     }
 
     /// Violates one list after another and backtracks if a list cannot be violated.
     ///
     /// It uses no recursion, because there can be many lists.
-    private func breakAll(
+    private func violateAll(
         _ lists: [List], _ states: inout QueryStates, _ budget: inout WorkBudget
     ) throws(WorkBudget.Exhausted) -> [Item]? {
         var next = Array(repeating: 0, count: lists.count + 1)
-        // Backtracking to the first list keeps what `kept` requires.
+        // Backtracking to the first list keeps what `required` demands.
         var marks = Array(repeating: states.mark, count: next.count)
         var level = 0
         while true {
             if level == lists.count {
                 if let items = items(of: states) { return items }
-            } else if try breakOne(lists[level], &next[level], &states, &budget) {
+            } else if try violateOne(lists[level], &next[level], &states, &budget) {
                 level += 1
                 next[level] = 0
                 marks[level] = states.mark
@@ -59,11 +59,11 @@ struct QueryConstraints {
     }
 
     /// Violates the next constraint of a list that was not tried yet; does nothing if one is violated already.
-    private func breakOne(
+    private func violateOne(
         _ list: List, _ next: inout Int, _ states: inout QueryStates, _ budget: inout WorkBudget
     ) throws(WorkBudget.Exhausted) -> Bool {
         try budget.spend(1)
-        if next == 0, list.contains(where: { states.isBroken($0) }) {
+        if next == 0, list.contains(where: { states.isViolated($0) }) {
             next = list.count
             return true
         }
@@ -80,7 +80,7 @@ struct QueryConstraints {
         if dialect.flatten { return states.flatPieces().map(Self.pairs) }
         return states.names.sorted { compareBytes($0.name, $1.name) < 0 }.compactMap { name, state in
             if let value = state.value { return (name, value) }
-            guard state.isThere == true else { return nil }
+            guard state.isPresent == true else { return nil }
             // An empty name needs a value, because an empty part is ignored.
             return (name, name.isEmpty ? UnusedText.first("") { !state.others.contains($0) } : nil)
         }

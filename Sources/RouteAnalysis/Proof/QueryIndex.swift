@@ -127,7 +127,7 @@ struct QueryIndex {
     /// Patterns that were added but not sorted yet.
     private var added: [(number: Int, tests: Tests)] = []
     /// Patterns that require no value.
-    private var loose = Groups()
+    private var withoutRequiredValue = Groups()
     /// The other patterns by one name, chosen as the name that most of them require, and by its value.
     ///
     /// Names that few patterns require would produce as many groups as patterns.
@@ -150,7 +150,7 @@ struct QueryIndex {
             if let best, let value = Self.value(of: best, in: tests) {
                 byName[best, default: [:]][value, default: Groups()].add(number, tests)
             } else {
-                loose.add(number, tests)
+                withoutRequiredValue.add(number, tests)
             }
         }
         added = []
@@ -163,7 +163,7 @@ struct QueryIndex {
 
     /// Adds the patterns before `number` whose requirements one query can meet together with `tests`.
     func collect(_ tests: Tests, before number: Int, _ numbers: Numbers, _ found: inout [Int]) {
-        loose.collect(tests, before: number, numbers, &found)
+        withoutRequiredValue.collect(tests, before: number, numbers, &found)
         for (name, values) in byName {
             if let value = Self.value(of: name, in: tests) {
                 values[value]?.collect(tests, before: number, numbers, &found)

@@ -6,7 +6,7 @@ struct QueryStates {
     /// The known state of one name.
     struct State {
         /// A Boolean value that indicates whether the name must be present (true) or absent (false); nil if unknown.
-        var isThere: Bool?
+        var isPresent: Bool?
         /// The value that the name must have.
         var value: String?
         /// The values that the name must not have.
@@ -38,7 +38,7 @@ struct QueryStates {
     mutating func undo(to mark: Int) {
         while changes.count > mark {
             switch changes.removeLast() {
-            case .presence(let number, let last): states[number].isThere = last
+            case .presence(let number, let last): states[number].isPresent = last
             case .value(let number): states[number].value = nil
             case .other(let number, let text): states[number].others.remove(text)
             }
@@ -46,14 +46,14 @@ struct QueryStates {
     }
 
     /// Returns a Boolean value that indicates whether a constraint can no longer hold.
-    func isBroken(_ constraint: TableSource.QueryConstraint) -> Bool {
+    func isViolated(_ constraint: TableSource.QueryConstraint) -> Bool {
         guard let number = numbers[fold(constraint.name.value)] else { return false }
         let state = states[number]
         switch constraint.test {
-        case .present: return state.isThere == false
-        case .absent: return state.isThere == true
+        case .present: return state.isPresent == false
+        case .absent: return state.isPresent == true
         case .equals(let text):
-            if state.isThere == false || state.others.contains(text) { return true }
+            if state.isPresent == false || state.others.contains(text) { return true }
             return state.value.map { !Self.same($0, text) } ?? false
         }
     }
@@ -76,11 +76,11 @@ struct QueryStates {
         return true
     }
 
-    private mutating func requirePresence(_ there: Bool, _ number: Int) -> Bool {
-        if states[number].isThere == there { return true }
-        guard states[number].isThere == nil else { return false }
-        changes.append(.presence(number, states[number].isThere))
-        states[number].isThere = there
+    private mutating func requirePresence(_ isPresent: Bool, _ number: Int) -> Bool {
+        if states[number].isPresent == isPresent { return true }
+        guard states[number].isPresent == nil else { return false }
+        changes.append(.presence(number, states[number].isPresent))
+        states[number].isPresent = isPresent
         return true
     }
 
@@ -106,22 +106,22 @@ extension QueryStates {
     /// occurred before.
     func flatPieces() -> [String]? {
         for case let value? in states.map(\.value) {
-            if let number = numbers[fold(value)], states[number].isThere == false { return nil }
+            if let number = numbers[fold(value)], states[number].isPresent == false { return nil }
         }
-        var placed = Set<Int>()
+        var written = Set<Int>()
         var pieces: [String] = []
         /// A Boolean value that indicates whether the last part is a name without a required value: the next part
         /// becomes its value.
         var isOpen = false
         for number in states.indices.sorted(by: { compareBytes(texts[$0], texts[$1]) < 0 })
-        where states[number].isThere == true && !placed.contains(number) {
+        where states[number].isPresent == true && !written.contains(number) {
             if isOpen { pieces.append(unusedPiece) }
             var current: Int? = number
             var text = texts[number]
             while let name = current {
                 pieces.append(text)
                 current = nil
-                isOpen = placed.insert(name).inserted
+                isOpen = written.insert(name).inserted
                 guard isOpen, let value = states[name].value else { break }
                 isOpen = false
                 text = value
@@ -133,7 +133,7 @@ extension QueryStates {
     }
 
     private var unusedPiece: String {
-        let taken = states.reduce(into: Set(texts)) { $0.formUnion($1.others) }
-        return (0...).lazy.map { "\($0)" }.first { !taken.contains($0) } ?? ""
+        let usedTexts = states.reduce(into: Set(texts)) { $0.formUnion($1.others) }
+        return (0...).lazy.map { "\($0)" }.first { !usedTexts.contains($0) } ?? ""
     }
 }

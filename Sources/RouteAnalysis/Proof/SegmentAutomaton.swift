@@ -159,12 +159,12 @@ extension SegmentAutomaton {
     /// Adds the digit strings of one length between two others.
     ///
     /// A state is bounded by the lower string, the upper string, both, or none.
-    private mutating func digits(_ least: [Int], _ most: [Int], from sources: [Int]) -> [Int] {
+    private mutating func digits(_ minDigits: [Int], _ maxDigits: [Int], from sources: [Int]) -> [Int] {
         var free: [Int] = []
         var atLow: [Int] = []
         var atHigh: [Int] = []
         var atBoth = sources
-        for (low, high) in zip(least, most) {
+        for (low, high) in zip(minDigits, maxDigits) {
             var nextFree: [Int] = []
             var nextLow: [Int] = []
             var nextHigh: [Int] = []

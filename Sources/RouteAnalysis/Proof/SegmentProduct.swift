@@ -5,7 +5,7 @@ struct SegmentProduct {
     /// A set of texts that the same matchers match.
     struct Class {
         /// The numbers of these matchers, sorted.
-        var taken: [Int]
+        var matchers: [Int]
         /// The states in which the texts end.
         var states: [Int]
     }
@@ -25,11 +25,11 @@ struct SegmentProduct {
         symbols = SymbolClasses(automaton.tests).classes
         var numbers: [[Int]: Int] = [automaton.starts.sorted(): 0]
         var sets = [automaton.starts.sorted()]
-        var places: [[Int]: Int] = [:]
+        var classIndices: [[Int]: Int] = [:]
         var at = 0
         while at < sets.count {
             let set = sets[at]
-            try note(set, at, automaton, inside, &places)
+            try addState(set, at, automaton, inside, &classIndices)
             var row: [Int] = []
             for symbol in symbols {
                 try budget.spend(set.count + 1)
@@ -52,16 +52,16 @@ struct SegmentProduct {
         }
     }
 
-    private mutating func note(
-        _ set: [Int], _ state: Int, _ automaton: SegmentAutomaton, _ inside: Int, _ places: inout [[Int]: Int]
+    private mutating func addState(
+        _ set: [Int], _ state: Int, _ automaton: SegmentAutomaton, _ inside: Int, _ classIndices: inout [[Int]: Int]
     ) throws(WorkBudget.Exhausted) {
-        let taken = Set(set.filter { automaton.accepts[$0] }.map { automaton.owner[$0] }).sorted()
-        guard taken.prefix(inside).elementsEqual(0..<inside) else { return }
-        if let place = places[taken] {
-            classes[place].states.append(state)
+        let matchers = Set(set.filter { automaton.accepts[$0] }.map { automaton.owner[$0] }).sorted()
+        guard matchers.prefix(inside).elementsEqual(0..<inside) else { return }
+        if let classIndex = classIndices[matchers] {
+            classes[classIndex].states.append(state)
         } else {
-            places[taken] = classes.count
-            classes.append(Class(taken: taken, states: [state]))
+            classIndices[matchers] = classes.count
+            classes.append(Class(matchers: matchers, states: [state]))
         }
     }
 
@@ -101,16 +101,16 @@ struct SegmentProduct {
     }
 
     private func walk(
-        _ state: Int, _ left: Int, _ reach: [[Bool]], _ text: inout [UInt8], _ budget: inout WorkBudget,
+        _ state: Int, _ remaining: Int, _ reach: [[Bool]], _ text: inout [UInt8], _ budget: inout WorkBudget,
         _ stop: ([UInt8]) -> Bool
     ) throws(WorkBudget.Exhausted) -> Bool {
         try budget.spend(1)
-        if left == 0 { return stop(text) }
-        for (number, target) in next[state].enumerated() where target >= 0 && reach[left - 1][target] {
+        if remaining == 0 { return stop(text) }
+        for (number, target) in next[state].enumerated() where target >= 0 && reach[remaining - 1][target] {
             for symbol in symbols[number] {
                 let count = text.count
                 text += Array(String(symbol).utf8)
-                if try walk(target, left - 1, reach, &text, &budget, stop) { return true }
+                if try walk(target, remaining - 1, reach, &text, &budget, stop) { return true }
                 text.removeSubrange(count...)
             }
         }

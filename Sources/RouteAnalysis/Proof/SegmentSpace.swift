@@ -11,7 +11,7 @@ struct SegmentSpace {
         /// A text of the class, decoded.
         var text: [UInt8]
         /// The given matchers that match it.
-        var taken: Set<Int>
+        var matchers: Set<Int>
     }
 
     /// The number of the matcher of any segment.
@@ -91,18 +91,18 @@ struct SegmentSpace {
     }
 
     /// Returns a Boolean value that indicates whether two matchers match a common text.
-    mutating func meet(_ a: Int, _ b: Int, _ budget: inout WorkBudget) throws(WorkBudget.Exhausted) -> Bool {
+    mutating func overlaps(_ a: Int, _ b: Int, _ budget: inout WorkBudget) throws(WorkBudget.Exhausted) -> Bool {
         if a == b || a == any || b == any { return true }
         if let (p, s) = affix(a), let (q, t) = affix(b) {
             if !fit(p, q) || !fit(s.reversed(), t.reversed()) { return false }
             // If any text is allowed between the affixes, a text can have those of both.
-            if takesAny(a), takesAny(b) { return true }
+            if allowsAnyText(a), allowsAnyText(b) { return true }
         }
         return try !atoms(inside: [min(a, b), max(a, b)], outside: [], &budget).isEmpty
     }
 
     /// Returns a Boolean value that indicates whether any text is allowed between the affixes of a matcher.
-    private func takesAny(_ number: Int) -> Bool {
+    private func allowsAnyText(_ number: Int) -> Bool {
         if case .affix(_, .any, _) = members[number].matcher { true } else { false }
     }
 
@@ -144,23 +144,23 @@ struct SegmentSpace {
 
     private func texts(_ question: Question, _ budget: inout WorkBudget) throws(WorkBudget.Exhausted) -> [Atom] {
         if question.outside.contains(any) {
-            let rest = Question(inside: question.inside, outside: question.outside.filter { $0 != any })
-            return try texts(rest, &budget).map { Atom(text: $0.text, taken: $0.taken.union([any])) }
+            let reduced = Question(inside: question.inside, outside: question.outside.filter { $0 != any })
+            return try texts(reduced, &budget).map { Atom(text: $0.text, matchers: $0.matchers.union([any])) }
         }
         let all = question.inside + question.outside
-        let minding = foldsAny && all.contains { members[$0].folds } && all.contains { mindsCase($0) }
-        let lists = minding ? [] : question.inside.compactMap { finite($0) }
+        let mixesCase = foldsAny && all.contains { members[$0].folds } && all.contains { isCaseSensitive($0) }
+        let lists = mixesCase ? [] : question.inside.compactMap { finiteTexts($0) }
         if let shortest = lists.min(by: { $0.count < $1.count }) {
             var atoms: [Atom] = []
             for text in shortest where Self.isWritable(text) && question.inside.allSatisfy({ matches($0, text) }) {
                 try budget.spend(question.outside.count)
-                add(Atom(text: text, taken: Set(question.outside.filter { matches($0, text) })), to: &atoms)
+                add(Atom(text: text, matchers: Set(question.outside.filter { matches($0, text) })), to: &atoms)
             }
             return atoms
         }
         if let text = freeText(question) {
             try budget.spend(question.outside.count)
-            return [Atom(text: text, taken: [])]
+            return [Atom(text: text, matchers: [])]
         }
         return try product(question, &budget)
     }
@@ -191,15 +191,15 @@ struct SegmentSpace {
     }
 
     private func add(_ atom: Atom, to atoms: inout [Atom]) {
-        if atoms.contains(where: { $0.taken.isSubset(of: atom.taken) }) { return }
-        atoms.removeAll { atom.taken.isSubset(of: $0.taken) }
+        if atoms.contains(where: { $0.matchers.isSubset(of: atom.matchers) }) { return }
+        atoms.removeAll { atom.matchers.isSubset(of: $0.matchers) }
         atoms.append(atom)
     }
 
     /// Divides the texts by the automaton of all matchers except those of single texts, then excludes the single texts.
     private func product(_ question: Question, _ budget: inout WorkBudget) throws(WorkBudget.Exhausted) -> [Atom] {
-        let open = question.outside.filter { finite($0) == nil }
-        let closed = question.outside.filter { finite($0) != nil }
+        let open = question.outside.filter { finiteTexts($0) == nil }
+        let closed = question.outside.filter { finiteTexts($0) != nil }
         var automaton = SegmentAutomaton()
         for number in question.inside + open {
             if let names = names(number) {
@@ -209,41 +209,41 @@ struct SegmentSpace {
             }
         }
         let product = try SegmentProduct(automaton, inside: question.inside.count, &budget)
-        let longest = 66 + (closed.flatMap { finite($0) ?? [] }.map(\.count).max() ?? 0)
+        let longest = 66 + (closed.flatMap { finiteTexts($0) ?? [] }.map(\.count).max() ?? 0)
         var atoms: [Atom] = []
-        for part in product.classes.sorted(by: { $0.taken.count < $1.taken.count }) {
-            let taken = Set(part.taken.dropFirst(question.inside.count).map { open[$0 - question.inside.count] })
-            if atoms.contains(where: { $0.taken.isSubset(of: taken) }) { continue }
+        for part in product.classes.sorted(by: { $0.matchers.count < $1.matchers.count }) {
+            let matchers = Set(part.matchers.dropFirst(question.inside.count).map { open[$0 - question.inside.count] })
+            if atoms.contains(where: { $0.matchers.isSubset(of: matchers) }) { continue }
             try budget.spend(closed.count)
             try product.enumerate(part, longest: longest, &budget) { text in
                 guard Self.isWritable(text) else { return false }
-                let hit = closed.filter { matches($0, text) }
-                add(Atom(text: text, taken: taken.union(hit)), to: &atoms)
-                return hit.isEmpty
+                let matching = closed.filter { matches($0, text) }
+                add(Atom(text: text, matchers: matchers.union(matching)), to: &atoms)
+                return matching.isEmpty
             }
         }
         return atoms
     }
 
     /// Returns the texts of a matcher with few texts; with case folding each represents all its spellings.
-    private func finite(_ number: Int) -> [[UInt8]]? {
+    private func finiteTexts(_ number: Int) -> [[UInt8]]? {
         if let names = names(number) { return names }
         return members[number].matcher.finiteTexts
     }
 
     /// Returns a Boolean value that indicates whether a matcher distinguishes case in a table with or without case
     /// folding.
-    private func mindsCase(_ number: Int) -> Bool {
+    private func isCaseSensitive(_ number: Int) -> Bool {
         let member = members[number]
-        func minds(_ matcher: Matcher) -> Bool {
+        func distinguishesCase(_ matcher: Matcher) -> Bool {
             switch matcher {
             case .bool, .characters: true
-            case .affix(_, let inner, _): !member.folds || minds(inner)
+            case .affix(_, let inner, _): !member.folds || distinguishesCase(inner)
             case .literal, .enumeration: !member.folds
             default: false
             }
         }
-        return names(number) != nil || minds(member.matcher)
+        return names(number) != nil || distinguishesCase(member.matcher)
     }
 
     /// Returns a Boolean value that indicates whether a link can have the segment.

@@ -43,13 +43,13 @@ struct SymbolClasses {
         }
         if let fresh = Self.rare.first(where: { !named.contains($0) }) { scalars.append(fresh) }
         let list = Array(tests)
-        var places: [[Bool]: Int] = [:]
+        var classIndices: [[Bool]: Int] = [:]
         for scalar in scalars {
             let signature = list.map { $0.matches(scalar) }
-            if let place = places[signature] {
-                classes[place].append(scalar)
+            if let classIndex = classIndices[signature] {
+                classes[classIndex].append(scalar)
             } else {
-                places[signature] = classes.count
+                classIndices[signature] = classes.count
                 classes.append([scalar])
             }
         }

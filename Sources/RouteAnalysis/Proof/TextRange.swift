@@ -13,7 +13,7 @@ struct TextRange<Value> {
     }
 
     /// Returns the values of the texts in a range of indices.
-    func values(_ places: Range<Int>) -> ArraySlice<Value> { values[places] }
+    func values(in indices: Range<Int>) -> ArraySlice<Value> { values[indices] }
 
     /// Returns the indices of the texts that begin with a prefix, including the prefix itself.
     func beginning(with prefix: [UInt8]) -> Range<Int> {
@@ -54,13 +54,13 @@ struct AffixRange<Value> {
     /// - Parameter isWhole: A Boolean value that indicates whether prefix and suffix are a whole text, so that longer
     ///   ones are not compatible.
     func values(prefix: [UInt8], suffix: [UInt8], isWhole: Bool = false) -> [Value] {
-        let byPrefix = Self.places(prefixes, prefix, isWhole)
-        let bySuffix = Self.places(suffixes, Array(suffix.reversed()), isWhole)
+        let byPrefix = Self.ranges(prefixes, prefix, isWhole)
+        let bySuffix = Self.ranges(suffixes, Array(suffix.reversed()), isWhole)
         let usesPrefix = byPrefix.reduce(0) { $0 + $1.count } <= bySuffix.reduce(0) { $0 + $1.count }
-        return (usesPrefix ? byPrefix : bySuffix).flatMap { (usesPrefix ? prefixes : suffixes).values($0) }
+        return (usesPrefix ? byPrefix : bySuffix).flatMap { (usesPrefix ? prefixes : suffixes).values(in: $0) }
     }
 
-    private static func places(_ range: TextRange<Value>, _ text: [UInt8], _ isWhole: Bool) -> [Range<Int>] {
+    private static func ranges(_ range: TextRange<Value>, _ text: [UInt8], _ isWhole: Bool) -> [Range<Int>] {
         let shorter = range.prefixes(of: text)
         return isWhole ? shorter : shorter + [longer(range, text, shorter)]
     }

@@ -25,13 +25,13 @@ enum TotalityProof {
     }
 
     private static func deviceWithoutVariant(_ route: TableSource.Route, _ space: DeviceSpace) -> String? {
-        var left: [DeviceCell] = [[:]]
+        var remaining: [DeviceCell] = [[:]]
         for variant in route.variants {
-            let taken = variant.when.map { space.cell(of: $0) } ?? [:]
-            left = left.flatMap { space.subtract(taken, from: $0) }
+            let cell = variant.when.map { space.cell(of: $0) } ?? [:]
+            remaining = remaining.flatMap { space.subtract(cell, from: $0) }
             // The cells of the remaining variants would not be removed, so the device could be wrong.
-            if left.count > maxCells { return nil }
+            if remaining.count > maxCells { return nil }
         }
-        return left.first.map { space.device(of: $0).json }
+        return remaining.first.map { space.device(of: $0).json }
     }
 }

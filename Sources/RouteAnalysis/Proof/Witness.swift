@@ -21,13 +21,13 @@ struct Witness {
     var authority: String {
         let first = segments.first ?? []
         let lead = origin.escapesAuthority ? LinkEncoding.escape(first) : LinkEncoding.encode(first)
-        let host = origin.leads ? lead : String(decoding: origin.host, as: UTF8.self)
+        let host = origin.isAuthoritySegment ? lead : String(decoding: origin.host, as: UTF8.self)
         return "\(origin.scheme)://\(host)\(origin.port.map { ":\($0)" } ?? "")"
     }
 
     /// The path with percent-encoded segments.
     var path: String {
-        let own = segments.dropFirst(origin.leads ? 1 : 0)
+        let own = segments.dropFirst(origin.isAuthoritySegment ? 1 : 0)
         return own.isEmpty ? "/" : own.map { "/" + LinkEncoding.encode($0) }.joined()
     }
 

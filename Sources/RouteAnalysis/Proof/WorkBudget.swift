@@ -9,26 +9,26 @@ package struct WorkBudget: Sendable {
     package struct Exhausted: Error, Sendable, Equatable {}
 
     /// The maximum number of units of one search.
-    package var perQuestion: Int
+    package var perSearch: Int
 
     /// The remaining units of all searches together.
-    package private(set) var left: Int
+    package private(set) var remaining: Int
 
-    private var question = 0
+    private var remainingInSearch = 0
 
     /// Creates a budget.
-    package init(perQuestion: Int = 2_000_000, total: Int = 400_000_000) {
-        self.perQuestion = perQuestion
-        left = total
+    package init(perSearch: Int = 2_000_000, total: Int = 400_000_000) {
+        self.perSearch = perSearch
+        remaining = total
     }
 
     /// Begins a search with a new limit.
-    package mutating func begin() { question = min(perQuestion, left) }
+    package mutating func begin() { remainingInSearch = min(perSearch, remaining) }
 
     /// Uses units; throws if the search, or all of them together, have none left.
     package mutating func spend(_ units: Int) throws(Exhausted) {
-        question -= units
-        left -= units
-        if question < 0 || left < 0 { throw Exhausted() }
+        remainingInSearch -= units
+        remaining -= units
+        if remainingInSearch < 0 || remaining < 0 { throw Exhausted() }
     }
 }

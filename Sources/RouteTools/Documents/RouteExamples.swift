@@ -31,7 +31,7 @@ struct RouteExamples {
     }
 
     /// Returns the examples of a route: those of the table, then a generated one for each pattern without one.
-    func of(_ route: TableSource.Route) -> [Example] {
+    func examples(of route: TableSource.Route) -> [Example] {
         var examples = byRoute[route.id.value] ?? []
         let known = Set(examples.flatMap { Self.patterns($0, of: route, in: table) })
         for link in SampleLinks.all(of: route, in: table) {

@@ -15,18 +15,18 @@ package struct RouteReasons {
     }
 
     /// Returns the reasons in the order in which they are detected, each with its subject.
-    package func of(_ route: TableSource.Route) -> [(reason: ReasonCode, why: String)] {
+    package func reasons(of route: TableSource.Route) -> [(reason: ReasonCode, cause: String)] {
         switch route.action {
         case .exclude(.external): return [(.externalRefused, "the link's scheme or host is not on the allow list")]
         case .exclude: return [(.excluded, "the route is excluded")]
         case .redirect(.route): return [(.redirectLimit, "the redirect would be the sixth")]
-        case .redirect(.template(let template)): return of(template.value, route)
-        case .variants(let variants): return ofTargets(route, variants)
+        case .redirect(.template(let template)): return reasons(of: template.value, route)
+        case .variants(let variants): return targetReasons(route, variants)
         }
     }
 
-    private func of(_ template: TableSource.PathTemplate, _ route: TableSource.Route) -> [(
-        reason: ReasonCode, why: String
+    private func reasons(of template: TableSource.PathTemplate, _ route: TableSource.Route) -> [(
+        reason: ReasonCode, cause: String
     )] {
         var reasons: [(ReasonCode, String)] = []
         let names = template.segments.joined().compactMap { part -> String? in
@@ -45,9 +45,9 @@ package struct RouteReasons {
         return reasons
     }
 
-    private func ofTargets(
+    private func targetReasons(
         _ route: TableSource.Route, _ variants: [TableSource.Variant]
-    ) -> [(reason: ReasonCode, why: String)] {
+    ) -> [(reason: ReasonCode, cause: String)] {
         var reasons: [(ReasonCode, String)] = []
         let captured = variants.contains { if case .captured = $0.to.destination { true } else { false } }
         if captured, route.unknownScreen == .reject {
@@ -58,7 +58,7 @@ package struct RouteReasons {
         }
         let screens = captured ? allScreens : variants.flatMap { self.screens(of: $0.to) }
         let shown = screens + variants.flatMap { parents(of: $0.to) }
-        let conditions = Set(shown.compactMap(ConditionWords.of)).sorted()
+        let conditions = Set(shown.compactMap(ConditionText.text)).sorted()
         if !conditions.isEmpty {
             reasons.append((.unsupported, "a screen requires: " + conditions.joined(separator: "; ")))
         }
@@ -106,8 +106,8 @@ package struct RouteReasons {
         for model in table.source.models where route.requireAll || needed.contains(model.name.value) {
             for field in model.fields where field.absence == .required {
                 let binding = route.bindings.first { $0.model == model.name && $0.field == field.name }
-                let isAsked = needed.contains(model.name.value) || (route.requireAll && binding != nil)
-                guard isAsked else { continue }
+                let isRequired = needed.contains(model.name.value) || (route.requireAll && binding != nil)
+                guard isRequired else { continue }
                 switch binding?.source.value {
                 case .constant: continue
                 case .path(let name) where route.patterns.allSatisfy({ $0.path.capture(named: name) != nil }): continue
@@ -125,7 +125,7 @@ package struct RouteReasons {
         switch binding.source.value {
         case .constant: return false
         case .query, .fragment, .payload: return true
-        case .rewrite: return !Self.takesEverything(field.type)
+        case .rewrite: return !Self.acceptsEveryText(field.type)
         case .path(let name):
             return route.patterns.contains { pattern in
                 guard let capture = pattern.path.capture(named: name) else { return false }
@@ -139,7 +139,7 @@ package struct RouteReasons {
         table.source.models.first { $0.name == binding.model }?.field(named: binding.field.value)
     }
 
-    private static func takesEverything(_ type: FieldType) -> Bool {
+    private static func acceptsEveryText(_ type: FieldType) -> Bool {
         if case .string(let min, let max) = type { return min <= 1 && max == FieldType.maxTextBytes }
         return false
     }
@@ -153,7 +153,7 @@ package struct RouteReasons {
         case (.characters(_, let low, let high), .string(let min, let max)): low >= min && high <= max
         case (.uuid, .string(let min, let max)): min <= 36 && max >= 36
         case (.date, .string(let min, let max)): min <= 10 && max >= 10
-        default: takesEverything(type)
+        default: acceptsEveryText(type)
         }
     }
 

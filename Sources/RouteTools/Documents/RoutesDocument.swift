@@ -5,7 +5,7 @@ internal import StrictJSON
 package struct RoutesDocument {
     private let table: RouteTable
     private let names: TableNames
-    private let words: TargetWords
+    private let targetText: TargetText
     private let reasons: RouteReasons
     private let examples: RouteExamples
     private var lines: [String] = []
@@ -20,7 +20,7 @@ package struct RoutesDocument {
     private init(_ table: RouteTable) {
         self.table = table
         names = TableNames(table.source)
-        words = TargetWords(table.source)
+        targetText = TargetText(table.source)
         reasons = RouteReasons(table)
         examples = RouteExamples(table)
     }
@@ -60,8 +60,8 @@ package struct RoutesDocument {
                     + (block.hostRole == .segment
                         ? "the host as the first segment" : "host " + hosts.joined(separator: ", ")))
             for rewrite in block.rewrites {
-                let kept = rewrite.name.map { " and available as " + Markup.code("rewrite.\($0)") } ?? ""
-                lines.append("  - the prefix \(Markup.code(rewrite.text)) is removed\(kept)")
+                let availability = rewrite.name.map { " and available as " + Markup.code("rewrite.\($0)") } ?? ""
+                lines.append("  - the prefix \(Markup.code(rewrite.text)) is removed\(availability)")
             }
         }
     }
@@ -76,7 +76,7 @@ package struct RoutesDocument {
         writePatterns(route)
         writeAction(route)
         writeData(route)
-        let guards = Set(route.variants.flatMap { words.guards($0.to) }).sorted()
+        let guards = Set(route.variants.flatMap { targetText.guards(of: $0.to) }).sorted()
         for name in guards {
             guard let rule = table.source.guards.first(where: { $0.name.value == name }) else { continue }
             let time = rule.resume.map { Counts.text(Int($0.ttlSeconds), "second") }
@@ -85,12 +85,12 @@ package struct RoutesDocument {
                 "Guard",
                 [
                     "- \(Markup.code(name)) requires the claim \(Markup.code(rule.claim)); without it: "
-                        + "\(Markup.markdown(words.of(rule.otherwise))).\(resume)"
+                        + "\(Markup.markdown(targetText.text(of: rule.otherwise))).\(resume)"
                 ])
         }
         section(
             "Can fail with",
-            reasons.of(route).map { "- \(Markup.code($0.reason.rawValue)): \(Markup.markdown($0.why))" })
+            reasons.reasons(of: route).map { "- \(Markup.code($0.reason.rawValue)): \(Markup.markdown($0.cause))" })
         writeExamples(route)
     }
 
@@ -103,10 +103,10 @@ package struct RoutesDocument {
     private mutating func writePatterns(_ route: TableSource.Route) {
         var content: [String] = []
         var seen: Set<String> = []
-        for pattern in route.patterns where !pattern.leavesOptionalOut {
+        for pattern in route.patterns where !pattern.omitsOptionalPart {
             let scheme = pattern.scheme.map { ", scheme \(Markup.code($0))" } ?? ""
             let host = pattern.host.map { ", host \(Markup.code($0.text))" } ?? ""
-            let isOptional = route.patterns.contains { $0.form == pattern.form && $0.leavesOptionalOut }
+            let isOptional = route.patterns.contains { $0.form == pattern.form && $0.omitsOptionalPart }
             let line =
                 "- \(Markup.code(route.written(pattern)))\(scheme)\(host)"
                 + (isOptional ? ", the last segment is optional" : "") + (pattern.form == 0 ? "" : " (alias)")
@@ -114,7 +114,7 @@ package struct RoutesDocument {
         }
         if route.patterns.isEmpty { content.append("- none: reached by its id only") }
         for constraint in route.query {
-            content.append("- only if \(Markup.markdown(ConditionWords.of(constraint)))")
+            content.append("- only if \(Markup.markdown(ConditionText.text(of: constraint)))")
         }
         section("Patterns", content)
     }
@@ -128,19 +128,20 @@ package struct RoutesDocument {
         case .variants(let variants):
             var content: [String] = []
             for (index, variant) in variants.enumerated() {
-                let condition = variants.count == 1 ? "" : "\(Markup.markdown(ConditionWords.of(variant.when))): "
-                let manner = words.manner(variant.to).map { " (\($0))" } ?? ""
+                let condition = variants.count == 1 ? "" : "\(Markup.markdown(ConditionText.text(of: variant.when))): "
+                let presentation = targetText.presentationText(of: variant.to).map { " (\($0))" } ?? ""
                 let notice = variant.notice.map {
                     ", with the notice \(Markup.code("/" + $0.value.joined(separator: "/")))"
                 }
                 content.append(
                     (variants.count == 1 ? "- " : "\(index + 1). ") + condition
-                        + Markup.code(words.of(variant.to)) + manner + (notice ?? ""))
+                        + Markup.code(targetText.text(of: variant.to)) + presentation + (notice ?? ""))
             }
             switch route.unsupported {
             case .fallback: break
             case .truncate: content += ["", "Screens that a device lacks, and all screens above them, are omitted."]
-            case .to(let target): content += ["", "If a device lacks a screen: \(Markup.code(words.of(target)))."]
+            case .to(let target):
+                content += ["", "If a device lacks a screen: \(Markup.code(targetText.text(of: target)))."]
             }
             section(variants.count == 1 ? "Leads to" : "Leads to the first variant that holds", content)
         }
@@ -160,7 +161,7 @@ package struct RoutesDocument {
                 "| \(Markup.code("\(binding.model.value).\(binding.field.value)", inCell: true)) "
                     + "| \(Markup.code(field.type.text, inCell: true)) "
                     + "| \(Markup.code(binding.source.value.words, inCell: true)) "
-                    + "| \(Markup.markdown(field.absence.words)) |"
+                    + "| \(Markup.markdown(field.absence.missingText)) |"
             )
         }
         if !rows.isEmpty { section("Data", ["| Field | Type | From | If missing |", "|---|---|---|---|"] + rows) }
@@ -172,7 +173,7 @@ package struct RoutesDocument {
     }
 
     private mutating func writeExamples(_ route: TableSource.Route) {
-        let shown = examples.of(route)
+        let shown = examples.examples(of: route)
         guard !shown.isEmpty else { return }
         var rows = ["| Link | Device | Decision |", "|---|---|---|"]
         for example in shown {
@@ -207,7 +208,7 @@ package struct RoutesDocument {
                 lines.append(
                     "| \(Markup.code(coordinator.name.value)) | \(Markup.code(screen.name.value))\(mark) "
                         + "| \(presents.isEmpty ? "push" : presents.joined(separator: ", ")) | \(needs) "
-                        + "| \(Markup.markdown(ConditionWords.of(screen) ?? "")) |")
+                        + "| \(Markup.markdown(ConditionText.text(of: screen) ?? "")) |")
             }
         }
     }
@@ -216,7 +217,7 @@ package struct RoutesDocument {
         lines += ["", "## Fallback", ""]
         for rule in table.source.fallback {
             let reasons = rule.on?.map { Markup.code($0.value.rawValue) }.joined(separator: ", ") ?? "every reason"
-            let target = rule.to.map { ": " + Markup.markdown(words.of($0)) } ?? ""
+            let target = rule.to.map { ": " + Markup.markdown(targetText.text(of: $0)) } ?? ""
             lines.append("- \(reasons): \(rule.outcome.rawValue)\(target)")
         }
         if table.source.fallback.last?.on != nil || table.source.fallback.isEmpty {
@@ -232,7 +233,7 @@ extension TableSource.Binding.Source {
 
 extension TableSource.Field.Absence {
     /// The value of a field whose source is missing, or the reason of the rejection.
-    var words: String {
+    var missingText: String {
         switch self {
         case .required: "param_missing"
         case .null: "null"

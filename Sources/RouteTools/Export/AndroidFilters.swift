@@ -74,7 +74,7 @@ package struct AndroidFilters {
         _ shape: LinkShape, _ block: TableSource.LinkBlock, _ text: String, isWeb: Bool
     ) -> [Host]? {
         var rules = block.hosts.map(\.value)
-        if let rule = shape.host, rule != .any { rules = rules.contains { $0.meets(rule) } ? [rule] : [] }
+        if let rule = shape.host, rule != .any { rules = rules.contains { $0.overlaps(rule) } ? [rule] : [] }
         // A web link must have a host.
         if isWeb { rules = rules.filter { $0 != .empty } }
         guard !rules.isEmpty else { return nil }
@@ -136,8 +136,8 @@ package struct AndroidFilters {
         isHostFirst: Bool = false
     ) {
         let pattern = AndroidPattern(segments, terminal, coordinators: coordinators, foldsCase: foldsCase)
-        if let wider = pattern.wider {
-            notes.add("route \(text.prefix { $0 != " " }): the export also matches \(wider)")
+        if let additionalMatches = pattern.additionalMatches {
+            notes.add("route \(text.prefix { $0 != " " }): the export also matches \(additionalMatches)")
         }
         var paths = pattern.paths
         if isHostFirst, segments.isEmpty {

@@ -21,7 +21,7 @@ struct AndroidPattern {
     /// The paths; a link must match any of them.
     var paths: [AndroidPath] = []
     /// A description of the additional links that the paths match, or nil if there are none.
-    var wider: String?
+    var additionalMatches: String?
 
     /// The maximum number of paths for one shape.
     static let maxPaths = 64
@@ -35,19 +35,19 @@ struct AndroidPattern {
         self.foldsCase = foldsCase
         if case .anySegment(let text) = terminal {
             paths = [AndroidPath(attribute: .pathPrefix, value: "/")]
-            wider = "paths without the segment \(String(decoding: text, as: UTF8.self))"
+            additionalMatches = "paths without the segment \(String(decoding: text, as: UTF8.self))"
             return
         }
         var choices: [[Piece]] = [[]]
         for segment in segments {
             var next = pieces(segment)
             if choices.count * next.count > Self.maxPaths {
-                next = [Piece(pattern: "[^/]+", wider: "values that are not listed")]
+                next = [Piece(pattern: "[^/]+", additionalMatches: "values that are not listed")]
             }
             choices = choices.flatMap { choice in next.map { choice + [$0] } }
         }
         for choice in choices { add(choice, terminal) }
-        wider = wider ?? choices.joined().compactMap(\.wider).first
+        additionalMatches = additionalMatches ?? choices.joined().compactMap(\.additionalMatches).first
     }
 
     /// A segment.
@@ -56,7 +56,7 @@ struct AndroidPattern {
         var literal: String?
         /// The segment as an advanced pattern.
         var pattern: String
-        var wider: String?
+        var additionalMatches: String?
     }
 
     private mutating func add(_ pieces: [Piece], _ terminal: Matcher) {
@@ -96,7 +96,7 @@ struct AndroidPattern {
         case .affix(let prefix, let inner, let suffix): return [affix(prefix, inner, suffix)]
         default:
             let set = Self.set(matcher)
-            return [Piece(pattern: set.pattern, wider: set.wider)]
+            return [Piece(pattern: set.pattern, additionalMatches: set.additionalMatches)]
         }
     }
 
@@ -108,29 +108,38 @@ struct AndroidPattern {
 
     private func affix(_ prefix: [UInt8], _ inner: Matcher, _ suffix: [UInt8]) -> Piece {
         let start = escaped(prefix, folds: foldsCase)
-        if case .enumeration = inner { return Piece(pattern: start + "[^/]+", wider: "values that are not listed") }
+        if case .enumeration = inner {
+            return Piece(pattern: start + "[^/]+", additionalMatches: "values that are not listed")
+        }
         let set = Self.set(inner)
-        guard let first = suffix.first else { return Piece(pattern: start + set.pattern, wider: set.wider) }
+        guard let first = suffix.first else {
+            return Piece(pattern: start + set.pattern, additionalMatches: set.additionalMatches)
+        }
         let isEnded = set.stops(first) && !(foldsCase && (set.stops(first ^ 0x20) == false))
-        if isEnded { return Piece(pattern: start + set.pattern + escaped(suffix, folds: foldsCase), wider: set.wider) }
+        if isEnded {
+            return Piece(
+                pattern: start + set.pattern + escaped(suffix, folds: foldsCase),
+                additionalMatches: set.additionalMatches)
+        }
         return Piece(
             pattern: start + "[^/]+",
-            wider: "segments without \(String(decoding: suffix, as: UTF8.self)) at their end")
+            additionalMatches: "segments without \(String(decoding: suffix, as: UTF8.self)) at their end")
     }
 
     /// Returns a set that matches all texts of a matcher, and a closure that indicates whether a byte ends it.
-    private static func set(_ matcher: Matcher) -> (pattern: String, wider: String?, stops: (UInt8) -> Bool) {
+    private static func set(_ matcher: Matcher) -> (pattern: String, additionalMatches: String?, stops: (UInt8) -> Bool)
+    {
         let isDigit: (UInt8) -> Bool = { $0 &- UInt8(ascii: "0") < 10 }
         switch matcher {
         case .int(let min, let max):
             let digits = Swift.max(String(max).count, min < 0 ? String(min).count - 1 : 1)
-            let wider = "numbers out of range or with leading zeros"
+            let additionalMatches = "numbers out of range or with leading zeros"
             guard min >= 1 else {
-                return ((min < 0 ? "-{0,1}" : "") + "[0-9]{1,\(digits)}", wider, { !isDigit($0) })
+                return ((min < 0 ? "-{0,1}" : "") + "[0-9]{1,\(digits)}", additionalMatches, { !isDigit($0) })
             }
             let isWhole = min == 1 && String(max).allSatisfy { $0 == "9" }
             let more = digits > 1 ? "[0-9]{0,\(digits - 1)}" : ""
-            return ("[1-9]" + more, isWhole ? nil : wider, { !isDigit($0) || digits == 1 })
+            return ("[1-9]" + more, isWhole ? nil : additionalMatches, { !isDigit($0) || digits == 1 })
         case .uuid:
             let groups = [8, 4, 4, 4, 12].map { "[0-9A-Fa-f]{\($0)}" }
             return (groups.joined(separator: "-"), nil, { _ in true })

@@ -50,35 +50,37 @@ package struct AppleAssociation {
             if let hostBytes, let rule = shape.host, !rule.matches(host: hostBytes, port: nil) { continue }
             for var pattern in maker.patterns(shape) {
                 if host == nil, let rule = shape.host, rule != .any {
-                    pattern.wider = "links of other hosts than \(rule.text)"
+                    pattern.additionalMatches = "links of other hosts than \(rule.text)"
                 }
                 var query: [(name: String, value: String)] = []
                 for constraint in shape.query {
                     guard caseSensitive, let item = maker.query(constraint) else {
-                        pattern.wider = pattern.wider ?? "any query"
+                        pattern.additionalMatches = pattern.additionalMatches ?? "any query"
                         continue
                     }
                     query.append((item.name, item.value))
-                    if item.wider { pattern.wider = pattern.wider ?? "an empty \(item.name) in the query" }
+                    if item.alsoMatchesEmpty {
+                        pattern.additionalMatches = pattern.additionalMatches ?? "an empty \(item.name) in the query"
+                    }
                 }
                 entries.append(Entry(shape: shape, pattern: pattern, query: query))
             }
         }
         variables = maker.variables
         for index in entries.indices { entries[index].glob = glob(entries[index].pattern.path) }
-        let taken = GlobIndex(entries.map { $0.shape.isExcluded ? nil : $0.glob })
-        for (index, entry) in entries.enumerated() { add(entry, index, taken) }
+        let openingPatterns = GlobIndex(entries.map { $0.shape.isExcluded ? nil : $0.glob })
+        for (index, entry) in entries.enumerated() { add(entry, index, openingPatterns) }
         LinkShape.notes(block).forEach { notes.add($0) }
     }
 
-    private mutating func add(_ entry: Entry, _ index: Int, _ taken: GlobIndex) {
+    private mutating func add(_ entry: Entry, _ index: Int, _ openingPatterns: GlobIndex) {
         let shape = entry.shape
-        var wider = entry.pattern.wider
+        var additionalMatches = entry.pattern.additionalMatches
         let text = "\(shape.route) \(shape.text)"
         if shape.isExcluded {
-            let reach = ([entry.pattern.path] + entry.pattern.guards).map(glob)
-            let isExact = wider == nil && entry.pattern.guards.isEmpty
-            if !isExact, reach.contains(where: { taken.overlaps($0, after: index) }) {
+            let reach = ([entry.pattern.path] + entry.pattern.exclusions).map(glob)
+            let isExact = additionalMatches == nil && entry.pattern.exclusions.isEmpty
+            if !isExact, reach.contains(where: { openingPatterns.overlaps($0, after: index) }) {
                 notes.add(
                     "route \(shape.route) is excluded, but an exclusion would also affect links of other routes: "
                         + "its links open the app")
@@ -87,18 +89,18 @@ package struct AppleAssociation {
             append(Component(path: entry.pattern.path, query: entry.query, isExcluded: true, comment: text))
             return
         }
-        for extra in entry.pattern.guards {
-            if taken.overlaps(glob(extra), after: index) {
-                wider = wider ?? "more segments in place of a capture"
+        for extra in entry.pattern.exclusions {
+            if openingPatterns.overlaps(glob(extra), after: index) {
+                additionalMatches = additionalMatches ?? "more segments in place of a capture"
             } else {
                 append(Component(path: extra, isExcluded: true, comment: "more segments than \(text)"))
             }
         }
-        if let wider { notes.add("route \(shape.route): the export also matches \(wider)") }
+        if let additionalMatches { notes.add("route \(shape.route): the export also matches \(additionalMatches)") }
         append(
             Component(
                 path: entry.pattern.path, query: entry.query,
-                comment: text + (wider.map { "; also matches \($0)" } ?? "")))
+                comment: text + (additionalMatches.map { "; also matches \($0)" } ?? "")))
     }
 
     private mutating func append(_ component: Component) {

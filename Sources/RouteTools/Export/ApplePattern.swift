@@ -3,14 +3,14 @@ internal import LinkCoordinator
 /// A pattern of Apple's `components` for a shape.
 ///
 /// `?` matches any character, `*` any number of characters, and `$(name)` one of a list. `*` also matches slashes, so a
-/// captured segment also matches several segments; `guards` are the patterns of those links.
+/// captured segment also matches several segments; `exclusions` are the patterns of those links.
 struct ApplePattern {
     /// The pattern of the path.
     var path: String
     /// The patterns to exclude before `path`: they match links with more segments than the shape.
-    var guards: [String] = []
+    var exclusions: [String] = []
     /// A description of the additional links that the pattern matches even with the guards, or nil if there are none.
-    var wider: String?
+    var additionalMatches: String?
 
     /// The maximum number of values in a variable; longer lists become `*`.
     static let maxValues = 128
@@ -29,7 +29,9 @@ struct ApplePatternMaker {
     mutating func patterns(_ shape: LinkShape) -> [ApplePattern] {
         if case .anySegment(let text) = shape.terminal {
             let segment = literal(text)
-            return ["*/\(segment.text)", "*/\(segment.text)/*"].map { ApplePattern(path: $0, wider: segment.wider) }
+            return ["*/\(segment.text)", "*/\(segment.text)/*"].map {
+                ApplePattern(path: $0, additionalMatches: segment.additionalMatches)
+            }
         }
         let parts = shape.segments.map { part($0) }
         switch shape.terminal {
@@ -46,18 +48,18 @@ struct ApplePatternMaker {
 
     private func pattern(_ parts: [Part], tail: String) -> ApplePattern {
         var pattern = ApplePattern(path: parts.map { "/" + $0.text }.joined() + tail)
-        pattern.wider = parts.compactMap(\.wider).first
+        pattern.additionalMatches = parts.compactMap(\.additionalMatches).first
         guard !parts.isEmpty else { return pattern }
-        for (index, part) in parts.enumerated() where part.swallows {
+        for (index, part) in parts.enumerated() where part.matchesSlashes {
             // A pattern with an open tail matches any number of segments, so no link can be excluded by its segments.
             if tail.hasSuffix("*") {
-                pattern.wider = pattern.wider ?? "more segments in place of a capture"
+                pattern.additionalMatches = pattern.additionalMatches ?? "more segments in place of a capture"
                 continue
             }
             for longer in part.longer {
                 var texts = parts.map(\.text)
                 texts[index] = longer
-                pattern.guards.append(texts.map { "/" + $0 }.joined() + tail)
+                pattern.exclusions.append(texts.map { "/" + $0 }.joined() + tail)
             }
         }
         return pattern
@@ -66,7 +68,9 @@ struct ApplePatternMaker {
     /// Returns a pattern of one query item for a constraint.
     ///
     /// Returns nil if no such pattern matches at least the same links.
-    mutating func query(_ constraint: TableSource.QueryConstraint) -> (name: String, value: String, wider: Bool)? {
+    mutating func query(_ constraint: TableSource.QueryConstraint) -> (
+        name: String, value: String, alsoMatchesEmpty: Bool
+    )? {
         let name = constraint.name.value
         guard name.utf8.allSatisfy(PercentDecoding.isUnreserved) else { return nil }
         switch constraint.test {
@@ -80,9 +84,9 @@ struct ApplePatternMaker {
     private struct Part {
         var text: String
         /// A description of the additional texts that the part matches, other than several segments; nil for none.
-        var wider: String?
+        var additionalMatches: String?
         /// A Boolean value that indicates whether the part matches slashes too.
-        var swallows: Bool { text.contains("*") }
+        var matchesSlashes: Bool { text.contains("*") }
 
         /// The patterns of texts that the part matches and that are more than one segment.
         ///
@@ -105,7 +109,7 @@ struct ApplePatternMaker {
         case .bool: return variable(["true", "false", "1", "0"])
         case .int(let min, let max):
             if max.subtractingReportingOverflow(min).overflow || max - min >= Int64(ApplePattern.maxValues) {
-                return Part(text: "?*", wider: "segments that are not numbers")
+                return Part(text: "?*", additionalMatches: "segments that are not numbers")
             }
             return variable((min...max).map { String($0) })
         case .uuid:
@@ -113,13 +117,14 @@ struct ApplePatternMaker {
             return Part(text: groups.joined(separator: "-"))
         case .date:
             let groups = [4, 2, 2].map { String(repeating: "$(digit)", count: $0) }
-            return Part(text: groups.joined(separator: "-"), wider: "invalid dates")
+            return Part(text: groups.joined(separator: "-"), additionalMatches: "invalid dates")
         case .characters(let set, let min, let max): return characters(set, min, max)
         case .affix(let prefix, let inner, let suffix):
             let between = part(inner)
             return Part(
                 text: literal(prefix).text + between.text + literal(suffix).text,
-                wider: between.wider ?? literal(prefix).wider ?? literal(suffix).wider)
+                additionalMatches: between.additionalMatches ?? literal(prefix).additionalMatches
+                    ?? literal(suffix).additionalMatches)
         default: return Part(text: "?*")
         }
     }
@@ -138,7 +143,7 @@ struct ApplePatternMaker {
             let isWildcard = character == "*" || character == "$"
             let plain = isWildcard ? "?" : String(character)
             part.text += variable([plain, "%" + String(byte, radix: 16, uppercase: true)]).text
-            if isWildcard { part.wider = "any character in place of \(character)" }
+            if isWildcard { part.additionalMatches = "any character in place of \(character)" }
         }
         return part
     }
@@ -148,9 +153,9 @@ struct ApplePatternMaker {
 
     private mutating func characters(_ set: CharacterClass, _ min: Int, _ max: Int) -> Part {
         let one = Self.predefined(set) ?? "?"
-        let wider = one == "?" || min != max ? "other characters or lengths than those of the class" : nil
-        if min == max { return Part(text: String(repeating: one, count: min), wider: wider) }
-        return Part(text: String(repeating: one, count: min) + "*", wider: wider)
+        let additionalMatches = one == "?" || min != max ? "other characters or lengths than those of the class" : nil
+        if min == max { return Part(text: String(repeating: one, count: min), additionalMatches: additionalMatches) }
+        return Part(text: String(repeating: one, count: min) + "*", additionalMatches: additionalMatches)
     }
 
     /// Returns Apple's name of a class of characters, or nil if there is none.
@@ -168,7 +173,7 @@ struct ApplePatternMaker {
     private mutating func variable(_ values: [String]) -> Part {
         if values.count == 1, let only = values.first { return Part(text: only) }
         guard values.count <= ApplePattern.maxValues else {
-            return Part(text: "?*", wider: "values that are not listed")
+            return Part(text: "?*", additionalMatches: "values that are not listed")
         }
         if let known = variables.first(where: { $0.values == values }) { return Part(text: "$(\(known.name))") }
         let name = "values-\(variables.count + 1)"

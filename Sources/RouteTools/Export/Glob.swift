@@ -41,8 +41,8 @@ struct Glob {
         // Most pairs differ here, which avoids the product of the automata.
         guard zip(a.start, b.start).allSatisfy(==), zip(a.finish, b.finish).allSatisfy(==) else { return false }
         var seen: Set<[Int]> = [[0, 0]]
-        var waiting = [[0, 0]]
-        while let pair = waiting.popLast() {
+        var pending = [[0, 0]]
+        while let pair = pending.popLast() {
             if pair[0] == a.end, pair[1] == b.end { return true }
             var next = a.free[pair[0]].map { [$0, pair[1]] } + b.free[pair[1]].map { [pair[0], $0] }
             for one in a.steps[pair[0]] {
@@ -52,7 +52,7 @@ struct Glob {
                     if isShared { next.append([one.to, other.to]) }
                 }
             }
-            for pair in next where seen.insert(pair).inserted { waiting.append(pair) }
+            for pair in next where seen.insert(pair).inserted { pending.append(pair) }
         }
         return false
     }

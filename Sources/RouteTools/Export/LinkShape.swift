@@ -31,11 +31,11 @@ package struct LinkShape {
     /// Returns notes about the links of a block that the table matches, but no shape does.
     static func notes(_ block: TableSource.LinkBlock) -> [String] {
         var notes = ["links that end with a slash are not exported, although the table matches them"]
-        let left = block.rewrites.dropFirst(maxRewrites).map(\.text)
-        if !left.isEmpty {
+        let omitted = block.rewrites.dropFirst(maxRewrites).map(\.text)
+        if !omitted.isEmpty {
             notes.append(
                 "only the first \(maxRewrites) rewrites are exported, but not links with the prefixes of these: "
-                    + left.joined(separator: ", "))
+                    + omitted.joined(separator: ", "))
         }
         return notes
     }

@@ -47,7 +47,7 @@ struct SwiftLinks {
         let id = route.id.value
         if case .redirect = route.action { return notes.add("route \(id) redirects: it has no case") }
         if case .exclude = route.action { return notes.add("route \(id) is excluded: it has no case") }
-        guard let pattern = route.patterns.first(where: { !$0.leavesOptionalOut }) else {
+        guard let pattern = route.patterns.first(where: { !$0.omitsOptionalPart }) else {
             return notes.add("route \(id) has no pattern: it has no case")
         }
         let builder = SwiftParameters(route, pattern, in: table.source, enumerations: &enumerations)
@@ -120,7 +120,7 @@ extension SwiftLinks {
         ]
         for one in cases {
             lines.append("    /// `\(Escaping.visible(one.pattern))`")
-            for parameter in one.parameters { lines.append("    /// - \(parameter.label): \(parameter.words)") }
+            for parameter in one.parameters { lines.append("    /// - \(parameter.label): \(parameter.documentation)") }
             lines += Self.declaration(one)
         }
         lines += ["", "    /// The id of the route.", "    public var route: String {"]
@@ -187,10 +187,11 @@ extension SwiftLinks {
         }
         let item = if case .list = constant.type { ".list([\(value)])" } else { value }
         let model = "fields[\(SwiftNames.literal(constant.model))]"
-        let place =
+        let target =
             constant.followsOthers
-            ? "\(model)?[\(SwiftNames.literal(constant.field))]" : SwiftParameter.place(constant.model, constant.field)
-        return SwiftLines.assignment("\(place) = \(item)", indent: 12)
+            ? "\(model)?[\(SwiftNames.literal(constant.field))]"
+            : SwiftParameter.fieldExpression(constant.model, constant.field)
+        return SwiftLines.assignment("\(target) = \(item)", indent: 12)
     }
 
     private func switchLines(_ body: (Case) -> (values: [String], lines: [String])) -> [String] {

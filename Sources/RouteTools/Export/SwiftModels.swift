@@ -13,9 +13,9 @@ struct SwiftModels {
     init(_ table: RouteTable, names: SwiftTypeNames) {
         self.table = table
         self.names = names
-        var taken = SwiftNames(reserving: SwiftNames.ofTypes.union(names.all))
-        for model in table.source.models { types[model.name.value] = taken.next(model.name.value, upper: true) }
-        enumerations = SwiftEnumerations(in: names.models, names: taken)
+        var typeNames = SwiftNames(reserving: SwiftNames.ofTypes.union(names.all))
+        for model in table.source.models { types[model.name.value] = typeNames.next(model.name.value, upper: true) }
+        enumerations = SwiftEnumerations(in: names.models, names: typeNames)
     }
 
     /// Returns the type of a model, with the type that contains it.

@@ -1,17 +1,17 @@
 /// Swift identifiers for the names of a table.
 struct SwiftNames {
-    private var taken: Set<String>
+    private var usedNames: Set<String>
 
     /// Creates identifiers that differ from the reserved ones.
-    init(reserving reserved: Set<String> = []) { taken = reserved.union(Self.unusable) }
+    init(reserving reserved: Set<String> = []) { usedNames = reserved.union(Self.unusable) }
 
     /// Returns an unused name in camel case, with a number at its end if necessary.
     mutating func next(_ text: String, upper: Bool = false) -> String {
-        let wanted = Self.camel(text, upper: upper)
-        var name = wanted
+        let camelCased = Self.camel(text, upper: upper)
+        var name = camelCased
         var number = 2
-        while !taken.insert(name).inserted {
-            name = "\(wanted)\(number)"
+        while !usedNames.insert(name).inserted {
+            name = "\(camelCased)\(number)"
             number += 1
         }
         return name
@@ -48,8 +48,8 @@ struct SwiftNames {
             name.first?.isNumber == false
             && name.unicodeScalars.allSatisfy { $0.isASCII && ($0 == "_" || $0.properties.isAlphabetic || $0.isDigit) }
         let type = isIdentifier ? name : camel(name, upper: true)
-        let isTaken = keywords.contains(type) || ofTypes.contains(type) || ofLibrary.contains(type)
-        return isTaken ? type + "Link" : type
+        let isReserved = keywords.contains(type) || ofTypes.contains(type) || ofLibrary.contains(type)
+        return isReserved ? type + "Link" : type
     }
 
     /// Returns a text as a string literal.

@@ -42,7 +42,7 @@ struct SwiftParameter {
     var candidates: [[String]] = []
 
     /// A description of the parameter, for the comment.
-    var words: String {
+    var documentation: String {
         let fields = uses.compactMap { use in
             if case .field(let model, let field, _) = use { "`\(model).\(field)`" } else { nil }
         }
@@ -73,22 +73,22 @@ struct SwiftParameter {
     }
 
     /// Returns the expression for the field of a model in `fields`.
-    static func place(_ model: String, _ field: String) -> String {
+    static func fieldExpression(_ model: String, _ field: String) -> String {
         "fields[\(SwiftNames.literal(model)), default: [:]][\(SwiftNames.literal(field))]"
     }
 
     private func statement(_ use: Use, _ name: String) -> String {
         switch use {
         case .field(let model, let field, let type):
-            let place = Self.place(model, field)
+            let target = Self.fieldExpression(model, field)
             if case .list = form {
                 let item = SwiftValue.put("$0", into: value.modelValue(as: type))
-                return "\(place) = .list(\(name).map { \(item) })"
+                return "\(target) = .list(\(name).map { \(item) })"
             }
             let item = SwiftValue.put(name, into: value.modelValue(as: type))
             // A field that shares its source with a field that is not a list has one item.
-            if case .list = type { return "\(place) = .list([\(item)])" }
-            return "\(place) = \(item)"
+            if case .list = type { return "\(target) = .list([\(item)])" }
+            return "\(target) = \(item)"
         case .capture(let capture):
             return "captures[\(SwiftNames.literal(capture))] = " + SwiftValue.put(name, into: value.text)
         case .tail(let capture):

@@ -38,7 +38,7 @@ struct SwiftParameters {
         self.pattern = pattern
         self.source = source
         for capture in pattern.path.captures { add(capture, &enumerations) }
-        addRest(&enumerations)
+        addOtherParameters(&enumerations)
     }
 
     /// A Boolean value that indicates whether the stack depends on the link, so that it may not need the route's
@@ -72,7 +72,7 @@ struct SwiftParameters {
         if capture.isTail { return addTail(capture, bound, label, &enumerations) }
         let isOptional =
             capture.segment == pattern.path.segmentCount - 1
-            && route.patterns.contains { $0.form == pattern.form && $0.leavesOptionalOut }
+            && route.patterns.contains { $0.form == pattern.form && $0.omitsOptionalPart }
         let value = SwiftValue.capture(capture, bound: bound.map(\.type), enumerations: &enumerations)
         var parameter = SwiftParameter(
             label: label, value: value, form: isOptional ? .optional : .single,
@@ -121,7 +121,7 @@ struct SwiftParameters {
     }
 
     /// Adds the parameters for the sources of fields outside of the path.
-    private mutating func addRest(_ enumerations: inout SwiftEnumerations) {
+    private mutating func addOtherParameters(_ enumerations: inout SwiftEnumerations) {
         var seen: Set<String> = []
         for binding in route.bindings {
             switch binding.source.value {

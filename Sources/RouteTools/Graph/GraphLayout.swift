@@ -19,7 +19,7 @@ struct GraphLayout {
     struct Box {
         var frame: Frame
         /// The style class.
-        var look: String
+        var styleClass: String
         var rows: [Row]
 
         /// Returns the vertical center of a row.
@@ -37,7 +37,7 @@ struct GraphLayout {
     /// A line from one box to another.
     struct Line {
         /// The style class.
-        var look: String
+        var styleClass: String
         var from: (x: Int, y: Int)
         var to: (x: Int, y: Int)
         /// The position of the lane in which the line turns, or nil for a curve.
@@ -60,7 +60,7 @@ struct GraphLayout {
         static let channel = 200
 
         /// Returns the width of a text in pixels.
-        static func width(_ text: String) -> Int { (min(DisplayWidth.of(text), textColumns) * column + 9) / 10 }
+        static func width(_ text: String) -> Int { (min(DisplayWidth.width(of: text), textColumns) * column + 9) / 10 }
     }
 
     private(set) var routes: [Box] = []
@@ -78,7 +78,7 @@ struct GraphLayout {
         self.graph = graph
         makeBoxes()
         let order = routeOrder()
-        place(order)
+        assignPositions(inOrder: order)
         connect(order)
     }
 }
@@ -90,9 +90,9 @@ extension GraphLayout {
         for route in graph.routes {
             var rows = [Row(text: route.id, role: .title)]
             rows += route.patterns.map { Row(text: $0, role: .plain) }
-            rows += route.exits.compactMap(Self.words).map { Row(text: $0, role: .exit) }
+            rows += route.exits.compactMap(Self.exitText).map { Row(text: $0, role: .exit) }
             let isExcluded = route.exits.contains { $0.kind == .excluded }
-            routes.append(Self.box(rows, look: isExcluded ? "route excluded" : "route"))
+            routes.append(Self.box(rows, styleClass: isExcluded ? "route excluded" : "route"))
         }
         for coordinator in graph.coordinators {
             var rows = [Row(text: coordinator.name, role: .title)]
@@ -106,21 +106,22 @@ extension GraphLayout {
                 let notes = screen.notes.isEmpty ? "" : "  " + screen.notes.joined(separator: "; ")
                 rows.append(Row(text: mark + screen.name + notes, role: .plain))
             }
-            coordinators.append(Self.box(rows, look: "coordinator"))
+            coordinators.append(Self.box(rows, styleClass: "coordinator"))
         }
-        others = graph.others.map { Self.box([Row(text: $0, role: .plain)], look: "other") }
+        others = graph.others.map { Self.box([Row(text: $0, role: .plain)], styleClass: "other") }
     }
 
     /// Returns the row of an exit: its condition and the URL that it opens, or nil for none.
-    private static func words(_ exit: RouteGraph.Exit) -> String? {
+    private static func exitText(_ exit: RouteGraph.Exit) -> String? {
         let parts = [exit.label, exit.url.map { "↗ " + $0 } ?? ""].filter { !$0.isEmpty }
         return parts.isEmpty ? nil : parts.joined(separator: "  ")
     }
 
-    private static func box(_ rows: [Row], look: String) -> Box {
+    private static func box(_ rows: [Row], styleClass: String) -> Box {
         let width = rows.map { Metrics.width($0.text) + ($0.role == .exit ? 12 : 0) }.max() ?? 0
         return Box(
-            frame: Frame(width: width + 24, height: rows.count * Metrics.row + 2 * Metrics.padding), look: look,
+            frame: Frame(width: width + 24, height: rows.count * Metrics.row + 2 * Metrics.padding),
+            styleClass: styleClass,
             rows: rows)
     }
 }
@@ -161,11 +162,11 @@ extension GraphLayout {
         }
     }
 
-    private mutating func place(_ order: [Int]) {
+    private mutating func assignPositions(inOrder order: [Int]) {
         let redirects = redirectSpans(order)
         let leftLanes = (redirects.map(\.lane).max() ?? -1) + 1
-        let ties = tieSpans()
-        let rightLanes = (ties.map(\.lane).max() ?? -1) + 1
+        let spans = coordinatorSpans()
+        let rightLanes = (spans.map(\.lane).max() ?? -1) + 1
         let left = Metrics.margin + (leftLanes > 0 ? leftLanes * Metrics.lane + Metrics.gap : 0)
         let routeWidth = routes.map(\.frame.width).max() ?? 0
         let targetWidth = (coordinators + others).map(\.frame.width).max() ?? 0
@@ -181,7 +182,7 @@ extension GraphLayout {
             routes[index].frame.y = y
             y += routes[index].frame.height + Metrics.gap
         }
-        let targets = placeTargets(routesEnd: y)
+        let targets = assignTargetPositions(routesEnd: y)
         size = Frame(
             width: right + targetWidth + (rightLanes > 0 ? rightLanes * Metrics.lane + Metrics.gap : 0)
                 + Metrics.margin,
@@ -193,21 +194,21 @@ extension GraphLayout {
     }
 
     /// Stacks the boxes on the right, each as close as possible to the center of the routes that lead to it.
-    private mutating func placeTargets(routesEnd: Int) -> Int {
+    private mutating func assignTargetPositions(routesEnd: Int) -> Int {
         let heights = (coordinators + others).map(\.frame.height)
-        var wanted: [Int] = []
+        var preferredTops: [Int] = []
         for index in heights.indices {
             let sources = graph.routes.indices.filter { route in
                 graph.routes[route].exits.contains { $0.target.map { leads($0, to: index) } ?? false }
             }
             let middles = sources.map { routes[$0].frame.y + routes[$0].frame.height / 2 }
-            wanted.append(middles.isEmpty ? 0 : middles.reduce(0, +) / middles.count - heights[index] / 2)
+            preferredTops.append(middles.isEmpty ? 0 : middles.reduce(0, +) / middles.count - heights[index] / 2)
         }
         let start = Metrics.heading + Metrics.margin
         var tops: [Int] = []
         var y = start
         for index in heights.indices {
-            tops.append(max(y, wanted[index]))
+            tops.append(max(y, preferredTops[index]))
             y = tops[index] + heights[index] + 2 * Metrics.gap
         }
         // Boxes that were pushed too far down move up as far as those above allow.
@@ -245,43 +246,44 @@ extension GraphLayout {
         var to: Int
         var toRow: Int
         var lane = 0
-        var look: String
+        var styleClass: String
     }
 
     /// Returns the redirects between routes, with positions in the order of the routes.
     private func redirectSpans(_ order: [Int]) -> [Span] {
-        let place = Dictionary(uniqueKeysWithValues: zip(order, order.indices))
+        let positions = Dictionary(uniqueKeysWithValues: zip(order, order.indices))
         var spans: [Span] = []
         for (index, route) in graph.routes.enumerated() {
             var row = 1 + route.patterns.count
             for exit in route.exits {
                 if case .route(let target)? = exit.target {
-                    spans.append(Span(from: index, row: row, to: target, toRow: 0, look: "redirect"))
+                    spans.append(Span(from: index, row: row, to: target, toRow: 0, styleClass: "redirect"))
                 }
-                if Self.words(exit) != nil { row += 1 }
+                if Self.exitText(exit) != nil { row += 1 }
             }
         }
-        return Self.lanes(spans) { (place[$0.from] ?? 0, place[$0.to] ?? 0) }
+        return Self.lanes(spans) { (positions[$0.from] ?? 0, positions[$0.to] ?? 0) }
     }
 
     /// Returns the parents and guards between coordinators.
-    private func tieSpans() -> [Span] {
+    private func coordinatorSpans() -> [Span] {
         var spans: [Span] = []
         for (index, coordinator) in graph.coordinators.enumerated() {
             var row = 1
             if let parent = coordinator.parent {
-                spans.append(Span(from: index, row: row, to: parent, toRow: 0, look: "parent"))
+                spans.append(Span(from: index, row: row, to: parent, toRow: 0, styleClass: "parent"))
                 row += 1
             }
             guard let target = coordinator.guarding?.target else { continue }
             switch target {
-            case .coordinator(let other): spans.append(Span(from: index, row: row, to: other, toRow: 0, look: "guard"))
+            case .coordinator(let other):
+                spans.append(Span(from: index, row: row, to: other, toRow: 0, styleClass: "guard"))
             case .screen(let other, let screen):
                 let toRow = firstScreenRow[other] + screen
-                spans.append(Span(from: index, row: row, to: other, toRow: toRow, look: "guard"))
+                spans.append(Span(from: index, row: row, to: other, toRow: toRow, styleClass: "guard"))
             case .other(let other):
                 let box = graph.coordinators.count + other
-                spans.append(Span(from: index, row: row, to: box, toRow: 0, look: "guard"))
+                spans.append(Span(from: index, row: row, to: box, toRow: 0, styleClass: "guard"))
             case .route: continue
             }
         }
@@ -295,14 +297,14 @@ extension GraphLayout {
             return min(a, b)...max(a, b)
         }
         var spans = spans
-        var taken: [[ClosedRange<Int>]] = []
+        var occupied: [[ClosedRange<Int>]] = []
         let order = spans.indices.sorted { (range(spans[$0]).count, $0) < (range(spans[$1]).count, $1) }
         for index in order {
             let own = range(spans[index])
             var lane = 0
-            while lane < taken.count, taken[lane].contains(where: { $0.overlaps(own) }) { lane += 1 }
-            if lane == taken.count { taken.append([]) }
-            taken[lane].append(own)
+            while lane < occupied.count, occupied[lane].contains(where: { $0.overlaps(own) }) { lane += 1 }
+            if lane == occupied.count { occupied.append([]) }
+            occupied[lane].append(own)
             spans[index].lane = lane
         }
         return spans
@@ -313,11 +315,11 @@ extension GraphLayout {
             let box = routes[index]
             var row = 1 + route.patterns.count
             for exit in route.exits {
-                let start = Self.words(exit) == nil ? 0 : row
-                if Self.words(exit) != nil { row += 1 }
+                let start = Self.exitText(exit) == nil ? 0 : row
+                if Self.exitText(exit) != nil { row += 1 }
                 guard let target = exit.target, let end = leftPort(of: target) else { continue }
                 let from = (x: box.frame.x + box.frame.width, y: box.middle(of: start))
-                lines.append(Line(look: exit.kind.rawValue, from: from, to: end, lane: nil))
+                lines.append(Line(styleClass: exit.kind.rawValue, from: from, to: end, lane: nil))
             }
         }
         for span in redirectSpans(order) {
@@ -326,17 +328,18 @@ extension GraphLayout {
             let lane = from.frame.x - Metrics.gap - span.lane * Metrics.lane
             lines.append(
                 Line(
-                    look: span.look, from: (from.frame.x, from.middle(of: span.row)),
+                    styleClass: span.styleClass, from: (from.frame.x, from.middle(of: span.row)),
                     to: (to.frame.x, to.middle(of: span.toRow)), lane: lane))
         }
         let targets = coordinators + others
-        for span in tieSpans() {
+        for span in coordinatorSpans() {
             let from = targets[span.from]
             let to = targets[span.to]
             let edge = from.frame.x + from.frame.width
             lines.append(
                 Line(
-                    look: span.look, from: (edge, from.middle(of: span.row)), to: (edge, to.middle(of: span.toRow)),
+                    styleClass: span.styleClass, from: (edge, from.middle(of: span.row)),
+                    to: (edge, to.middle(of: span.toRow)),
                     lane: edge + Metrics.gap + span.lane * Metrics.lane))
         }
     }

@@ -11,7 +11,7 @@ package enum GraphSVG {
                 + "viewBox=\"0 0 \(width) \(height)\" font-family=\"\(font)\" font-size=\"13\">",
             "<title>Routes of \(Markup.xml(graph.title))</title>",
             "<desc>\(graph.routes.count) boxes of routes, \(graph.coordinators.count) coordinators</desc>",
-            GraphColors.sheet, markers,
+            GraphColors.darkStyleSheet, markers,
             "<rect class=\"ground\" width=\"\(width)\" height=\"\(height)\" fill=\"\(color("ground"))\"/>",
             "<text class=\"heading\" x=\"24\" y=\"32\" font-size=\"17\" font-weight=\"600\" fill=\"\(color("ink"))\">"
                 + "\(Markup.xml(graph.title))</text>",
@@ -27,9 +27,9 @@ package enum GraphSVG {
 
     private static func color(_ name: String) -> String { GraphColors.light[name] ?? "" }
 
-    private static func line(_ look: String, _ shape: String) -> String {
-        "<path class=\"line \(look)\" fill=\"none\" stroke=\"\(color(look))\" stroke-width=\"1.5\""
-            + "\(GraphColors.dashes(look)) d=\"\(shape)\" marker-end=\"url(#to-\(look))\"/>"
+    private static func line(_ styleClass: String, _ shape: String) -> String {
+        "<path class=\"line \(styleClass)\" fill=\"none\" stroke=\"\(color(styleClass))\" stroke-width=\"1.5\""
+            + "\(GraphColors.dashes(styleClass)) d=\"\(shape)\" marker-end=\"url(#to-\(styleClass))\"/>"
     }
 
     private static func note(_ text: String, x: Int, y: Int) -> String {
@@ -45,7 +45,7 @@ package enum GraphSVG {
             let bend = max(60, (to.x - from.x) / 2)
             shape += " C\(from.x + bend) \(from.y) \(to.x - bend) \(to.y) \(to.x - 2) \(to.y)"
         }
-        return Self.line(line.look, shape)
+        return Self.line(line.styleClass, shape)
     }
 
     /// Returns a path to the lane, along it, and back, with rounded corners.
@@ -59,10 +59,10 @@ package enum GraphSVG {
 
     private static func box(_ box: GraphLayout.Box) -> String {
         let frame = box.frame
-        let kind = box.look.split(separator: " ").first.map(String.init) ?? box.look
-        let dashes = box.look.hasSuffix("excluded") ? " stroke-dasharray=\"4 3\"" : ""
+        let kind = box.styleClass.split(separator: " ").first.map(String.init) ?? box.styleClass
+        let dashes = box.styleClass.hasSuffix("excluded") ? " stroke-dasharray=\"4 3\"" : ""
         var lines = [
-            "<g class=\"\(box.look)\">",
+            "<g class=\"\(box.styleClass)\">",
             "<rect class=\"box\" x=\"\(frame.x)\" y=\"\(frame.y)\" width=\"\(frame.width)\" height=\"\(frame.height)\" "
                 + "rx=\"6\" fill=\"\(color(kind))\" stroke=\"\(color("edge"))\"\(dashes)/>",
         ]
@@ -73,9 +73,9 @@ package enum GraphSVG {
             let tooltip = shown == whole ? "" : "<title>\(Markup.xml(whole))</title>"
             let isExit = row.role == .exit
             let x = isExit ? frame.x + frame.width - 12 : frame.x + 12
-            let ink = row.role == .title || row.role == .plain ? "ink" : "dim"
+            let textColor = row.role == .title || row.role == .plain ? "ink" : "dim"
             lines.append(
-                "<text class=\"\(row.role.rawValue)\" x=\"\(x)\" y=\"\(y)\" fill=\"\(color(ink))\""
+                "<text class=\"\(row.role.rawValue)\" x=\"\(x)\" y=\"\(y)\" fill=\"\(color(textColor))\""
                     + (row.role == .title ? " font-weight=\"700\"" : "")
                     + (isExit ? " text-anchor=\"end\"" : "") + " xml:space=\"preserve\">"
                     + tooltip + Markup.xml(shown) + "</text>")
@@ -85,7 +85,7 @@ package enum GraphSVG {
 
     /// Returns a sample of each kind of line in the picture.
     private static func legend(y: Int, _ graph: RouteGraph) -> (lines: [String], end: Int) {
-        var kinds: [(look: String, words: String)] = []
+        var kinds: [(styleClass: String, text: String)] = []
         let used = Set(graph.routes.flatMap { $0.exits.filter { $0.target != nil }.map(\.kind) })
         for kind in RouteGraph.Kind.allCases where used.contains(kind) {
             switch kind {
@@ -101,9 +101,9 @@ package enum GraphSVG {
         var x = 24
         var lines: [String] = []
         for kind in kinds {
-            lines.append(line(kind.look, "M\(x) \(y) H\(x + 30)"))
-            lines.append(note(kind.words, x: x + 38, y: y + 4))
-            x += 38 + GraphLayout.Metrics.width(kind.words) + 24
+            lines.append(line(kind.styleClass, "M\(x) \(y) H\(x + 30)"))
+            lines.append(note(kind.text, x: x + 38, y: y + 4))
+            x += 38 + GraphLayout.Metrics.width(kind.text) + 24
         }
         if graph.coordinators.contains(where: { $0.initial != nil }) {
             lines.append(note("● initial screen", x: x, y: y + 4))
@@ -117,11 +117,11 @@ package enum GraphSVG {
     }
 
     /// The style classes of lines.
-    private static let looks = ["navigate", "redirect", "unsupported", "notice", "parent", "guard"]
+    private static let styleClasses = ["navigate", "redirect", "unsupported", "notice", "parent", "guard"]
 
     private static let markers =
         "<defs>"
-        + looks.map {
+        + styleClasses.map {
             "<marker id=\"to-\($0)\" viewBox=\"0 0 8 8\" refX=\"7\" refY=\"4\" markerWidth=\"7\" markerHeight=\"7\" "
                 + "orient=\"auto-start-reverse\"><path class=\"head \($0)\" fill=\"\(GraphColors.light[$0] ?? "")\" "
                 + "d=\"M0 0 L8 4 L0 8 Z\"/></marker>"
@@ -147,8 +147,8 @@ enum GraphColors {
     ]
 
     /// Returns the dash attribute of a kind of line; lines to screens have none.
-    static func dashes(_ look: String) -> String {
-        switch look {
+    static func dashes(_ styleClass: String) -> String {
+        switch styleClass {
         case "redirect", "notice": " stroke-dasharray=\"2 3\""
         case "guard": " stroke-dasharray=\"5 3\""
         default: ""
@@ -156,7 +156,7 @@ enum GraphColors {
     }
 
     /// The style sheet, which contains only the colors for dark backgrounds.
-    static let sheet: String = {
+    static let darkStyleSheet: String = {
         var rules: [String] = []
         for (name, color) in dark {
             switch name {

@@ -46,8 +46,8 @@ package enum GraphText {
             lines.append("    label=\"\(Markup.dot(coordinator.name))\"; style=rounded;")
             for (number, screen) in coordinator.screens.enumerated() {
                 let label = ([screen.name] + screen.notes).map(Markup.dot).joined(separator: "\\n")
-                let look = number == coordinator.initial ? ", style=bold" : ""
-                lines.append("    c\(index)s\(number) [label=\"\(label)\"\(look)];")
+                let style = number == coordinator.initial ? ", style=bold" : ""
+                lines.append("    c\(index)s\(number) [label=\"\(label)\"\(style)];")
             }
             lines.append("  }")
         }

@@ -140,7 +140,7 @@ package struct RouteGraphBuilder {
         var notes: [String] = []
         if screen.defaultPresentation != .push { notes.append(screen.defaultPresentation.rawValue) }
         if !screen.needs.isEmpty { notes.append("needs " + screen.needs.map(\.value).joined(separator: ", ")) }
-        if let condition = ConditionWords.of(screen) { notes.append(condition) }
+        if let condition = ConditionText.text(of: screen) { notes.append(condition) }
         return RouteGraph.Screen(name: screen.name.value, notes: notes)
     }
 
@@ -148,7 +148,7 @@ package struct RouteGraphBuilder {
         for route in routes {
             var patterns = RouteText.patterns(route)
             if patterns.isEmpty { patterns = ["by id only"] }
-            for constraint in route.query { patterns.append("  where " + ConditionWords.of(constraint)) }
+            for constraint in route.query { patterns.append("  where " + ConditionText.text(of: constraint)) }
             graph.routes.append(RouteGraph.Route(id: route.id.value, patterns: patterns, exits: exits(of: route)))
         }
         let rules = table.source.fallback.filter { $0.to != nil }
@@ -165,7 +165,7 @@ package struct RouteGraphBuilder {
         switch route.action {
         case .variants(let variants):
             for variant in variants {
-                let label = variants.count == 1 && variant.when == nil ? "" : ConditionWords.of(variant.when)
+                let label = variants.count == 1 && variant.when == nil ? "" : ConditionText.text(of: variant.when)
                 exits.append(exit(label, variant.to))
             }
         case .redirect(.route(let id)):
@@ -198,7 +198,7 @@ package struct RouteGraphBuilder {
             let own = route.variants.filter { $0.notice?.value == path }
             let label =
                 own.count == route.variants.count || own.isEmpty
-                ? "notice" : own.map { "notice: " + ConditionWords.of($0.when) }.joined(separator: "; ")
+                ? "notice" : own.map { "notice: " + ConditionText.text(of: $0.when) }.joined(separator: "; ")
             return RouteGraph.Exit(label: label, kind: .notice, target: node(of: path))
         }
     }
@@ -242,9 +242,9 @@ package struct RouteGraphBuilder {
             }
         }
         let order = graph.others.indices.sorted { (keys[$0], $0) < (keys[$1], $1) }
-        let place = Dictionary(uniqueKeysWithValues: zip(order, order.indices))
+        let newIndices = Dictionary(uniqueKeysWithValues: zip(order, order.indices))
         func moved(_ node: RouteGraph.Node?) -> RouteGraph.Node? {
-            if case .other(let index)? = node { return .other(place[index] ?? index) }
+            if case .other(let index)? = node { return .other(newIndices[index] ?? index) }
             return node
         }
         graph.others = order.map { graph.others[$0] }

@@ -14,14 +14,14 @@ struct LinkOrigin {
     /// A rule for many hosts is represented by one of them, for example `*.shop.example` by `www.shop.example`.
     init?(_ source: TableSource, scheme: String? = nil, host rule: HostRule? = nil) {
         for block in source.blocks {
-            for name in Self.schemes(of: block, wanted: scheme, in: source) {
+            for name in Self.schemes(of: block, requested: scheme, in: source) {
                 if block.hostRole == .segment {
                     guard rule == nil else { continue }
                     self.init(block: block, scheme: name, host: nil)
                     return
                 }
                 let isWeb = ["http", "https"].contains(name.lowercased())
-                guard let host = Self.host(of: block, wanted: rule, isWeb: isWeb) else { continue }
+                guard let host = Self.host(of: block, requested: rule, isWeb: isWeb) else { continue }
                 self.init(block: block, scheme: name, host: host)
                 return
             }
@@ -45,24 +45,24 @@ struct LinkOrigin {
 
     /// Returns the schemes of a block, https first, because a browser opens its links even without the app.
     private static func schemes(
-        of block: TableSource.LinkBlock, wanted: String?, in source: TableSource
+        of block: TableSource.LinkBlock, requested: String?, in source: TableSource
     ) -> [String] {
         let names = block.schemes.map(\.value)
-        if let wanted {
-            if names.contains(wanted) { return [wanted] }
-            let isNamed = source.blocks.contains { $0.schemes.contains { $0.value == wanted } }
-            return block.acceptsOtherSchemes && !isNamed ? [wanted] : []
+        if let requested {
+            if names.contains(requested) { return [requested] }
+            let isNamed = source.blocks.contains { $0.schemes.contains { $0.value == requested } }
+            return block.acceptsOtherSchemes && !isNamed ? [requested] : []
         }
         let web = names.filter { $0 == "https" }
         return web + names.filter { $0 != "https" } + (names.isEmpty && block.acceptsOtherSchemes ? ["app"] : [])
     }
 
-    private static func host(of block: TableSource.LinkBlock, wanted: HostRule?, isWeb: Bool) -> String? {
+    private static func host(of block: TableSource.LinkBlock, requested: HostRule?, isWeb: Bool) -> String? {
         // An http or https link must have a host.
-        if isWeb && wanted == .empty { return nil }
+        if isWeb && requested == .empty { return nil }
         let rules = block.hosts.map(\.value).filter { !isWeb || $0 != .empty }
-        if let wanted, wanted != .any {
-            return rules.contains { $0.meets(wanted) } ? wanted.sample : nil
+        if let requested, requested != .any {
+            return rules.contains { $0.overlaps(requested) } ? requested.sample : nil
         }
         let named = rules.first { if case .exact = $0 { true } else { false } }
         return (named ?? rules.first)?.sample

@@ -9,7 +9,7 @@ enum SampleLinks {
     /// Returns a link to the route, with the query parameters that it requires, or nil if none was found.
     static func first(of route: TableSource.Route, in table: RouteTable) -> String? {
         for pattern in route.patterns {
-            for link in candidates(pattern, of: route, in: table.source) where reaches(link, route, table) {
+            for link in candidates(pattern, of: route, in: table.source) where selects(link, route, table) {
                 return link
             }
         }
@@ -20,7 +20,7 @@ enum SampleLinks {
     static func all(of route: TableSource.Route, in table: RouteTable) -> [String] {
         var links: [String] = []
         for pattern in route.patterns {
-            let found = candidates(pattern, of: route, in: table.source).first { reaches($0, route, table) }
+            let found = candidates(pattern, of: route, in: table.source).first { selects($0, route, table) }
             if let found, !links.contains(found) { links.append(found) }
         }
         return links
@@ -39,7 +39,7 @@ enum SampleLinks {
         return nil
     }
 
-    private static func reaches(_ link: String, _ route: TableSource.Route, _ table: RouteTable) -> Bool {
+    private static func selects(_ link: String, _ route: TableSource.Route, _ table: RouteTable) -> Bool {
         let decision = table.resolve(link)
         return decision.via.first == route.id.value || (decision.via.isEmpty && decision.route == route.id.value)
     }

@@ -54,8 +54,8 @@ enum SampleValue {
     }
 
     private static func integer(_ min: Int64, _ max: Int64, _ attempt: Int) -> Int64 {
-        let wanted: [Int64] = [12, 7, 1, 99, min, max]
-        return Swift.min(Swift.max(wanted[attempt % wanted.count], min), max)
+        let candidates: [Int64] = [12, 7, 1, 99, min, max]
+        return Swift.min(Swift.max(candidates[attempt % candidates.count], min), max)
     }
 
     private static func characters(_ set: CharacterClass, _ min: Int, _ max: Int, _ attempt: Int) -> String {

@@ -4,7 +4,7 @@
 /// none. The ranges are those blocks of Unicode Standard Annex 11 that are wide as a whole.
 package enum DisplayWidth {
     /// Returns the number of columns of a text without control characters.
-    package static func of(_ text: String) -> Int {
+    package static func width(of text: String) -> Int {
         var columns = 0
         for character in text { columns += width(character) }
         return columns
@@ -12,7 +12,7 @@ package enum DisplayWidth {
 
     /// Returns the longest prefix of at most `columns` columns, with `…` at the end if the text was cut.
     package static func cut(_ text: String, to columns: Int) -> String {
-        guard of(text) > columns else { return text }
+        guard width(of: text) > columns else { return text }
         guard columns > 0 else { return "" }
         var used = 0
         var result = ""
@@ -27,7 +27,7 @@ package enum DisplayWidth {
 
     /// Returns the text padded with spaces to `columns` columns.
     package static func pad(_ text: String, to columns: Int, right: Bool = false) -> String {
-        let blanks = String(repeating: " ", count: max(0, columns - of(text)))
+        let blanks = String(repeating: " ", count: max(0, columns - width(of: text)))
         return right ? blanks + text : text + blanks
     }
 

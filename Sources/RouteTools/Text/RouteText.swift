@@ -5,7 +5,7 @@ package enum RouteText {
     /// Returns the patterns, with the scheme and host if a pattern states them.
     package static func patterns(_ route: TableSource.Route) -> [String] {
         var seen: [String] = []
-        for pattern in route.patterns where !pattern.leavesOptionalOut {
+        for pattern in route.patterns where !pattern.omitsOptionalPart {
             let scheme = pattern.scheme.map { "\($0)://" } ?? ""
             let host = pattern.host.map(Self.host) ?? ""
             let text = scheme + host + route.written(pattern)

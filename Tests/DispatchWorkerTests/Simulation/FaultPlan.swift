@@ -21,38 +21,38 @@ struct FaultPlan {
         /// The call lasts until its timeout and fails, or succeeds late.
         case hang, slow
         /// A part of the request takes effect, and the rest fails.
-        case half
+        case partial
     }
 
     private var generator: SeededGenerator
     /// The number of calls of which one fails on average, or 0 if none fails.
-    var oneIn: Int
+    var callsPerFault: Int
     /// The faults that may happen, or nil for all.
     var only: [Fault]?
     /// The only call that fails, counted from 1, and its fault.
     var fixed: (call: Int, fault: Fault)?
     private(set) var calls = 0
 
-    init(seed: UInt64, oneIn: Int) {
+    init(seed: UInt64, callsPerFault: Int) {
         generator = SeededGenerator(seed: seed)
-        self.oneIn = oneIn
+        self.callsPerFault = callsPerFault
     }
 
     /// Returns the fault of the next call, which is one of the possible faults, or nil if the call succeeds.
     mutating func next(_ possible: [Fault]) -> Fault? {
         calls += 1
         if let fixed {
-            return fixed.call == calls && possible.contains(fixed.fault) && isWanted(fixed.fault) ? fixed.fault : nil
+            return fixed.call == calls && possible.contains(fixed.fault) && isAllowed(fixed.fault) ? fixed.fault : nil
         }
-        guard oneIn > 0, Int.random(in: 0..<oneIn, using: &generator) == 0 else { return nil }
-        return possible.filter(isWanted).randomElement(using: &generator)
+        guard callsPerFault > 0, Int.random(in: 0..<callsPerFault, using: &generator) == 0 else { return nil }
+        return possible.filter(isAllowed).randomElement(using: &generator)
     }
 
-    private func isWanted(_ fault: Fault) -> Bool { only?.contains(fault) ?? true }
+    private func isAllowed(_ fault: Fault) -> Bool { only?.contains(fault) ?? true }
 
     /// Returns a number from the plan's own random generator.
     mutating func number(below bound: Int) -> Int { Int.random(in: 0..<bound, using: &generator) }
 
     /// Returns true with a probability of one in `bound`, and always false once faults are turned off.
-    mutating func happens(oneIn bound: Int) -> Bool { oneIn > 0 && number(below: bound) == 0 }
+    mutating func happens(oneIn bound: Int) -> Bool { callsPerFault > 0 && number(below: bound) == 0 }
 }

@@ -7,7 +7,7 @@ struct Schedule {
     /// The subject of a schedule.
     enum Kind: CaseIterable {
         /// All kinds of faults.
-        case storm
+        case allFaults
         /// No faults and few records. A record that no other follows must be committed at once.
         case idle
         /// Nothing is committed, and `from` is `latest`.
@@ -28,7 +28,7 @@ struct Schedule {
 
     /// Creates a run.
     ///
-    /// One in ten is of each kind other than `storm`.
+    /// One in ten is of each kind other than `allFaults`.
     init(seed: UInt64, wrong: WrongDecision? = nil) {
         self.seed = seed
         self.wrong = wrong
@@ -40,7 +40,7 @@ struct Schedule {
             case 3: .store
             case 4: .refusals
             case 5: .stops
-            default: .storm
+            default: .allFaults
             }
     }
 
@@ -49,7 +49,7 @@ struct Schedule {
     /// Returns a description of the first failure, or nil.
     func run() -> String? {
         switch kind {
-        case .storm: storm()
+        case .allFaults: allFaults()
         case .idle: idle()
         case .latest: latest()
         case .flapping: flapping()
@@ -62,7 +62,7 @@ struct Schedule {
     private func finish(_ world: SimulatedWorld, isDrained: Bool = true) -> String? {
         if let broken = world.broken { return broken }
         if !world.isSettled { return "not settled: \(world.state)" }
-        if let unmet = world.unmetNeedInCalm() { return unmet }
+        if let unmet = world.unmetNeedWithoutFaults() { return unmet }
         if isDrained && !world.drain() { return world.broken ?? "the stop failed: \(world.state)" }
         for partition in world.broker.group.partitions {
             world.broker.ledger.finish(partition.partition, world.broker.logs[partition] ?? SimulatedLog())
@@ -75,13 +75,13 @@ struct Schedule {
         return nil
     }
 
-    // MARK: Storm
+    // MARK: All faults
 
-    private func storm() -> String? {
+    private func allFaults() -> String? {
         var random = SeededGenerator(seed: seed &* 31 &+ 7)
         func chance(_ bound: Int) -> Bool { Int.random(in: 0..<bound, using: &random) == 0 }
         let world = SimulatedWorld(
-            seed: seed, oneIn: [5, 9, 16, 30, 80, 200].randomElement(using: &random) ?? 30,
+            seed: seed, callsPerFault: [5, 9, 16, 30, 80, 200].randomElement(using: &random) ?? 30,
             lanes: Int.random(in: 1...3, using: &random), partitions: Int32.random(in: 2...5, using: &random),
             isStable: chance(2), isCooperative: chance(2), guarantee: chance(5) ? .atLeastOnce : .exactlyOnce)
         world.wrong = wrong
@@ -107,7 +107,7 @@ struct Schedule {
             default: isSlow && index % 4 > 0 ? "slow 60" : "v\(index)"
             }
         }
-        if isSlow { world.mostFetched = 200 }
+        if isSlow { world.maxFetchedRecords = 200 }
         if chance(3) {
             world.produce(20, value)
             for partition in world.broker.group.partitions where chance(2) { world.expire(partition, &random) }
@@ -131,7 +131,7 @@ struct Schedule {
     // MARK: Other kinds
 
     private func idle() -> String? {
-        let world = SimulatedWorld(seed: seed, oneIn: 0, lanes: 1, partitions: 3, isStable: true)
+        let world = SimulatedWorld(seed: seed, callsPerFault: 0, lanes: 1, partitions: 3, isStable: true)
         world.wrong = wrong
         world.policy.commit.intervalMilliseconds = 9_000
         // After transactions the consumer must report the end, because fetches return an offset that no record has.
@@ -140,7 +140,7 @@ struct Schedule {
         for round in 0..<6 {
             world.produce(1 + round % 3, hasMarkers: hasMarkers) { "v\($0)" }
             let began = world.broker.now
-            world.settle(steps: 400, lookEvery: 1)
+            world.settle(steps: 400, checkEvery: 1)
             let took = Int((world.broker.now - began) / 1_000_000)
             // The limit covers a poll that has just begun to wait, the record, `commit.idle`, and the commit itself. An
             // end that does not arrive with the last record arrives after an empty fetch.
@@ -152,11 +152,12 @@ struct Schedule {
     }
 
     private func latest() -> String? {
-        let world = SimulatedWorld(seed: seed, oneIn: 0, lanes: 2, isStable: true, isCooperative: seed % 20 == 1)
+        let world = SimulatedWorld(
+            seed: seed, callsPerFault: 0, lanes: 2, isStable: true, isCooperative: seed % 20 == 1)
         world.wrong = wrong
         world.policy.from = .latest
         world.produce(20) { "v\($0)" }
-        world.turn(400)
+        world.runSteps(400)
         for partition in world.broker.group.partitions where world.broker.committed[partition] == nil {
             return world.broken ?? "the end of \(partition), where it starts, is not committed"
         }
@@ -166,15 +167,15 @@ struct Schedule {
         world.vanish(partition)
         world.produce(20) { "v\($0)" }
         world.plan.only = [.abort]
-        world.plan.oneIn = 2
+        world.plan.callsPerFault = 2
         world.hasFaults = true
-        world.turn(300)
+        world.runSteps(300)
         world.settle(steps: 4_000)
         return finish(world)
     }
 
     private func flapping() -> String? {
-        let world = SimulatedWorld(seed: seed, oneIn: 1, lanes: 1, isStable: true)
+        let world = SimulatedWorld(seed: seed, callsPerFault: 1, lanes: 1, isStable: true)
         world.wrong = wrong
         world.plan.only = [.late]
         world.policy.commit.intervalMilliseconds = 5
@@ -184,8 +185,8 @@ struct Schedule {
             if step % 20 == 0 { world.produce(3) { "v\($0)" } }
             if world.broken != nil { break }
         }
-        let made = world.processes[0].environment?.made ?? []
-        for (index, time) in made.enumerated() where index >= 5 && time - made[index - 5] < 1_000_000_000 {
+        let times = world.processes[0].environment?.producerTimes ?? []
+        for (index, time) in times.enumerated() where index >= 5 && time - times[index - 5] < 1_000_000_000 {
             return "6 producers were created within a second"
         }
         world.settle(steps: 4_000)
@@ -193,24 +194,26 @@ struct Schedule {
     }
 
     private func store() -> String? {
-        let world = SimulatedWorld(seed: seed, oneIn: 0, lanes: 1, isStable: true, guarantee: .atLeastOnce)
+        let world = SimulatedWorld(seed: seed, callsPerFault: 0, lanes: 1, isStable: true, guarantee: .atLeastOnce)
         world.wrong = wrong
         world.policy.commit.intervalMilliseconds = 50
         world.produce(60) { "v\($0)" }
-        world.turn(20)
-        world.failingCommits = 4
+        world.runSteps(20)
+        world.commitsPerSuccess = 4
         for step in 0..<600 {
             world.act(0)
             if step % 100 == 0 { world.produce(10) { "v\($0)" } }
         }
-        world.failingCommits = 0
+        world.commitsPerSuccess = 0
         world.settle(steps: 4_000)
-        if let first = world.broker.ledger.doubled.first { return "\(first) was decided twice after a transient error" }
+        if let first = world.broker.ledger.duplicated.first {
+            return "\(first) was decided twice after a transient error"
+        }
         return finish(world)
     }
 
     private func stops() -> String? {
-        let world = SimulatedWorld(seed: seed, oneIn: 2, lanes: 1, isStable: true)
+        let world = SimulatedWorld(seed: seed, callsPerFault: 2, lanes: 1, isStable: true)
         world.wrong = wrong
         world.plan.only = [.late, .retryBefore]
         world.policy.commit.intervalMilliseconds = 50
@@ -225,14 +228,14 @@ struct Schedule {
     }
 
     private func refusals() -> String? {
-        let world = SimulatedWorld(seed: seed, oneIn: 0, lanes: 1, isStable: true)
+        let world = SimulatedWorld(seed: seed, callsPerFault: 0, lanes: 1, isStable: true)
         world.wrong = wrong
         world.produce(10) { "v\($0)" }
         world.settle(steps: 1_000)
         for _ in 0..<2 {
             world.processes[0].environment?.consumer?.pendingErrors.append(
                 KafkaError(code: .authentication, text: "refused"))
-            world.turn(20)
+            world.runSteps(20)
             for _ in 0..<120 {
                 world.broker.advance(milliseconds: 30_000)
                 world.act(0)
@@ -247,17 +250,17 @@ struct Schedule {
 
 extension SimulatedWorld {
     /// Runs random processes for a number of steps.
-    func turn(_ steps: Int) {
+    func runSteps(_ steps: Int) {
         for _ in 0..<steps where broken == nil {
             act(Int.random(in: 0..<processes.count, using: &generator))
         }
     }
 
     /// Turns faults off and runs processes until everything is committed.
-    func settle(steps: Int, lookEvery: Int = 5) {
-        plan.oneIn = 0
+    func settle(steps: Int, checkEvery: Int = 5) {
+        plan.callsPerFault = 0
         for step in 0..<steps where broken == nil {
-            if step % lookEvery == 0 && isSettled { return }
+            if step % checkEvery == 0 && isSettled { return }
             act(Int.random(in: 0..<processes.count, using: &generator))
         }
     }
@@ -265,7 +268,7 @@ extension SimulatedWorld {
     /// Runs without faults and returns a description if a need remains unmet, or nil.
     ///
     /// The watchdog would end the process for a need that is unmet for so long.
-    func unmetNeedInCalm() -> String? {
+    func unmetNeedWithoutFaults() -> String? {
         for _ in 0..<400 * processes.count where broken == nil {
             if processes.allSatisfy({ $0.environment?.unmetNeeds.isEmpty ?? true }) { return broken }
             act(Int.random(in: 0..<processes.count, using: &generator))

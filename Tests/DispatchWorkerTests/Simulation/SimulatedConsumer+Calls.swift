@@ -4,7 +4,7 @@ import KafkaClient
 // The consumer's calls to the broker and into the library. Each may fail, hang, or take effect in part.
 extension SimulatedConsumer {
     /// The result of a call: success, an effect in spite of an error, or no effect.
-    private enum Course { case well, effectThenError(KafkaError), half(KafkaError), error(KafkaError) }
+    private enum Course { case well, effectThenError(KafkaError), partial(KafkaError), error(KafkaError) }
 
     private func course(_ faults: [FaultPlan.Fault], timeout: Int, _ error: KafkaError) -> Course {
         if life.isDead { return .error(KafkaError(code: .destroy)) }
@@ -27,7 +27,7 @@ extension SimulatedConsumer {
             // The call takes effect, but its answer is late.
             world.broker.advance(milliseconds: timeout)
             return .effectThenError(KafkaError(code: .timedOut))
-        case .half: return .half(error)
+        case .partial: return .partial(error)
         case .fatalBefore:
             fatalError = KafkaError(code: .fatal, isFatal: true)
             return .error(KafkaError(code: .fatal, isFatal: true))
@@ -50,10 +50,10 @@ extension SimulatedConsumer {
         let error = KafkaError(code: [.timedOut, .transport, .notCoordinator][world.plan.number(below: 3)])
         var half: KafkaError?
         switch course(
-            [.crashBefore, .retryBefore, .failBefore, .hang, .slow, .half], timeout: timeout, error)
+            [.crashBefore, .retryBefore, .failBefore, .hang, .slow, .partial], timeout: timeout, error)
         {
         case .error(let error): throw error
-        case .half(let error): half = error
+        case .partial(let error): half = error
         default: break
         }
         world.broker.advance(milliseconds: 1)
@@ -124,9 +124,9 @@ extension SimulatedConsumer {
     func seek(_ offsets: [PartitionOffset]) throws(KafkaError) -> [PartitionResult] {
         let error = KafkaError(code: .timedOut)
         var half: KafkaError?
-        switch course([.crashBefore, .failBefore, .half, .half, .hang], timeout: 10_000, error) {
+        switch course([.crashBefore, .failBefore, .partial, .partial, .hang], timeout: 10_000, error) {
         case .error(let error): throw error
-        case .half(let error): half = error
+        case .partial(let error): half = error
         default: break
         }
         return offsets.enumerated().map { index, offset in
@@ -139,9 +139,9 @@ extension SimulatedConsumer {
     func reassign(_ offsets: [PartitionOffset], all: [PartitionOffset]) throws(KafkaError) {
         let offsets = offsets.map(asAsked)
         let all = all.map(asAsked)
-        switch course([.crashBefore, .crashAfter, .failBefore, .half], timeout: 0, KafkaError(code: .state)) {
+        switch course([.crashBefore, .crashAfter, .failBefore, .partial], timeout: 0, KafkaError(code: .state)) {
         case .error(let error): throw error
-        case .half(let error):
+        case .partial(let error):
             for offset in offsets { forget(offset.partition) }
             throw error
         default: break
@@ -192,7 +192,7 @@ extension SimulatedConsumer {
     private func store(_ offsets: [PartitionOffset], timeout: Int) throws(KafkaError) {
         let codes: [KafkaErrorCode] = [.timedOut, .transport, .notCoordinator, .coordinatorLoadInProgress]
         let error = KafkaError(code: codes[world.plan.number(below: codes.count)])
-        if world.failingCommits > 0 && world.plan.number(below: world.failingCommits) > 0 { throw error }
+        if world.commitsPerSuccess > 0 && world.plan.number(below: world.commitsPerSuccess) > 0 { throw error }
         var failure: KafkaError?
         switch course(
             [.crashBefore, .crashAfter, .failBefore, .failBefore, .failAfter, .hang, .slow, .late], timeout: timeout,

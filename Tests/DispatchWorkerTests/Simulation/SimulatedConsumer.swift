@@ -77,7 +77,7 @@ final class SimulatedConsumer: LaneConsumer {
         let didRebalance = serveGroup()
         if let member { world.broker.group.polled(member, now: world.broker.now) }
         if world.plan.happens(oneIn: 60) { deliverAgain() }
-        fetch(min(limit, 1_024, 1 + world.plan.number(below: world.mostFetched)))
+        fetch(min(limit, 1_024, 1 + world.plan.number(below: world.maxFetchedRecords)))
         if count == 0 && events.isEmpty && !didRebalance {
             // Records may arrive in the meantime.
             world.broker.advance(milliseconds: Int(timeoutMilliseconds))

@@ -15,7 +15,7 @@ struct SimulatedLedger {
     /// Their records may be decided again.
     private(set) var repeated: Set<Int32> = []
     /// Records that were decided more than once.
-    private(set) var doubled: [String] = []
+    private(set) var duplicated: [String] = []
     /// A Boolean value that indicates whether records may be decided more than once.
     var isAtLeastOnce = false
     /// The first failure, or nil.
@@ -30,7 +30,7 @@ struct SimulatedLedger {
         outcomes[source.partition, default: [:]][key] = count
         lastDecided[source.partition] = max(lastDecided[source.partition] ?? -1, source.offset)
         guard count > 1, !repeated.contains(source.partition) else { return }
-        doubled.append("in-\(source.partition)-\(source.offset)/\(source.part)")
+        duplicated.append("in-\(source.partition)-\(source.offset)/\(source.part)")
         if !isAtLeastOnce { fail("I2: in-\(source.partition)-\(source.offset) was decided \(count) times") }
     }
 

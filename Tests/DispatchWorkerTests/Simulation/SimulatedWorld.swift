@@ -45,9 +45,9 @@ final class SimulatedWorld {
     /// Exits that the schedule causes.
     var expectedExits: Set<ExitCode> = []
     /// The maximum number of records of a fetch.
-    var mostFetched = 40
+    var maxFetchedRecords = 40
     /// The number of commits of offsets of which only one succeeds, or 0 if all succeed.
-    var failingCommits = 0
+    var commitsPerSuccess = 0
     /// Called when a lane fetches committed offsets.
     var onCommittedRequest: () -> Void = {}
     var onAssignment: () -> Void = {}
@@ -55,11 +55,12 @@ final class SimulatedWorld {
     private static let log = Log(level: .error, format: .text) { _ in }
 
     init(
-        seed: UInt64, oneIn: Int, lanes: Int, partitions: Int32 = 4, isStable: Bool, isCooperative: Bool = false,
+        seed: UInt64, callsPerFault: Int, lanes: Int, partitions: Int32 = 4, isStable: Bool,
+        isCooperative: Bool = false,
         guarantee: Guarantee = .exactlyOnce
     ) {
-        plan = FaultPlan(seed: seed ^ 0x5DEE_CE66, oneIn: oneIn)
-        hasFaults = oneIn > 0
+        plan = FaultPlan(seed: seed ^ 0x5DEE_CE66, callsPerFault: callsPerFault)
+        hasFaults = callsPerFault > 0
         generator = SeededGenerator(seed: seed)
         self.partitions = partitions
         for topic in [input, "out", "in.dlq"] { broker.create(topic, partitions: partitions) }
@@ -129,12 +130,12 @@ final class SimulatedWorld {
     /// Runs the world until everything is committed or after `steps` steps.
     ///
     /// Faults are turned off in the last third.
-    func run(steps: Int, pauseOneIn: Int = 0) -> Bool {
+    func run(steps: Int, stepsPerPause: Int = 0) -> Bool {
         for step in 0..<steps {
-            let isCalm = step >= steps * 2 / 3
-            if isCalm { plan.oneIn = 0 }
+            let areFaultsOff = step >= steps * 2 / 3
+            if areFaultsOff { plan.callsPerFault = 0 }
             let index = Int.random(in: 0..<processes.count, using: &generator)
-            if !isCalm && pauseOneIn > 0 && Int.random(in: 0..<pauseOneIn, using: &generator) == 0 {
+            if !areFaultsOff && stepsPerPause > 0 && Int.random(in: 0..<stepsPerPause, using: &generator) == 0 {
                 // The pause is longer than the session timeout, so the group removes the member.
                 processes[index].pausedUntil = broker.now + 7_000_000_000
             }
@@ -212,7 +213,7 @@ final class SimulatedWorld {
     ///
     /// Returns a Boolean value that indicates whether they ended without a failure.
     func drain() -> Bool {
-        plan.oneIn = 0
+        plan.callsPerFault = 0
         for index in processes.indices {
             processes[index].shared?.drain()
             guard let lane = processes[index].lane else { continue }
@@ -249,11 +250,11 @@ final class SimulatedWorld {
     // MARK: Reports of the clients
 
     /// The maximum time between two polls, in milliseconds: a second plus the work between two clock readings.
-    static let mostWork = 1_300
+    static let maxWorkMilliseconds = 1_300
 
     /// Checks that the time between two polls of a lane was not too long.
     func polled(_ consumer: SimulatedConsumer) {
-        if consumer.life.work > Self.mostWork {
+        if consumer.life.work > Self.maxWorkMilliseconds {
             broker.ledger.fail("a member did not poll while it worked for \(consumer.life.work) ms")
         }
         consumer.life.work = 0
@@ -286,7 +287,7 @@ final class SimulatedEnvironment: LaneEnvironment {
     private let identity: LaneIdentity
     private(set) var consumer: SimulatedConsumer?
     /// The times at which producers were created.
-    private(set) var made: [UInt64] = []
+    private(set) var producerTimes: [UInt64] = []
     /// The unmet needs of the lane, which the watchdog would check.
     private(set) var unmetNeeds: [ClientNeed] = []
     private var answersBefore = 0
@@ -298,13 +299,13 @@ final class SimulatedEnvironment: LaneEnvironment {
     }
 
     func makeConsumer(rebalance: @escaping (RebalanceEvent) -> Void) throws(KafkaError) -> SimulatedConsumer {
-        let made = SimulatedConsumer(world, life, instance: identity.groupInstanceID, rebalance: rebalance)
-        consumer = made
-        return made
+        let created = SimulatedConsumer(world, life, instance: identity.groupInstanceID, rebalance: rebalance)
+        consumer = created
+        return created
     }
 
     func makeProducer() throws(KafkaError) -> SimulatedProducer {
-        made.append(world.broker.now)
+        producerTimes.append(world.broker.now)
         return SimulatedProducer(
             world, life, transactionalID: world.policy.guarantee == .exactlyOnce ? identity.transactionalID : nil)
     }

@@ -47,7 +47,7 @@ enum WrongDecision: String, CaseIterable {
         switch (self, machine.producer, machine.batch) {
         case (.drainSkipsInitialization, .initializing, _) where isStopping:
             machine.producer = .ready(.none, .open(since: 0))
-        case (.batchWithoutTime, _, .left):
+        case (.batchWithoutTime, _, .remaining):
             // As if the last poll had been just now.
             machine.group = .member(lastPoll: now + 3_600_000_000_000)
         default: break
@@ -62,7 +62,7 @@ enum WrongDecision: String, CaseIterable {
         case .exitAnnouncedLate: if machine.exit != nil { machine.isExitAnnounced = true }
         case .refusedUntilCommit: rememberRefusals(&machine, before)
         case .endHandledFirst:
-            guard case .left = machine.batch, before.batch == .none else { return }
+            guard case .remaining = machine.batch, before.batch == .none else { return }
             for index in machine.partitions.slots.indices { machine.partitions.slots[index].drained = nil }
         case .originNotCommitted:
             for index in machine.partitions.slots.indices where machine.partitions.slots[index].isOriginPending {

@@ -45,7 +45,7 @@ struct BrokerRun: Sendable {
             }, timeoutMilliseconds: 20_000)
         if let error = results.compactMap(\.error).first { throw error }
         let all = [input, output, deadLetters]
-        _ = try waits(seconds: 20) {
+        _ = try becomesTrue(withinSeconds: 20) {
             try admin.describe(topics: all, timeoutMilliseconds: 5_000).allSatisfy { topic in
                 topic.partitions.count == Int(partitions) && topic.partitions.allSatisfy { $0.leader >= 0 }
             }
@@ -124,7 +124,7 @@ struct BrokerRun: Sendable {
             partitions.map { PartitionOffset(topic: topic, partition: $0.id, offset: LogicalOffset.beginning) })
         var result: [ReadRecord] = []
         var ended: Set<Int32> = []
-        let isWhole = waits(seconds: 60) {
+        let isWhole = becomesTrue(withinSeconds: 60) {
             _ = reader.poll(max: 10_000, timeoutMilliseconds: 200)
             for record in reader.records {
                 result.append(

@@ -1,7 +1,7 @@
 /// A comparison of outcomes with the input: no loss (I1), no duplicates (I2), and order per device (I4).
 struct OutcomeCheck: Equatable {
     var lost: [String] = []
-    var doubled: [String] = []
+    var duplicated: [String] = []
     var disordered: [String] = []
 
     /// Checks decisions (`topic-partition-offset value`, as `EchoProcessing` writes them) and dead letters.
@@ -25,14 +25,14 @@ struct OutcomeCheck: Equatable {
             counts[source.joined(separator: "-"), default: 0] += 1
         }
         lost = sources.filter { counts[$0] == nil && counts[$0 + "/0"] == nil }
-        doubled = counts.filter { $0.value > 1 }.map { "\($0.key): \($0.value)" }.sorted()
+        duplicated = counts.filter { $0.value > 1 }.map { "\($0.key): \($0.value)" }.sorted()
     }
 
-    var isGood: Bool { lost.isEmpty && doubled.isEmpty && disordered.isEmpty }
+    var isGood: Bool { lost.isEmpty && duplicated.isEmpty && disordered.isEmpty }
 
     /// The first failures of each kind.
     var summary: String {
-        "lost \(lost.count) \(lost.prefix(3)), doubled \(doubled.count) \(doubled.prefix(3)), "
+        "lost \(lost.count) \(lost.prefix(3)), duplicated \(duplicated.count) \(duplicated.prefix(3)), "
             + "disordered \(disordered.count) \(disordered.prefix(3))"
     }
 }

@@ -4,11 +4,11 @@ import TestSupport
 /// A run of three workers that are killed repeatedly while records arrive.
 final class KillRun {
     /// One kill of a worker.
-    private struct Strike {
+    private struct Kill {
         var victim: Int
         /// A Boolean value that indicates whether the worker is stopped by SIGTERM, which must lead to exit code 0,
         /// instead of SIGKILL.
-        var isGentle = false
+        var usesSIGTERM = false
         /// A Boolean value that indicates whether the worker is killed again at a random moment of its next start.
         var isRepeated = false
     }
@@ -16,16 +16,16 @@ final class KillRun {
     static let lanes = 2
     static let killsWhileWorking = 5
     /// The number of portions of the records between two kills.
-    private static let pieces = 16
+    private static let portions = 16
 
     let topics: RunTopics
     private let workers: [WorkerProcess]
-    private let feed: Feed
+    private let producer: InputProducer
     private let total: Int
     private var random: SeededGenerator
 
     /// Observations of the run for the checks and the final line.
-    struct Tally {
+    struct Statistics {
         var kills = 0
         /// Kills while records waited for their outcome.
         var killsWithWork = 0
@@ -37,7 +37,7 @@ final class KillRun {
         /// The number of log lines by event.
         var events: [String: Int] = [:]
     }
-    private(set) var tally = Tally()
+    private(set) var statistics = Statistics()
 
     /// Creates a run.
     ///
@@ -49,7 +49,7 @@ final class KillRun {
         self.topics = topics
         random = SeededGenerator(seed: seed)
         total = records.count
-        feed = try Feed(records, to: topics)
+        producer = try InputProducer(records, to: topics)
         workers = try (0..<3).map { number in
             let command =
                 [BuiltProgram.linkd, "worker", "-b", topics.bootstrap, "--instance", "e\(number)"]
@@ -67,66 +67,66 @@ final class KillRun {
         for worker in workers { try worker.start() }
         let plan = plan()
         var outputs: Int64 = 0
-        for (index, strike) in plan.enumerated() {
-            try feed.send(upTo: feed.sent + 1)
-            try awaits("the output to grow and \(workers[strike.victim].name) to have its partitions") {
-                try workers[strike.victim].isAssigned(lanes: Self.lanes) && sum(topics.ends(topics.output)) > outputs
+        for (index, kill) in plan.enumerated() {
+            try producer.send(upTo: producer.sent + 1)
+            try wait(for: "the output to grow and \(workers[kill.victim].name) to have its partitions") {
+                try workers[kill.victim].isAssigned(lanes: Self.lanes) && sum(topics.ends(topics.output)) > outputs
             }
             let portionEnd = total * (index + 1) / (plan.count + 1)
-            try feedAndStrike(strike, upTo: portionEnd)
-            outputs = tally.outputs.last ?? 0
+            try produceAndKill(kill, upTo: portionEnd)
+            outputs = statistics.outputs.last ?? 0
         }
-        try feed.send(upTo: total)
-        try feed.finish()
+        try producer.send(upTo: total)
+        try producer.finish()
         let ends = try topics.ends(topics.input)
-        try awaits("every offset to be committed") { try topics.committed() == ends }
+        try wait(for: "every offset to be committed") { try topics.committed() == ends }
         for worker in workers { try worker.stop() }
-        tally.kills = workers.reduce(0) { $0 + $1.kills }
+        statistics.kills = workers.reduce(0) { $0 + $1.kills }
         let duration = ContinuousClock.now - start
-        tally.seconds = Double(duration.components.seconds) + Double(duration.components.attoseconds) / 1e18
+        statistics.seconds = Double(duration.components.seconds) + Double(duration.components.attoseconds) / 1e18
         for event in ["rewound", "aborted", "recreated", "rotated", "fenced", "lost", "hung"] {
-            tally.events[event] = workers.reduce(0) { $0 + $1.count(of: event) }
+            statistics.events[event] = workers.reduce(0) { $0 + $1.count(of: event) }
         }
     }
 
     /// Returns the kills in random order.
     ///
     /// Each worker is killed several times, and once again during the restart. One random worker is stopped by SIGTERM.
-    private func plan() -> [Strike] {
+    private func plan() -> [Kill] {
         var plan = workers.indices.flatMap { victim in
-            (0..<Self.killsWhileWorking).map { Strike(victim: victim, isRepeated: $0 == 2) }
+            (0..<Self.killsWhileWorking).map { Kill(victim: victim, isRepeated: $0 == 2) }
         }
-        plan.append(Strike(victim: Int.random(in: workers.indices, using: &random), isGentle: true))
+        plan.append(Kill(victim: Int.random(in: workers.indices, using: &random), usesSIGTERM: true))
         return plan.shuffled(using: &random)
     }
 
     /// Produces records in portions, faster than transactions end, and kills a worker after one of the portions.
-    private func feedAndStrike(_ strike: Strike, upTo end: Int) throws {
-        let begin = feed.sent
-        let moment = Int.random(in: 2..<Self.pieces - 2, using: &random)
-        for piece in 1...Self.pieces {
-            try feed.send(upTo: begin + (end - begin) * piece / Self.pieces)
-            feed.pause(milliseconds: Int32.random(in: 1...8, using: &random))
-            if piece == moment { try deal(strike) }
+    private func produceAndKill(_ kill: Kill, upTo end: Int) throws {
+        let begin = producer.sent
+        let moment = Int.random(in: 2..<Self.portions - 2, using: &random)
+        for portion in 1...Self.portions {
+            try producer.send(upTo: begin + (end - begin) * portion / Self.portions)
+            producer.pause(milliseconds: Int32.random(in: 1...8, using: &random))
+            if portion == moment { try perform(kill) }
         }
     }
 
-    private func deal(_ strike: Strike) throws {
-        let worker = workers[strike.victim]
+    private func perform(_ kill: Kill) throws {
+        let worker = workers[kill.victim]
         try checkThatAllRun()
-        let waiting = try Int64(feed.sent) - sum(topics.committed())
-        tally.outputs.append(try sum(topics.ends(topics.output)))
-        if strike.isGentle {
+        let waiting = try Int64(producer.sent) - sum(topics.committed())
+        statistics.outputs.append(try sum(topics.ends(topics.output)))
+        if kill.usesSIGTERM {
             try worker.stop()
             return try worker.start()
         }
         try worker.kill()
-        if waiting > 0 { tally.killsWithWork += 1 }
-        if try topics.stableEnds(topics.output) != topics.ends(topics.output) { tally.killsInTransaction += 1 }
+        if waiting > 0 { statistics.killsWithWork += 1 }
+        if try topics.stableEnds(topics.output) != topics.ends(topics.output) { statistics.killsInTransaction += 1 }
         try worker.start()
-        guard strike.isRepeated else { return }
+        guard kill.isRepeated else { return }
         let moment = ContinuousClock.now + .milliseconds(Int.random(in: 0...700, using: &random))
-        while ContinuousClock.now < moment { feed.pause(milliseconds: 5) }
+        while ContinuousClock.now < moment { producer.pause(milliseconds: 5) }
         try worker.kill()
         try worker.start()
     }
@@ -137,14 +137,14 @@ final class KillRun {
         }
     }
 
-    private func awaits(_ what: String, _ question: () throws -> Bool) throws {
-        let isSo = try waits(seconds: 120) {
+    private func wait(for what: String, _ question: () throws -> Bool) throws {
+        let isFulfilled = try becomesTrue(withinSeconds: 120) {
             try checkThatAllRun()
             if try question() { return true }
-            feed.pause(milliseconds: 20)
+            producer.pause(milliseconds: 20)
             return false
         }
-        if isSo { return }
+        if isFulfilled { return }
         let logs = workers.map { "\($0.name):\n\($0.lastLines)" }.joined(separator: "\n")
         let state = try "input \(topics.ends(topics.input)), committed \(topics.committed())"
         throw RunFailure("timed out after 120 s waiting for \(what): \(state)\n\(logs)")

@@ -7,9 +7,9 @@ struct OutcomeCheck: Equatable {
     /// Records without an outcome.
     var lost: [String] = []
     /// Outcomes of records that already have one.
-    var doubled: [String] = []
+    var duplicated: [String] = []
     /// Outcomes without a record, or of the wrong kind.
-    var strange: [String] = []
+    var unexpected: [String] = []
     /// Outcomes after a later one of the same device, or for dead letters of the same partition.
     var disordered: [String] = []
     /// Outcomes with an unexpected key, value, header, or partition.
@@ -24,10 +24,10 @@ struct OutcomeCheck: Equatable {
             let value = record.value ?? []
             guard let position = Self.source(ofDecision: value, topic: topic), let expected = oracle.decisions[position]
             else {
-                strange.append("decision at \(record.partition)-\(record.offset)")
+                unexpected.append("decision at \(record.partition)-\(record.offset)")
                 continue
             }
-            if !seen.insert(position).inserted { doubled.append("\(position)") }
+            if !seen.insert(position).inserted { duplicated.append("\(position)") }
             // A device's records share a partition of the input, and its decisions are in the output partition with the
             // same number.
             if expected.key != record.key ?? [] || expected.value != value || record.partition != position.partition {
@@ -52,11 +52,11 @@ struct OutcomeCheck: Equatable {
                 let expected = oracle.deadLetters[SourcePosition(partition: partition, offset: offset)]
             else {
                 let reason = letter.header("dlq.reason") ?? "no reason"
-                strange.append("dead letter at \(letter.partition)-\(letter.offset), \(reason)")
+                unexpected.append("dead letter at \(letter.partition)-\(letter.offset), \(reason)")
                 continue
             }
             let position = SourcePosition(partition: partition, offset: offset)
-            if !seen.insert(position).inserted { doubled.append("\(position)") }
+            if !seen.insert(position).inserted { duplicated.append("\(position)") }
             let headers = [
                 "dlq.schema": "1", "dlq.reason": expected.kind.reason, "dlq.stage": expected.kind.stage,
                 "dlq.source.topic": topic, "dlq.source.timestamp": String(expected.record.timestamp),
@@ -92,7 +92,7 @@ struct OutcomeCheck: Equatable {
     /// The number of failures of each kind, and the first ones.
     var summary: String {
         [
-            ("lost", lost), ("doubled", doubled), ("strange", strange), ("disordered", disordered),
+            ("lost", lost), ("duplicated", duplicated), ("unexpected", unexpected), ("disordered", disordered),
             ("different", different),
         ].map { "\($0.0) \($0.1.count) \($0.1.prefix(3))" }.joined(separator: ", ")
     }

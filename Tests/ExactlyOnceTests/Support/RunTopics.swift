@@ -86,7 +86,7 @@ final class RunTopics {
         try reader.start(partitions(topic).map { PartitionOffset($0, offset: LogicalOffset.beginning) })
         var result: [ReadRecord] = []
         var ended: Set<Int32> = []
-        let isWhole = waits(seconds: 120) {
+        let isWhole = becomesTrue(withinSeconds: 120) {
             _ = reader.poll(max: 10_000, timeoutMilliseconds: 200)
             for record in reader.records {
                 result.append(

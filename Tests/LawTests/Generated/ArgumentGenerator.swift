@@ -27,46 +27,46 @@ struct ArgumentGenerator {
     /// Fields with the same source in the link get the value that one text has for each of them. If no text is
     /// valid for all of them, the fields for which it is invalid get no value.
     mutating func arguments(for route: TableSource.Route, in source: TableSource) -> Arguments {
-        var made = Arguments()
+        var result = Arguments()
         // The values fit one pattern. Captures of other patterns are left out.
         let pattern = pick(route.patterns).path
         var captured: [String: [String]] = [:]
-        for place in Self.places(of: route, in: source) {
-            guard let texts = texts(for: place, pattern, source) else { continue }
-            if case .path(let name) = place.source { captured[name] = texts }
-            for (model, field) in place.fields {
+        for bound in Self.boundSources(of: route, in: source) {
+            guard let texts = texts(for: bound, pattern, source) else { continue }
+            if case .path(let name) = bound.source { captured[name] = texts }
+            for (model, field) in bound.fields {
                 guard let value = Self.value(of: texts, field.type) else { continue }
-                made.models.fields[model, default: [:]][field.name.value] = value
+                result.models.fields[model, default: [:]][field.name.value] = value
             }
         }
-        let given = Self.removeParts(of: &made.models, route, source)
+        let given = Self.removeParts(of: &result.models, route, source)
         for capture in pattern.captures where !given.contains(capture.name) {
             let texts = captured[capture.name] ?? self.texts(capture, source)
-            if !texts.isEmpty { made.captures[capture.name] = texts.joined(separator: "/") }
+            if !texts.isEmpty { result.captures[capture.name] = texts.joined(separator: "/") }
         }
-        return made
+        return result
     }
 
     /// A source of values in the link and the fields that read it.
-    private struct Place {
+    private struct BoundSource {
         let source: TableSource.Binding.Source
         var fields: [(model: String, field: TableSource.Field)]
     }
 
-    private static func places(of route: TableSource.Route, in source: TableSource) -> [Place] {
-        var places: [(name: String, place: Place)] = []
+    private static func boundSources(of route: TableSource.Route, in source: TableSource) -> [BoundSource] {
+        var sources: [(name: String, bound: BoundSource)] = []
         for binding in route.bindings {
             guard let model = source.models.first(where: { $0.name.value == binding.model.value }),
                 let field = model.field(named: binding.field.value)
             else { continue }
             let name = sourceName(binding.source.value)
-            if let index = places.firstIndex(where: { $0.name == name }) {
-                places[index].place.fields.append((model.name.value, field))
+            if let index = sources.firstIndex(where: { $0.name == name }) {
+                sources[index].bound.fields.append((model.name.value, field))
             } else {
-                places.append((name, Place(source: binding.source.value, fields: [(model.name.value, field)])))
+                sources.append((name, BoundSource(source: binding.source.value, fields: [(model.name.value, field)])))
             }
         }
-        return places.map(\.place)
+        return sources.map(\.bound)
     }
 
     /// Removes incomplete models and returns the captures that the remaining fields supply.
@@ -110,27 +110,27 @@ struct ArgumentGenerator {
     }
 
     /// Returns texts for a source that are valid for all fields, if there are any, or nil if the source has no text.
-    private mutating func texts(for place: Place, _ pattern: Pattern, _ source: TableSource) -> [String]? {
+    private mutating func texts(for bound: BoundSource, _ pattern: Pattern, _ source: TableSource) -> [String]? {
         var capture: Capture?
-        switch place.source {
+        switch bound.source {
         case .constant, .payload: return nil
         case .path(let name): capture = pattern.capture(named: name)
         case .rewrite(let name):
             capture = source.blocks.flatMap(\.rewrites).first { $0.name == name }?.pattern.captures.first
         case .query, .fragment:
-            if place.fields.allSatisfy({ $0.field.absence != .required }) && one(in: 3) { return nil }
+            if bound.fields.allSatisfy({ $0.field.absence != .required }) && one(in: 3) { return nil }
         }
         if capture == nil {
-            switch place.source {
+            switch bound.source {
             case .path, .rewrite: return nil
             default: break
             }
         }
         var last: [String]?
         for _ in 0..<64 {
-            guard let texts = self.texts(capture, place.fields.map(\.field.type), source) else { continue }
+            guard let texts = self.texts(capture, bound.fields.map(\.field.type), source) else { continue }
             last = last ?? texts
-            if place.fields.allSatisfy({ Self.value(of: texts, $0.field.type) != nil }) { return texts }
+            if bound.fields.allSatisfy({ Self.value(of: texts, $0.field.type) != nil }) { return texts }
         }
         return last
     }
@@ -148,10 +148,10 @@ struct ArgumentGenerator {
         // A tail is given as a path, in which a slash would separate segments.
         if capture.isTail { return texts.contains { $0.contains("/") } ? nil : texts }
         guard texts.count == 1 else { return nil }
-        let takes = Array(texts[0].utf8).withUnsafeBufferPointer {
+        let isMatch = Array(texts[0].utf8).withUnsafeBufferPointer {
             capture.matcher.matches(ByteView($0), foldsCase: false)
         }
-        return takes ? [Self.canonical(texts[0], of: capture.matcher)] : nil
+        return isMatch ? [Self.canonical(texts[0], of: capture.matcher)] : nil
     }
 
     private static func isSegment(_ text: String) -> Bool {
@@ -226,9 +226,9 @@ struct ArgumentGenerator {
 
     /// Returns a text of the given size with all sorts of characters.
     mutating func text(min: Int, max: Int) -> String {
-        let wanted = Int.random(in: min...Swift.min(max, min + 12), using: &generator)
+        let targetCount = Int.random(in: min...Swift.min(max, min + 12), using: &generator)
         var text = ""
-        while text.utf8.count < wanted {
+        while text.utf8.count < targetCount {
             let next = one(in: 2) ? pick(Self.characters) : pick(["a", "k", "0", "e"])
             let longer = text + next
             // A character that composes with the previous one may need fewer bytes than counted.
@@ -278,8 +278,8 @@ struct ArgumentGenerator {
             return String(decoding: (0..<count).map { _ in pick(characters) }, as: UTF8.self)
         default:
             // Joiners are rejected in paths, as all invisible characters are.
-            let made = String(text(min: 1, max: 12).unicodeScalars.filter { $0 != "\u{200D}" }.map(Character.init))
-            return made.allSatisfy { $0 == "." } ? "x" : made
+            let chosen = String(text(min: 1, max: 12).unicodeScalars.filter { $0 != "\u{200D}" }.map(Character.init))
+            return chosen.allSatisfy { $0 == "." } ? "x" : chosen
         }
     }
 }

@@ -49,16 +49,16 @@ struct GeneratedTable: Sendable {
     /// The result does not depend on whether loading proves that routes are reachable and disjoint.
     ///
     /// - Returns: The table, or nil if a problem concerns no route or no route is left.
-    mutating func settle() -> RouteTable? {
+    mutating func makeLoadable() -> RouteTable? {
         for _ in 0..<(routes.count * 3 + 1) {
             let (table, problems, _) = RouteTable.check(json)
             if let table { return table }
-            if !mend(problems.filter { $0.severity == .error }) { return nil }
+            if !fix(problems.filter { $0.severity == .error }) { return nil }
         }
         return nil
     }
 
-    private mutating func mend(_ errors: [TableProblem]) -> Bool {
+    private mutating func fix(_ errors: [TableProblem]) -> Bool {
         var dropped = Set<String>()
         var changed = false
         for error in errors where !error.routes.contains(where: dropped.contains) {

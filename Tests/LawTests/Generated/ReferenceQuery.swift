@@ -93,7 +93,7 @@ struct ReferenceQuery {
         switch constraint.test {
         case .present: has(constraint.name.value)
         case .absent: !has(constraint.name.value)
-        case .equals(let wanted): value(constraint.name.value) == .text(Array(wanted.utf8))
+        case .equals(let expected): value(constraint.name.value) == .text(Array(expected.utf8))
         }
     }
 }

@@ -16,7 +16,7 @@ struct ReferenceSearch {
     }
 
     /// The parts of a normalized link that the selection uses.
-    struct Normalised {
+    struct NormalizedParts {
         var block: TableSource.LinkBlock
         var scheme: String
         /// The host and port, or nil if the block reads the authority as a segment.
@@ -26,7 +26,7 @@ struct ReferenceSearch {
     }
 
     /// Returns the link's parts under the block that reads it, or nil for a scheme that no block lists.
-    func normalized(_ link: GeneratedLink) -> Normalised? {
+    func normalized(_ link: GeneratedLink) -> NormalizedParts? {
         let lower = link.scheme.lowercased()
         let listed = source.blocks.first { block in
             block.schemes.contains { $0.value == (block.schemeCase == .exact ? link.scheme : lower) }
@@ -45,7 +45,7 @@ struct ReferenceSearch {
         where rule.pattern.matches(segments, foldsCase: source.foldsPathCase, isCoordinator: { _ in false }) {
             segments.removeFirst(rule.segmentCount)
         }
-        return Normalised(
+        return NormalizedParts(
             block: block, scheme: block.schemeCase == .exact ? link.scheme : lower, host: host, segments: segments,
             query: ReferenceQuery(link.query, block.query))
     }
@@ -62,15 +62,15 @@ struct ReferenceSearch {
     }
 
     /// Returns the route of the first matching pattern, and that pattern, or nil.
-    func select(_ link: Normalised) -> (route: TableSource.Route, pattern: TableSource.RoutePattern)? {
+    func select(_ link: NormalizedParts) -> (route: TableSource.Route, pattern: TableSource.RoutePattern)? {
         patterns.first { matches($0.route, $0.pattern, link) }.map { ($0.route, $0.pattern) }
     }
 
     /// Returns the number of matching patterns.
-    func candidates(_ link: Normalised) -> Int { patterns.count { matches($0.route, $0.pattern, link) } }
+    func candidates(_ link: NormalizedParts) -> Int { patterns.count { matches($0.route, $0.pattern, link) } }
 
     private func matches(
-        _ route: TableSource.Route, _ pattern: TableSource.RoutePattern, _ link: Normalised
+        _ route: TableSource.Route, _ pattern: TableSource.RoutePattern, _ link: NormalizedParts
     ) -> Bool {
         if let scheme = pattern.scheme, scheme != link.scheme { return false }
         if let rule = pattern.host {

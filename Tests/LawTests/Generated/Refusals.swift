@@ -6,7 +6,7 @@ enum RefusalCause: String, CaseIterable {
     /// The dialect does not decode, and a text has a separator of the query.
     case nothingDecoded = "a separator in a dialect that does not decode"
     /// The dialect flattens, and a text is empty.
-    case emptyPiece = "an empty text under flatten"
+    case emptyItem = "an empty text under flatten"
     /// The dialect flattens, so a name has a single value, and a list has several items.
     case severalItems = "several items under flatten"
     /// The dialect flattens, and a text is a name of the table, so the next item is read as its value.
@@ -16,7 +16,7 @@ enum RefusalCause: String, CaseIterable {
     /// The text of a capture, or of another field with the same source, is not of a field's type.
     case contradiction = "a capture and fields that contradict each other"
     /// The only remaining pattern matches other texts at a capture.
-    case notTaken = "a capture that does not match the text"
+    case notMatched = "a capture that does not match the text"
     /// The route requires another query value than the field that is bound to the name.
     case constraint = "a value that contradicts the route's own constraint"
     /// A pattern that precedes, usually of another route, matches the path with these values.
@@ -46,15 +46,15 @@ struct RefusalJudge {
     ) -> RefusalCause? {
         let texts = self.texts(route, given)
         switch error.code {
-        case .unwritable where error.place.hasPrefix("query."): return unwritable(texts, route, given)
+        case .unwritable where error.position.hasPrefix("query."): return unwritable(texts, route, given)
         case .missing:
-            if !isCarried(error.place, route, given) { return .neverCarried }
-            return sharesPlace(error.place, route) ? .contradiction : nil
+            if !isCarried(error.position, route, given) { return .neverCarried }
+            return sharesSource(error.position, route) ? .contradiction : nil
         case .conflict:
-            if sharesPlace(error.place, route) { return .contradiction }
+            if sharesSource(error.position, route) { return .contradiction }
             return isConstrained(route) ? .constraint : nil
-        case .value: return isNotTaken(route, given) ? .notTaken : nil
-        case .notRoundTripped: return lost(error.difference, route, given, texts, device)
+        case .value: return isNotMatched(route, given) ? .notMatched : nil
+        case .notRoundTripped: return readBackCause(error.difference, route, given, texts, device)
         default: return nil
         }
     }
@@ -77,7 +77,7 @@ struct RefusalJudge {
             return (given.models[binding.model.value]?[binding.field.value]?.asTexts?.count ?? 0) > 1
         }
         for block in source.blocks {
-            if block.query.flatten, texts.contains("") { return .emptyPiece }
+            if block.query.flatten, texts.contains("") { return .emptyItem }
             if block.query.flatten, hasList { return .severalItems }
             guard block.query.decode == .none else { continue }
             let marks = block.query.pairSeparators + Array((block.query.flatten ? "#\\=" : "#\\").utf8)
@@ -97,9 +97,9 @@ struct RefusalJudge {
 
     /// Returns a Boolean value that indicates whether a field could have had a value that was not given.
     private func isCarried(
-        _ place: String, _ route: TableSource.Route, _ given: ArgumentGenerator.Arguments
+        _ position: String, _ route: TableSource.Route, _ given: ArgumentGenerator.Arguments
     ) -> Bool {
-        let parts = place.split(separator: ".").map(String.init)
+        let parts = position.split(separator: ".").map(String.init)
         guard parts.count == 2,
             let binding = route.bindings.first(where: { $0.model.value == parts[0] && $0.field.value == parts[1] })
         else { return false }
@@ -135,11 +135,11 @@ struct RefusalJudge {
 
     // MARK: Values that are read back differently
 
-    private func lost(
+    private func readBackCause(
         _ difference: LinkError.Difference?, _ route: TableSource.Route, _ given: ArgumentGenerator.Arguments,
         _ texts: [String], _ device: DeviceFacts
     ) -> RefusalCause? {
-        if isTakenForName(texts) { return .textIsName }
+        if isReadAsName(texts) { return .textIsName }
         switch difference {
         case .route(let id): return isShadowed(by: id, route, given) ? .shadowed : nil
         case .capture: return isShadowed(by: route.id.value, route, given) ? .shadowed : nil
@@ -150,7 +150,7 @@ struct RefusalJudge {
         }
     }
 
-    private func isTakenForName(_ texts: [String]) -> Bool {
+    private func isReadAsName(_ texts: [String]) -> Bool {
         let names = source.routes.flatMap { route in
             route.bindings.compactMap { binding -> String? in
                 if case .query(let name) = binding.source.value { name.lowercased() } else { nil }
@@ -219,12 +219,12 @@ struct RefusalJudge {
     }
 
     /// Returns a Boolean value that indicates whether another field has the same source.
-    private func sharesPlace(_ field: String, _ route: TableSource.Route) -> Bool {
+    private func sharesSource(_ field: String, _ route: TableSource.Route) -> Bool {
         guard let own = route.bindings.first(where: { "\($0.model.value).\($0.field.value)" == field }) else {
             return false
         }
-        let place = ArgumentGenerator.sourceName(own.source.value)
-        return route.bindings.count { ArgumentGenerator.sourceName($0.source.value) == place } > 1
+        let sourceName = ArgumentGenerator.sourceName(own.source.value)
+        return route.bindings.count { ArgumentGenerator.sourceName($0.source.value) == sourceName } > 1
     }
 
     /// Returns a Boolean value that indicates whether the texts of a field's source are not of its type.
@@ -235,10 +235,10 @@ struct RefusalJudge {
             let model = source.models.first(where: { $0.name.value == own.model.value }),
             let type = model.field(named: own.field.value)?.type
         else { return false }
-        let place = ArgumentGenerator.sourceName(own.source.value)
+        let sourceName = ArgumentGenerator.sourceName(own.source.value)
         var texts: [[String]] = []
         if case .path(let name) = own.source.value { texts += self.texts(of: name, route, given).map { [$0] } ?? [] }
-        for other in route.bindings where ArgumentGenerator.sourceName(other.source.value) == place {
+        for other in route.bindings where ArgumentGenerator.sourceName(other.source.value) == sourceName {
             if let own = given.models[other.model.value]?[other.field.value]?.asTexts { texts.append(own) }
         }
         return texts.contains { ArgumentGenerator.value(of: $0, type) == nil }
@@ -246,7 +246,7 @@ struct RefusalJudge {
 
     /// Returns a Boolean value that indicates whether each pattern lacks a capture, has one that does not match its
     /// text, or is preceded by a better pattern.
-    private func isNotTaken(_ route: TableSource.Route, _ given: ArgumentGenerator.Arguments) -> Bool {
+    private func isNotMatched(_ route: TableSource.Route, _ given: ArgumentGenerator.Arguments) -> Bool {
         let names = route.bindings.compactMap { binding -> String? in
             guard case .path(let name) = binding.source.value else { return nil }
             return given.models[binding.model.value]?[binding.field.value] == nil ? nil : name

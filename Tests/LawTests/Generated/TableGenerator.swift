@@ -4,7 +4,7 @@ import TestSupport
 /// Generates tables that use every part of the format: all kinds of patterns, dialects, rewrites, models, variants,
 /// guards, capabilities, redirects, exclusions, notices, and fallbacks.
 ///
-/// Most of the tables can be loaded. `GeneratedTable.settle` removes the routes that have problems.
+/// Most of the tables can be loaded. `GeneratedTable.makeLoadable` removes the routes that have problems.
 struct TableGenerator {
     /// The features that the tables of a law must not have, or have more often.
     struct Options: Sendable {
@@ -60,10 +60,10 @@ struct TableGenerator {
     }
 
     /// Returns a table that can be loaded, or nil if a hundred attempts in a row failed.
-    mutating func settledTable() -> (generated: GeneratedTable, table: RouteTable)? {
+    mutating func loadableTable() -> (generated: GeneratedTable, table: RouteTable)? {
         for _ in 0..<100 {
-            var made = table()
-            if let loaded = made.settle() { return (made, loaded) }
+            var generated = table()
+            if let loaded = generated.makeLoadable() { return (generated, loaded) }
         }
         return nil
     }

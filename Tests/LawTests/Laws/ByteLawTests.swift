@@ -105,22 +105,22 @@ import Testing
     }
 
     private static func mutate(_ link: inout [UInt8], _ others: [[UInt8]], _ generator: inout SeededGenerator) {
-        let place = Int.random(in: 0...link.count, using: &generator)
+        let position = Int.random(in: 0...link.count, using: &generator)
         switch Int.random(in: 0..<8, using: &generator) {
-        case 0: link.insert(UInt8.random(in: 0...255, using: &generator), at: place)
-        case 1: link.insert(generator.pick(Array("/?#&=%:@.+ ".utf8)), at: place)
-        case 2 where place < link.count: link.remove(at: place)
-        case 3 where place < link.count: link[place] ^= 1 << UInt8.random(in: 0..<8, using: &generator)
+        case 0: link.insert(UInt8.random(in: 0...255, using: &generator), at: position)
+        case 1: link.insert(generator.pick(Array("/?#&=%:@.+ ".utf8)), at: position)
+        case 2 where position < link.count: link.remove(at: position)
+        case 3 where position < link.count: link[position] ^= 1 << UInt8.random(in: 0..<8, using: &generator)
         case 4:
-            let end = Int.random(in: place...link.count, using: &generator)
-            link.insert(contentsOf: link[place..<end], at: place)
+            let end = Int.random(in: position...link.count, using: &generator)
+            link.insert(contentsOf: link[position..<end], at: position)
             link = Array(link.prefix(20_000))
-        case 5: link = Array(link[..<place]) + generator.pick(others).dropFirst(place)
+        case 5: link = Array(link[..<position]) + generator.pick(others).dropFirst(position)
         case 6:
             link.insert(
                 contentsOf: Array(generator.pick(["%", "%2F", "%00", "%C3", "//", "..", "%2e", "\u{202E}", "¶"]).utf8),
-                at: place)
-        default: link.removeSubrange(place..<min(place + 8, link.count))
+                at: position)
+        default: link.removeSubrange(position..<min(position + 8, link.count))
         }
     }
 

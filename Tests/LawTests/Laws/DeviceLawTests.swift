@@ -28,13 +28,13 @@ private struct RaisedVersion: TableLaw {
 
     /// The routes of a table, classified for the law.
     struct Routes {
-        private let promising: Set<String>
+        private let ensuring: Set<String>
         /// The routes with a target whose parents another route supplies.
         let withParents: Set<String>
 
         init(_ source: TableSource) {
-            let variants = PromisedVariants(source)
-            promising = Set(source.routes.filter(variants.hold).map(\.id.value))
+            let variants = EnsuredVariants(source)
+            ensuring = Set(source.routes.filter(variants.hold).map(\.id.value))
             withParents = Set(
                 source.routes.filter { $0.variants.contains { if case .route = $0.to.parents { true } else { false } } }
                     .map(\.id.value))
@@ -44,12 +44,12 @@ private struct RaisedVersion: TableLaw {
         ///
         /// For a route that does not ensure support, only the same stack is compared: the same variant without parents
         /// of another route.
-        func areJudged(_ route: String, sameVariant: Bool) -> Bool {
-            promising.contains(route) || (sameVariant && !withParents.contains(route))
+        func isCompared(_ route: String, sameVariant: Bool) -> Bool {
+            ensuring.contains(route) || (sameVariant && !withParents.contains(route))
         }
     }
 
-    private(set) var (judged, other, parents, unsupported, gained) = (0, 0, 0, 0, 0)
+    private(set) var (compared, other, parents, unsupported, gained) = (0, 0, 0, 0, 0)
 
     func prepare(_ table: LawTable, seed: UInt64) -> Routes? { Routes(table.table.source) }
 
@@ -63,10 +63,10 @@ private struct RaisedVersion: TableLaw {
         let (a, b) = (DecisionStart(older), DecisionStart(newer))
         let evidence = [Array("apps \(Self.versions[low]) and \(Self.versions[high])".utf8), older, newer]
         if a.route != b.route || (b.variant ?? 0) > (a.variant ?? 0) { return .broken(evidence) }
-        guard let route = a.route, routes.areJudged(route, sameVariant: a.variant == b.variant) else {
+        guard let route = a.route, routes.isCompared(route, sameVariant: a.variant == b.variant) else {
             return .holds(1)
         }
-        judged += 1
+        compared += 1
         other += a.variant != b.variant ? 1 : 0
         parents += routes.withParents.contains(route) ? 1 : 0
         let (before, after) = (Self.lacks(older), Self.lacks(newer))
@@ -84,7 +84,7 @@ private struct RaisedVersion: TableLaw {
 
     var counts: KeyValuePairs<String, Int> {
         [
-            "judged": judged, "by an earlier variant": other, "with parents of a route": parents,
+            "compared": compared, "by an earlier variant": other, "with parents of a route": parents,
             "unsupported on the older": unsupported, "no more on the newer": gained,
         ]
     }
@@ -176,7 +176,7 @@ private struct AddedClaim: TableLaw {
     func raising() throws {
         var law = RaisedVersion()
         guard let cases = try law.run() else { return }
-        #expect(law.judged > cases / 3 && law.gained > cases / 1000)
+        #expect(law.compared > cases / 3 && law.gained > cases / 1000)
         // A small number of tables need not have such routes.
         #expect(!LawCases.hasRareCases || (law.other > cases / 500 && law.parents > cases / 200))
     }

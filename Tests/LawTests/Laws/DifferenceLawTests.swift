@@ -38,7 +38,7 @@ private struct ComparedTables {
         difference = new.difference(from: old)
         // With a fixed hash, equal decisions are equal byte for byte.
         compiled = (CompiledTable(old.source, hash: "0"), CompiledTable(new.source, hash: "0"))
-        let open = difference.unproved + difference.sampled
+        let open = difference.incompletelyComparedSets + difference.sampledSets
         reported = Set(
             difference.changes.map { Choices(old: $0.oldChoice?.route, new: $0.newChoice?.route) }
                 + open.map { Choices(old: $0.old?.route, new: $0.new?.route) })
@@ -57,7 +57,7 @@ private struct ComparedTables {
     /// Returns a Boolean value that indicates whether a change of the decisions for a link is reported.
     func isReported(_ link: String) -> Bool {
         func chosen(_ table: RouteTable) -> String? {
-            table.explain(.link(link)).candidates.first(where: \.chosen)?.route
+            table.explain(.link(link)).candidates.first(where: \.isChosen)?.route
         }
         return reported.contains(Choices(old: chosen(old), new: chosen(new)))
     }
@@ -93,8 +93,8 @@ struct DifferenceLawTests {
         case 2: next.parts[4] = other.parts[4]
         case 3: next.parts[7] = other.parts[7]
         default:
-            let place = Int.random(in: next.routes.indices, using: &generator.patterns.generator)
-            next.routes[place].members = generator.pick(other.routes).members
+            let index = Int.random(in: next.routes.indices, using: &generator.patterns.generator)
+            next.routes[index].members = generator.pick(other.routes).members
         }
         return next
     }
@@ -122,11 +122,11 @@ struct DifferenceLawTests {
             link.query = (link.query ?? "") + String(repeating: Character(UnicodeScalar(separator)), count: count)
         default:
             let bytes = [150, 151, 290, 300, 301, 8192, 8193].randomElement(using: &generator) ?? 150
-            let rest = String(repeating: "a", count: max(0, bytes - link.text.utf8.count - 1))
+            let padding = String(repeating: "a", count: max(0, bytes - link.text.utf8.count - 1))
             if Bool.random(using: &generator) {
-                link.fragment = (link.fragment ?? "") + rest
+                link.fragment = (link.fragment ?? "") + padding
             } else {
-                link.path += (link.path.hasSuffix("/") ? "" : "/") + rest
+                link.path += (link.path.hasSuffix("/") ? "" : "/") + padding
             }
         }
         return link
@@ -165,13 +165,13 @@ struct DifferenceLawTests {
         var found = (pairs: 0, changes: 0, cases: 0, differing: 0, unproved: 0)
         // The eight seeds share the cases. A few pairs may have no link with different decisions.
         while found.cases < LawCases.count / 8 || (found.differing == 0 && found.pairs < 40) {
-            guard let (made, old) = generator.settledTable() else { continue }
-            var other = changed(made, &generator)
-            guard let new = other.settle() else { continue }
+            guard let (generated, old) = generator.loadableTable() else { continue }
+            var other = changed(generated, &generator)
+            guard let new = other.makeLoadable() else { continue }
             let pair = ComparedTables(old: old, new: new)
             found.pairs += 1
             found.changes += pair.difference.changes.count
-            found.unproved += pair.difference.unproved.count + pair.difference.sampled.count
+            found.unproved += pair.difference.incompletelyComparedSets.count + pair.difference.sampledSets.count
             #expect(pair.unreal.isEmpty, "seed \(seed), pair \(found.pairs): \(pair.unreal.prefix(2))")
             for source in [old.source, new.source] {
                 var links = LinkGenerator(source, seed: seed &+ UInt64(found.pairs))
@@ -185,7 +185,7 @@ struct DifferenceLawTests {
                     }
                     found.differing += differing.count
                     guard let first = differing.first, !pair.isReported(link.text) else { continue }
-                    let failing = PairCase(old: made, new: other, link: link, device: Self.devices[first])
+                    let failing = PairCase(old: generated, new: other, link: link, device: Self.devices[first])
                     record(failing, "seed \(seed), pair \(found.pairs)")
                     return
                 }

@@ -33,11 +33,11 @@ private struct LinkOnDevice: Shrinkable {
             let damage = [
                 "%", "?count=x", "/", "//", "&id", "#f", "/x", "auth", "%2E%2E", "product", "é", "\u{7}", "=1",
             ]
-            let place = link.indices.randomElement(using: &arguments.generator) ?? link.startIndex
+            let position = link.indices.randomElement(using: &arguments.generator) ?? link.startIndex
             if arguments.one(in: 3) {
-                link.remove(at: place)
+                link.remove(at: position)
             } else {
-                link.insert(contentsOf: arguments.pick(damage), at: place)
+                link.insert(contentsOf: arguments.pick(damage), at: position)
             }
             return link
         }
@@ -97,7 +97,7 @@ private struct LinkOnDevice: Shrinkable {
         let decision = trace.decision
         let chain = decision.via + [decision.route].compactMap { $0 }
         if trace.failure?.reason != "redirect_limit" {
-            if trace.candidates.first(where: \.chosen)?.route != chain.first { return "candidate" }
+            if trace.candidates.first(where: \.isChosen)?.route != chain.first { return "candidate" }
             if trace.redirects.map(\.route) != decision.via { return "redirects" }
             if zip(trace.redirects, chain.dropFirst()).contains(where: { $0.leadsTo != $1 }) { return "leads to" }
         }

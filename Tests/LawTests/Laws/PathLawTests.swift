@@ -36,7 +36,7 @@ import Testing
     /// slot.
     static func stack(_ source: TableSource, _ generator: inout SeededGenerator) -> [StackEntry] {
         var stack: [StackEntry] = []
-        var taken = Set<String>()
+        var usedCoordinators = Set<String>()
         for _ in 0..<Int.random(in: 0...9, using: &generator) {
             let owner: TableSource.Coordinator
             if let last = stack.last, Bool.random(using: &generator),
@@ -48,7 +48,7 @@ import Testing
                 owner = other
             }
             guard let screen = owner.screens.randomElement(using: &generator) else { continue }
-            if owner.singleSlot && !taken.insert(owner.name.value).inserted { continue }
+            if owner.singleSlot && !usedCoordinators.insert(owner.name.value).inserted { continue }
             stack.append(
                 StackEntry(
                     coordinator: owner.name.value, screen: screen.name.value, view: screen.view?.value,

@@ -7,12 +7,12 @@ import Testing
 /// Returns a decision without the members that copy the link: `resume.link`, and the `url` of an excluded link.
 func withoutEcho(_ json: [UInt8], link: String) -> String? {
     guard let value = (try? Decision(json: json))?.value, let members = value.object else { return nil }
-    let kept = members.compactMap { member -> JSONMember? in
+    let remaining = members.compactMap { member -> JSONMember? in
         if member.name == "url", member.value.string == link { return nil }
         guard member.name == "resume", let inner = member.value.object else { return member }
         return JSONMember(name: "resume", value: JSONValue(.object(inner.filter { $0.name != "link" })))
     }
-    return JSONValue(.object(kept)).text
+    return JSONValue(.object(remaining)).text
 }
 
 /// P8: query parameters that the table does not use never change the decision.
@@ -70,22 +70,22 @@ private struct AddedItems: TableLaw {
         var items =
             link.query.map { $0.split(separator: separator, omittingEmptySubsequences: false).map(String.init) } ?? []
         for _ in 0..<Int.random(in: 1...3, using: &random) {
-            var place = Int.random(in: 0...items.count, using: &random)
+            var position = Int.random(in: 0...items.count, using: &random)
             if dialect.flatten {
                 // The beginning of the query may be decodable even if the whole query is not, and a repair may read it
                 // differently. No reading of the preceding part may end in a name.
-                while place > 0 {
-                    let before = items[..<place].joined(separator: separator)
+                while position > 0 {
+                    let before = items[..<position].joined(separator: separator)
                     let repaired = before.replacing("&amp;", with: "&").replacing("\u{B6}", with: "&para")
                         .replacing("%C2%B6", with: "&para")
                     let isName = [before, repaired].contains { text in
                         [dialect, raw].contains { ReferenceQuery(text, $0).endsIn(names) }
                     }
                     if !isName { break }
-                    place -= 1
+                    position -= 1
                 }
             }
-            items.insert(Self.items[Int.random(in: 0..<Self.items.count, using: &random)], at: place)
+            items.insert(Self.items[Int.random(in: 0..<Self.items.count, using: &random)], at: position)
         }
         var more = link
         more.query = items.joined(separator: separator)

@@ -40,8 +40,8 @@ private struct RouteValues: Shrinkable {
         let shipped = try linkAndResolve(SampleTable.shipped(), "shipped tables", seed: 3_2026_11)
         #expect(shipped.linked > half * 9 / 10 && shipped.valued > half / 2)
         #expect(Set(shipped.causes.keys).isSubset(of: [.nothingDecoded]))
-        let made = try linkAndResolve(SampleTable.made(), "generated tables", seed: 33_2026_11)
-        #expect(made.linked > half * 7 / 10 && made.valued > half * 7 / 10)
+        let generated = try linkAndResolve(SampleTable.generatedTables(), "generated tables", seed: 33_2026_11)
+        #expect(generated.linked > half * 7 / 10 && generated.valued > half * 7 / 10)
         let exact = try linkAndResolve(SampleTable.exact(), "tables with decimals and times", seed: 333_2026_11)
         #expect(exact.linked > half * 6 / 10 && exact.valued > half * 6 / 10)
     }

@@ -6,8 +6,8 @@ import Testing
 
 /// The routes of two tables, in parts.
 private struct RoutePair: Shrinkable {
-    var old: [SmallWorld.Route]
-    var new: [SmallWorld.Route]
+    var old: [SmallTableGenerator.Route]
+    var new: [SmallTableGenerator.Route]
 
     static var parts: [RemovableParts<RoutePair>] { [RemovableParts(\.old), RemovableParts(\.new)] }
 }
@@ -52,17 +52,19 @@ struct SmallDifferenceLawTests {
     /// of the many longer ones.
     @Test("Random pairs of tables differ as a brute-force search over short links and some devices shows")
     func bruteForce() throws {
-        var world = SmallWorld(seed: 20_251_124, isWide: false)
+        var tableGenerator = SmallTableGenerator(seed: 20_251_124, isWide: false)
         var found = (pairs: 0, different: 0, changes: 0, links: 0)
         let pairs = max(1, LawCases.count / 300)
         for round in 0..<pairs {
-            let pair = pair(round, &world)
-            let result = compare(pair, world)
+            let pair = pair(round, &tableGenerator)
+            let result = compare(pair, tableGenerator)
             if result.wrong != [] {
-                let smallest = shrunk(pair, maxTries: 300) { compare($0, world).wrong != [] }.smallest
-                let evidence = compare(smallest, world).wrong + smallest.old.map(\.json) + smallest.new.map(\.json)
+                let smallest = shrunk(pair, maxTries: 300) { compare($0, tableGenerator).wrong != [] }.smallest
+                let evidence =
+                    compare(smallest, tableGenerator).wrong + smallest.old.map(\.json) + smallest.new.map(\.json)
                 Issue.record(
-                    "seed \(world.patterns.generator.seed), pair \(round): \(evidence.joined(separator: "\n"))")
+                    "seed \(tableGenerator.patterns.generator.seed), pair \(round): \(evidence.joined(separator: "\n"))"
+                )
                 return
             }
             found.pairs += 1
@@ -70,37 +72,37 @@ struct SmallDifferenceLawTests {
             found.changes += result.changes
             found.links += result.links
         }
-        print("difference: \(found), seed \(world.patterns.generator.seed)")
+        print("difference: \(found), seed \(tableGenerator.patterns.generator.seed)")
         #expect(found.different > pairs / 4)
     }
 
     /// Returns the routes of two tables that differ in one route, or not at all.
-    private func pair(_ round: Int, _ world: inout SmallWorld) -> RoutePair {
-        var routes = world.routes(upTo: 5)
-        for index in routes.indices { routes[index].action = world.patterns.pick(Self.actions) }
+    private func pair(_ round: Int, _ tableGenerator: inout SmallTableGenerator) -> RoutePair {
+        var routes = tableGenerator.routes(upTo: 5)
+        for index in routes.indices { routes[index].action = tableGenerator.patterns.pick(Self.actions) }
         var others = routes
-        let place = Int.random(in: others.indices, using: &world.patterns.generator)
+        let changedIndex = Int.random(in: others.indices, using: &tableGenerator.patterns.generator)
         switch round % 4 {
-        case 0: others.remove(at: place)
-        case 1: others[place].pattern = world.route(0).pattern
-        case 2: others[place].action = world.patterns.pick(Self.actions)
+        case 0: others.remove(at: changedIndex)
+        case 1: others[changedIndex].pattern = tableGenerator.route(0).pattern
+        case 2: others[changedIndex].action = tableGenerator.patterns.pick(Self.actions)
         default: break
         }
         return RoutePair(old: routes, new: others)
     }
 
-    private func compare(_ pair: RoutePair, _ world: SmallWorld) -> Result {
-        guard !pair.old.isEmpty, let old = RouteTable.unchecked(world.file(pair.old)),
-            let new = RouteTable.unchecked(world.file(pair.new, version: "2"))
+    private func compare(_ pair: RoutePair, _ tableGenerator: SmallTableGenerator) -> Result {
+        guard !pair.old.isEmpty, let old = RouteTable.unchecked(tableGenerator.file(pair.old)),
+            let new = RouteTable.unchecked(tableGenerator.file(pair.new, version: "2"))
         else { return Result() }
         let difference = new.difference(from: old)
         var result = Result(changes: difference.changes.count)
         let reported = Set(difference.changes.map { Key(old: $0.oldChoice?.route, new: $0.newChoice?.route) })
         var expected = Set<Key>()
-        let links = (world.links(for: old.source) + world.links(for: new.source)).enumerated()
+        let links = (tableGenerator.links(for: old.source) + tableGenerator.links(for: new.source)).enumerated()
         for (number, link) in links where link.path.count < 3 || number % 29 == 0 {
             result.links += 1
-            let key = Key(old: chosen(link, old, world), new: chosen(link, new, world))
+            let key = Key(old: chosen(link, old, tableGenerator), new: chosen(link, new, tableGenerator))
             if expected.contains(key) { continue }
             for device in Self.devices {
                 let (a, b) = (old.resolve(link.text, device: device), new.resolve(link.text, device: device))
@@ -109,8 +111,11 @@ struct SmallDifferenceLawTests {
         }
         result.isDifferent = !expected.isEmpty
         if !expected.isSubset(of: reported) { result.wrong.append("\(expected) is expected, \(reported) is reported") }
-        if !difference.unproved.isEmpty || !difference.sampled.isEmpty { result.wrong.append("unproved or sampled") }
-        if pair.old.map(\.json) == pair.new.map(\.json), !difference.changes.isEmpty || difference.sets == 0 {
+        if !difference.incompletelyComparedSets.isEmpty || !difference.sampledSets.isEmpty {
+            result.wrong.append("unproved or sampled")
+        }
+        if pair.old.map(\.json) == pair.new.map(\.json), !difference.changes.isEmpty || difference.comparedSetCount == 0
+        {
             result.wrong.append("equal tables differ")
         }
         result.wrong += difference.changes.compactMap { wrong($0, old, new) }
@@ -129,8 +134,10 @@ struct SmallDifferenceLawTests {
         return isRight ? nil : "not a change: \(change)"
     }
 
-    private func chosen(_ link: SmallWorld.Link, _ table: RouteTable, _ world: SmallWorld) -> String? {
-        table.source.routes.filter { world.matches($0, link) }
+    private func chosen(_ link: SmallTableGenerator.Link, _ table: RouteTable, _ tableGenerator: SmallTableGenerator)
+        -> String?
+    {
+        table.source.routes.filter { tableGenerator.matches($0, link) }
             .min { Precedence.compare($0.precedence(of: $0.patterns[0]), $1.precedence(of: $1.patterns[0])) < 0 }?
             .id.value
     }

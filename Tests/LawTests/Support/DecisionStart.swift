@@ -26,10 +26,10 @@ struct DecisionStart: Equatable {
     }
 
     /// Returns the text after the first occurrence of another text.
-    private static func find(_ wanted: StaticString, in text: UnsafePointer<CChar>) -> UnsafePointer<CChar>? {
-        wanted.withUTF8Buffer { buffer in
+    private static func find(_ other: StaticString, in text: UnsafePointer<CChar>) -> UnsafePointer<CChar>? {
+        other.withUTF8Buffer { buffer in
             buffer.withMemoryRebound(to: CChar.self) { strstr(text, $0.baseAddress.unsafelyUnwrapped) }
-        }.map { UnsafePointer($0) + wanted.utf8CodeUnitCount }
+        }.map { UnsafePointer($0) + other.utf8CodeUnitCount }
     }
 
     /// Returns the text up to the next quotation mark.

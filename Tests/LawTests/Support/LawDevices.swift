@@ -24,10 +24,10 @@ final class LawDevices {
         }
         facts = devices.map { device in
             var facts = DeviceView()
-            func set(_ text: String?, _ fact: DeviceFacts.Fact, _ place: WritableKeyPath<DeviceView, ByteView>) {
+            func set(_ text: String?, _ fact: DeviceFacts.Fact, _ keyPath: WritableKeyPath<DeviceView, ByteView>) {
                 guard let text else { return }
                 facts.setKnown(fact)
-                facts[keyPath: place] = view(text)
+                facts[keyPath: keyPath] = view(text)
             }
             set(device.platform, .platform, \.platform)
             set(device.app, .app, \.app)

@@ -10,15 +10,15 @@ struct SampleTable: Sendable {
     var generated: GeneratedTable?
 
     /// Returns the shipped tables and the generated ones.
-    static func all() throws -> [SampleTable] { try shipped() + made() }
+    static func all() throws -> [SampleTable] { try shipped() + generatedTables() }
 
     /// Returns 94 generated tables, the same for all laws.
-    static func made() throws -> [SampleTable] { try madeOnce.get() }
+    static func generatedTables() throws -> [SampleTable] { try generatedOnce.get() }
 
     /// Returns 24 generated tables with fields of the types `decimal` and `datetime`.
     static func exact() throws -> [SampleTable] { try exactOnce.get() }
 
-    private static let madeOnce = Result { try generated(94) }
+    private static let generatedOnce = Result { try generated(94) }
 
     private static let exactOnce = Result {
         var options = TableGenerator.Options()
@@ -31,9 +31,9 @@ struct SampleTable: Sendable {
     ) throws -> [SampleTable] {
         var generator = TableGenerator(seed: 123_2026_11, options: options)
         return try (0..<count).map { _ in
-            let found = generator.settledTable()
-            let made = try #require(found)
-            return SampleTable(table: made.table, generated: made.generated)
+            let found = generator.loadableTable()
+            let loaded = try #require(found)
+            return SampleTable(table: loaded.table, generated: loaded.generated)
         }
     }
 

@@ -20,9 +20,9 @@ struct LawTable {
     /// Returns the next table of a generator.
     static func next(_ generator: inout TableGenerator) throws -> LawTable {
         let seed = generator.patterns.generator.seed
-        let found = generator.settledTable()
-        let made = try #require(found, "no table of seed \(seed) loads")
-        return LawTable(made.generated, made.table)
+        let found = generator.loadableTable()
+        let loaded = try #require(found, "no table of seed \(seed) loads")
+        return LawTable(loaded.generated, loaded.table)
     }
 }
 

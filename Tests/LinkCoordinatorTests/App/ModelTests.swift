@@ -43,7 +43,7 @@ import Testing
             static let modelName = "Product"
             let id: Int
         }
-        struct Wanting: LinkModel {
+        struct MissingField: LinkModel {
             static let modelName = "Product"
             let price: Int
         }
@@ -52,7 +52,8 @@ import Testing
         #expect(error { _ = try decision.stack[0].model(Product.self) }?.code == .noModel)
         #expect(error { _ = try decision.model(Search.self) }?.code == .noModel)
         #expect(error { _ = try decision.model(Wrong.self) }?.detail.hasPrefix("field `id` is a string") == true)
-        #expect(error { _ = try decision.model(Wanting.self) }?.detail.hasPrefix("field `price` is missing") == true)
+        #expect(
+            error { _ = try decision.model(MissingField.self) }?.detail.hasPrefix("field `price` is missing") == true)
     }
 
     @Test("Every type of field is decoded, and encoded unchanged")

@@ -20,7 +20,7 @@ import Testing
                    {"id":"open","match":"/open","to":{"root":true}}]}
         """#
 
-    static let asked: [(LinkRequest, LinkRequest)] = [
+    static let requests: [(LinkRequest, LinkRequest)] = [
         (.link("t:///s/a%20b?q=1#f"), .link("t:///s/a%20b?q=1#f")),
         (.path("a/p"), .path("a/p")),
         (.path("/a/p", mode: .reuse), .path("/a/p", mode: .reuse)),
@@ -34,7 +34,7 @@ import Testing
     @Test("The request keeps its form, and with the claim it leads to its destination")
     func forms() throws {
         let table = try RouteTable(json: [UInt8](Self.file.utf8))
-        for (request, expected) in Self.asked {
+        for (request, expected) in Self.requests {
             let decision = table.resolve(request, device: DeviceFacts(claims: []))
             #expect(decision.outcome == .deferred && decision.path == "/login/form")
             let resume = try #require(decision.resume, "\(request)")

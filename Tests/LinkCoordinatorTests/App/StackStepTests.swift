@@ -57,8 +57,8 @@ import Testing
             ("a", "x b", .reuse, false, "push x b"), ("a b=1", "a b=2", .replace, false, "update 1"),
             ("a b", "a b", .replace, false, ""), ("a b", "", .replace, false, "pop 2"),
         ])
-    func steps(shown: String, wanted: String, mode: LinkRequest.Mode, dismissModals: Bool, expected: String) throws {
-        let decision = try Self.decision(Self.entries(wanted), mode: mode, dismissModals: dismissModals)
+    func steps(shown: String, newStack: String, mode: LinkRequest.Mode, dismissModals: Bool, expected: String) throws {
+        let decision = try Self.decision(Self.entries(newStack), mode: mode, dismissModals: dismissModals)
         let steps = decision.steps(from: Self.entries(shown)).map { step in
             switch step {
             case .dismiss: "dismiss"
@@ -99,10 +99,10 @@ import Testing
         let modes: [LinkRequest.Mode] = [.replace, .append, .reuse]
         var decisions: [Decision] = []
         for _ in 0..<500 {
-            let wanted = Self.entries(Self.stack(&generator))
+            let newStack = Self.entries(Self.stack(&generator))
             decisions.append(
                 try Self.decision(
-                    wanted, mode: modes.randomElement(using: &generator) ?? .replace,
+                    newStack, mode: modes.randomElement(using: &generator) ?? .replace,
                     dismissModals: Int.random(in: 0..<3, using: &generator) == 0))
         }
         let stacks = (0..<400).map { _ in Self.entries(Self.stack(&generator)) }
@@ -154,7 +154,7 @@ import Testing
             let group = stack.lastIndex(where: \.isModal).map { stack.count - $0 - 1 } ?? stack.count
             return count > 0 && count <= group ? nil : "pop of \(count) of a group of \(group)"
         case .update(let index, let entry):
-            return stack.indices.contains(index) && stack[index].isSamePlace(as: entry)
+            return stack.indices.contains(index) && stack[index].isSameScreen(as: entry)
                 ? nil : "update of another entry"
         case .push(let entries):
             if entries.isEmpty || entries.contains(where: \.isModal) { return "push of a modal entry or of no entries" }
@@ -187,7 +187,7 @@ import Testing
         await router.apply(shop.resolve("shop:///p/\(LinkTests.uuid)?mode=ar", device: device))
         await router.apply(shop.resolve("shop:///orders/12", device: device))
         #expect(
-            router.asked == [
+            router.calls == [
                 "push feed list item", "present ar", "dismiss", "pop 2", "push profile order",
             ])
         #expect(router.shown.map(\.screen) == ["feed", "profile", "order"])
@@ -196,7 +196,7 @@ import Testing
 
 @MainActor private final class RecordingRouter: StackApplier {
     private(set) var shown: [StackEntry] = []
-    private(set) var asked: [String] = []
+    private(set) var calls: [String] = []
 
     func dismiss() async { record("dismiss", .dismiss) }
     func pop(_ count: Int) async { record("pop \(count)", .pop(count)) }
@@ -207,7 +207,7 @@ import Testing
     func present(_ entry: StackEntry) async { record("present \(entry.screen)", .present(entry)) }
 
     private func record(_ text: String, _ step: StackStep) {
-        asked.append(text)
+        calls.append(text)
         step.apply(to: &shown)
     }
 }

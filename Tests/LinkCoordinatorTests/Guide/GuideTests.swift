@@ -59,10 +59,10 @@ import Testing
         let compiled = try files.flatMap {
             Self.lines(try String(contentsOf: folder.appending(path: $0).standardizedFileURL, encoding: .utf8))
         }
-        let wanted = Self.lines(block.text)
-        let first = try #require(wanted.first)
+        let expected = Self.lines(block.text)
+        let first = try #require(expected.first)
         let isThere = compiled.indices.contains { index in
-            compiled[index] == first && compiled[index...].starts(with: wanted)
+            compiled[index] == first && compiled[index...].starts(with: expected)
         }
         #expect(isThere, "\(block.text)")
     }
@@ -89,8 +89,8 @@ import Testing
         let tables = Self.blocks.filter { $0.guide == "YourFirstTable.md" && $0.text.contains("schemaVersion") }
         let table = try RouteTable(json: [UInt8](try #require(tables.first).text.utf8))
         let texts = Self.blocks.filter { $0.guide == "YourFirstTable.md" && $0.language == "text" }
-        let wanted = try #require(texts.first).text
-        #expect(table.explain(.link("shop://p/7?from=mail")).text == wanted)
+        let expected = try #require(texts.first).text
+        #expect(table.explain(.link("shop://p/7?from=mail")).text == expected)
     }
 
     @Test("The app of the guide shows the described stacks")

@@ -22,7 +22,7 @@ struct ParityRun<Input, Answer: Equatable> {
     /// Returns the result of the table's decision.
     let table: (Decision, Input) -> Answer
     /// Returns the reason for leaving the input out, as in the documentation of the parity tables, or nil.
-    let leftOut: (Input) -> String?
+    let exclusionReason: (Input) -> String?
     /// Returns the kind of a result, for counting.
     let kind: (Answer) -> String
 
@@ -33,38 +33,38 @@ struct ParityRun<Input, Answer: Equatable> {
         let parity = try RouteTable(json: TableFiles.parity(name))
         var generator = SeededGenerator(seed: seed)
         var kinds: [String: Int] = [:]
-        var left: [String: Int] = [:]
+        var excluded: [String: Int] = [:]
         var (count, different) = (0, 0)
         while count < limit {
             guard let input = input(&generator) else {
-                left["not a URL", default: 0] += 1
+                excluded["not a URL", default: 0] += 1
                 continue
             }
-            if let why = leftOut(input) {
-                left[why, default: 0] += 1
+            if let reason = exclusionReason(input) {
+                excluded[reason, default: 0] += 1
                 continue
             }
             count += 1
-            let wanted = article(input)
+            let expected = article(input)
             let decision = parity.resolve(link(input))
-            kinds[kind(wanted), default: 0] += 1
+            kinds[kind(expected), default: 0] += 1
             let given = table(decision, input)
-            if given == wanted { continue }
+            if given == expected { continue }
             different += 1
             if different <= 5 {
                 let json = String(decoding: decision.json, as: UTF8.self)
-                Issue.record("\(link(input)): the article gives \(wanted), the table \(given)\n\(json)")
+                Issue.record("\(link(input)): the article gives \(expected), the table \(given)\n\(json)")
             }
         }
-        report(count, kinds, left)
+        report(count, kinds, excluded)
         return kinds
     }
 
-    private func report(_ count: Int, _ kinds: [String: Int], _ left: [String: Int]) {
+    private func report(_ count: Int, _ kinds: [String: Int], _ excluded: [String: Int]) {
         func list(_ counts: [String: Int]) -> String {
             counts.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }.joined(separator: ", ")
         }
-        print("parity \(name): seed \(seed), \(count) compared: \(list(kinds)); left out: \(list(left))")
+        print("parity \(name): seed \(seed), \(count) compared: \(list(kinds)); left out: \(list(excluded))")
     }
 }
 
@@ -93,7 +93,7 @@ extension Decision {
 /// The differences between tables and Foundation that no setting of a table removes.
 enum ParityLimits {
     /// Returns a reason for leaving out a link that applies to every article, or nil.
-    static func leftOut(_ url: URL) -> String? {
+    static func exclusionReason(_ url: URL) -> String? {
         let text = url.absoluteString
         let body = text.prefix { $0 != "#" }
         let head = body.prefix { $0 != "?" }

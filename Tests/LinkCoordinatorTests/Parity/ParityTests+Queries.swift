@@ -38,7 +38,7 @@ import Testing
                 guard decision.outcome == .navigate, decision.dismissModals else { return Article002.Deeplink?.none }
                 if decision.stack.isEmpty { return .home }
                 return decision.field("TripRef", "reference").map { .details(reference: $0) }
-            }, leftOut: ParityLimits.leftOut,
+            }, exclusionReason: ParityLimits.exclusionReason,
             kind: { answer in
                 switch answer {
                 case nil: "nothing"
@@ -72,10 +72,10 @@ import Testing
         return "\(scheme)://\(host)\(path)\(tail)" + (generator.one(in: 12) ? "#id=7" : "")
     }
 
-    private static func leftOutParser(_ url: URL) -> String? {
+    private static func exclusionReasonParser(_ url: URL) -> String? {
         let host = URLComponents(url: url, resolvingAgainstBaseURL: false)?.host ?? ""
         if host.isEmpty, !url.path().allSatisfy({ $0 == "/" }) { return "a path without a host" }
-        return ParityLimits.leftOut(url)
+        return ParityLimits.exclusionReason(url)
     }
 
     @Test("Article 003: the table agrees with the parser")
@@ -92,7 +92,7 @@ import Testing
                 guard decision.outcome == .navigate else { return Article003.Path?.none }
                 if decision.route == "simple" { return .simple }
                 return decision.field("Complex", "id").map { .complex(id: $0) }
-            }, leftOut: Self.leftOutParser,
+            }, exclusionReason: Self.exclusionReasonParser,
             kind: { answer in
                 switch answer {
                 case nil: "nothing"
@@ -104,9 +104,9 @@ import Testing
         for kind in ["nothing", "simple", "complex"] { #expect(kinds[kind, default: 0] > 500) }
     }
 
-    private static func leftOutParameters(_ url: URL) -> String? {
+    private static func exclusionReasonParameters(_ url: URL) -> String? {
         if url.scheme == nil { return "links without a scheme" }
-        if let why = ParityLimits.leftOut(url) { return why }
+        if let reason = ParityLimits.exclusionReason(url) { return reason }
         let query = url.query(percentEncoded: true) ?? ""
         let once = query.removingPercentEncoding ?? query
         if once.contains("#") || url.path().lowercased().contains("%3f") { return "escapes of '#' and '?'" }
@@ -132,7 +132,8 @@ import Testing
                     uniqueKeysWithValues: bound.compactMap { name in
                         decision.field("Parameters", name).map { (name, $0) }
                     })
-            }, leftOut: Self.leftOutParameters, kind: { $0.isEmpty ? "none" : $0.count == 1 ? "one" : "several" }
+            }, exclusionReason: Self.exclusionReasonParameters,
+            kind: { $0.isEmpty ? "none" : $0.count == 1 ? "one" : "several" }
         ).run()
         for kind in ["none", "one", "several"] { #expect(kinds[kind, default: 0] > 500) }
     }
@@ -199,7 +200,7 @@ import Testing
             name: "content-flow", seed: 2026_004, input: { Self.event(&$0) }, link: Self.link,
             article: { Shown(view: $0.shown.view, isSheet: $0.shown.isSheet, identity: $0.id) },
             table: { decision, _ in Self.shown(decision) },
-            leftOut: { event in
+            exclusionReason: { event in
                 switch event {
                 case .firstLinkParametrized(let text), .sheetLink(let text):
                     text.contains("\n") ? "control characters" : nil

@@ -55,7 +55,7 @@ import Testing
         return link + (generator.one(in: 10) ? "#x?id=1" : "")
     }
 
-    private static func leftOut000(_ url: URL) -> String? {
+    private static func exclusionReason000(_ url: URL) -> String? {
         let host = url.host() ?? ""
         if host.isEmpty, !["", "/"].contains(url.path()), url.scheme != nil { return "a path without a host" }
         if (host + url.path()).contains("%") { return "escapes in host or path, which the article never decodes" }
@@ -70,7 +70,7 @@ import Testing
         {
             return "numbers that are not canonical"
         }
-        return ParityLimits.leftOut(url)
+        return ParityLimits.exclusionReason(url)
     }
 
     @Test("Article 000: the table agrees with the deep link service and the split coordinator")
@@ -88,7 +88,7 @@ import Testing
                 }
                 let text = data["ProductDict"]
                 return .path(stack, .dictionary(id: text?["id"]?.string ?? "", count: text?["count"]?.string ?? ""))
-            }, leftOut: Self.leftOut000,
+            }, exclusionReason: Self.exclusionReason000,
             kind: { answer in
                 switch answer {
                 case .nothing: "nothing"
@@ -132,7 +132,7 @@ import Testing
         return "path:" + (path.addingPercentEncoding(withAllowedCharacters: plain) ?? path)
     }
 
-    private static func leftOut001(_ path: String) -> String? {
+    private static func exclusionReason001(_ path: String) -> String? {
         let steps = path.components(separatedBy: "/")
         if !steps.contains(""), !steps.contains("auth"), !steps.contains("profile") {
             return "relative paths without a coordinator"
@@ -167,7 +167,8 @@ import Testing
     func article001() throws {
         let kinds = try ParityRun(
             name: "string-paths", seed: 2026_001, input: { Self.path001(&$0) }, link: Self.link001,
-            article: Self.article001, table: { decision, _ in Self.after(decision) }, leftOut: Self.leftOut001,
+            article: Self.article001, table: { decision, _ in Self.after(decision) },
+            exclusionReason: Self.exclusionReason001,
             kind: Self.kind001
         ).run()
         for kind in ["root", "appended", "replaced"] { #expect(kinds[kind, default: 0] > 300) }
@@ -182,12 +183,12 @@ import Testing
             let path = generator.joined(1...8, of: ["a", "b", "c", "auth", "profile", "auth", "profile", ""], by: "/")
             let steps = path.split(separator: "/")
             guard let first = steps.first, first == "auth" || first == "profile" else { continue }
-            let wanted = Self.article001(path)
+            let expected = Self.article001(path)
             let decision = parity.resolve(.path(path))
-            kinds[Self.kind001(wanted), default: 0] += 1
-            #expect(Self.after(decision) == wanted, "\(path)")
+            kinds[Self.kind001(expected), default: 0] += 1
+            #expect(Self.after(decision) == expected, "\(path)")
             guard decision.mode == .replace else { continue }
-            let built = Article001(path: wanted).buildPath()
+            let built = Article001(path: expected).buildPath()
             #expect(decision.path == (built.isEmpty ? "/" : built), "\(path)")
         }
         print("parity string-paths, as paths: seed \(generator.seed), \(kinds)")

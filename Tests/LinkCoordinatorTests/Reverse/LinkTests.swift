@@ -113,14 +113,15 @@ import Testing
             ("away", [:], [:], .redirects, "/x/special"), ("inner", [:], [:], .noPattern, "inner"),
             ("none", [:], [:], .unknownRoute, "none"),
         ] as [(String, Models, [String: String], LinkError.Code, String)])
-    func refused(route: String, models: Models, captures: [String: String], code: LinkError.Code, place: String) throws
+    func refused(route: String, models: Models, captures: [String: String], code: LinkError.Code, position: String)
+        throws
     {
         let table = try Self.dialect(#"{"decode":"none","pairSeparators":","}"#)
         let error = #expect(throws: LinkError.self) {
             try table.link(route: route, models: models, captures: captures)
         }
         #expect(error?.code == code)
-        #expect(error?.place == place)
+        #expect(error?.position == position)
     }
 
     private static let odd = #"""
@@ -165,15 +166,15 @@ import Testing
     @Test("Contradicting values for one capture are an error that names the field")
     func contradicting() throws {
         let table = try RouteTable(json: [UInt8](Self.odd.utf8))
-        for (models, code, place) in [
+        for (models, code, position) in [
             (["M": ["id": "a", "note": "b"]], LinkError.Code.conflict, "M.note"),
             (["M": ["id": "a", "note": .null]], .notRoundTripped, "another value of M.note"),
         ] as [(Models, LinkError.Code, String)] {
             let error = #expect(throws: LinkError.self) { try table.link(route: "twice", models: models) }
-            #expect(error?.code == code && error?.place == place)
+            #expect(error?.code == code && error?.position == position)
         }
         let error = #expect(throws: LinkError.self) { try table.link(route: "both", models: ["M": ["id": "a"]]) }
-        #expect(error?.code == .notRoundTripped && error?.place == "param_invalid M.flag")
+        #expect(error?.code == .notRoundTripped && error?.position == "param_invalid M.flag")
     }
 
     @Test(
@@ -227,7 +228,7 @@ import Testing
         let table = try RouteTable(json: [UInt8](Self.origins.utf8))
         guard let link else {
             let error = #expect(throws: LinkError.self) { try table.link(route: route, scheme: scheme, host: host) }
-            #expect(error?.code == .origin && error?.place == route)
+            #expect(error?.code == .origin && error?.position == route)
             let known = route == "own" ? "`own://`" : route == "b" ? "`https://www.b.example`" : "`https://a.example`, "
             #expect(error?.expected.hasPrefix("a scheme and host that the route accepts, such as \(known)") == true)
             return

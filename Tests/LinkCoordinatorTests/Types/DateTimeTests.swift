@@ -135,13 +135,13 @@ import Testing
                 #expect(canonical == nil, "seed \(seed): \(text)")
                 continue
             }
-            let made = try #require(canonical, "seed \(seed): \(text)")
-            #expect(Parts(made)?.seconds == parts.seconds, "seed \(seed): \(text) became \(made)")
-            #expect(made.hasSuffix("Z") && made.contains("T"), "seed \(seed): \(text) became \(made)")
+            let result = try #require(canonical, "seed \(seed): \(text)")
+            #expect(Parts(result)?.seconds == parts.seconds, "seed \(seed): \(text) became \(result)")
+            #expect(result.hasSuffix("Z") && result.contains("T"), "seed \(seed): \(text) became \(result)")
             func fraction(_ text: String) -> Substring { text.dropFirst(19).prefix { $0 == "." || $0.isNumber } }
-            #expect(fraction(made) == fraction(text), "seed \(seed): \(text) became \(made)")
-            #expect(FieldType.dateTime.canonicalText(made) == made, "seed \(seed): \(text)")
-            if made != text { converted += 1 }
+            #expect(fraction(result) == fraction(text), "seed \(seed): \(text) became \(result)")
+            #expect(FieldType.dateTime.canonicalText(result) == result, "seed \(seed): \(text)")
+            if result != text { converted += 1 }
         }
         print("dates and times: seed \(seed): \(converted) converted, \(refused) refused of 4,000")
         #expect(converted > 2_000 && refused > 100)
@@ -179,12 +179,12 @@ import Testing
         for _ in 0..<20_000 {
             var bytes = Array(Self.text(&generator).utf8)
             for _ in 0..<Int.random(in: 0...2, using: &generator) {
-                let place = Int.random(in: 0..<bytes.count, using: &generator)
+                let index = Int.random(in: 0..<bytes.count, using: &generator)
                 switch Int.random(in: 0..<4, using: &generator) {
-                case 0: bytes.remove(at: place)
-                case 1: bytes.insert(alphabet.randomElement(using: &generator) ?? 0, at: place)
+                case 0: bytes.remove(at: index)
+                case 1: bytes.insert(alphabet.randomElement(using: &generator) ?? 0, at: index)
                 case 2: bytes.removeLast(min(bytes.count - 1, 3))
-                default: bytes[place] = alphabet.randomElement(using: &generator) ?? 0
+                default: bytes[index] = alphabet.randomElement(using: &generator) ?? 0
                 }
             }
             // The buffer ends with the text, so that a read past the end is found by a sanitizer.

@@ -7,13 +7,13 @@ import Testing
 @Suite("The text form of a decimal") struct DecimalTests {
     static let type = FieldType.decimal(min: nil, max: nil)
 
-    static let most = String(repeating: "9", count: 38)
+    static let largest = String(repeating: "9", count: 38)
 
     static let accepted: [(String, String)] = [
         ("0", "0"), ("-0", "0"), ("0.0", "0"), ("-0.000", "0"), ("7", "7"), ("-7", "-7"), ("7.0", "7"), ("-7.00", "-7"),
         ("2.50", "2.5"), ("0.10", "0.1"), ("-0.010", "-0.01"), ("100", "100"), ("100.00", "100"), ("10.010", "10.01"),
         ("1234567890123456", "1234567890123456"), ("0.1234567890123456", "0.1234567890123456"),
-        (most, most), ("-" + most, "-" + most), (most + ".0", most), ("0." + most, "0." + most),
+        (largest, largest), ("-" + largest, "-" + largest), (largest + ".0", largest), ("0." + largest, "0." + largest),
         ("1" + String(repeating: "0", count: 37), "1" + String(repeating: "0", count: 37)),
         ("1.5" + String(repeating: "0", count: 61), "1.5"),
         ("0." + String(repeating: "0", count: 60) + "10", "0." + String(repeating: "0", count: 60) + "1"),
@@ -33,7 +33,7 @@ import Testing
             "1e3",
             "1E3", "1e-3", "0x1F", "1,5", "1 ", " 1", "1_000", "NaN", "Infinity", "-Infinity", "１", "1\u{0}", "½", "1-",
             "1-2", "--", "-0x0", "1.5-", "$1", "1.5e0", "1/2", "true",
-            "1" + String(repeating: "0", count: 38), most + ".5", "1." + String(repeating: "1", count: 38),
+            "1" + String(repeating: "0", count: 38), largest + ".5", "1." + String(repeating: "1", count: 38),
             "0." + String(repeating: "1", count: 39), "1.5" + String(repeating: "0", count: 62),
             "0." + String(repeating: "0", count: 63), String(repeating: "1", count: 10_000),
         ])
@@ -113,11 +113,13 @@ import Testing
             ("0.01", "999.99", "0.0099999999999999999999999999999999999", false),
             ("0.1", nil, "0.1", true), ("0.1", nil, "0.09999999999999999999999999999", false),
             (nil, "0.3", "0.3", true), (nil, "0.3", "0.30000000000000000000000001", false),
-            (nil, "0.3", "-" + most, true), ("-1.5", "-0.5", "-1", true), ("-1.5", "-0.5", "-1.50000000000001", false),
+            (nil, "0.3", "-" + largest, true), ("-1.5", "-0.5", "-1", true),
+            ("-1.5", "-0.5", "-1.50000000000001", false),
             ("-1.5", "-0.5", "-0.4", false), ("-1.5", "-0.5", "0", false), ("0", nil, "-0", true),
             ("0", "0", "0.00", true),
             ("0", "0", "0.0000000001", false), ("9007199254740993", nil, "9007199254740992", false),
-            (most, most, most, true), (nil, most, most, true), ("-2", "10", "9", true), ("2", "10", "3", true),
+            (largest, largest, largest, true), (nil, largest, largest, true), ("-2", "10", "9", true),
+            ("2", "10", "3", true),
         ] as [(String?, String?, String, Bool)])
     func bounds(min: String?, max: String?, text: String, isWithin: Bool) {
         #expect((FieldType.decimal(min: min, max: max).canonicalText(text) != nil) == isWithin)

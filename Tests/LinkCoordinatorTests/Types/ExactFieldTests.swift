@@ -257,7 +257,7 @@ import Testing
         let error = #expect(throws: LinkError.self) {
             try table.link(route: isPrice ? "price" : "event", models: models)
         }
-        #expect(error?.code == .value && error?.place == (isPrice ? "Price." : "Event.") + field)
+        #expect(error?.code == .value && error?.position == (isPrice ? "Price." : "Event.") + field)
     }
 
     /// A type with its canonical form and its default, or with a part of the error.
@@ -269,7 +269,7 @@ import Testing
             ("decimal(1..1.0)", "decimal(1..1)", nil), ("decimal=1.50", "decimal", "1.5"),
             ("decimal(0..1)=0.50", "decimal(0..1)", "0.5"),
             ("list<decimal(0.5..)>(1..3)", "list<decimal(0.5..)>(1..3)", nil),
-            ("decimal(..\(DecimalTests.most))?", "decimal(..\(DecimalTests.most))", nil),
+            ("decimal(..\(DecimalTests.largest))?", "decimal(..\(DecimalTests.largest))", nil),
             ("datetime", "datetime", nil), ("datetime?", "datetime", nil), ("list<datetime>", "list<datetime>", nil),
             ("datetime=2025-01-31T14:00:00+02:00", "datetime", "2025-01-31T12:00:00Z"),
         ] as [(String, String, String?)])
@@ -289,7 +289,7 @@ import Testing
             ("decimal(1..2", "expected bounds such as"), ("decimal(1...2)", "the bound `.2` is not a decimal number"),
             ("decimal(1e3..)", "the bound `1e3` is not a decimal number"),
             ("decimal(1 ..2)", "the bound `1 ` is not a decimal number"),
-            ("decimal(..1\(DecimalTests.most))", "with at most 38 digits"),
+            ("decimal(..1\(DecimalTests.largest))", "with at most 38 digits"),
             ("decimal(2.5..2.49)", "write `(2.49..2.5)`"), ("decimal(0..1)=2", "the default `2` is not a value"),
             ("decimal(0..1)=x", "the default `x` is not a value"),
             ("datetime=2025-01-31", "the default `2025-01-31` is not a value"),

@@ -14,7 +14,7 @@ internal import Testing
         }
         let citation = #/(\w+Reference), ((?:"[^"]+"(?:, | and )?)+)/#
         var count = 0
-        var wrong: [String] = []
+        var unresolved: [String] = []
         for file in files where file.path.hasPrefix("Sources/") && file.suffix == "swift" {
             // A citation can continue in the next line of its comment.
             let text = (file.text ?? "").replacing(#/\n *\/{2,3} ?/#, with: " ")
@@ -22,21 +22,21 @@ internal import Testing
                 for section in match.2.split(separator: "\"").enumerated() where section.offset % 2 == 0 {
                     count += 1
                     let isThere = headings[String(match.1)]?.contains(String(section.element)) ?? false
-                    if !isThere { wrong.append("\(file.path): \(match.1), \(section.element)") }
+                    if !isThere { unresolved.append("\(file.path): \(match.1), \(section.element)") }
                 }
             }
         }
         #expect(count > 50)
-        #expect(wrong == [])
+        #expect(unresolved == [])
     }
 
     @Test("No comment cites the specification that the references replace")
     func oldSpecification() throws {
         // The words are split, so that this file does not contain them.
-        let words = ["route-" + "table.md", "kafka-" + "worker.md", "events" + ".md", "payload-" + "formats"]
-        let places = ["StrictJSON", "LinkIngest", "LinkCoordinator", "RouteAnalysis"].map { "Sources/\($0)/" }
-        let found = try Checkout.trackedFiles().filter { file in places.contains { file.path.hasPrefix($0) } }
-            .flatMap { file in words.filter { file.text?.contains($0) ?? false }.map { "\(file.path): \($0)" } }
+        let formerNames = ["route-" + "table.md", "kafka-" + "worker.md", "events" + ".md", "payload-" + "formats"]
+        let folders = ["StrictJSON", "LinkIngest", "LinkCoordinator", "RouteAnalysis"].map { "Sources/\($0)/" }
+        let found = try Checkout.trackedFiles().filter { file in folders.contains { file.path.hasPrefix($0) } }
+            .flatMap { file in formerNames.filter { file.text?.contains($0) ?? false }.map { "\(file.path): \($0)" } }
         #expect(found == [])
     }
 }

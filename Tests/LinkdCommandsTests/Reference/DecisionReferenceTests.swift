@@ -19,16 +19,16 @@ internal import Testing
         arguments: [
             ("Members", ""), ("Stack entries", "/$defs/entry"), ("Resume", "/properties/resume"),
         ])
-    func members(section: String, place: String) throws {
+    func members(section: String, pointer: String) throws {
         let table = try #require(page.table(section, "Member"))
-        let object = try #require(SchemaKeyTests.value(at: place, in: schema))
+        let object = try #require(SchemaKeyTests.value(at: pointer, in: schema))
         #expect(table.names == object["properties"]?.object?.map(\.name))
     }
 
     @Test("The reference has the outcomes")
     func outcomes() throws {
-        let words = schema["properties"]?["outcome"]?["enum"]?.array?.compactMap(\.string)
-        #expect(page.table("Outcomes", "Outcome")?.names == words)
+        let codes = schema["properties"]?["outcome"]?["enum"]?.array?.compactMap(\.string)
+        #expect(page.table("Outcomes", "Outcome")?.names == codes)
     }
 
     @Test("The reference has the reasons, in the order in which they are detected")
@@ -46,9 +46,9 @@ internal import Testing
 
     @Test("The schema and the reference have the same reasons")
     func schemaReasons() throws {
-        let words = Set(schema["properties"]?["reason"]?["enum"]?.array?.compactMap(\.string) ?? [])
+        let codes = Set(schema["properties"]?["reason"]?["enum"]?.array?.compactMap(\.string) ?? [])
         let reserved: Set = ["expired", "open_app", "needs_resolution"]
-        #expect(words.subtracting(reserved) == Set(ReasonCode.allCases.map(\.rawValue)))
+        #expect(codes.subtracting(reserved) == Set(ReasonCode.allCases.map(\.rawValue)))
         #expect(reserved.isSubset(of: Set(ReferencePage.code(page.text))))
     }
 

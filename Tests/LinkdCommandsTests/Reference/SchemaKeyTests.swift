@@ -13,7 +13,7 @@ internal import Testing
     }
 
     /// Returns the location of an object's properties in the schema of tables, as a JSON pointer.
-    static func place(of object: TableObject) -> String {
+    static func pointer(of object: TableObject) -> String {
         switch object {
         case .file: ""
         case .table: "/properties/table"
@@ -55,9 +55,9 @@ internal import Testing
 
     @Test("The schema of tables has the keys of every object", arguments: TableObject.allCases)
     func keys(object: TableObject) throws {
-        let place = try #require(Self.value(at: Self.place(of: object), in: try Self.schema("table")))
-        #expect(Set(place["properties"]?.object?.map(\.name) ?? []) == Set(object.keys))
-        #expect(Set(place["required"]?.array?.compactMap(\.string) ?? []) == Set(object.required))
+        let definition = try #require(Self.value(at: Self.pointer(of: object), in: try Self.schema("table")))
+        #expect(Set(definition["properties"]?.object?.map(\.name) ?? []) == Set(object.keys))
+        #expect(Set(definition["required"]?.array?.compactMap(\.string) ?? []) == Set(object.required))
     }
 
     @Test("The schema of tables has the schema versions that the library supports")
@@ -69,7 +69,7 @@ internal import Testing
 
     @Test("The schema of tables has the limits of a link")
     func limits() throws {
-        let place = Self.value(at: Self.place(of: .linkLimits), in: try Self.schema("table"))
+        let definition = Self.value(at: Self.pointer(of: .linkLimits), in: try Self.schema("table"))
         let limits = TableSource.LinkLimits()
         let expected = [
             ("maxBytes", limits.maxBytes, TableSource.LinkLimits.bytesBounds),
@@ -77,7 +77,7 @@ internal import Testing
             ("maxQueryItems", limits.maxQueryItems, TableSource.LinkLimits.queryItemsBounds),
         ]
         for (name, otherwise, bounds) in expected {
-            let property = place?["properties"]?[name]
+            let property = definition?["properties"]?[name]
             #expect(property?["default"]?.integer == Int64(otherwise))
             #expect(property?["minimum"]?.integer == bounds.lowerBound)
             #expect(property?["maximum"]?.integer == bounds.upperBound)
@@ -97,8 +97,8 @@ internal import Testing
         }
         let values = ["decimal=-0.5", "datetime=2025-01-31T14:00:00Z", "list<datetime>(1..2)", "decimal(..-0.5)?"]
         #expect(values.allSatisfy { $0.wholeMatch(of: form) != nil })
-        let wrong = ["decimal(5)", "decimal(1e3..)", "decimal(.5..)", "datetime(1..2)", "datetimes", "money"]
-        #expect(wrong.allSatisfy { $0.wholeMatch(of: form) == nil })
+        let invalid = ["decimal(5)", "decimal(1e3..)", "decimal(.5..)", "datetime(1..2)", "datetimes", "money"]
+        #expect(invalid.allSatisfy { $0.wholeMatch(of: form) == nil })
     }
 
     @Test("Every property of a schema has a description", arguments: ["table", "event"])
@@ -110,9 +110,9 @@ internal import Testing
     }
 
     /// Collects the properties without a description, in a schema and the schemas inside it.
-    private static func walk(_ schema: JSONValue, _ place: String, _ root: JSONValue, _ missing: inout [String]) {
+    private static func walk(_ schema: JSONValue, _ pointer: String, _ root: JSONValue, _ missing: inout [String]) {
         for property in schema["properties"]?.object ?? [] {
-            let own = "\(place)/\(property.name)"
+            let own = "\(pointer)/\(property.name)"
             // `false` forbids the property.
             guard property.value.object != nil else { continue }
             let target = property.value["$ref"]?.string.flatMap { value(at: String($0.dropFirst()), in: root) }
@@ -120,15 +120,15 @@ internal import Testing
             walk(property.value, own, root, &missing)
         }
         for key in ["items", "additionalProperties"] {
-            if let inner = schema[key] { walk(inner, "\(place)/\(key)", root, &missing) }
+            if let inner = schema[key] { walk(inner, "\(pointer)/\(key)", root, &missing) }
         }
         for key in ["oneOf", "prefixItems"] {
             for (index, inner) in (schema[key]?.array ?? []).enumerated() {
-                walk(inner, "\(place)/\(key)/\(index)", root, &missing)
+                walk(inner, "\(pointer)/\(key)/\(index)", root, &missing)
             }
         }
         for inner in schema["$defs"]?.object ?? [] {
-            walk(inner.value, "\(place)/$defs/\(inner.name)", root, &missing)
+            walk(inner.value, "\(pointer)/$defs/\(inner.name)", root, &missing)
         }
     }
 }

@@ -14,7 +14,7 @@ import Testing
               "routes": [ { "id": "r", "match": "/r", "to": { "path": "/c/s" },
                             "bind": { "M": { "v": "query.v", "l": "query.l" } } } ] }
             """#
-        let (table, problems, _) = RouteTable.check(Array(file.utf8), advises: true)
+        let (table, problems, _) = RouteTable.check(Array(file.utf8), includesAdvice: true)
         #expect(problems.map(\.message) == [])
         return try #require(table)
     }

@@ -170,10 +170,10 @@ internal import Testing
                 "not a SHA-256"
             ),
         ])
-    func refused(arguments: [String], code: Int32, words: String) throws {
+    func refused(arguments: [String], code: Int32, message: String) throws {
         let result = try LinkdProcess.run(["routes", "export", SampleTables.path("anchor")] + arguments)
         #expect(result.code == code)
-        #expect(result.err.contains(words), "\(result.err)")
+        #expect(result.err.contains(message), "\(result.err)")
     }
 
     @Test("A table without web links cannot be exported for a site")

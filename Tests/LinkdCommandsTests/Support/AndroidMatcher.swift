@@ -90,19 +90,19 @@ struct AndroidMatcher {
     /// A token of a pattern: its characters, and the allowed number of repetitions.
     private struct Token {
         var matches: (UInt16) -> Bool
-        var least = 1
-        var most = 1
+        var minCount = 1
+        var maxCount = 1
     }
 
     private static func advanced(_ pattern: [UInt16], _ text: [UInt16]) -> Bool {
         var at = 0
         for token in tokens(pattern) {
-            var taken = 0
-            while taken < token.most, at < text.count, token.matches(text[at]) {
-                taken += 1
+            var count = 0
+            while count < token.maxCount, at < text.count, token.matches(text[at]) {
+                count += 1
                 at += 1
             }
-            if taken < token.least { return false }
+            if count < token.minCount { return false }
         }
         return at == text.count
     }
@@ -129,13 +129,15 @@ struct AndroidMatcher {
                 }
                 let own = ranges
                 tokens.append(Token { unit in own.contains { $0.contains(unit) } != isInverse })
-            case code("*"): (tokens[tokens.count - 1].least, tokens[tokens.count - 1].most) = (0, .max)
-            case code("+"): tokens[tokens.count - 1].most = .max
+            case code("*"): (tokens[tokens.count - 1].minCount, tokens[tokens.count - 1].maxCount) = (0, .max)
+            case code("+"): tokens[tokens.count - 1].maxCount = .max
             case code("{"):
                 let text = String(decoding: rest.prefix { $0 != code("}") }, as: UTF16.self)
                 rest = rest.dropFirst(text.utf16.count + 1)
                 let bounds = text.split(separator: ",").compactMap { Int($0) }
-                (tokens[tokens.count - 1].least, tokens[tokens.count - 1].most) = (bounds[0], bounds[bounds.count - 1])
+                (tokens[tokens.count - 1].minCount, tokens[tokens.count - 1].maxCount) = (
+                    bounds[0], bounds[bounds.count - 1]
+                )
             case code("\\"):
                 let escaped = rest.popFirst() ?? 0
                 tokens.append(Token { $0 == escaped })

@@ -37,14 +37,14 @@ struct AppleMatcher {
 
     private func matches(_ component: JSONValue, _ path: String, _ items: [Substring]) -> Bool {
         guard matches(Array(component["/"]?.string ?? "*"), Array(path)) else { return false }
-        for wanted in component["?"]?.object ?? [] {
+        for constraint in component["?"]?.object ?? [] {
             // All items with the name must match. A missing item counts as empty text.
             var values: [String] = []
             for item in items {
                 let pair = item.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-                if pair[0] == wanted.name { values.append(pair.count > 1 ? String(pair[1]) : "") }
+                if pair[0] == constraint.name { values.append(pair.count > 1 ? String(pair[1]) : "") }
             }
-            let pattern = Array(wanted.value.string ?? "*")
+            let pattern = Array(constraint.value.string ?? "*")
             guard (values.isEmpty ? [""] : values).allSatisfy({ matches(pattern, Array($0)) }) else { return false }
         }
         return true
@@ -83,8 +83,8 @@ struct AppleMatcher {
         return result
     }
 
-    private func equal(_ wanted: Character, _ found: Character) -> Bool {
-        wanted == "?" || wanted == found || (!caseSensitive && wanted.lowercased() == found.lowercased())
+    private func equal(_ expected: Character, _ found: Character) -> Bool {
+        expected == "?" || expected == found || (!caseSensitive && expected.lowercased() == found.lowercased())
     }
 
     private func alternatives(_ name: String) -> [[Character]] {

@@ -4,18 +4,18 @@ internal import TestSupport
 /// The built `linkd` as a separate process that receives signals from the test.
 final class RunningLinkd {
     private let process = Process()
-    private let place: URL
+    private let directory: URL
     private let ended = DispatchSemaphore(value: 0)
 
     /// Starts a command line.
     ///
     /// Only the library path of the test's environment is inherited.
     init(_ arguments: [String]) throws {
-        place = FileManager.default.temporaryDirectory.appending(path: "running-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
+        directory = FileManager.default.temporaryDirectory.appending(path: "running-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
         let files = try ["out", "err"].map { name in
-            try Data().write(to: place.appending(path: name))
-            return try FileHandle(forWritingTo: place.appending(path: name))
+            try Data().write(to: directory.appending(path: name))
+            return try FileHandle(forWritingTo: directory.appending(path: name))
         }
         process.executableURL = URL(fileURLWithPath: BuiltProgram.linkd)
         process.arguments = arguments
@@ -31,11 +31,11 @@ final class RunningLinkd {
 
     deinit {
         if process.isRunning { Foundation.kill(process.processIdentifier, SIGKILL) }
-        try? FileManager.default.removeItem(at: place)
+        try? FileManager.default.removeItem(at: directory)
     }
 
     /// The standard error so far.
-    var log: String { (try? String(contentsOf: place.appending(path: "err"), encoding: .utf8)) ?? "" }
+    var log: String { (try? String(contentsOf: directory.appending(path: "err"), encoding: .utf8)) ?? "" }
 
     /// The last line of `log`.
     var lastLine: String { log.split(separator: "\n").last.map(String.init) ?? "" }
@@ -47,7 +47,7 @@ final class RunningLinkd {
     ///
     /// - Returns: False if the time limit passes before.
     func says(_ text: String, within seconds: Double = 60) -> Bool {
-        waits(seconds: seconds) {
+        becomesTrue(withinSeconds: seconds) {
             if log.contains(text) { return true }
             Thread.sleep(forTimeInterval: 0.01)
             return !isRunning && log.contains(text)

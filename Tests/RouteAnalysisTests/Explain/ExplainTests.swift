@@ -18,8 +18,11 @@ import Testing
             device: DeviceFacts(app: "6.1.0"))
         #expect(trace.candidates.map(\.route) == ["item"])
         #expect(trace.candidates.map(\.pattern) == ["/p/{id:uuid}"])
-        #expect(trace.candidates.map(\.chosen) == [true])
-        #expect(trace.rejected.contains { $0.route == "new-items" && $0.at == 1 && $0.want == "new" })
+        #expect(trace.candidates.map(\.isChosen) == [true])
+        #expect(
+            trace.rejected.contains {
+                $0.route == "new-items" && $0.firstMismatchedSegment == 1 && $0.expected == "new"
+            })
         #expect(trace.variants.map(\.because) == ["no capability ar", "app 6.1.0 >= 4.0.0"])
         #expect(trace.variants.map(\.holds) == [false, true])
         #expect(trace.decision.variant == 1)
@@ -96,7 +99,7 @@ import Testing
     @Test("A redirect has the path that was searched again, and a guard has the missing claim")
     func redirects() throws {
         let trace = try Self.anchor().explain(.link("shop:///o/12"), device: DeviceFacts(app: "6.0.0"))
-        #expect(trace.candidates.first { $0.chosen }?.route == "old-order")
+        #expect(trace.candidates.first { $0.isChosen }?.route == "old-order")
         #expect(
             trace.redirects.map { [$0.route, $0.to, $0.segments?.joined(separator: "/"), $0.leadsTo] }
                 == [["old-order", "/orders/{order}", "orders/12", "order"]])
@@ -132,8 +135,8 @@ import Testing
         #expect(trace.bindings.map(\.raw) == [["%41b"], ["x", "%C3%A9"]])
         #expect(trace.bindings.map(\.value) == ["Ab", ["x", "é"]])
         let demo = try RouteTable(json: TableFiles.shipped("seeds/coordinator-demo"))
-        let wrong = demo.explain(.link("coordinator://product?id=x&count=7"))
-        #expect(wrong.bindings.map(\.result) == [.invalid, .bound])
-        #expect(wrong.parts.map(\.use) == [nil, "literal", "Product.id", "Product.count"])
+        let invalid = demo.explain(.link("coordinator://product?id=x&count=7"))
+        #expect(invalid.bindings.map(\.result) == [.invalid, .bound])
+        #expect(invalid.parts.map(\.use) == [nil, "literal", "Product.id", "Product.count"])
     }
 }

@@ -126,7 +126,7 @@ struct FailingLink: Sendable, CustomTestStringConvertible {
         if let route = one.route {
             let nearest = try #require(trace.rejected.first)
             #expect(nearest.route == route && nearest.isNear, "\(trace.text)")
-            if let miss = one.miss { #expect(nearest.misses.map(\.text) == [miss], "\(trace.text)") }
+            if let miss = one.miss { #expect(nearest.mismatches.map(\.text) == [miss], "\(trace.text)") }
             let line = try #require(trace.text.split(separator: "\n").first { $0.hasPrefix("nearest") })
             #expect(line.contains(route) && line.contains(one.miss ?? ""))
         } else {
@@ -188,8 +188,8 @@ struct FailingLink: Sendable, CustomTestStringConvertible {
         let anchor = try TableFiles.anchor()
         let missed = anchor.explain(.link("shop:///zzzz"))
         #expect(missed.decision.isFallback && missed.text.hasPrefix("decision   navigate by fallback  no_route\n"))
-        let taken = anchor.explain(.link("shop:///p/new"))
-        #expect(!taken.decision.isFallback && taken.text.hasPrefix("decision   navigate  by new-items\n"))
+        let matched = anchor.explain(.link("shop:///p/new"))
+        #expect(!matched.decision.isFallback && matched.text.hasPrefix("decision   navigate  by new-items\n"))
         let excluded = anchor.explain(.link("https://shop.example/legal/a"))
         #expect(!excluded.decision.isFallback && excluded.text.hasPrefix("decision   external  by legal\n"))
         let shop = try Self.shop()
@@ -208,12 +208,12 @@ struct FailingLink: Sendable, CustomTestStringConvertible {
                 { "id": "a", "match": "/file/v{n:int(1..9)}.PDF", "to": { "root": true } } ] }
             """#
         let table = try #require(RouteTable.unchecked(Array(file.utf8)))
-        for (link, want) in [
+        for (link, expected) in [
             ("t:///kind/x", "enum(New|Best|Old)"), ("t:///code/0", "[z-za-fA-C]{2,4}"),
             ("t:///file/v10.pdf", "v{n:int(1..9)}.PDF"),
         ] {
             let nearest = try #require(table.explain(.link(link)).rejected.first)
-            #expect(nearest.want == want && nearest.misses.map(\.want) == [want], "\(nearest)")
+            #expect(nearest.expected == expected && nearest.mismatches.map(\.expected) == [expected], "\(nearest)")
         }
     }
 
@@ -265,8 +265,9 @@ struct FailingLink: Sendable, CustomTestStringConvertible {
             for link in Self.links.map(\.link) + ["shop:///", "shop:///o/7", "https://shop.example/legal/a/b"] {
                 let trace = table.explain(.link(link))
                 guard trace.link != nil else { continue }
-                let taking = trace.candidates.map(\.pattern)
-                #expect(trace.rejected.allSatisfy { !$0.misses.isEmpty && !taking.contains($0.pattern) }, "\(link)")
+                let matching = trace.candidates.map(\.pattern)
+                #expect(
+                    trace.rejected.allSatisfy { !$0.mismatches.isEmpty && !matching.contains($0.pattern) }, "\(link)")
                 #expect(trace.candidates.isEmpty == (trace.failure?.reason == "no_route"), "\(link)")
             }
         }

@@ -123,7 +123,7 @@ extension TableChecks {
     mutating func checkUnusedCaptures(_ index: Int) {
         let route = source.routes[index]
         var warned = Set<String>()
-        for pattern in route.patterns where !pattern.leavesOptionalOut {
+        for pattern in route.patterns where !pattern.omitsOptionalPart {
             for capture in pattern.path.captures where !capture.isTail && warned.insert(capture.name).inserted {
                 if Self.isAnything(capture.name) || source.uses(capture.name, index, names) { continue }
                 problems.warning(

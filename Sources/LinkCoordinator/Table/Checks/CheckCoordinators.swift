@@ -13,7 +13,7 @@ extension TableChecks {
             }
             for screen in coordinator.screens { check(screen, of: coordinator) }
         }
-        checkParentLines()
+        checkParentCycles()
     }
 
     private mutating func check(_ screen: TableSource.Screen, of coordinator: TableSource.Coordinator) {
@@ -67,25 +67,25 @@ extension TableChecks {
     }
 
     /// Reports cycles of parents, each once, at its first coordinator in the file.
-    private mutating func checkParentLines() {
+    private mutating func checkParentCycles() {
         var done = Set<Int>()
         for start in source.coordinators.indices where !done.contains(start) {
-            var line: [Int] = []
+            var chain: [Int] = []
             var passed = Set<Int>()
             var next: Int? = start
             while let coordinator = next, !done.contains(coordinator), passed.insert(coordinator).inserted {
-                line.append(coordinator)
+                chain.append(coordinator)
                 next = source.coordinators[coordinator].parent.flatMap { names.coordinators[$0.value] }
             }
-            if let next, let first = line.firstIndex(of: next) {
-                let circle = line[first...].map { source.coordinators[$0].name.value }
+            if let next, let first = chain.firstIndex(of: next) {
+                let cycle = chain[first...].map { source.coordinators[$0].name.value }
                 let parent = source.coordinators[next].parent
                 problems.error(
                     .parentCycle, at: parent?.offset ?? 0,
-                    "the parents of coordinators form a cycle: \((circle + [circle[0]]).joined(separator: " -> "))",
+                    "the parents of coordinators form a cycle: \((cycle + [cycle[0]]).joined(separator: " -> "))",
                     suggestion: "remove `parent` from one of them")
             }
-            done.formUnion(line)
+            done.formUnion(chain)
         }
     }
 

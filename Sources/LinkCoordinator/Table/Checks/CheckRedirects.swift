@@ -32,9 +32,9 @@ extension TableChecks {
             }
         }
         let ending = ending(steps, ends.lists)
-        var told = Set<Int>()
-        for index in steps.keys.sorted() where !told.contains(index) && !ending.contains(index) {
-            told.formUnion(reportCycle(index, steps, ends.lists))
+        var reported = Set<Int>()
+        for index in steps.keys.sorted() where !reported.contains(index) && !ending.contains(index) {
+            reported.formUnion(reportCycle(index, steps, ends.lists))
         }
     }
 
@@ -94,25 +94,25 @@ extension TableChecks {
                 segments.append(bytes)
             }
             let index = ends.index(of: source)
-            return ends.step(template.value.text) { routes(taking: segments, index) }
+            return ends.step(template.value.text) { routes(matching: segments, index) }
         }
     }
 
     /// Returns the routes with the best of the patterns that match a path.
-    private func routes(taking segments: [[UInt8]], _ paths: PathIndex) -> [Int] {
+    private func routes(matching segments: [[UInt8]], _ paths: PathIndex) -> [Int] {
         var best: Pattern?
         var routes: [Int] = []
-        let taking = paths.patterns(taking: segments) {
+        let matching = paths.patterns(matching: segments) {
             names.coordinators[String(decoding: $0, as: UTF8.self)] != nil
         }
-        for place in taking {
-            let pattern = source.routes[place.route].patterns[place.pattern].path
+        for position in matching {
+            let pattern = source.routes[position.route].patterns[position.pattern].path
             let order = best.map { Pattern.compare(pattern, $0) } ?? -1
             if order < 0 {
                 best = pattern
-                routes = [place.route]
-            } else if order == 0, routes.last != place.route {
-                routes.append(place.route)
+                routes = [position.route]
+            } else if order == 0, routes.last != position.route {
+                routes.append(position.route)
             }
         }
         return routes
@@ -120,19 +120,19 @@ extension TableChecks {
 
     /// Reports a chain of redirects that never ends, and returns its routes.
     private mutating func reportCycle(_ index: Int, _ steps: [Int: Step], _ lists: [[Int]]) -> [Int] {
-        var way = [index]
-        while case .routes(let list) = steps[way[way.count - 1]] ?? .open, let first = lists[list].first {
-            way.append(first)
-            if way.dropLast().contains(first) || way.count > Self.maxRedirects + 2 { break }
+        var chain = [index]
+        while case .routes(let list) = steps[chain[chain.count - 1]] ?? .open, let first = lists[list].first {
+            chain.append(first)
+            if chain.dropLast().contains(first) || chain.count > Self.maxRedirects + 2 { break }
         }
-        let ids = way.map { source.routes[$0].id.value }
+        let ids = chain.map { source.routes[$0].id.value }
         let route = source.routes[index]
         problems.error(
             .redirectCycle, at: route.offset,
             "the redirects of the route `\(route.id.value)` never end: \(ids.joined(separator: " -> "))",
             suggestion: "redirect each route at most once, and a request at most \(Self.maxRedirects) times",
             routes: Array(Set(ids)).sorted())
-        return way
+        return chain
     }
 
     /// Reports cycles of parent routes, each once.
@@ -145,33 +145,33 @@ extension TableChecks {
         }
         var done = [Bool](repeating: false, count: parents.count)
         for start in source.routes.indices where !done[start] {
-            var line: [(route: Int, next: Int)] = [(start, 0)]
-            var places = [start: 0]
-            while let last = line.last {
+            var chain: [(route: Int, next: Int)] = [(start, 0)]
+            var positions = [start: 0]
+            while let last = chain.last {
                 guard last.next < parents[last.route].count else {
                     done[last.route] = true
-                    places[last.route] = nil
-                    line.removeLast()
+                    positions[last.route] = nil
+                    chain.removeLast()
                     continue
                 }
-                line[line.count - 1].next += 1
+                chain[chain.count - 1].next += 1
                 let parent = parents[last.route][last.next]
-                if let first = places[parent] {
-                    complainOfParents(line[first...].map(\.route))
-                    for one in line { done[one.route] = true }
+                if let first = positions[parent] {
+                    reportParentCycle(chain[first...].map(\.route))
+                    for one in chain { done[one.route] = true }
                     break
                 }
                 if done[parent] { continue }
-                places[parent] = line.count
-                line.append((parent, 0))
+                positions[parent] = chain.count
+                chain.append((parent, 0))
             }
         }
     }
 
-    private mutating func complainOfParents(_ circle: [Int]) {
-        let ids = (circle + circle.prefix(1)).map { source.routes[$0].id.value }
+    private mutating func reportParentCycle(_ cycle: [Int]) {
+        let ids = (cycle + cycle.prefix(1)).map { source.routes[$0].id.value }
         problems.error(
-            .parentCycle, at: source.routes[circle[0]].offset,
+            .parentCycle, at: source.routes[cycle[0]].offset,
             "the parents of routes form a cycle: \(ids.joined(separator: " -> "))",
             suggestion: "use other `parents` in one of them", routes: Array(Set(ids)).sorted())
     }

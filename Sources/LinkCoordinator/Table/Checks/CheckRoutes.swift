@@ -118,7 +118,7 @@ extension TableChecks {
     /// pattern of the route.
     private mutating func checkTemplate(_ parts: [TableSource.TemplatePart], of index: Int) {
         let route = source.routes[index]
-        let patterns = patterns(capturingFor: index).filter { !$0.leavesOptionalOut }
+        let patterns = patterns(capturingFor: index).filter { !$0.omitsOptionalPart }
         let rewrites = source.blocks.flatMap { $0.rewrites.compactMap(\.name) }
         for part in parts {
             guard case .name(let name) = part, !rewrites.contains(name.value), !damage.link else { continue }

@@ -8,12 +8,12 @@ extension TableChecks {
         do throws(StaticStack.Failure) {
             return try StaticStack.compose(segments, in: source, names: names)
         } catch {
-            complain(error, at: offset, routes: routes)
+            reportStackFailure(error, at: offset, routes: routes)
             return nil
         }
     }
 
-    private mutating func complain(_ failure: StaticStack.Failure, at offset: Int, routes: [String]) {
+    private mutating func reportStackFailure(_ failure: StaticStack.Failure, at offset: Int, routes: [String]) {
         switch failure {
         case .unknownCoordinator(let name):
             unknown(

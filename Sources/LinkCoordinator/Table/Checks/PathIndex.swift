@@ -5,7 +5,7 @@ internal import ByteStorage
 /// Scheme, host, and query are ignored.
 struct PathIndex {
     /// The position of a pattern in the table.
-    struct Place: Hashable {
+    struct PatternPosition: Hashable {
         /// The index of the route.
         var route: Int
         /// The index of the pattern in the route.
@@ -16,8 +16,8 @@ struct PathIndex {
         var literals: [[UInt8]: Int] = [:]
         var others: [Matcher: Int] = [:]
         /// The patterns that end here, and those whose tail begins here.
-        var ended: [Place] = []
-        var tailed: [Place] = []
+        var ended: [PatternPosition] = []
+        var tailed: [PatternPosition] = []
     }
 
     private var nodes = [Node()]
@@ -28,15 +28,15 @@ struct PathIndex {
         self.source = source
         for (route, one) in source.routes.enumerated() {
             for (index, pattern) in one.patterns.enumerated() {
-                add(pattern.path, Place(route: route, pattern: index))
+                add(pattern.path, PatternPosition(route: route, pattern: index))
             }
         }
     }
 
-    private mutating func add(_ pattern: Pattern, _ place: Place) {
+    private mutating func add(_ pattern: Pattern, _ position: PatternPosition) {
         var at = 0
         for matcher in pattern.matchers.dropLast() { at = child(of: at, matcher) }
-        if pattern.matchers.last == .end { nodes[at].ended.append(place) } else { nodes[at].tailed.append(place) }
+        if pattern.matchers.last == .end { nodes[at].ended.append(position) } else { nodes[at].tailed.append(position) }
     }
 
     private mutating func child(of node: Int, _ matcher: Matcher) -> Int {
@@ -52,18 +52,18 @@ struct PathIndex {
     }
 
     /// Returns the patterns that match a path, in the order of the table.
-    func patterns(taking segments: [[UInt8]], isCoordinator: ([UInt8]) -> Bool) -> [Place] {
-        var found: [Place] = []
+    func patterns(matching segments: [[UInt8]], isCoordinator: ([UInt8]) -> Bool) -> [PatternPosition] {
+        var found: [PatternPosition] = []
         let folded = source.foldsPathCase ? segments.map { $0.map(lowerASCII) } : segments
         collect(0, 0, segments, folded, &found)
-        return found.filter { place in
-            source.routes[place.route].patterns[place.pattern].path.matches(
+        return found.filter { position in
+            source.routes[position.route].patterns[position.pattern].path.matches(
                 segments, foldsCase: source.foldsPathCase, isCoordinator: isCoordinator)
         }.sorted { ($0.route, $0.pattern) < ($1.route, $1.pattern) }
     }
 
     private func collect(
-        _ at: Int, _ depth: Int, _ segments: [[UInt8]], _ folded: [[UInt8]], _ found: inout [Place]
+        _ at: Int, _ depth: Int, _ segments: [[UInt8]], _ folded: [[UInt8]], _ found: inout [PatternPosition]
     ) {
         found += nodes[at].tailed
         guard depth < segments.count else {
@@ -72,10 +72,10 @@ struct PathIndex {
         }
         if let child = nodes[at].literals[folded[depth]] { collect(child, depth + 1, segments, folded, &found) }
         for (matcher, child) in nodes[at].others {
-            let taken = segments[depth].withUnsafeBufferPointer {
+            let isMatch = segments[depth].withUnsafeBufferPointer {
                 matcher.matches(ByteView($0), foldsCase: source.foldsPathCase)
             }
-            if taken { collect(child, depth + 1, segments, folded, &found) }
+            if isMatch { collect(child, depth + 1, segments, folded, &found) }
         }
     }
 }

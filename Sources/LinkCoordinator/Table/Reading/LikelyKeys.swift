@@ -20,7 +20,7 @@ enum LikelyKeys {
     ]
 
     /// The keys, with the keys of the objects that contain them.
-    private static let homes: [String: [String]] = [
+    private static let containerKeys: [String: [String]] = [
         "path": ["to"], "root": ["to"], "external": ["to"], "mode": ["to"], "parents": ["to"], "present": ["to"],
         "dismissModals": ["to"], "scheme": ["match"], "host": ["match", "link"], "anySegment": ["match"],
         "case": ["path"], "emptySegments": ["path"], "pairSeparators": ["query"], "names": ["query"],
@@ -36,7 +36,7 @@ enum LikelyKeys {
         "const": ["bind"],
     ]
 
-    /// The keys in `homes` whose values are lists, with the form of their items.
+    /// The keys in `containerKeys` whose values are lists, with the form of their items.
     private static let lists = [
         "variants": "{ \"when\": …, \"to\": … }, { \"to\": … }", "rewrites": "{ \"stripPrefix\": … }",
     ]
@@ -46,9 +46,9 @@ enum LikelyKeys {
         let free = keys.filter { object[$0] == nil }
         if let nearest = NearestName.of(name, among: keys) { return "did you mean `\(nearest)`?" }
         let other = synonyms[name].map { $0.filter(free.contains) } ?? []
-        let home = homes[name].map { $0.filter(keys.contains) } ?? []
-        if let first = home.first, let items = lists[first] { return "move it into \"\(first)\": [ \(items) ]" }
-        if let first = home.first { return "move it into \"\(first)\": { … }" }
+        let candidates = containerKeys[name].map { $0.filter(keys.contains) } ?? []
+        if let first = candidates.first, let items = lists[first] { return "move it into \"\(first)\": [ \(items) ]" }
+        if let first = candidates.first { return "move it into \"\(first)\": { … }" }
         if let first = other.first { return "did you mean `\(first)`?" }
         return "use \(keys.map { "`\($0)`" }.joined(separator: ", "))"
     }
@@ -68,18 +68,18 @@ extension JSONValue {
     }
 
     /// Returns a suggestion for a value of the wrong type, or nil.
-    func advice(wanting wanted: String) -> String? {
+    func advice(expecting expected: String) -> String? {
         switch kind {
         case .null: "remove the key if it has no value"
-        case .string(let text) where wanted.hasPrefix("a list"): "write [\"\(text)\"]"
-        case .string(let text) where wanted == "a number" && Int64(text) != nil: "write \(text) without quotes"
-        case .string(let text) where wanted == "true or false" && ["true", "false"].contains(text):
+        case .string(let text) where expected.hasPrefix("a list"): "write [\"\(text)\"]"
+        case .string(let text) where expected == "a number" && Int64(text) != nil: "write \(text) without quotes"
+        case .string(let text) where expected == "true or false" && ["true", "false"].contains(text):
             "write \(text) without quotes"
-        case .number(let text) where wanted.hasPrefix("a string"): "write \"\(text)\""
-        case .bool(let truth) where wanted.hasPrefix("a string"): "write \"\(truth)\" for a string"
-        case .object where wanted.hasPrefix("a list"): "write it as a list: [ … ]"
-        case .array where wanted == "an object": "write it as an object: { \"NAME\": … }"
-        case .array(let elements) where wanted.hasPrefix("a string") && elements.count == 1: "remove the brackets"
+        case .number(let text) where expected.hasPrefix("a string"): "write \"\(text)\""
+        case .bool(let truth) where expected.hasPrefix("a string"): "write \"\(truth)\" for a string"
+        case .object where expected.hasPrefix("a list"): "write it as a list: [ … ]"
+        case .array where expected == "an object": "write it as an object: { \"NAME\": … }"
+        case .array(let elements) where expected.hasPrefix("a string") && elements.count == 1: "remove the brackets"
         default: nil
         }
     }

@@ -6,14 +6,14 @@ extension TableReader {
         var read: [(key: (Int, Int), binding: TableSource.Binding)] = []
         for model in members(value, "bind") ?? [] {
             let known = modelIndices[model.name]
-            let placed = Located(model.name, at: model.nameOffset - 1)
+            let locatedModel = Located(model.name, at: model.nameOffset - 1)
             for field in members(model.value, "bind of `\(model.name)`") ?? [] {
                 guard let source = source(field.value) else { continue }
                 read.append(
                     (
                         (known?.index ?? models.count, known?.fields[field.name] ?? .max),
                         TableSource.Binding(
-                            model: placed, field: Located(field.name, at: field.nameOffset - 1), source: source)
+                            model: locatedModel, field: Located(field.name, at: field.nameOffset - 1), source: source)
                     ))
             }
         }

@@ -13,14 +13,14 @@ extension TableReader {
             if !seen.insert(name).inserted {
                 problems.error(.duplicate, at: offset, "the query name `\(name)` occurs twice")
             }
-            let placed = Located(name, at: offset)
-            if member.value.isNull { return TableSource.QueryConstraint(name: placed, test: .absent) }
+            let locatedName = Located(name, at: offset)
+            if member.value.isNull { return TableSource.QueryConstraint(name: locatedName, test: .absent) }
             guard case .string = member.value.kind, let text = text(member.value, "a query constraint") else {
                 wrongType(member.value, "a query constraint", "a string, \"*\", or null")
                 return nil
             }
             return TableSource.QueryConstraint(
-                name: placed, test: text.value == "*" ? .present : .equals(text.value))
+                name: locatedName, test: text.value == "*" ? .present : .equals(text.value))
         }
     }
 
@@ -48,7 +48,7 @@ extension TableReader {
 
     /// Reads comparisons such as `>=4.0.0 <6`.
     private mutating func versionTests(_ value: JSONValue, _ what: String) -> [TableSource.Condition.VersionTest] {
-        guard let text = filledText(value, what) else { return [] }
+        guard let text = nonemptyText(value, what) else { return [] }
         var tests: [TableSource.Condition.VersionTest] = []
         for part in text.value.split(separator: " ", omittingEmptySubsequences: false) {
             let relation = TableSource.Condition.VersionTest.Relation.allCases.first { part.hasPrefix($0.rawValue) }

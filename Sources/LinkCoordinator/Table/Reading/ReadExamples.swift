@@ -67,16 +67,16 @@ extension TableReader {
 
     private mutating func example(_ value: JSONValue) -> TableSource.Example? {
         guard let members = object(value, "an example", .example),
-            let key = onlyKey(of: ["link", "request"], in: members), let asked = members[key]
+            let key = onlyKey(of: ["link", "request"], in: members), let content = members[key]
         else { return nil }
-        var request = TableSource.Example.Request.request(asked)
+        var request = TableSource.Example.Request.request(content)
         if key == "link" {
-            guard case .string(let link) = asked.kind else {
-                wrongType(asked, "link", "a string")
+            guard case .string(let link) = content.kind else {
+                wrongType(content, "link", "a string")
                 return nil
             }
             request = .link(link)
-        } else if !checkRequest(asked) {
+        } else if !checkRequest(content) {
             return nil
         }
         if let device = members["device"] { _ = object(device, "device", .deviceFacts) }
@@ -90,7 +90,7 @@ extension TableReader {
 
     private mutating func checkRequest(_ value: JSONValue) -> Bool {
         guard let members = object(value, "request", .exampleRequest),
-            let form = onlyKey(of: ["link", "path", "route", "payload"], in: members), let asked = members[form]
+            let form = onlyKey(of: ["link", "path", "route", "payload"], in: members), let content = members[form]
         else { return false }
         for (key, owner) in [("mode", "path"), ("params", "route")] {
             guard form != owner, let own = members[key] else { continue }
@@ -98,8 +98,8 @@ extension TableReader {
         }
         if let mode = members["mode"] { _ = choice(mode, "mode", TableSource.Target.Mode.replace) }
         if let params = members["params"] { _ = self.members(params, "params") }
-        if form == "payload" { return self.members(asked, "payload") != nil }
-        return text(asked, form) != nil
+        if form == "payload" { return self.members(content, "payload") != nil }
+        return text(content, form) != nil
     }
 
     /// Returns the value with all its texts in NFC.

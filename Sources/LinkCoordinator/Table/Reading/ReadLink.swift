@@ -4,8 +4,8 @@ internal import StrictJSON
 extension TableReader {
     /// Reads `link`: one block, or a list of blocks with disjoint schemes.
     mutating func link(_ value: JSONValue, _ source: inout TableSource) {
-        putsVarsIn = true
-        defer { putsVarsIn = false }
+        replacesVars = true
+        defer { replacesVars = false }
         var blocks = [value]
         if case .array(let elements) = value.kind {
             blocks = elements
@@ -129,7 +129,7 @@ extension TableReader {
         do throws(TextError) {
             return try HostRule.parse(text.value)
         } catch {
-            complain(error, in: text, .badValue)
+            reportTextError(error, in: text, .badValue)
             return nil
         }
     }
@@ -172,7 +172,7 @@ extension TableReader {
     private mutating func dialect(_ value: JSONValue) -> TableSource.QueryDialect {
         var dialect = TableSource.QueryDialect()
         guard let members = object(value, "query", .queryOptions) else { return dialect }
-        if let value = members["pairSeparators"], let text = filledText(value, "query.pairSeparators") {
+        if let value = members["pairSeparators"], let text = nonemptyText(value, "query.pairSeparators") {
             let excluded = Array("=%#".utf8)
             if text.value.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && !excluded.contains($0) }) {
                 dialect.pairSeparators = Array(text.value.utf8)
@@ -215,7 +215,7 @@ extension TableReader {
             }
             return TableSource.Rewrite(pattern: pattern, name: own, text: prefix.value, offset: value.offset)
         } catch {
-            complain(error, in: prefix, .badPattern, .prefix)
+            reportTextError(error, in: prefix, .badPattern, .prefix)
             return nil
         }
     }

@@ -21,7 +21,7 @@ extension TableReader {
                 name: Located(member.name, at: member.nameOffset - 1), type: type, absence: absence,
                 offset: text.offset)
         } catch {
-            complain(error, in: text, .badType)
+            reportTextError(error, in: text, .badType)
             return nil
         }
     }
@@ -67,9 +67,9 @@ extension TableReader {
             return TableSource.Coordinator(
                 name: Located(member.name, at: member.nameOffset - 1),
                 screens: (own["screens"].flatMap { members($0, "screens") } ?? []).map { screen($0) },
-                initial: own["initial"].flatMap { filledText($0, "initial") },
-                parent: own["parent"].flatMap { filledText($0, "parent") },
-                guarding: own["guard"].flatMap { filledText($0, "guard") }, singleSlot: isSingle)
+                initial: own["initial"].flatMap { nonemptyText($0, "initial") },
+                parent: own["parent"].flatMap { nonemptyText($0, "parent") },
+                guarding: own["guard"].flatMap { nonemptyText($0, "guard") }, singleSlot: isSingle)
         }
     }
 
@@ -80,16 +80,16 @@ extension TableReader {
         screen.needs = members["needs"].map { texts($0, "needs") } ?? []
         screen.present = members["present"].map { presentations($0) } ?? []
         screen.nav = bool(members["nav"], "nav", false)
-        screen.view = members["view"].flatMap { filledText($0, "view") }
+        screen.view = members["view"].flatMap { nonemptyText($0, "view") }
         screen.since = members["since"].flatMap { version($0, "since") }
         screen.until = members["until"].flatMap { version($0, "until") }
         screen.requires = members["requires"].map { texts($0, "requires") } ?? []
-        if let text = members["identity"].flatMap({ filledText($0, "identity") }) {
+        if let text = members["identity"].flatMap({ nonemptyText($0, "identity") }) {
             do throws(TextError) {
                 screen.identity = TableSource.IdentityTemplate(
                     parts: try TemplateParser.identity(text.value), offset: text.offset)
             } catch {
-                complain(error, in: text, .badTemplate)
+                reportTextError(error, in: text, .badTemplate)
             }
         }
         return screen

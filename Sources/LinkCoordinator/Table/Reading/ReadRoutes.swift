@@ -57,7 +57,7 @@ extension TableReader {
 
     /// Returns the names that all of the patterns capture.
     private static func sharedNames(_ patterns: [TableSource.RoutePattern]) -> Set<String> {
-        let all = patterns.filter { !$0.leavesOptionalOut }.map { Set($0.path.captures.map(\.name)) }
+        let all = patterns.filter { !$0.omitsOptionalPart }.map { Set($0.path.captures.map(\.name)) }
         return all.dropFirst().reduce(all.first ?? []) { $0.intersection($1) }
     }
 
@@ -112,13 +112,13 @@ extension TableReader {
     ///   - value: The value of the key.
     ///   - names: The names that all patterns of the route capture.
     private mutating func redirect(_ value: JSONValue, _ names: Set<String>) -> TableSource.Redirect? {
-        guard let text = filledText(value, "redirect") else { return nil }
+        guard let text = nonemptyText(value, "redirect") else { return nil }
         guard text.value.hasPrefix("/") else { return redirectByID(text, names).map { .route($0) } }
         do throws(TextError) {
-            let template = try TemplateParser.path(text.value) { place($0, in: text) }
+            let template = try TemplateParser.path(text.value) { fileOffset(of: $0, in: text) }
             return .template(Located(template, at: text.offset))
         } catch {
-            complain(error, in: text, .badTemplate, .redirect(names: names))
+            reportTextError(error, in: text, .badTemplate, .redirect(names: names))
             return nil
         }
     }
@@ -224,10 +224,10 @@ extension TableReader {
                 : try PatternParser.parse(text.value, foldsCase: foldsPathCase)
             return paths.enumerated().map { index, path in
                 TableSource.RoutePattern(
-                    path: path, scheme: nil, host: nil, form: form, leavesOptionalOut: index > 0, offset: text.offset)
+                    path: path, scheme: nil, host: nil, form: form, omitsOptionalPart: index > 0, offset: text.offset)
             }
         } catch {
-            complain(error, in: text, .badPattern, isAnySegment ? nil : .pattern)
+            reportTextError(error, in: text, .badPattern, isAnySegment ? nil : .pattern)
             return []
         }
     }

@@ -59,7 +59,7 @@ extension TableReader {
         let version = isKnown ? versions.version(of: part) : nil
         if version == SchemaVersions.oldest { return }
         schema.add(
-            SchemaUse(part: text(), code: code, offset: place(offset, in: whole), version: version))
+            SchemaUse(part: text(), code: code, offset: fileOffset(of: offset, in: whole), version: version))
     }
 }
 

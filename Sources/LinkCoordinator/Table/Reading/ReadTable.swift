@@ -57,21 +57,21 @@ extension TableReader {
         var source = head(all["table"])
         source.schemaVersion = schema.declared ?? versions.newest
         if let vars = all["vars"] { readVars(vars, &source) }
-        if let link = all["link"] { damage.link = errors { $0.link(link, &source) } }
-        if let models = all["models"] { damage.models = errors { source.models = $0.models(models) } }
+        if let link = all["link"] { damage.link = hasErrors { $0.link(link, &source) } }
+        if let models = all["models"] { damage.models = hasErrors { source.models = $0.models(models) } }
         if let value = all["capabilities"] {
-            damage.capabilities = errors { source.capabilities = $0.capabilities(value) }
+            damage.capabilities = hasErrors { source.capabilities = $0.capabilities(value) }
         }
         if let value = all["coordinators"] {
-            damage.coordinators = errors { source.coordinators = $0.coordinators(value) }
+            damage.coordinators = hasErrors { source.coordinators = $0.coordinators(value) }
         }
-        putsVarsIn = true
-        if let guards = all["guards"] { damage.guards = errors { source.guards = $0.guards(guards) } }
+        replacesVars = true
+        if let guards = all["guards"] { damage.guards = hasErrors { source.guards = $0.guards(guards) } }
         source.externals.hosts = Self.defaultExternals(source.blocks)
-        if let value = all["externals"] { damage.externals = errors { $0.externals(value, &source.externals) } }
+        if let value = all["externals"] { damage.externals = hasErrors { $0.externals(value, &source.externals) } }
         if let routes = all["routes"] { source.routes = self.routes(routes, models: source.models) }
         source.fallback = all["fallback"].map { self.fallback($0) } ?? []
-        putsVarsIn = false
+        replacesVars = false
         for index in source.vars.indices {
             source.vars[index].isUsed = usedVars.contains(source.vars[index].name.value)
         }
@@ -80,7 +80,7 @@ extension TableReader {
     }
 
     /// Reads a part and returns a Boolean value that indicates whether it has problems.
-    private mutating func errors(_ part: (inout TableReader) -> Void) -> Bool {
+    private mutating func hasErrors(in part: (inout TableReader) -> Void) -> Bool {
         let before = problems.count
         part(&self)
         return problems.count > before
@@ -94,7 +94,7 @@ extension TableReader {
             name(id.value, at: id.offset, "a table", .identifier)
             source.id = id
         }
-        if let version = members["version"].flatMap({ filledText($0, "table.version") }) {
+        if let version = members["version"].flatMap({ nonemptyText($0, "table.version") }) {
             if version.value.utf8.count > 256 {
                 problems.error(
                     .badValue, at: version.offset,
@@ -119,7 +119,7 @@ extension TableReader {
         }
         return TableSource.Canary(
             percent: percent, salt: members["salt"].flatMap { text($0, "canary.salt") }?.value ?? "",
-            compareTo: members["compareTo"].flatMap { filledText($0, "canary.compareTo") }?.value,
+            compareTo: members["compareTo"].flatMap { nonemptyText($0, "canary.compareTo") }?.value,
             offset: value.offset)
     }
 

@@ -11,11 +11,11 @@ extension TableReader {
         guard let members = object(value, "a target", .target), let destination = destination(members) else {
             return nil
         }
-        let place = members["path"] ?? members["root"] ?? members["external"] ?? value
+        let destinationValue = members["path"] ?? members["root"] ?? members["external"] ?? value
         var target = TableSource.Target(
             destination: destination, mode: nil, parents: .none, present: nil,
             dismissModals: bool(members["dismissModals"], "dismissModals", false), offset: value.offset,
-            destinationOffset: place.offset)
+            destinationOffset: destinationValue.offset)
         if let mode = members["mode"] { target.mode = choice(mode, "mode", .replace) }
         if let parents = members["parents"] { target.parents = self.parents(parents) }
         if let present = members["present"].flatMap({ text($0, "present") }) {
@@ -43,15 +43,15 @@ extension TableReader {
             problems.error(.badValue, at: value.offset, "root must be true")
             return nil
         }
-        guard let text = filledText(value, key) else { return nil }
+        guard let text = nonemptyText(value, key) else { return nil }
         if key == "path" {
             if let name = Self.capturedName(text.value) { return .captured(Located(name, at: text.offset)) }
             return staticPath(text).map { .path(segments: $0.value) }
         }
         do throws(TextError) {
-            return .external(try TemplateParser.external(text.value) { place($0, in: text) })
+            return .external(try TemplateParser.external(text.value) { fileOffset(of: $0, in: text) })
         } catch {
-            complain(error, in: text, .badTemplate)
+            reportTextError(error, in: text, .badTemplate)
             return nil
         }
     }
@@ -141,7 +141,7 @@ extension TableReader {
             name(member.name, at: member.nameOffset - 1, "a guard", .identifier)
             let what = "the guard `\(member.name)`"
             guard let own = object(member.value, what, .guardRule),
-                let claim = own["claim"].flatMap({ filledText($0, "claim") }),
+                let claim = own["claim"].flatMap({ nonemptyText($0, "claim") }),
                 let otherwise = own["else"].flatMap({ object($0, "else", .guardTarget) }),
                 let target = otherwise["to"].flatMap({ target($0) })
             else { return nil }

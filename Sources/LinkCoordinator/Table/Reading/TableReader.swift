@@ -30,7 +30,7 @@ struct TableReader {
     var usedVars: Set<String> = []
 
     /// A Boolean value that indicates whether `<name>` is replaced by a var in the current part.
-    var putsVarsIn = false
+    var replacesVars = false
 
     /// A Boolean value that indicates whether paths ignore ASCII case.
     var foldsPathCase = false
@@ -62,7 +62,7 @@ package struct TableDamage: Sendable {
     package var routeIDs = false
 
     /// A Boolean value that indicates whether all parts that determine the links of each route were read completely.
-    package var sparesPatterns: Bool { routes.isEmpty && !coordinators && !link && !routeIDs }
+    package var hasAllPatterns: Bool { routes.isEmpty && !coordinators && !link && !routeIDs }
 }
 
 /// The members of an object whose keys were checked.
@@ -143,11 +143,11 @@ extension TableReader {
             wrongType(value, what, "a string")
             return nil
         }
-        return Located(nfc(putsVarsIn ? withVars(raw, value) : raw), at: value.offset)
+        return Located(nfc(replacesVars ? withVars(raw, value) : raw), at: value.offset)
     }
 
     /// Returns a text that must not be empty, or nil.
-    mutating func filledText(_ value: JSONValue, _ what: String) -> Located<String>? {
+    mutating func nonemptyText(_ value: JSONValue, _ what: String) -> Located<String>? {
         guard let text = text(value, what) else { return nil }
         if text.value.isEmpty {
             problems.error(.badValue, at: text.offset, "\(what) must not be empty")
@@ -161,7 +161,7 @@ extension TableReader {
         var seen = Set<String>()
         var read: [Located<String>] = []
         for element in list(value, what) ?? [] {
-            guard let text = filledText(element, "an item of \(what)") else { continue }
+            guard let text = nonemptyText(element, "an item of \(what)") else { continue }
             if seen.insert(text.value).inserted {
                 read.append(text)
             } else {
@@ -173,7 +173,7 @@ extension TableReader {
 
     /// Returns one text or a list of at least one text.
     mutating func textOrTexts(_ value: JSONValue, _ what: String) -> [Located<String>] {
-        if case .string = value.kind { return filledText(value, what).map { [$0] } ?? [] }
+        if case .string = value.kind { return nonemptyText(value, what).map { [$0] } ?? [] }
         guard case .array(let elements) = value.kind else {
             wrongType(value, what, "a string or a list of strings")
             return []
@@ -227,10 +227,10 @@ extension TableReader {
     }
 
     /// Reports a value of the wrong type.
-    mutating func wrongType(_ value: JSONValue, _ what: String, _ wanted: String, suggestion: String? = nil) {
+    mutating func wrongType(_ value: JSONValue, _ what: String, _ expected: String, suggestion: String? = nil) {
         problems.error(
-            .wrongType, at: value.offset, "\(what) must be \(wanted), not \(value.typeText)",
-            suggestion: suggestion ?? value.advice(wanting: wanted))
+            .wrongType, at: value.offset, "\(what) must be \(expected), not \(value.typeText)",
+            suggestion: suggestion ?? value.advice(expecting: expected))
     }
 
     /// Checks a name, and reports one that violates the rule or is reserved.
@@ -255,7 +255,7 @@ extension TableReader {
     ///   - code: The code for a syntax error.
     ///   - role: The role of the text if it is a path. If the error has no suggestion, the correct form of the whole
     ///     path is suggested.
-    mutating func complain(
+    mutating func reportTextError(
         _ error: TextError, in text: Located<String>, _ code: TableProblem.Code, _ role: PathText.Role? = nil
     ) {
         let path = role.map { PathText(text: text.value, role: $0, foldsCase: foldsPathCase) }
@@ -269,14 +269,14 @@ extension TableReader {
             }
         let advice = error.kind == .reservedName ? NameRule.reservedAdvice : nil
         problems.error(
-            own, at: place(error.offset, in: text), error.message,
+            own, at: fileOffset(of: error.offset, in: text), error.message,
             suggestion: error.suggestion ?? path?.advice ?? advice)
     }
 
     /// Returns the offset in the file of a byte of a text.
     ///
     /// It is exact if the file contains the text without escapes and vars. Otherwise, it is the offset of the text.
-    func place(_ offset: Int, in text: Located<String>) -> Int {
+    func fileOffset(of offset: Int, in text: Located<String>) -> Int {
         let start = text.offset + 1
         let bytes = text.value.utf8
         let isExact = start + bytes.count < file.count && file[start..<(start + bytes.count)].elementsEqual(bytes)

@@ -50,8 +50,8 @@ package struct PathText {
 
     /// A Boolean value that indicates whether the path is valid in its role, uses only known names, and has no
     /// `<name>`, which would be a var.
-    var isRight: Bool {
-        if Self.holdsVar(text) { return false }
+    var isValid: Bool {
+        if Self.containsVar(text) { return false }
         do throws(TextError) {
             switch role {
             case .pattern: _ = try PatternParser.parse(text, foldsCase: foldsCase)
@@ -69,7 +69,7 @@ package struct PathText {
     }
 
     /// Returns a Boolean value that indicates whether a text has a `<name>`, which a table replaces by a var.
-    static func holdsVar(_ text: String) -> Bool {
+    static func containsVar(_ text: String) -> Bool {
         text.split(separator: "<", omittingEmptySubsequences: false).dropFirst().contains { piece in
             piece.firstIndex(of: ">").map { NameRule.identifier.matches(String(piece[..<$0])) } ?? false
         }
@@ -90,10 +90,12 @@ package struct PathDraft {
     /// Creates the correct form of a path.
     package init(_ path: PathText) {
         let form = rewrite(path)
-        guard var right = form.map({ PathText(text: $0, role: path.role, foldsCase: path.foldsCase) }) else { return }
-        right.text = nfc(right.text)
-        guard right.isRight, !Self.isForeign(right) else { return }
-        self.form = right.text
+        guard var corrected = form.map({ PathText(text: $0, role: path.role, foldsCase: path.foldsCase) }) else {
+            return
+        }
+        corrected.text = nfc(corrected.text)
+        guard corrected.isValid, !Self.isForeign(corrected) else { return }
+        self.form = corrected.text
     }
 
     /// Records the first finding and the additional steps, and returns the path without the syntax of other routers.
@@ -146,8 +148,8 @@ package struct PathDraft {
     }
 
     /// Returns a Boolean value that indicates whether a query text can be part of both a table and a link.
-    private static func isSayable(_ text: String) -> Bool {
-        !PathText.holdsVar(text) && (try? PatternParser.checkCharacters(text.utf8, at: 0)) != nil
+    private static func isAllowedText(_ text: String) -> Bool {
+        !PathText.containsVar(text) && (try? PatternParser.checkCharacters(text.utf8, at: 0)) != nil
     }
 
     /// Returns the steps for the query of a pattern: constraints for fixed values, and bindings for other ones.
@@ -158,19 +160,19 @@ package struct PathDraft {
         for pair in text.split(separator: "&") {
             let halves = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
             guard let name = SegmentRewriter.text(withoutEscapesIn: halves[0]), !name.isEmpty,
-                !NameRule.isReserved(name), Self.isSayable(name), seen.insert(name).inserted
+                !NameRule.isReserved(name), Self.isAllowedText(name), seen.insert(name).inserted
             else { continue }
             let value = halves.count > 1 ? String(halves[1]) : ""
             if value.isEmpty || "*:{<[$(".contains(value.first ?? " ") || ForeignName.isPlaceholder(value) {
                 bound.append("`query.\(name)`")
             } else if let value = SegmentRewriter.text(withoutEscapesIn: value[...]),
-                !ForeignName.isPlaceholder(value), Self.isSayable(value)
+                !ForeignName.isPlaceholder(value), Self.isAllowedText(value)
             {
                 constraints.append("\(JSONValue(.string(name)).text): \(JSONValue(.string(value)).text)")
             }
         }
-        let wanted = constraints.isEmpty ? [] : ["add \"query\": { \(constraints.joined(separator: ", ")) }"]
-        return wanted + (bound.isEmpty ? [] : ["bind \(bound.joined(separator: ", "))"])
+        let constraintSteps = constraints.isEmpty ? [] : ["add \"query\": { \(constraints.joined(separator: ", ")) }"]
+        return constraintSteps + (bound.isEmpty ? [] : ["bind \(bound.joined(separator: ", "))"])
     }
 }
 

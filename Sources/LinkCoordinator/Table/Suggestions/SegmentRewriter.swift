@@ -94,7 +94,7 @@ struct SegmentRewriter {
         }
     }
 
-    private static func rewrite(_ segment: Substring, isLast: Bool) -> RightSegment? {
+    private static func rewrite(_ segment: Substring, isLast: Bool) -> ConvertedSegment? {
         if segment == "*" || segment == "$" {
             return isLast ? .capture("rest", "+") : .capture("name")
         }
@@ -114,7 +114,7 @@ struct SegmentRewriter {
     }
 
     /// Converts `[id]`, `[[id]]`, `[...id]`, and `[[...id]]`.
-    private static func bracketed(_ segment: Substring, isLast: Bool) -> RightSegment? {
+    private static func bracketed(_ segment: Substring, isLast: Bool) -> ConvertedSegment? {
         guard segment.hasPrefix("["), segment.hasSuffix("]") else { return nil }
         var inner = segment.dropFirst().dropLast()
         let isOptional = inner.hasPrefix("[") && inner.hasSuffix("]")
@@ -136,7 +136,7 @@ struct SegmentRewriter {
     ]
 
     /// Converts `<id>`, `<int:id>`, and `<path:rest>`, and `<id:int>` and `<id:re:[a-z]+>` of Bottle.
-    private static func angled(_ segment: Substring, isLast: Bool) -> RightSegment? {
+    private static func angled(_ segment: Substring, isLast: Bool) -> ConvertedSegment? {
         guard let open = segment.firstIndex(of: "<"), let close = segment.lastIndex(of: ">"), open < close else {
             return nil
         }
@@ -159,7 +159,7 @@ struct SegmentRewriter {
     }
 
     /// Converts `:id`, `:id?`, `:id*`, `:id+`, `:id(\d+)`, `:id{[0-9]+}`, `p-:id`, and `(:id)`.
-    private static func marked(_ segment: Substring, isLast: Bool) -> RightSegment? {
+    private static func marked(_ segment: Substring, isLast: Bool) -> ConvertedSegment? {
         guard let mark = captureMark(segment), let name = ForeignName(after: ":", in: segment[mark...]) else {
             return nil
         }
@@ -182,7 +182,7 @@ struct SegmentRewriter {
     }
 
     /// Converts `*.html` and `img-*`.
-    private static func starred(_ segment: Substring) -> RightSegment? {
+    private static func starred(_ segment: Substring) -> ConvertedSegment? {
         guard let star = segment.firstIndex(of: "*"), segment.count(where: { $0 == "*" }) == 1,
             !segment.contains(where: { "()[]\\^|{}?<>".contains($0) }), !segment.contains(".*")
         else { return nil }
@@ -190,7 +190,7 @@ struct SegmentRewriter {
     }
 
     /// Converts `(\d+)`, `(a|b)`, and `(.*)`.
-    private static func grouped(_ segment: Substring, isLast: Bool) -> RightSegment? {
+    private static func grouped(_ segment: Substring, isLast: Bool) -> ConvertedSegment? {
         var text = segment
         if text.hasPrefix("^") { text = text.dropFirst() }
         if text.hasSuffix("$") { text = text.dropLast() }

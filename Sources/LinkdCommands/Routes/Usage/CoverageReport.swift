@@ -19,7 +19,7 @@ struct CoverageReport {
     /// A row of the report: a route, a variant, or a pattern.
     private struct Row {
         var route: String
-        var what: String
+        var part: String
         var count: Int
         /// A Boolean value that indicates whether the count is known.
         ///
@@ -31,14 +31,14 @@ struct CoverageReport {
     private func rows(_ index: Int) -> [Row] {
         let counted = coverage.routes[index]
         let source = table.source.routes[index]
-        var rows = [Row(route: counted.id, what: "", count: counted.decisions + counted.redirected)]
+        var rows = [Row(route: counted.id, part: "", count: counted.decisions + counted.redirected)]
         for (number, count) in counted.variants.enumerated() {
-            let words = source.variants[safe: number].map { ConditionWords.of($0.when) } ?? ""
-            rows.append(Row(route: "", what: "variant \(number): \(words)", count: count))
+            let condition = source.variants[safe: number].map { ConditionText.text(of: $0.when) } ?? ""
+            rows.append(Row(route: "", part: "variant \(number): \(condition)", count: count))
         }
         guard counted.patterns.count > 1 else { return rows }
         for pattern in counted.patterns {
-            rows.append(Row(route: "", what: pattern.text, count: pattern.decisions, isKnown: coverage.traced > 0))
+            rows.append(Row(route: "", part: pattern.text, count: pattern.decisions, isKnown: coverage.withTrace > 0))
         }
         return rows
     }
@@ -53,11 +53,11 @@ struct CoverageReport {
         var lines = TextTable([("ROUTE", .left), ("PATTERN OR VARIANT", .left), ("SELECTED", .right)])
         for index in order {
             for row in rows(index) {
-                let paint: Style.Paint? = row.isKnown && row.count == 0 ? .bad : nil
+                let role: Style.TextRole? = row.isKnown && row.count == 0 ? .bad : nil
                 lines.add([
                     TextTable.Cell(Escaping.visible(row.route), .name),
-                    TextTable.Cell(Escaping.visible(row.what), paint),
-                    TextTable.Cell(row.isKnown ? "\(row.count)" : "?", paint),
+                    TextTable.Cell(Escaping.visible(row.part), role),
+                    TextTable.Cell(row.isKnown ? "\(row.count)" : "?", role),
                 ])
             }
         }
@@ -78,7 +78,7 @@ struct CoverageReport {
         let given = Dictionary(uniqueKeysWithValues: coverage.reasons.map { ($0.reason.rawValue, $0.decisions) })
         let known = RouteReasons(table)
         let possible = Set(
-            table.source.routes.flatMap { known.of($0).map(\.reason) } + [.noRoute, .scheme, .badEncoding])
+            table.source.routes.flatMap { known.reasons(of: $0).map(\.reason) } + [.noRoute, .scheme, .badEncoding])
         let listed = ReasonCode.allCases.filter { possible.contains($0) || given[$0.rawValue] != nil }.map(\.rawValue)
         let others = given.keys.filter { !listed.contains($0) }.sorted()
         return (listed + others).map { ($0, given[$0] ?? 0) }
@@ -87,13 +87,13 @@ struct CoverageReport {
     /// The remarks that explain the counts.
     private var closing: [String] {
         var lines = [""]
-        let never = neverTaken
+        let never = neverSelected
         lines.append(
             never.isEmpty
                 ? "Every route was selected."
                 : "Never selected: " + never.map(Escaping.visible).joined(separator: ", ") + "."
         )
-        if coverage.traced == 0, coverage.routes.contains(where: { $0.patterns.count > 1 }) {
+        if coverage.withTrace == 0, coverage.routes.contains(where: { $0.patterns.count > 1 }) {
             lines.append(
                 "The counts of patterns require decisions with `explain`, as in `linkd resolve --explain --json`.")
         }
@@ -102,8 +102,8 @@ struct CoverageReport {
                 "Not counted for variants: \(Counts.text(coverage.ofOtherVersions, "decision")) of other versions of "
                     + "the table. A decision identifies its variant by number, which can differ between versions.")
         }
-        if coverage.unknown > 0 {
-            lines.append("Not in this table: the routes of \(Counts.text(coverage.unknown, "decision")).")
+        if coverage.withUnknownRoute > 0 {
+            lines.append("Not in this table: the routes of \(Counts.text(coverage.withUnknownRoute, "decision")).")
         }
         if coverage.ofOtherTables > 0 {
             lines.append("Not counted: \(Counts.text(coverage.ofOtherTables, "decision")) of other tables.")
@@ -113,7 +113,7 @@ struct CoverageReport {
     }
 
     /// The ids of the routes that no decision selected.
-    var neverTaken: [String] { order.map { coverage.routes[$0] }.filter(\.isUnused).map(\.id) }
+    var neverSelected: [String] { order.map { coverage.routes[$0] }.filter(\.isUnused).map(\.id) }
 
     /// The report as one JSON object.
     var json: String {
@@ -122,8 +122,8 @@ struct CoverageReport {
         json.text("table", table.identity)
         json.number("decisions", Int64(coverage.decisions))
         json.number("without_route", Int64(coverage.withoutRoute))
-        json.number("traced", Int64(coverage.traced))
-        json.number("unknown", Int64(coverage.unknown))
+        json.number("traced", Int64(coverage.withTrace))
+        json.number("unknown", Int64(coverage.withUnknownRoute))
         json.number("of_other_versions", Int64(coverage.ofOtherVersions))
         json.number("of_other_tables", Int64(coverage.ofOtherTables))
         json.number("unreadable", Int64(unreadable))
@@ -134,7 +134,7 @@ struct CoverageReport {
         for (reason, count) in reasons { json.number(reason, Int64(count)) }
         json.endObject()
         json.beginArray("never")
-        for id in neverTaken { json.text(nil, id) }
+        for id in neverSelected { json.text(nil, id) }
         json.endArray()
         json.endObject()
         return json.finish()
@@ -152,7 +152,7 @@ struct CoverageReport {
         for pattern in route.patterns {
             json.beginObject()
             json.text("pattern", pattern.text)
-            json.number("decisions", coverage.traced > 0 ? Int64(pattern.decisions) : nil)
+            json.number("decisions", coverage.withTrace > 0 ? Int64(pattern.decisions) : nil)
             json.endObject()
         }
         json.endArray()

@@ -24,7 +24,7 @@ struct DifferenceReport {
                 TextTable.Cell("\(group.count)"), TextTable.Cell(Self.share(group.count, of: difference.total)),
                 TextTable.Cell(Escaping.visible(group.old.text), .name),
                 TextTable.Cell(Escaping.visible(group.new.text), .name),
-                TextTable.Cell(group.breaks == nil ? "compatible" : "breaking"),
+                TextTable.Cell(group.breakage == nil ? "compatible" : "breaking"),
                 TextTable.Cell(Escaping.visible(group.members.joined(separator: ", "))),
             ])
         }
@@ -35,7 +35,7 @@ struct DifferenceReport {
             out.line(
                 "       "
                     + out.style.paint("for example " + Shortening.of(Escaping.visible(group.witness)), .dim))
-            if let breaks = group.breaks { out.line("         " + Escaping.visible(breaks)) }
+            if let breakage = group.breakage { out.line("         " + Escaping.visible(breakage)) }
             ValueLines.print(group.values, limit: 8, on: out)
         }
     }
@@ -59,8 +59,8 @@ struct DifferenceReport {
             json.number("count", Int64(group.count))
             group.old.write("old", to: &json)
             group.new.write("new", to: &json)
-            json.boolean("breaking", group.breaks != nil)
-            if let breaks = group.breaks { json.text("breaks", breaks) }
+            json.boolean("breaking", group.breakage != nil)
+            if let breakage = group.breakage { json.text("breaks", breakage) }
             json.texts("members", group.members)
             json.text("witness", group.witness)
             ValueLines.write(group.values, to: &json)

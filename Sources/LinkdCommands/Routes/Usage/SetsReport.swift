@@ -44,12 +44,12 @@ struct SetsReport {
     func print(on out: Channel) {
         let (changed, others) = (difference.changedSets, difference.otherChanges)
         out.line(
-            "all links and devices: \(changed) of \(Counts.text(difference.sets, "set")) of links changed"
+            "all links and devices: \(changed) of \(Counts.text(difference.comparedSetCount, "set")) of links changed"
                 + (others == 0 ? "" : ", and \(Counts.text(others, "change")) of other requests"))
         for line in limits { out.line(line) }
         for group in difference.groups {
             out.line()
-            let title = group.causes.map(Self.words).joined(separator: " and ")
+            let title = group.causes.map(Self.causeText).joined(separator: " and ")
             let mark = group.isBreaking ? out.style.paint("breaking", .bad) : out.style.paint("compatible", .good)
             out.line(mark + "  " + out.style.name(Escaping.visible(DisplayWidth.cut(title, to: 200))))
             printEffects(of: group, on: out)
@@ -59,12 +59,12 @@ struct SetsReport {
     }
 
     /// Returns a cause in one line: the location in the table, and the old and the new value.
-    private static func words(_ cause: TableDifference.Cause) -> String {
+    private static func causeText(_ cause: TableDifference.Cause) -> String {
         switch (cause.old, cause.new) {
-        case (nil, nil): cause.place
-        case (nil, let new?): "\(cause.place) added: \(new)"
-        case (let old?, nil): "\(cause.place) removed: \(old)"
-        case (let old?, let new?): "\(cause.place): \(old) -> \(new)"
+        case (nil, nil): cause.location
+        case (nil, let new?): "\(cause.location) added: \(new)"
+        case (let old?, nil): "\(cause.location) removed: \(old)"
+        case (let old?, let new?): "\(cause.location): \(old) -> \(new)"
         }
     }
 
@@ -79,31 +79,32 @@ struct SetsReport {
             ])
         }
         for line in table.lines(style: out.style).dropFirst() { out.line("  " + line) }
-        let rest = effects.dropFirst(Self.maxEffects)
-        if !rest.isEmpty {
+        let others = effects.dropFirst(Self.maxEffects)
+        if !others.isEmpty {
             out.line(
-                "  and \(Counts.text(rest.reduce(0) { $0 + $1.changes.count }, "change")) of "
-                    + Counts.text(rest.count, "other kind"))
+                "  and \(Counts.text(others.reduce(0) { $0 + $1.changes.count }, "change")) of "
+                    + Counts.text(others.count, "other kind"))
         }
     }
 
     private func printWitness(_ change: TableDifference.Change, on out: Channel) {
         let device = change.device.json
         let request = Shortening.of(Escaping.visible(change.request.text))
-        let words = "for example \(request)" + (device == "{}" ? "" : " on " + Shortening.of(Escaping.visible(device)))
-        out.line("  " + out.style.paint(words, .dim))
-        if let breaks = change.breaks { out.line("    " + Escaping.visible(breaks)) }
+        let example =
+            "for example \(request)" + (device == "{}" ? "" : " on " + Shortening.of(Escaping.visible(device)))
+        out.line("  " + out.style.paint(example, .dim))
+        if let breakage = change.breakage { out.line("    " + Escaping.visible(breakage)) }
         ValueLines.print(ChangedValues.between(change.old.value, change.new.value), limit: Self.maxValues, on: out)
     }
 
     /// The lines for the sets that were compared only in part.
     private var limits: [String] {
-        let lines = difference.unproved.map { pair in
+        let lines = difference.incompletelyComparedSets.map { pair in
             "compared only in part, other links can differ: "
                 + Escaping.visible(Self.links(old: pair.old, new: pair.new))
         }
         return lines
-            + difference.sampled.map { pair in
+            + difference.sampledSets.map { pair in
                 "compared for only some kinds of devices, others can differ: "
                     + Escaping.visible(Self.links(old: pair.old, new: pair.new))
             }
@@ -121,9 +122,9 @@ extension SetsReport {
     /// Writes the members of the report, with an object for each group.
     func write(to json: inout JSONText) {
         json.beginObject("difference")
-        json.number("sets", Int64(difference.sets))
-        json.boolean("all_devices", difference.sampled.isEmpty)
-        for (name, pairs) in [("unproved", difference.unproved), ("sampled", difference.sampled)] {
+        json.number("sets", Int64(difference.comparedSetCount))
+        json.boolean("all_devices", difference.sampledSets.isEmpty)
+        for (name, pairs) in [("unproved", difference.incompletelyComparedSets), ("sampled", difference.sampledSets)] {
             json.beginArray(name)
             for pair in pairs {
                 json.beginObject()
@@ -146,7 +147,7 @@ extension SetsReport {
         json.beginArray("causes")
         for cause in group.causes {
             json.beginObject()
-            json.text("place", cause.place)
+            json.text("place", cause.location)
             json.text("old", cause.old)
             json.text("new", cause.new)
             json.endObject()
@@ -181,7 +182,7 @@ extension SetsReport {
         case .payload(let payload): json.raw("payload", Array(payload.json.utf8))
         }
         json.raw("device", Array(change.device.json.utf8))
-        if let breaks = change.breaks { json.text("breaks", breaks) }
+        if let breakage = change.breakage { json.text("breaks", breakage) }
         ValueLines.write(ChangedValues.between(change.old.value, change.new.value), to: &json)
     }
 

@@ -5,9 +5,10 @@ enum Shortening {
 
     /// Returns the text, or its start and the number of omitted characters, such as `a:b... 7,800 more characters`.
     static func of(_ text: String) -> String {
-        let left = text.count - limit
-        return left > 0
-            ? "\(text.prefix(limit))... \(grouped(left)) more \(left == 1 ? "character" : "characters")" : text
+        let omittedCount = text.count - limit
+        return omittedCount > 0
+            ? "\(text.prefix(limit))... \(grouped(omittedCount)) more \(omittedCount == 1 ? "character" : "characters")"
+            : text
     }
 
     /// Returns the number with commas between thousands.

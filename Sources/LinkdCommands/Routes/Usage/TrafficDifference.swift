@@ -44,7 +44,7 @@ struct TrafficDifference {
         /// The first input with this change.
         var witness: String
         /// A description of what breaks, or nil for a compatible change.
-        var breaks: String?
+        var breakage: String?
         /// The changed values in the decisions of the first input.
         var values: [ChangedValues.Value]
     }
@@ -82,12 +82,12 @@ struct TrafficDifference {
             }
             let (from, to) = (Side(a), Side(b))
             // If the route or the outcome changed, the other members change with it, so they do not distinguish groups.
-            let breaks = Breakage.of(a, b)
-            let key = Key(old: from, new: to, members: from == to ? members : [], isBreaking: breaks != nil)
+            let breakage = Breakage.description(from: a, to: b)
+            let key = Key(old: from, new: to, members: from == to ? members : [], isBreaking: breakage != nil)
             var group =
                 found[key]
                 ?? Group(
-                    old: from, new: to, members: [], witness: witness, breaks: breaks,
+                    old: from, new: to, members: [], witness: witness, breakage: breakage,
                     values: ChangedValues.between(a, b))
             group.count &+= weight
             for member in members where !group.members.contains(member) { group.members.append(member) }
@@ -96,12 +96,12 @@ struct TrafficDifference {
     }
 
     /// The weight of the decisions with a breaking change.
-    var breaking: Int { found.values.reduce(0) { $1.breaks == nil ? $0 : $0 + $1.count } }
+    var breaking: Int { found.values.reduce(0) { $1.breakage == nil ? $0 : $0 + $1.count } }
 
     /// The groups, breaking ones first, then by descending weight.
     var groups: [Group] {
         found.values.sorted { a, b in
-            if (a.breaks == nil) != (b.breaks == nil) { return a.breaks != nil }
+            if (a.breakage == nil) != (b.breakage == nil) { return a.breakage != nil }
             if a.count != b.count { return a.count > b.count }
             if a.old != b.old { return a.old < b.old }
             if a.new != b.new { return a.new < b.new }

@@ -6,10 +6,10 @@ internal import LinkCoordinator
 enum ValueLines {
     /// Prints a line for each value, with the member, the old value, and the new one.
     static func print(_ values: [ChangedValues.Value], limit: Int, on out: Channel) {
-        let width = values.prefix(limit).map { DisplayWidth.of(Escaping.visible($0.member)) }.max() ?? 0
+        let width = values.prefix(limit).map { DisplayWidth.width(of: Escaping.visible($0.member)) }.max() ?? 0
         for value in values.prefix(limit) {
             let member = Escaping.visible(value.member)
-            let space = String(repeating: " ", count: max(0, width - DisplayWidth.of(member)))
+            let space = String(repeating: " ", count: max(0, width - DisplayWidth.width(of: member)))
             out.line("    \(member)\(space)  \(text(value.old)) -> \(text(value.new))")
         }
         if values.count > limit { out.line("    and \(Counts.text(values.count - limit, "more value"))") }

@@ -2,7 +2,7 @@ import StrictJSON
 import Testing
 
 @Suite("Locations in a text are found")
-struct PlaceTests {
+struct LocationTests {
     /// A text with `^` before the byte of the offset, and the expected location.
     static let cases: [(String, Int, Int, String)] = [
         ("^1", 1, 1, ""), ("[^1]", 1, 2, "/0"), ("[1,^2]", 1, 4, "/1"), ("[1^,2]", 1, 3, ""), ("[1]^", 1, 4, ""),
@@ -18,13 +18,13 @@ struct PlaceTests {
     ]
 
     @Test("A location has a line, a column in characters, and a pointer", arguments: cases)
-    func places(marked: String, line: Int, column: Int, pointer: String) throws {
+    func locations(marked: String, line: Int, column: Int, pointer: String) throws {
         let bytes = Array(marked.utf8)
         let offset = try #require(bytes.firstIndex(of: UInt8(ascii: "^")))
         let text = bytes.filter { $0 != UInt8(ascii: "^") }
-        let place = withExact(text) { JSONLocation.locate(offset: offset, in: $0) }
-        #expect(place == JSONLocation(line: line, column: column, pointer: pointer))
-        #expect(JSONLocation.locate(offset: offset, in: text) == place)
+        let location = withExact(text) { JSONLocation.locate(offset: offset, in: $0) }
+        #expect(location == JSONLocation(line: line, column: column, pointer: pointer))
+        #expect(JSONLocation.locate(offset: offset, in: text) == location)
     }
 
     @Test(
@@ -48,17 +48,17 @@ struct PlaceTests {
         #expect(JSONLocation.locate(offset: -5, in: text) == JSONLocation(line: 1, column: 1, pointer: ""))
         #expect(JSONLocation.locate(offset: 99, in: text) == JSONLocation(line: 2, column: 3, pointer: ""))
         let deep = [UInt8](repeating: UInt8(ascii: "["), count: 100_000)
-        let place = withExact(deep) { JSONLocation.locate(offset: 99_999, in: $0, maxDepth: 64) }
-        #expect(place.column == 100_000)
-        #expect(place.pointer == String(repeating: "/0", count: 64))
+        let location = withExact(deep) { JSONLocation.locate(offset: 99_999, in: $0, maxDepth: 64) }
+        #expect(location.column == 100_000)
+        #expect(location.pointer == String(repeating: "/0", count: 64))
     }
 
     @Test("Every offset of every text in the corpus has a location")
     func everywhere() {
         for item in Corpus.items where item.bytes.count < 300 {
             for offset in 0...item.bytes.count {
-                let place = withExact(item.bytes) { JSONLocation.locate(offset: offset, in: $0) }
-                #expect(place.line >= 1 && place.column >= 1)
+                let location = withExact(item.bytes) { JSONLocation.locate(offset: offset, in: $0) }
+                #expect(location.line >= 1 && location.column >= 1)
             }
         }
     }

@@ -3,7 +3,7 @@ internal import StrictJSON
 
 extension TableAdvice {
     /// Adds warnings about fallback rules that no reason reaches.
-    mutating func adviseFallback() {
+    mutating func addFallbackWarnings() {
         var all: Int?
         var named: [ReasonCode: Int] = [:]
         for (index, rule) in source.fallback.enumerated() {
@@ -12,12 +12,12 @@ extension TableAdvice {
                 warnOfRule(
                     index, rule, "rule \(all) applies to every reason", "move it before rule \(all), or remove it")
             } else if let own, !own.isEmpty, own.allSatisfy({ named[$0] != nil }) {
-                let takers = Set(own.compactMap { named[$0] }).sorted().map(String.init)
+                let earlierRules = Set(own.compactMap { named[$0] }).sorted().map(String.init)
                 warnOfRule(
                     index, rule,
-                    takers.count == 1
-                        ? "rule \(takers[0]) names all of its reasons"
-                        : "rules \(takers.joined(separator: ", ")) together name all of its reasons",
+                    earlierRules.count == 1
+                        ? "rule \(earlierRules[0]) names all of its reasons"
+                        : "rules \(earlierRules.joined(separator: ", ")) together name all of its reasons",
                     "name each reason once, or remove the rule")
             }
             guard let own else {
@@ -28,15 +28,16 @@ extension TableAdvice {
         }
     }
 
-    private mutating func warnOfRule(_ index: Int, _ rule: TableSource.FallbackRule, _ why: String, _ advice: String) {
+    private mutating func warnOfRule(_ index: Int, _ rule: TableSource.FallbackRule, _ cause: String, _ advice: String)
+    {
         problems.warning(
-            .neverHolds, at: rule.offset, "rule \(index) of the fallback has no effect: \(why)", suggestion: advice)
+            .neverHolds, at: rule.offset, "rule \(index) of the fallback has no effect: \(cause)", suggestion: advice)
     }
 
     /// Adds warnings about examples that pass with any result.
     ///
     /// An example that requests a `path` gets no warning: it documents that such requests occur.
-    mutating func adviseExamples() {
+    mutating func addExampleWarnings() {
         for example in source.examples where example.expectations.isEmpty {
             if case .request(let request) = example.request, request["path"] != nil { continue }
             problems.warning(
@@ -53,10 +54,10 @@ extension TableAdvice {
     /// Adds warnings about patterns whose prefix a rewrite removes from every link that matches them.
     ///
     /// It adds none if another scheme, a later rewrite, or a redirect can still lead to the pattern.
-    mutating func adviseRewrites() {
+    mutating func addRewriteWarnings() {
         guard source.blocks.contains(where: { !$0.rewrites.isEmpty }) else { return }
         for route in source.routes {
-            for pattern in route.patterns where !pattern.leavesOptionalOut {
+            for pattern in route.patterns where !pattern.omitsOptionalPart {
                 let blocks = source.blocks.filter { isRead($0, for: pattern) }
                 let hiding = blocks.compactMap { block in
                     block.rewrites.last.flatMap { matches($0.pattern, theBeginningOf: pattern.path) ? $0 : nil }

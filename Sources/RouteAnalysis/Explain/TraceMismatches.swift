@@ -7,16 +7,16 @@ extension Tracer {
     /// Adds the patterns that match the link in order of precedence, and the others by similarity.
     mutating func traceCandidates(into explanation: inout Explanation) {
         let segments = resolver.path.map(\.text.array)
-        var taken: [(precedence: Precedence, route: String, pattern: String)] = []
+        var matching: [(precedence: Precedence, route: String, pattern: String)] = []
         var rejected: [RejectedPattern] = []
         for (number, route) in table.source.routes.enumerated() {
             let constraints = failingConstraints(of: route)
             for (index, pattern) in route.patterns.enumerated() {
-                let origin = originMisses(pattern)
+                let origin = originMismatches(pattern)
                 let alignment = PatternAlignment(
                     pattern.path, segments, foldsCase: table.source.foldsPathCase, coordinators: coordinators)
                 if alignment.cost == 0, origin.isEmpty, constraints.isEmpty {
-                    taken.append((route.precedence(of: pattern), route.id.value, pattern.text))
+                    matching.append((route.precedence(of: pattern), route.id.value, pattern.text))
                 } else {
                     rejected.append(
                         RejectedPattern(
@@ -24,17 +24,17 @@ extension Tracer {
                 }
             }
         }
-        taken.sort { Precedence.compare($0.precedence, $1.precedence) < 0 }
-        explanation.candidates = taken.enumerated().map {
-            Explanation.Candidate(route: $0.element.route, pattern: $0.element.pattern, chosen: $0.offset == 0)
+        matching.sort { Precedence.compare($0.precedence, $1.precedence) < 0 }
+        explanation.candidates = matching.enumerated().map {
+            Explanation.Candidate(route: $0.element.route, pattern: $0.element.pattern, isChosen: $0.offset == 0)
         }
         rejected.sort { $0.rank.lexicographicallyPrecedes($1.rank) }
         // A route can have the same pattern more than once.
         var seen = Set<[String]>()
         rejected = rejected.filter { seen.insert(texts(of: $0)).inserted }
         explanation.rejectedCount = rejected.count
-        misses = Array(rejected.prefix(Explanation.maxRejected))
-        explanation.rejected = misses.map { rejection(of: $0, segments) }
+        rejectedPatterns = Array(rejected.prefix(Explanation.maxRejected))
+        explanation.rejected = rejectedPatterns.map { rejection(of: $0, segments) }
     }
 
     /// Returns the texts that identify a pattern in the trace.
@@ -43,24 +43,24 @@ extension Tracer {
         return [route.id.value, route.patterns[one.pattern].text]
     }
 
-    private mutating func originMisses(_ pattern: TableSource.RoutePattern) -> [Explanation.Miss] {
-        var misses: [Explanation.Miss] = []
+    private mutating func originMismatches(_ pattern: TableSource.RoutePattern) -> [Explanation.Mismatch] {
+        var mismatches: [Explanation.Mismatch] = []
         if let scheme = pattern.scheme, compiler.schemeNumbers[scheme] != resolver.link.schemeNumber {
-            misses.append(.scheme(scheme, found: resolver.link.scheme.string))
+            mismatches.append(.scheme(scheme, found: resolver.link.scheme.string))
         }
         if let host = pattern.host, host != .any {
             let found = resolver.link.host
             if !(found.map { host.matches(host: $0.array, port: resolver.link.port) } ?? false) {
-                misses.append(.host(host, found: found?.string))
+                mismatches.append(.host(host, found: found?.string))
             }
         }
-        return misses
+        return mismatches
     }
 
-    private mutating func failingConstraints(of route: TableSource.Route) -> [Explanation.Miss] {
+    private mutating func failingConstraints(of route: TableSource.Route) -> [Explanation.Mismatch] {
         route.query.compactMap { constraint in
-            let image = compiler.slab.store([compiler.image(constraint)])
-            return resolver.holds(image.at(0)) ? nil : .query(constraint)
+            let storedConstraints = compiler.storage.store([compiler.compile(constraint)])
+            return resolver.holds(storedConstraints.at(0)) ? nil : .query(constraint)
         }
     }
 
@@ -70,33 +70,36 @@ extension Tracer {
         let pattern = route.patterns[one.pattern]
         let path = pattern.path
         let written = WrittenPattern(path)
-        var misses: [Explanation.Miss] = []
-        let isOnlyMiss = one.others.isEmpty && one.alignment.misses == 1
+        var mismatches: [Explanation.Mismatch] = []
+        let isOnlyMismatch = one.others.isEmpty && one.alignment.mismatchCount == 1
         for step in one.alignment.steps {
             switch step {
             case .fits: continue
             case .extra(let index):
-                let hint = isOnlyMiss ? prefixHint(index) : nil
-                misses.append(.extra(index, found: Self.text(segments[index]), hint: hint))
+                let hint = isOnlyMismatch ? prefixHint(index) : nil
+                mismatches.append(.extra(index, found: Self.text(segments[index]), hint: hint))
             case .missing(let matcher, let index):
-                misses.append(.missing(index, want: written.segment(matcher, path.matchers[matcher])))
+                mismatches.append(.missing(index, expected: written.segment(matcher, path.matchers[matcher])))
             case .wrong(let index, let number):
                 let matcher = path.matchers[number]
                 let found = Self.text(segments[index])
                 if matcher.isTerminal {
-                    misses.append(.tail(index, matcher, found: found))
+                    mismatches.append(.tail(index, matcher, found: found))
                 } else {
                     let hint = Self.hint(segments[index], matcher)
-                    misses.append(.wrong(index, want: written.wanted(number, matcher), found: found, hint: hint))
+                    mismatches.append(
+                        .wrong(index, expected: written.expectedText(number, matcher), found: found, hint: hint))
                 }
             }
         }
         return Explanation.Rejected(
-            route: route.id.value, pattern: pattern.text, misses: Self.ordered(one.others, misses),
+            route: route.id.value, pattern: pattern.text, mismatches: Self.ordered(one.others, mismatches),
             isNear: one.alignment.isNear)
     }
 
-    private static func ordered(_ others: [Explanation.Miss], _ path: [Explanation.Miss]) -> [Explanation.Miss] {
+    private static func ordered(_ others: [Explanation.Mismatch], _ path: [Explanation.Mismatch]) -> [Explanation
+        .Mismatch]
+    {
         others.filter { $0.part != .query } + path + others.filter { $0.part == .query }
     }
 

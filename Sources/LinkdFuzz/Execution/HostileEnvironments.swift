@@ -1,19 +1,20 @@
 /// Tables that make every record as expensive as possible, for the benchmark of hostile records.
-extension World {
-    /// Creates the worlds that the benchmark adds to the others.
+extension FuzzEnvironment {
+    /// Creates the environments that the benchmark adds to the others.
     ///
     /// Their letters follow those of the others.
     ///
     /// - Throws: An error if a table cannot be loaded.
-    package static func hostile() throws -> [World] {
+    package static func hostile() throws -> [FuzzEnvironment] {
         let bound = Array(manyBindings.utf8)
         let params = Array(manyParameters.utf8)
         return [
-            try World("many bindings", files: [bound]), try World("many parameters", files: [params]),
-            try World("many routes", files: [Array(manyRoutes.utf8)]),
-            try World(
+            try FuzzEnvironment("many bindings", files: [bound]),
+            try FuzzEnvironment("many parameters", files: [params]),
+            try FuzzEnvironment("many routes", files: [Array(manyRoutes.utf8)]),
+            try FuzzEnvironment(
                 "hostile tables", files: [bound, params, Array(FuzzTables.vault.utf8), Array(FuzzTables.attic.utf8)]),
-            try World("many parents", files: [Array(manyParents.utf8)]),
+            try FuzzEnvironment("many parents", files: [Array(manyParents.utf8)]),
         ]
     }
 

@@ -8,60 +8,60 @@ extension TableAdvice {
     private static let maxSteps = 50_000
 
     /// Adds warnings about screens and variants that match no device, and about variants that are never selected.
-    mutating func adviseConditions() {
+    mutating func addConditionWarnings() {
         for (index, coordinator) in source.coordinators.enumerated() {
             for (number, screen) in coordinator.screens.enumerated() {
-                adviseScreen(screen, "\(coordinator.name.value).\(screen.name.value)", [index, number])
+                addScreenWarnings(screen, "\(coordinator.name.value).\(screen.name.value)", [index, number])
             }
         }
-        for route in source.routes { adviseVariants(of: route) }
+        for route in source.routes { addVariantWarnings(of: route) }
     }
 
-    private mutating func adviseScreen(_ screen: TableSource.Screen, _ name: String, _ place: [Int]) {
+    private mutating func addScreenWarnings(_ screen: TableSource.Screen, _ name: String, _ indices: [Int]) {
         if let since = screen.since, let until = screen.until, since.order(until) >= 0 {
-            deadScreens.insert(place)
+            unavailableScreens.insert(indices)
             problems.warning(
                 .neverHolds, at: screen.name.offset,
                 "no version of the app has the screen `\(name)`: `since` is \(since.text), `until` is \(until.text)",
                 suggestion: "set `since` to a version below `until`")
         } else if let conflict = DeviceNeeds(screen, in: source, names: names).conflict {
-            deadScreens.insert(place)
+            unavailableScreens.insert(indices)
             problems.warning(
                 .neverHolds, at: screen.name.offset, "no device has the screen `\(name)`: \(conflict)",
                 suggestion: "require capabilities that one device can have, or correct them in \"capabilities\"")
         }
     }
 
-    private mutating func adviseVariants(of route: TableSource.Route) {
+    private mutating func addVariantWarnings(of route: TableSource.Route) {
         var seen: [String: Int] = [:]
         let cells = cells(of: route)
         for (index, variant) in route.variants.enumerated() {
             guard let when = variant.when, !when.isEmpty else { continue }
-            let what = "the condition of variant \(index) of `\(route.id.value)`"
+            let subject = "the condition of variant \(index) of `\(route.id.value)`"
             if let tests = [("app", when.app), ("os", when.os)].first(where: { DeviceNeeds.isEmpty($0.1) }) {
                 problems.warning(
                     .neverHolds, at: when.offset,
-                    "\(what) never holds: no version satisfies `\(DeviceNeeds.text(tests.1))`",
+                    "\(subject) never holds: no version satisfies `\(DeviceNeeds.text(tests.1))`",
                     suggestion: "correct `\(tests.0)`: a version must satisfy all of its comparisons",
                     routes: [route.id.value])
             } else if let name = contradiction(when.query, route.query) {
                 problems.warning(
                     .neverHolds, at: when.offset,
-                    "\(what) never holds: its `query` contradicts the route's `query` for `\(name)`",
+                    "\(subject) never holds: its `query` contradicts the route's `query` for `\(name)`",
                     suggestion: "remove the variant, or correct `query`", routes: [route.id.value])
             } else if let conflict = DeviceNeeds(when, in: source, names: names).conflict {
                 problems.warning(
-                    .neverHolds, at: when.offset, "\(what) never holds: \(conflict)",
+                    .neverHolds, at: when.offset, "\(subject) never holds: \(conflict)",
                     suggestion: "require what one device can have, or correct \"capabilities\"",
                     routes: [route.id.value])
             } else if let earlier = seen.updateValue(index, forKey: key(when)) {
                 problems.warning(
-                    .neverHolds, at: when.offset, "\(what) has no effect: variant \(earlier) has the same condition",
+                    .neverHolds, at: when.offset, "\(subject) has no effect: variant \(earlier) has the same condition",
                     suggestion: "remove one of the two variants", routes: [route.id.value])
             } else if let space = cells?.space, let own = cells?.cells, let cover = cover(of: index, own, space) {
-                let takers = cover.map { "variant \($0) matches" } ?? "the variants before it match"
+                let coverText = cover.map { "variant \($0) matches" } ?? "the variants before it match"
                 problems.warning(
-                    .neverHolds, at: when.offset, "\(what) has no effect: \(takers) all its requests",
+                    .neverHolds, at: when.offset, "\(subject) has no effect: \(coverText) all its requests",
                     suggestion: "move it before \(cover.map { "variant \($0)" } ?? "them"), or remove it",
                     routes: [route.id.value])
             }
@@ -74,12 +74,12 @@ extension TableAdvice {
     private func cells(of route: TableSource.Route) -> (space: DeviceSpace, cells: [DeviceCell])? {
         let conditions = route.variants.compactMap(\.when)
         guard (2...Self.maxVariants).contains(conditions.count) else { return nil }
-        var asked = TableSource(id: source.id, version: source.version)
+        var reduced = TableSource(id: source.id, version: source.version)
         let capabilities = Set(conditions.flatMap { $0.capabilities.compactMap { names.capabilities[$0.value] } })
-        asked.capabilities = capabilities.sorted().map { source.capabilities[$0] }
+        reduced.capabilities = capabilities.sorted().map { source.capabilities[$0] }
         var questions = DeviceQuestions()
-        for condition in conditions { questions.add(condition, of: asked) }
-        let space = DeviceSpace(questions, capabilities: asked.capabilities)
+        for condition in conditions { questions.add(condition, of: reduced) }
+        let space = DeviceSpace(questions, capabilities: reduced.capabilities)
         return (space, route.variants.map { $0.when.map { space.cell(of: $0) } ?? [:] })
     }
 
@@ -91,17 +91,17 @@ extension TableAdvice {
         let own = cells[index]
         guard !own.values.contains(where: \.isEmpty) else { return nil }
         let single = cells[..<index].firstIndex { earlier in
-            earlier.allSatisfy { fact, kept in own[fact].map { $0.isSubset(of: kept) } ?? false }
+            earlier.allSatisfy { fact, allowed in own[fact].map { $0.isSubset(of: allowed) } ?? false }
         }
         if let single { return .some(single) }
         guard index > 1 else { return nil }
-        var left = [own]
+        var remaining = [own]
         for earlier in cells[..<index] {
-            comparedCells += left.count
-            if left.count > Self.maxCells || comparedCells > Self.maxSteps { return nil }
-            left = left.flatMap { space.subtract(earlier, from: $0) }
+            comparedCells += remaining.count
+            if remaining.count > Self.maxCells || comparedCells > Self.maxSteps { return nil }
+            remaining = remaining.flatMap { space.subtract(earlier, from: $0) }
         }
-        return left.isEmpty ? .some(nil) : nil
+        return remaining.isEmpty ? .some(nil) : nil
     }
 
     /// Returns a query name for which two lists of constraints contradict each other, or nil if there is none.

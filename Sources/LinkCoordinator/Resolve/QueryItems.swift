@@ -1,14 +1,14 @@
 package import ByteStorage
 
 /// An item of the query: a name, and the value after `=` if there is one.
-package struct QueryPiece: BitwiseCopyable {
+package struct QueryItem: BitwiseCopyable {
     /// The decoded name, or the original bytes if they cannot be decoded.
     package var name: ByteView
     /// The undecoded value, or the decoded one if `isDecoded` is true.
     package var value: ByteView
     /// The first eight bytes of the name, folded.
     var key: UInt64
-    /// A Boolean value that indicates whether the piece has a `=`.
+    /// A Boolean value that indicates whether the item has a `=`.
     package var hasValue: Bool
     /// A Boolean value that indicates whether the name cannot be decoded, and therefore matches nothing.
     var isBad: Bool
@@ -24,48 +24,48 @@ package struct QueryPiece: BitwiseCopyable {
 
 /// The items of a query, with a lookup by name.
 ///
-/// A few pieces are compared one after another. Many pieces are grouped by name at the first lookup, so that the cost
-/// is not the product of the numbers of fields and pieces.
-package struct QueryPieces: ~Copyable {
-    private var pieces: Growable<QueryPiece>
+/// A few items are compared one after another. Many items are grouped by name at the first lookup, so that the cost
+/// is not the product of the numbers of fields and items.
+package struct QueryItems: ~Copyable {
+    private var items: Growable<QueryItem>
     private var groups = NameGroups()
     private var isGrouped = false
 
-    /// The minimum number of pieces that are grouped.
-    private static var fewestGrouped: Int { 24 }
+    /// The minimum number of items that are grouped.
+    private static var minGroupedCount: Int { 24 }
 
-    init(capacity: Int) { pieces = Growable(capacity: capacity) }
+    init(capacity: Int) { items = Growable(capacity: capacity) }
 
-    /// The number of pieces.
+    /// The number of items.
     package var count: Int {
         @inline(__always)
-        get { pieces.count }
+        get { items.count }
     }
 
-    var isEmpty: Bool { pieces.isEmpty }
+    var isEmpty: Bool { items.isEmpty }
 
-    var base: UnsafeMutablePointer<QueryPiece> {
+    var base: UnsafeMutablePointer<QueryItem> {
         @inline(__always)
-        get { pieces.base }
+        get { items.base }
     }
 
-    /// Accesses the piece at an index, which must be less than `count`.
-    package subscript(index: Int) -> QueryPiece {
+    /// Accesses the item at an index, which must be less than `count`.
+    package subscript(index: Int) -> QueryItem {
         @inline(__always)
-        get { pieces[index] }
+        get { items[index] }
         @inline(__always)
-        set { pieces[index] = newValue }
+        set { items[index] = newValue }
     }
 
     @inline(__always)
-    mutating func append(_ piece: QueryPiece) {
+    mutating func append(_ item: QueryItem) {
         assert(!isGrouped)
-        pieces.append(piece)
+        items.append(item)
     }
 
     @inline(__always)
     mutating func removeAll() {
-        pieces.removeAll()
+        items.removeAll()
         if isGrouped { forgetGroups() }
     }
 
@@ -75,16 +75,16 @@ package struct QueryPieces: ~Copyable {
         isGrouped = false
     }
 
-    /// Returns the first piece with a name, or -1.
+    /// Returns the first item with a name, or -1.
     @inline(__always)
     mutating func first(_ name: Ref<CompiledQueryName>, folds: Bool) -> Int {
-        pieces.count < Self.fewestGrouped ? scan(from: 0, name, folds: folds) : firstOfGroup(name, folds: folds)
+        items.count < Self.minGroupedCount ? scan(from: 0, name, folds: folds) : firstOfGroup(name, folds: folds)
     }
 
-    /// Returns the next piece with the same name after a given one, or -1.
+    /// Returns the next item with the same name after a given one, or -1.
     @inline(__always)
     mutating func next(after index: Int, _ name: Ref<CompiledQueryName>, folds: Bool) -> Int {
-        pieces.count < Self.fewestGrouped
+        items.count < Self.minGroupedCount
             ? scan(from: index &+ 1, name, folds: folds)
             : Int(groups.next(Int32(truncatingIfNeeded: index)))
     }
@@ -92,46 +92,46 @@ package struct QueryPieces: ~Copyable {
     @inline(__always)
     private mutating func scan(from first: Int, _ name: Ref<CompiledQueryName>, folds: Bool) -> Int {
         var index = first
-        while index < pieces.count {
+        while index < items.count {
             if matches(index, name, folds: folds) { return index }
             index &+= 1
         }
         return -1
     }
 
-    /// Returns a Boolean value that indicates whether the piece at `index` has this name.
+    /// Returns a Boolean value that indicates whether the item at `index` has this name.
     @inline(__always)
     private mutating func matches(_ index: Int, _ name: Ref<CompiledQueryName>, folds: Bool) -> Bool {
-        let piece = Ref(UnsafePointer(pieces.base + index))
-        if piece.key != name.key || piece.name.count != name.text.count || piece.isBad { return false }
-        if folds { return piece.name.count <= 8 || ByteScan.equalFolded(piece.name, name.text) }
-        return piece.name == name.text
+        let item = Ref(UnsafePointer(items.base + index))
+        if item.key != name.key || item.name.count != name.text.count || item.isBad { return false }
+        if folds { return item.name.count <= 8 || ByteScan.equalFolded(item.name, name.text) }
+        return item.name == name.text
     }
 
     @inline(never)
     private mutating func firstOfGroup(_ name: Ref<CompiledQueryName>, folds: Bool) -> Int {
         if !isGrouped { group(folds: folds) }
-        let pieces = pieces.base
+        let items = items.base
         let text = name.text
         let found =
             folds
-            ? groups.find(NameGroups.foldedHash(text)) { ByteScan.equalFolded(pieces[Int($0)].name, text) }
-            : groups.find(NameGroups.hash(text)) { pieces[Int($0)].name == text }
+            ? groups.find(NameGroups.foldedHash(text)) { ByteScan.equalFolded(items[Int($0)].name, text) }
+            : groups.find(NameGroups.hash(text)) { items[Int($0)].name == text }
         return found.map { Int($0.first) } ?? -1
     }
 
     private mutating func group(folds: Bool) {
         isGrouped = true
-        let pieces = pieces.base
-        for index in 0..<self.pieces.count where !pieces[index].isBad {
-            let name = pieces[index].name
+        let items = items.base
+        for index in 0..<self.items.count where !items[index].isBad {
+            let name = items[index].name
             let number = Int32(truncatingIfNeeded: index)
             if folds {
                 groups.add(number, hash: NameGroups.foldedHash(name)) {
-                    ByteScan.equalFolded(pieces[Int($0)].name, name)
+                    ByteScan.equalFolded(items[Int($0)].name, name)
                 }
             } else {
-                groups.add(number, hash: NameGroups.hash(name)) { pieces[Int($0)].name == name }
+                groups.add(number, hash: NameGroups.hash(name)) { items[Int($0)].name == name }
             }
         }
     }

@@ -4,7 +4,7 @@ import ByteStorage
 /// A producer that writes the records to the input topic in portions.
 ///
 /// It is idempotent, and it partitions records by key.
-final class Feed {
+final class InputProducer {
     private let producer: KafkaProducer
     private let topic: ProducerTopic
     private let records: [InputRecord]

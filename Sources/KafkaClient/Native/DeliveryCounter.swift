@@ -3,7 +3,7 @@ internal import CRdKafka
 /// A counter of delivery reports.
 ///
 /// It has its own memory, so that the C callback can access it through an opaque pointer.
-struct DeliveryTally {
+struct DeliveryCounter {
     private(set) var counts = DeliveryCounts()
 
     /// Counts one report.

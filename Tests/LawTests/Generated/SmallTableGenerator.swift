@@ -3,7 +3,7 @@ import ByteStorage
 import TestSupport
 
 /// Generates random tables over so few texts that all short links can be tried.
-struct SmallWorld {
+struct SmallTableGenerator {
     /// A route of such a table, with one pattern.
     struct Route {
         var id: String
@@ -157,10 +157,10 @@ struct SmallWorld {
         let list = Array(matchers)
         var seen: [[Bool]: Int] = [:]
         return Self.texts.filter { text in
-            let taken = text.withUnsafeBufferPointer { bytes in
+            let matched = text.withUnsafeBufferPointer { bytes in
                 list.map { $0.matches(ByteView(bytes), foldsCase: folds) }
             }
-            let key = taken + [text.elementsEqual("home".utf8), text.elementsEqual("a".utf8)]
+            let key = matched + [text.elementsEqual("home".utf8), text.elementsEqual("a".utf8)]
             seen[key, default: 0] += 1
             return seen[key, default: 0] <= count
         }
@@ -178,7 +178,7 @@ struct SmallWorld {
         }
         if flattens {
             return paths.filter { $0.count < 3 }.flatMap { path in
-                Self.pieces.map { Link(scheme: "s", host: "", path: path, query: $0, separator: ",") }
+                Self.flatQueries.map { Link(scheme: "s", host: "", path: path, query: $0, separator: ",") }
             }
         }
         guard isWide else { return paths.map { Link(scheme: "s", host: "", path: $0, query: []) } }
@@ -195,7 +195,7 @@ struct SmallWorld {
     }
 
     /// All lists of up to four items from two names, two values, and another text, which are enough to test both names.
-    private static let pieces: [[String]] = {
+    private static let flatQueries: [[String]] = {
         var all: [[String]] = [[]]
         var last = all
         for _ in 0..<4 {
@@ -222,11 +222,11 @@ struct SmallWorld {
     private func holds(_ constraint: TableSource.QueryConstraint, _ query: [String]) -> Bool {
         let name = constraint.name.value
         if flattens {
-            let place = query.firstIndex(of: name)
+            let index = query.firstIndex(of: name)
             switch constraint.test {
-            case .absent: return place == nil
-            case .present: return place != nil
-            case .equals(let text): return place.map { $0 + 1 < query.count && query[$0 + 1] == text } ?? false
+            case .absent: return index == nil
+            case .present: return index != nil
+            case .equals(let text): return index.map { $0 + 1 < query.count && query[$0 + 1] == text } ?? false
             }
         }
         let item = query.first { $0 == name || $0.hasPrefix(name + "=") }

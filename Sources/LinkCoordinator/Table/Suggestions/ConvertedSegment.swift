@@ -1,5 +1,5 @@
 /// A segment of another router's path, converted to the syntax of patterns.
-enum RightSegment {
+enum ConvertedSegment {
     /// A capture with the text around it.
     struct Capture {
         /// The name in the other router's path.
@@ -22,7 +22,7 @@ enum RightSegment {
     /// Returns the segment of a capture.
     static func capture(
         _ name: String, _ type: String = "", before: Substring = "", after: Substring = ""
-    ) -> RightSegment {
+    ) -> ConvertedSegment {
         .capture(Capture(name: name, type: type, before: before, after: after))
     }
 }
@@ -32,18 +32,18 @@ enum RightSegment {
 /// A pattern uses each name once and no reserved name. A template repeats the names of patterns.
 struct CaptureNames {
     private let isTemplate: Bool
-    private var taken: Set<String> = []
+    private var usedNames: Set<String> = []
 
     /// Creates the names for a path, which differ from those that it already has in braces.
     init(for path: String, isTemplate: Bool) {
         self.isTemplate = isTemplate
         for piece in path.split(separator: "{").dropFirst() {
-            taken.insert(String(piece.prefix { $0.isASCII && ($0.isLetter || $0.isNumber || "_-".contains($0)) }))
+            usedNames.insert(String(piece.prefix { $0.isASCII && ($0.isLetter || $0.isNumber || "_-".contains($0)) }))
         }
     }
 
     /// Returns the segment of a capture with an unused name.
-    mutating func text(of capture: RightSegment.Capture) -> String {
+    mutating func text(of capture: ConvertedSegment.Capture) -> String {
         let inside = isTemplate ? capture.name : free(capture.name) + capture.type
         return "\(capture.before){\(inside)}\(capture.after)"
     }
@@ -53,7 +53,7 @@ struct CaptureNames {
         let own = Self.allowed(name)
         var result = own
         var number = 2
-        while !taken.insert(result).inserted {
+        while !usedNames.insert(result).inserted {
             result = own + String(number)
             number += 1
         }

@@ -1,7 +1,7 @@
 internal import LinkCoordinator
 
 /// Texts of the targets of a table.
-struct TargetWords {
+struct TargetText {
     private let source: TableSource
     private let names: TableNames
 
@@ -13,7 +13,7 @@ struct TargetWords {
 
     /// Returns the destination of a target: its stack with parents from bottom to top, a URL, a captured path, or the
     /// root.
-    func of(_ target: TableSource.Target) -> String {
+    func text(of target: TableSource.Target) -> String {
         switch target.destination {
         case .root: return "the root"
         case .external(let template): return template.text
@@ -40,7 +40,7 @@ struct TargetWords {
     }
 
     /// Returns the way to apply the stack, or nil for the default.
-    func manner(_ target: TableSource.Target) -> String? {
+    func presentationText(of target: TableSource.Target) -> String? {
         var parts: [String] = []
         if let mode = target.mode, mode != .replace { parts.append(mode.rawValue) }
         if target.dismissModals { parts.append("sheets, covers, and alerts are closed first") }
@@ -48,7 +48,7 @@ struct TargetWords {
     }
 
     /// Returns the names of the guards whose coordinators are, or can be, in the stack of the target.
-    func guards(_ target: TableSource.Target) -> [String] {
+    func guards(of target: TableSource.Target) -> [String] {
         switch target.destination {
         case .root, .external: return []
         case .captured: return source.guards.map(\.name.value)

@@ -1,16 +1,16 @@
 internal import LinkCoordinator
 
-extension Explanation.Miss {
-    static func scheme(_ want: String, found: String) -> Self {
+extension Explanation.Mismatch {
+    static func scheme(_ expected: String, found: String) -> Self {
         Self(
-            part: .scheme, index: nil, want: want, found: found, text: "the scheme is not `\(want)`",
-            label: "not `\(want)`")
+            part: .scheme, index: nil, expected: expected, found: found, text: "the scheme is not `\(expected)`",
+            label: "not `\(expected)`")
     }
 
     static func host(_ rule: HostRule, found: String?) -> Self {
         let isEmpty = rule == .empty
         return Self(
-            part: .host, index: nil, want: rule.text, found: found,
+            part: .host, index: nil, expected: rule.text, found: found,
             text: isEmpty ? "the link has a host, but the pattern requires none" : "the host is not `\(rule.text)`",
             label: isEmpty ? "must be absent" : "not `\(rule.text)`")
     }
@@ -23,33 +23,35 @@ extension Explanation.Miss {
             case .present: "missing"
             case .absent: "must be absent"
             }
-        let want = constraint.name(holding: true)
+        let expected = constraint.text(holding: true)
         var text = "query `\(name)` is \(label)"
         if case .absent = constraint.test { text = "query `\(name)` must be absent" }
-        return Self(part: .query, index: nil, want: want, found: nil, text: text, label: label)
+        return Self(part: .query, index: nil, expected: expected, found: nil, text: text, label: label)
     }
 
     /// Returns a mismatch for a segment that differs from the expected one.
-    static func wrong(_ index: Int, want: String, found: String, hint: String? = nil) -> Self {
+    static func wrong(_ index: Int, expected: String, found: String, hint: String? = nil) -> Self {
         let hint = hint.map { " (\($0))" } ?? ""
         return Self(
-            part: .segment, index: index, want: want, found: found, text: "segment \(index) is not `\(want)`" + hint,
-            label: "not `\(want)`" + hint)
+            part: .segment, index: index, expected: expected, found: found,
+            text: "segment \(index) is not `\(expected)`" + hint,
+            label: "not `\(expected)`" + hint)
     }
 
     /// Returns a mismatch for a superfluous segment.
     static func extra(_ index: Int, found: String, hint: String? = nil) -> Self {
         let hint = hint.map { "; \($0)" } ?? ""
         return Self(
-            part: .segment, index: index, want: "", found: found, text: "segment \(index) is unexpected" + hint,
+            part: .segment, index: index, expected: "", found: found, text: "segment \(index) is unexpected" + hint,
             label: "unexpected")
     }
 
     /// Returns a mismatch for a missing segment.
-    static func missing(_ index: Int, want: String) -> Self {
+    static func missing(_ index: Int, expected: String) -> Self {
         Self(
-            part: .segment, index: index, want: want, found: nil, text: "segment \(index) is missing: `\(want)`",
-            label: "`\(want)` is missing")
+            part: .segment, index: index, expected: expected, found: nil,
+            text: "segment \(index) is missing: `\(expected)`",
+            label: "`\(expected)` is missing")
     }
 
     /// Returns a mismatch for a tail that does not begin with a coordinator, or for a path without the segment that
@@ -66,6 +68,6 @@ extension Explanation.Miss {
             label = "not `\(String(decoding: own, as: UTF8.self))`"
         default: text = "segment \(index) is not \(matcher.name)"
         }
-        return Self(part: .segment, index: index, want: matcher.name, found: found, text: text, label: label)
+        return Self(part: .segment, index: index, expected: matcher.name, found: found, text: text, label: label)
     }
 }

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Exits of a worker on errors, with or without a real broker.
-@Suite(.serialized) struct EndTests {
+@Suite(.serialized) struct BrokerExitTests {
     let bootstrap = BrokerEnvironment.bootstrapServers ?? ""
 
     @Test("Without a broker the start exits with 69 and names the addresses")

@@ -8,7 +8,7 @@ extension TableAdvice {
     ///
     /// A template without captures is resolved when the table is loaded. For the others, the possible paths of the
     /// template form a pattern, and the search of the proofs finds the patterns that overlap with it.
-    mutating func adviseRedirects() {
+    mutating func addRedirectWarnings() {
         var trial = source
         var added: [(route: Int, own: Int)] = []
         for (index, route) in source.routes.enumerated() {
@@ -18,9 +18,9 @@ extension TableAdvice {
             if route.patterns.count > Self.maxForms { continue }
             var own = route
             own.patterns = route.patterns.map { pattern in
-                var made = pattern
-                made.path = path(of: template.value, captured: pattern.path)
-                return made
+                var result = pattern
+                result.path = path(of: template.value, captured: pattern.path)
+                return result
             }
             if own.patterns.isEmpty { continue }
             added.append((index, trial.routes.count))
@@ -33,9 +33,9 @@ extension TableAdvice {
         var numbers: [Int: [Int]] = [:]
         for (number, pattern) in space.patterns.enumerated() { numbers[pattern.route, default: []].append(number) }
         for (route, own) in added {
-            let takers = takers(of: numbers[own] ?? [], beside: source.routes.count, index, &search)
-            guard let takers, takers.isEmpty || takers == [route] else { continue }
-            warn(route, leadsBack: !takers.isEmpty)
+            let matchingRoutes = matchingRoutes(of: numbers[own] ?? [], beside: source.routes.count, index, &search)
+            guard let matchingRoutes, matchingRoutes.isEmpty || matchingRoutes == [route] else { continue }
+            warn(route, leadsBack: !matchingRoutes.isEmpty)
         }
     }
 
@@ -51,7 +51,7 @@ extension TableAdvice {
     }
 
     /// Returns the routes that match a link of one of the patterns, or nil if the search exceeded its budget.
-    private func takers(
+    private func matchingRoutes(
         of patterns: [Int], beside count: Int, _ index: PatternIndex, _ search: inout LinkSearch
     ) -> Set<Int>? {
         var found: Set<Int> = []

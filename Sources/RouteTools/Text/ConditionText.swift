@@ -1,11 +1,11 @@
 package import LinkCoordinator
 
 /// Texts of the conditions of variants, constraints, and screens.
-package enum ConditionWords {
+package enum ConditionText {
     /// Returns a condition with its parts joined by "and".
     ///
     /// Returns "always" for an empty condition, and "otherwise" for nil.
-    package static func of(_ condition: TableSource.Condition?) -> String {
+    package static func text(of condition: TableSource.Condition?) -> String {
         guard let condition else { return "otherwise" }
         var parts: [String] = []
         if !condition.app.isEmpty { parts.append("app " + versions(condition.app)) }
@@ -16,12 +16,12 @@ package enum ConditionWords {
         if let regions = condition.regions { parts.append("region " + any(regions)) }
         if let locales = condition.locales { parts.append("locale " + any(locales)) }
         for attribute in condition.attributes { parts.append("\(attribute.name.value) is " + any(attribute.values)) }
-        parts += condition.query.map(of)
+        parts += condition.query.map(text)
         return parts.isEmpty ? "always" : parts.joined(separator: " and ")
     }
 
     /// Returns the text of a constraint on a query parameter.
-    static func of(_ constraint: TableSource.QueryConstraint) -> String {
+    static func text(of constraint: TableSource.QueryConstraint) -> String {
         let name = "query.\(constraint.name.value)"
         return switch constraint.test {
         case .equals(let value): "\(name) is \(value)"
@@ -31,7 +31,7 @@ package enum ConditionWords {
     }
 
     /// Returns the requirements of a screen, or nil for none.
-    static func of(_ screen: TableSource.Screen) -> String? {
+    static func text(of screen: TableSource.Screen) -> String? {
         var parts: [String] = []
         if let since = screen.since { parts.append("app from \(since.text)") }
         if let until = screen.until { parts.append("app below \(until.text)") }

@@ -6,7 +6,7 @@ import Testing
 /// A watchdog that ends a process because a call does not return.
 ///
 /// Each test runs in its own process.
-@Suite(.serialized) struct WatchdogEndTests {
+@Suite(.serialized) struct WatchdogExitTests {
     /// Runs a watchdog with a call of lane 3 that lasts for some seconds and with two brokers.
     ///
     /// Calls count as hung after 6 s.
@@ -41,7 +41,7 @@ import Testing
     @Test("A call that does not return ends the process with 75, and the log names the call and its lane")
     func hung() async {
         let result = await #expect(processExitsWith: .exitCode(75), observing: [\.standardErrorContent]) {
-            try await onThread { try WatchdogEndTests.hang(seconds: 120, isWhole: true) }
+            try await onThread { try WatchdogExitTests.hang(seconds: 120, isWhole: true) }
         }
         let text = Self.text(result)
         #expect(text.contains("lane 3  a call of the client library does not return  call=flush ms=6"))
@@ -51,7 +51,7 @@ import Testing
     @Test("The same call does not end the process while the group's coordinator is unreachable")
     func outage() async {
         let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
-            try await onThread { try WatchdogEndTests.hang(seconds: 14, isWhole: false) }
+            try await onThread { try WatchdogExitTests.hang(seconds: 14, isWhole: false) }
         }
         #expect(!Self.text(result).contains("does not return"))
     }

@@ -5,7 +5,7 @@ internal import StrictJSON
 // Descriptions of reasons.
 extension Tracer {
     /// Returns a description of a failure, without a period.
-    mutating func words(_ rejection: Rejection, _ explanation: Explanation) -> String {
+    mutating func failureText(_ rejection: Rejection, _ explanation: Explanation) -> String {
         let detail = rejection.detail
         let limits = table.source.limits
         switch (rejection.reason, detail) {
@@ -16,18 +16,18 @@ extension Tracer {
         case (.badEncoding, _): return "\(detail) is not valid in a link"
         case (.scheme, ""): return "the link has no scheme"
         case (.scheme, _): return "the scheme `\(detail)` is not listed"
-        case (.host, _): return hostWords(detail, explanation)
+        case (.host, _): return hostText(detail, explanation)
         case (.emptySegment, _): return "the path has an empty segment, which the table rejects"
         case (.dotSegment, _): return "\(detail) consists only of dots"
-        case (.noRoute, ""): return noRouteWords(explanation)
+        case (.noRoute, ""): return noRouteText(explanation)
         case (.noRoute, _): return "there is no route `\(detail)`"
         case (.redirectLimit, _): return "the route `\(detail)` would redirect twice, or be the sixth redirect"
         case (.excluded, _): return "the route is excluded"
         case (.externalRefused, _): return "`externals` does not allow the link's scheme or host"
         case (.unknownScreen, _): return "`\(detail)` is neither a screen of its coordinator nor a coordinator"
         case (.unsupported, _): return "the device lacks the screen `\(detail)`"
-        case (.paramInvalid, _): return valueWords(detail, "has the wrong type", explanation)
-        case (.paramMissing, _): return valueWords(detail, "is missing", explanation)
+        case (.paramInvalid, _): return valueText(detail, "has the wrong type", explanation)
+        case (.paramMissing, _): return valueText(detail, "is missing", explanation)
         case (.presentation, _): return "`\(detail)` cannot be presented at its position in the stack"
         default:
             return rejection.reason == .noLink
@@ -35,7 +35,7 @@ extension Tracer {
         }
     }
 
-    private func hostWords(_ detail: String, _ explanation: Explanation) -> String {
+    private func hostText(_ detail: String, _ explanation: Explanation) -> String {
         let host = explanation.parts.first { $0.kind == .host }
         let text = host.flatMap { part in
             explanation.input.map {
@@ -52,7 +52,7 @@ extension Tracer {
         }
     }
 
-    private func noRouteWords(_ explanation: Explanation) -> String {
+    private func noRouteText(_ explanation: Explanation) -> String {
         if let last = explanation.redirects.last {
             return "`\(last.route)` redirects to a path that no pattern matches"
         }
@@ -60,18 +60,18 @@ extension Tracer {
     }
 
     /// Returns a description such as "`Product.count` from `query.count` is not `int(1..99)`".
-    private mutating func valueWords(_ field: String, _ fault: String, _ explanation: Explanation) -> String {
+    private mutating func valueText(_ field: String, _ fault: String, _ explanation: Explanation) -> String {
         guard let binding = explanation.bindings.first(where: { $0.field == field }) else {
-            return field.hasPrefix("path.") ? parameterWords(field, fault) : "`\(field)` \(fault)"
+            return field.hasPrefix("path.") ? parameterText(field, fault) : "`\(field)` \(fault)"
         }
         let isWrong = binding.result == .invalid
-        let place = binding.source.hasPrefix("const") ? "a constant" : "`\(binding.source)`"
-        if isWrong { return "`\(field)` from \(place) is not `\(binding.type)`" }
-        return "`\(field)` \(fault): it is read from \(place)"
+        let sourceText = binding.source.hasPrefix("const") ? "a constant" : "`\(binding.source)`"
+        if isWrong { return "`\(field)` from \(sourceText) is not `\(binding.type)`" }
+        return "`\(field)` \(fault): it is read from \(sourceText)"
     }
 
     /// Returns a description of a parameter of a route request, with the given parameters.
-    private mutating func parameterWords(_ field: String, _ fault: String) -> String {
+    private mutating func parameterText(_ field: String, _ fault: String) -> String {
         let given = (0..<resolver.record.params.count).map { "`\(resolver.record.params.name(Int32($0)).string)`" }
         let parameters =
             given.isEmpty ? "no parameters were given" : "given: \(given.prefix(8).joined(separator: ", "))"

@@ -3,7 +3,7 @@ import KafkaClient
 import Testing
 
 /// Small components: partitions, the counter of `stop.after`, identity, settings, and the report.
-@Suite struct PartTests {
+@Suite struct ComponentTests {
     @Test("A partition accepts new records, drops duplicates, and counts gaps")
     func admission() {
         var partitions = OwnedPartitions()
@@ -46,15 +46,15 @@ import Testing
     @Test("All lanes together reserve exactly stop.after records, and released ones can be reserved again")
     func stopCounter() {
         let counter = StopCounter(target: 100)
-        #expect(counter.reserve(70) == 70)
-        #expect(counter.reserve(70) == 30)
-        #expect(counter.reserve(1) == 0 && counter.isExhausted)
+        #expect(counter.reserve(upTo: 70) == 70)
+        #expect(counter.reserve(upTo: 70) == 30)
+        #expect(counter.reserve(upTo: 1) == 0 && counter.isExhausted)
         counter.release(5)
-        #expect(!counter.isExhausted && counter.reserve(70) == 5)
+        #expect(!counter.isExhausted && counter.reserve(upTo: 70) == 5)
         #expect(!counter.commit(99))
         #expect(counter.commit(1) && counter.isReached)
         let endless = StopCounter(target: 0)
-        #expect(endless.reserve(7) == 7 && !endless.isExhausted && !endless.commit(1_000))
+        #expect(endless.reserve(upTo: 7) == 7 && !endless.isExhausted && !endless.commit(1_000))
     }
 
     @Test("A lane has stable names only with a configured instance, and its client.id has at most 64 bytes")

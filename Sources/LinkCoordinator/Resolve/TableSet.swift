@@ -4,22 +4,22 @@ extension Resolver {
     /// Returns a Boolean value that indicates whether the table reads links of this scheme and host.
     ///
     /// A set of tables uses it to find the table for a link.
-    mutating func claims(
-        _ request: UnsafePointer<RequestView>, table: TableHandle, keepsReadings: Bool
+    mutating func acceptsOrigin(
+        of request: UnsafePointer<RequestView>, table: TableHandle, keepsReadings: Bool
     ) throws(Rejection) -> Bool {
         start(request, device.facts.pointer, table: table, keepsReadings: keepsReadings)
         switch request.pointee.form {
-        case .link: return claims(request.pointee.text)
+        case .link: return acceptsOrigin(request.pointee.text)
         // The link is valid as long as the data that was read from the record, which this check does not change.
         case .payload:
             let link = try findPayloadLink()
-            return !link.isEmpty && claims(link)
+            return !link.isEmpty && acceptsOrigin(link)
         case .path, .route: return false
         }
     }
 
-    private mutating func claims(_ link: ByteView) -> Bool {
-        link.count <= image.maxBytes && (try? readOrigin(link)) != nil
+    private mutating func acceptsOrigin(_ link: ByteView) -> Bool {
+        link.count <= tableData.maxBytes && (try? readOrigin(link)) != nil
     }
 }
 
@@ -75,7 +75,7 @@ package struct TableSet: Sendable {
         var found: TableHandle?
         for (index, handle) in handles.enumerated() {
             do throws(Rejection) {
-                guard try resolver.claims(request, table: handle, keepsReadings: index > 0) else { continue }
+                guard try resolver.acceptsOrigin(of: request, table: handle, keepsReadings: index > 0) else { continue }
             } catch {
                 throw ReadingFailure()
             }

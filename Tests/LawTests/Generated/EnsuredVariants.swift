@@ -4,7 +4,7 @@ import ByteStorage
 /// The routes of a table whose conditions ensure that the device supports their screens.
 ///
 /// A variant without a condition ensures nothing, because a device that does not support it did not support it before.
-struct PromisedVariants {
+struct EnsuredVariants {
     private let source: TableSource
     private let names: TableNames
 

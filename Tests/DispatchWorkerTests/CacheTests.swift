@@ -29,7 +29,7 @@ struct Answer: Equatable, CustomStringConvertible {
 }
 
 @Suite("The caches of a processor never change a decision")
-struct RememberedTests {
+struct CacheTests {
     static func table(_ id: String = "shop", host: String = "shop.example", more: String = "") throws -> RouteTable {
         try RouteTable(
             json:

@@ -15,8 +15,8 @@ extension PathText {
         }
         let draft = draft(of: path)
         guard let form = draft.form else { return nil }
-        let takesMore = path.hasSuffix("/") && form != "/" && !isTemplate
-        let note = takesMore ? "which matches links with and without a slash at the end" : nil
+        let hasTrailingSlash = path.hasSuffix("/") && form != "/" && !isTemplate
+        let note = hasTrailingSlash ? "which matches links with and without a slash at the end" : nil
         return (["write `\(form)`"] + [note].compactMap { $0 } + draft.more).joined(separator: ", ")
     }
 

@@ -88,9 +88,9 @@ private struct TableUse {
 
 extension TableAdvice {
     /// Adds warnings about parts that no target, parent, guard, notice, fallback, or `initial` refers to.
-    mutating func adviseUnused() {
+    mutating func addUnusedWarnings() {
         let use = TableUse(source, names)
-        if !use.opensAll { adviseScreens(use) }
+        if !use.opensAll { addUnusedScreenWarnings(use) }
         for one in source.capabilities where !use.capabilities.contains(one.name.value) {
             warn(
                 .unusedCapability, one.name,
@@ -114,7 +114,7 @@ extension TableAdvice {
         }
     }
 
-    private mutating func adviseScreens(_ use: TableUse) {
+    private mutating func addUnusedScreenWarnings(_ use: TableUse) {
         for (index, coordinator) in source.coordinators.enumerated() {
             let name = coordinator.name.value
             guard use.coordinators.contains(index) else {

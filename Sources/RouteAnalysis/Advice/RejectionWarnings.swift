@@ -2,22 +2,22 @@ internal import LinkCoordinator
 
 extension TableAdvice {
     /// Adds warnings about routes that reject every link without declaring it.
-    mutating func adviseRejections() {
-        var why: [Int: String] = [:]
-        for (index, route) in source.routes.enumerated() { why[index] = reason(route) }
+    mutating func addRejectionWarnings() {
+        var cause: [Int: String] = [:]
+        for (index, route) in source.routes.enumerated() { cause[index] = reason(route) }
         // Routes that redirect to such a route by its id reject every link too.
         for _ in 0..<TableChecks.maxRedirects {
-            for (index, route) in source.routes.enumerated() where why[index] == nil {
+            for (index, route) in source.routes.enumerated() where cause[index] == nil {
                 guard case .redirect(.route(let id)) = route.action, let target = names.routes[id.value],
-                    why[target] != nil
+                    cause[target] != nil
                 else { continue }
-                why[index] = "it redirects to `\(id.value)`"
+                cause[index] = "it redirects to `\(id.value)`"
             }
         }
         for (index, route) in source.routes.enumerated() {
-            guard let why = why[index] else { continue }
+            guard let cause = cause[index] else { continue }
             problems.warning(
-                .alwaysRejects, at: route.offset, "every link of `\(route.id.value)` is rejected: \(why)",
+                .alwaysRejects, at: route.offset, "every link of `\(route.id.value)` is rejected: \(cause)",
                 suggestion: "correct the route, or add \"exclude\": { \"outcome\": \"reject\" } if this is intended",
                 routes: [route.id.value])
         }
@@ -38,27 +38,27 @@ extension TableAdvice {
                 else { continue }
                 let field = source.models[model].fields[number]
                 if route.onInvalid == .drop, field.absence != .required { continue }
-                if let why = reason(binding, field, of: route) { return why }
+                if let cause = reason(binding, field, of: route) { return cause }
             }
-            return deadTarget(of: route).map { "no device has the screen `\($0)`, to which it leads" }
+            return unavailableTarget(of: route).map { "no device has the screen `\($0)`, to which it leads" }
         }
     }
 
     /// Returns a screen that matches no device, if every variant leads to such a screen without a replacement.
-    private func deadTarget(of route: TableSource.Route) -> String? {
-        guard case .fallback = route.unsupported, !deadScreens.isEmpty else { return nil }
+    private func unavailableTarget(of route: TableSource.Route) -> String? {
+        guard case .fallback = route.unsupported, !unavailableScreens.isEmpty else { return nil }
         let rule = source.fallback.first { $0.on?.contains { $0.value == .unsupported } ?? true }
         if let rule, rule.outcome != .reject { return nil }
         var found: String?
         for variant in route.variants {
             guard case .path(let segments) = variant.to.destination,
                 let stack = try? StaticStack.compose(segments, in: source, names: names),
-                let dead = stack.withSingleSlots(in: source).entries.first(where: {
-                    deadScreens.contains([$0.coordinator, $0.screen])
+                let unavailable = stack.withSingleSlots(in: source).entries.first(where: {
+                    unavailableScreens.contains([$0.coordinator, $0.screen])
                 })
             else { return nil }
-            let coordinator = source.coordinators[dead.coordinator]
-            found = found ?? "\(coordinator.name.value).\(coordinator.screens[dead.screen].name.value)"
+            let coordinator = source.coordinators[unavailable.coordinator]
+            found = found ?? "\(coordinator.name.value).\(coordinator.screens[unavailable.screen].name.value)"
         }
         return found
     }
@@ -131,11 +131,11 @@ extension TableAdvice {
                 source.blocks.contains { block in
                     let schemes = block.schemes.map { $0.value.lowercased() }
                     let named = pattern.scheme.map { [$0.lowercased()] } ?? schemes
-                    let takes = named.contains { externals.schemes.contains($0) && schemes.contains($0) }
-                    guard takes || block.acceptsOtherSchemes else { return false }
+                    let isAllowed = named.contains { externals.schemes.contains($0) && schemes.contains($0) }
+                    guard isAllowed || block.acceptsOtherSchemes else { return false }
                     let hosts = block.hostRole == .segment ? [.any] : block.hosts.map(\.value)
                     return hosts.contains { host in
-                        host.meets(pattern.host ?? .any) && externals.hosts.contains { $0.meets(host) }
+                        host.overlaps(pattern.host ?? .any) && externals.hosts.contains { $0.overlaps(host) }
                     }
                 }
             }

@@ -5,7 +5,7 @@ internal import StrictJSON
 
 /// The benchmark `lookup`: splitting a path, selecting a route, and extracting captures, on the route sets of other
 /// routers.
-enum LookUpBenchmark {
+enum LookupBenchmark {
     /// The route sets, with the lines of the path file to look up in turn.
     private static let shapes: [(name: String, file: String, lines: Range<Int>?)] = [
         ("dld2000/first", "dld2000", 0..<1), ("dld2000/500th", "dld2000", 1..<2), ("dld2000/1000th", "dld2000", 2..<3),
@@ -93,7 +93,7 @@ enum LookUpBenchmark {
                     for _ in 0..<repeats {
                         for index in 0..<spans.count {
                             let view = ByteView(UnsafeBufferPointer(rebasing: bytes[spans[index]]))
-                            let found = resolver.lookUp(view, bytesBehind: 32, in: handle)
+                            let found = resolver.lookUp(view, bytesAfter: 32, in: handle)
                             if (found == nil) != isMiss[index] { wrong += 1 }
                         }
                     }

@@ -5,7 +5,7 @@ package import LinkCoordinator
 package import LinkIngest
 
 /// An environment for a processor: tables, limits, and passthrough members.
-package struct World: Sendable {
+package struct FuzzEnvironment: Sendable {
     /// The name.
     package let name: String
     /// The tables.
@@ -42,12 +42,12 @@ package struct World: Sendable {
         [UInt8](try Data(contentsOf: home.appending(path: name)))
     }
 
-    /// Creates all worlds.
+    /// Creates all environments.
     ///
-    /// Inputs identify a world by its index.
+    /// Inputs identify an environment by its index.
     ///
     /// - Throws: An error if a file cannot be read or a table cannot be loaded.
-    package static func all() throws -> [World] {
+    package static func all() throws -> [FuzzEnvironment] {
         let shop = try file("routes/shop.json")
         let seeds = try ["content-flow", "coordinator-demo", "easydev991", "trips-calendar"].map {
             try file("routes/seeds/\($0).json")
@@ -56,26 +56,26 @@ package struct World: Sendable {
         let attic = Array(FuzzTables.attic.utf8)
         let parity = try ["coordinator-demo", "string-paths"].map { try file("parity/\($0).json") }
         return [
-            try World("shop", files: [shop]),
-            try World("shop and seeds", files: [shop] + seeds, passthrough: ["campaign", "x", "aps"]),
-            try World("vault", files: [vault], passthrough: ["campaign", "id", "device"]),
-            try World("vault and attic", files: [vault, attic]),
-            try World(
+            try FuzzEnvironment("shop", files: [shop]),
+            try FuzzEnvironment("shop and seeds", files: [shop] + seeds, passthrough: ["campaign", "x", "aps"]),
+            try FuzzEnvironment("vault", files: [vault], passthrough: ["campaign", "id", "device"]),
+            try FuzzEnvironment("vault and attic", files: [vault, attic]),
+            try FuzzEnvironment(
                 "attic", files: [attic], limits: IngestLimits(recordBytes: 1 << 20, depth: 16, devices: 40),
                 passthrough: (0..<16).map { "m\($0)" }),
-            try World("all", files: [shop, vault, attic] + seeds, passthrough: ["кот", "campaign"]),
-            try World("parity", files: [parity[0]]),
-            try World("paths", files: [parity[1]]),
+            try FuzzEnvironment("all", files: [shop, vault, attic] + seeds, passthrough: ["кот", "campaign"]),
+            try FuzzEnvironment("parity", files: [parity[0]]),
+            try FuzzEnvironment("paths", files: [parity[1]]),
         ]
     }
 
-    /// Returns the world with a letter, `a` for the first one.
+    /// Returns the environment with a letter, `a` for the first one.
     ///
-    /// Other bytes are taken modulo the number of worlds.
-    package static func named(_ byte: UInt8, of worlds: [World]) -> World {
-        worlds[Int(byte &- UInt8(ascii: "a")) % worlds.count]
+    /// Other bytes are taken modulo the number of environments.
+    package static func named(_ byte: UInt8, of environments: [FuzzEnvironment]) -> FuzzEnvironment {
+        environments[Int(byte &- UInt8(ascii: "a")) % environments.count]
     }
 
-    /// Returns the letter of a world.
+    /// Returns the letter of an environment.
     package static func name(of index: Int) -> UInt8 { UInt8(ascii: "a") + UInt8(index) }
 }
