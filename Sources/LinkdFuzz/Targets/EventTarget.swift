@@ -3,8 +3,8 @@ internal import LinkCoordinator
 internal import LinkIngest
 internal import StrictJSON
 
-/// The target `events`. An input is a line with the letter of the environment and the key of the record, followed by the
-/// value.
+/// The target `events`. An input is a line with the letter of the environment and the key of the record, followed by
+/// the value.
 ///
 /// An uppercase letter means that the value is a recipe, which is expanded first.
 extension FuzzRunner {

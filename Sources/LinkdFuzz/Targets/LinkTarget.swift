@@ -4,7 +4,8 @@ internal import LinkCoordinator
 internal import ByteStorage
 internal import StrictJSON
 
-/// The target `links`. An input is a line with letters for the environment, its table, and the device, followed by the link.
+/// The target `links`. An input is a line with letters for the environment, its table, and the device, followed by the
+/// link.
 extension FuzzRunner {
     /// The devices, as in events.
     static let devices = [

@@ -34,8 +34,8 @@ extension FuzzRunner {
             let results = lane.results(batch)
             if remaining <= batch.count {
                 let record = batch[remaining - 1]
-                return
-                    "\(record.text)\nafter others:\n\(results[remaining - 1])\nalone:\n\(RecordLane.fresh(record, environment))"
+                let alone = RecordLane.fresh(record, environment)
+                return "\(record.text)\nafter others:\n\(results[remaining - 1])\nalone:\n\(alone)"
             }
             remaining -= batch.count
         }

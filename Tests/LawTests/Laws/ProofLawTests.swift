@@ -94,9 +94,8 @@ struct ProofLawTests {
             let routes = tableGenerator.routes(upTo: 6)
             if wrong(routes, tableGenerator) != nil {
                 let smallest = shrunk(routes) { wrong($0, tableGenerator) != nil }.smallest
-                Issue.record(
-                    "seed \(tableGenerator.patterns.generator.seed), table \(number): \(wrong(smallest, tableGenerator) ?? "")"
-                )
+                let seed = tableGenerator.patterns.generator.seed
+                Issue.record("seed \(seed), table \(number): \(wrong(smallest, tableGenerator) ?? "")")
                 return
             }
             let verdict = proved(TableSource.inspect(tableGenerator.file(routes)).problems)
