@@ -92,7 +92,7 @@ final class ByteSource {
         if isTerminal { console.note("\(request), one per line. End with Ctrl-D.") }
         var line: [UInt8] = []
         while self.line(into: &line, limit: limit) {
-            let trimmed = EventInput.trim(line)
+            let trimmed = Self.trimmed(line)
             if !trimmed.isEmpty { body(Array(trimmed)) }
         }
         if hasFailed {
@@ -100,6 +100,14 @@ final class ByteSource {
                 .badData, "\(Escaping.visible(name)) cannot be read to its end",
                 advice: "specify a file that this user can read")
         }
+    }
+
+    /// Returns the bytes without ASCII white space at both ends.
+    static func trimmed(_ bytes: [UInt8]) -> ArraySlice<UInt8> {
+        func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0D).contains(byte) }
+        guard let first = bytes.firstIndex(where: { !isBlank($0) }), let last = bytes.lastIndex(where: { !isBlank($0) })
+        else { return [] }
+        return bytes[first...last]
     }
 
     private func fill() -> Bool {

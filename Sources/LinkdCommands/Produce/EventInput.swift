@@ -119,7 +119,7 @@ struct EventInput {
     private mutating func nextLine(_ format: InputFormat) -> EventLine? {
         while source.line(into: &buffer, limit: Self.limit) {
             number += 1
-            let trimmed = Self.trim(buffer)
+            let trimmed = ByteSource.trimmed(buffer)
             if trimmed.isEmpty { continue }
             if format == .jsonl, trimmed.first != UInt8(ascii: "{") {
                 return EventLine(value: .failure(EventLine.Fault(text: "the line is not a JSON object")), line: number)
@@ -139,13 +139,5 @@ struct EventInput {
     private func bounded(_ bytes: [UInt8]) -> Result<[UInt8], EventLine.Fault> {
         bytes.count <= Self.limit
             ? .success(bytes) : .failure(EventLine.Fault(text: "the line has more than \(Self.limit) bytes"))
-    }
-
-    /// Returns the bytes without ASCII white space at both ends.
-    static func trim(_ bytes: [UInt8]) -> ArraySlice<UInt8> {
-        func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0D).contains(byte) }
-        guard let first = bytes.firstIndex(where: { !isBlank($0) }), let last = bytes.lastIndex(where: { !isBlank($0) })
-        else { return [] }
-        return bytes[first...last]
     }
 }
