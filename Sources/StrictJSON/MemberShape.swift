@@ -149,7 +149,7 @@ public struct MemberShape: ~Copyable {
         score += 1
         if score > 1024 {
             pauseRemaining = 4096
-            for place in 0..<Self.slotCount { slots[place] = Slot() }
+            for index in 0..<Self.slotCount { slots[index] = Slot() }
             return false
         }
         return true

@@ -24,13 +24,13 @@ struct DeadLetterWatch: Sendable {
         samples.append((batch.records, batch.deadLetters))
         var records = 0
         var deadLetters = 0
-        var newest = 0
+        var newestCount = 0
         for sample in samples.reversed() where records < 1_000 {
             records += sample.records
             deadLetters += sample.deadLetters
-            newest += 1
+            newestCount += 1
         }
-        samples.removeFirst(samples.count - newest)
+        samples.removeFirst(samples.count - newestCount)
         guard records >= 1_000, Double(deadLetters) > maxRatio * Double(records) else { return nil }
         return "\(deadLetters) of the last \(records) records are dead letters; the limit dlq.max.ratio is \(maxRatio)"
     }

@@ -26,9 +26,9 @@ public struct LinkParameters: Sendable, Equatable {
         guard hasScheme, link.count <= maxBytes else { return [:] }
         let end = link.firstIndex(of: UInt8(ascii: "#")) ?? link.count
         guard let mark = link[..<end].firstIndex(of: UInt8(ascii: "?")) else { return [:] }
-        for piece in link[(mark + 1)..<end].split(separator: UInt8(ascii: "&")).prefix(maxItems) {
-            guard let equals = piece.firstIndex(of: UInt8(ascii: "=")), let name = decoded(piece[..<equals]),
-                let value = decoded(piece[(equals + 1)...])
+        for item in link[(mark + 1)..<end].split(separator: UInt8(ascii: "&")).prefix(maxItems) {
+            guard let equals = item.firstIndex(of: UInt8(ascii: "=")), let name = decoded(item[..<equals]),
+                let value = decoded(item[(equals + 1)...])
             else { continue }
             dictionary[name.lowercased()] = value
         }

@@ -55,7 +55,7 @@ extension Resolver {
         return composition
     }
 
-    /// Creates the entries of a lean target, which is otherwise written without them.
+    /// Creates the entries of a self-contained target, which is otherwise written without them.
     package mutating func makeStack(of composition: Composition) {
         if composition.target.isSelfContained && stack.isEmpty { appendTarget(composition.target, scope: 0) }
     }

@@ -67,7 +67,7 @@ package struct QueryReader: ~Copyable {
         }
     }
 
-    /// Splits `text`, which must be padded, into pieces at `separator`, and each piece at its first `=`.
+    /// Splits `text`, which must be padded, into items at `separator`, and each item at its first `=`.
     private mutating func splitPairs(_ text: ByteView, _ separator: UInt8, _ texts: inout ResolutionTexts) {
         let separators = WideBytes.all(separator)
         let plus = WideBytes.all(block.plusIsSpace ? UInt8(ascii: "+") : UInt8(ascii: "%"))
@@ -109,7 +109,7 @@ package struct QueryReader: ~Copyable {
         }
     }
 
-    /// Adds a piece.
+    /// Adds an item.
     ///
     /// A plain name is its own decoded form.
     @inline(__always)

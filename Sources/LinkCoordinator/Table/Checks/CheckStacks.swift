@@ -178,9 +178,9 @@ extension TableChecks {
             let screen = coordinator.screens[entry.screen]
             let name = "\(coordinator.name.value).\(screen.name.value)"
             guard screen.needs.isEmpty, coordinator.guarding == nil else {
-                let why = screen.needs.isEmpty ? "has a guard" : "needs data"
+                let reason = screen.needs.isEmpty ? "has a guard" : "needs data"
                 problems.error(
-                    .targetNotPlain, at: offset, "\(what) must not need data or a guard, but `\(name)` \(why)",
+                    .targetNotPlain, at: offset, "\(what) must not need data or a guard, but `\(name)` \(reason)",
                     routes: routes)
                 return false
             }
