@@ -74,9 +74,11 @@ import Testing
         arguments: SampleTables.paths)
     func reasonsAreWhole(path: String) throws {
         let table = try SampleTables.load(path)
-        let reasons = RouteReasons(table)
+        let routeReasons = RouteReasons(table)
         let listed = Dictionary(
-            uniqueKeysWithValues: table.source.routes.map { ($0.id.value, Set(reasons.reasons(of: $0).map(\.reason))) })
+            uniqueKeysWithValues: table.source.routes.map {
+                ($0.id.value, Set(routeReasons.reasons(of: $0).map(\.reason)))
+            })
         let links = table.source.routes.flatMap { SampleLinks.all(of: $0, in: table) }
         var random = SeededGenerator(seed: 7)
         let pieces = [

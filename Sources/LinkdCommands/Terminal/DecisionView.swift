@@ -16,7 +16,7 @@ struct DecisionView {
         return style.paint(Escaping.visible(outcome), Self.role(of: outcome))
     }
 
-    /// Returns the color of an outcome.
+    /// Returns the role of an outcome in the output.
     static func role(of outcome: String) -> Style.TextRole {
         switch outcome {
         case "navigate", "external": .good

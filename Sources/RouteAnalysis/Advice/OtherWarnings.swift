@@ -28,8 +28,9 @@ extension TableAdvice {
         }
     }
 
-    private mutating func warnOfRule(_ index: Int, _ rule: TableSource.FallbackRule, _ cause: String, _ advice: String)
-    {
+    private mutating func warnOfRule(
+        _ index: Int, _ rule: TableSource.FallbackRule, _ cause: String, _ advice: String
+    ) {
         problems.warning(
             .neverHolds, at: rule.offset, "rule \(index) of the fallback has no effect: \(cause)", suggestion: advice)
     }

@@ -33,9 +33,9 @@ extension TableAdvice {
         var numbers: [Int: [Int]] = [:]
         for (number, pattern) in space.patterns.enumerated() { numbers[pattern.route, default: []].append(number) }
         for (route, own) in added {
-            let matchingRoutes = matchingRoutes(of: numbers[own] ?? [], beside: source.routes.count, index, &search)
-            guard let matchingRoutes, matchingRoutes.isEmpty || matchingRoutes == [route] else { continue }
-            warn(route, leadsBack: !matchingRoutes.isEmpty)
+            let found = matchingRoutes(of: numbers[own] ?? [], beside: source.routes.count, index, &search)
+            guard let found, found.isEmpty || found == [route] else { continue }
+            warn(route, leadsBack: !found.isEmpty)
         }
     }
 
@@ -81,7 +81,7 @@ extension TableAdvice {
             case .nothing: continue
             case .one(let matcher): matchers.append(matcher)
             case .tail(let tail):
-                // Text after a tail can occur at any position behind it.
+                // Text after a tail can occur at any position after it.
                 return Pattern(matchers: matchers + [isLast ? tail : .restStar], captures: [], text: template.text)
             }
         }

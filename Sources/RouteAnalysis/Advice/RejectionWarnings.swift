@@ -3,19 +3,19 @@ internal import LinkCoordinator
 extension TableAdvice {
     /// Adds warnings about routes that reject every link without declaring it.
     mutating func addRejectionWarnings() {
-        var cause: [Int: String] = [:]
-        for (index, route) in source.routes.enumerated() { cause[index] = reason(route) }
+        var causes: [Int: String] = [:]
+        for (index, route) in source.routes.enumerated() { causes[index] = reason(route) }
         // Routes that redirect to such a route by its id reject every link too.
         for _ in 0..<TableChecks.maxRedirects {
-            for (index, route) in source.routes.enumerated() where cause[index] == nil {
+            for (index, route) in source.routes.enumerated() where causes[index] == nil {
                 guard case .redirect(.route(let id)) = route.action, let target = names.routes[id.value],
-                    cause[target] != nil
+                    causes[target] != nil
                 else { continue }
-                cause[index] = "it redirects to `\(id.value)`"
+                causes[index] = "it redirects to `\(id.value)`"
             }
         }
         for (index, route) in source.routes.enumerated() {
-            guard let cause = cause[index] else { continue }
+            guard let cause = causes[index] else { continue }
             problems.warning(
                 .alwaysRejects, at: route.offset, "every link of `\(route.id.value)` is rejected: \(cause)",
                 suggestion: "correct the route, or add \"exclude\": { \"outcome\": \"reject\" } if this is intended",

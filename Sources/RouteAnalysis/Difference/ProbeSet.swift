@@ -41,7 +41,7 @@ struct ProbeSet {
     }
 
     /// Returns the request with fitting values and a longer link, or nil if it cannot be made that long, or already is.
-    func request(padded padding: LinkPadding, _ context: EvaluationContext) -> LinkRequest? {
+    func request(paddedBy padding: LinkPadding, _ context: EvaluationContext) -> LinkRequest? {
         let frame = frame(nil)
         return padding.pad(merged(probes.fitting, context), in: frame).flatMap { frame.request($0) }
     }

@@ -39,15 +39,15 @@ extension SetSearch {
             }
         }
         var isWhole = true
-        for paddings in paddings {
+        for alternatives in paddings {
             for one in distinct {
-                isWhole = comparison.compare(probeSet, padded: paddings, one) && isWhole
+                isWhole = comparison.compare(probeSet, paddedByOneOf: alternatives, one) && isWhole
             }
         }
         return isWhole
     }
 
-    /// Ways to make links too long for only one table; one way of each list is enough.
+    /// Paddings that make links too long for only one table; one padding of each list is enough.
     private var paddings: [[LinkPadding]] {
         var all: [[LinkPadding]] = []
         let limits = tables.map(\.source.limits)
@@ -87,13 +87,15 @@ extension SetSearch {
 }
 
 extension Comparison {
-    /// Compares a link of a set that one of several ways makes too long for one table.
+    /// Compares a link of a set that one of several paddings makes too long for one table.
     ///
     /// - Returns: False if none of the links selects the set's pattern in the other table.
-    mutating func compare(_ probeSet: ProbeSet, padded paddings: [LinkPadding], _ context: EvaluationContext) -> Bool {
+    mutating func compare(
+        _ probeSet: ProbeSet, paddedByOneOf paddings: [LinkPadding], _ context: EvaluationContext
+    ) -> Bool {
         var isTried = false
         for padding in paddings {
-            guard let request = probeSet.request(padded: padding, context),
+            guard let request = probeSet.request(paddedBy: padding, context),
                 let pair = decide(request, context.device)
             else { continue }
             isTried = true

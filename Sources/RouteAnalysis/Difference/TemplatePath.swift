@@ -151,7 +151,7 @@ struct TemplatePath {
             case .nothing: return false
             case .unknown: requirements.isExact = false
             case .matcher(.any): break
-            case .matcher(let image): requirements.matchers.append((location.depth, image))
+            case .matcher(let preimage): requirements.matchers.append((location.depth, preimage))
             }
         }
         return true

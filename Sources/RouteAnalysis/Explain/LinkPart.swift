@@ -81,10 +81,10 @@ struct LinkParts {
             zip(at..<end, (at..<end).dropFirst()).first {
                 link[$0] == UInt8(ascii: "/") && link[$1] == UInt8(ascii: "/")
             }?.1
-        addPieces(.segment, at, end, [UInt8(ascii: "/")])
+        addParts(.segment, at, end, [UInt8(ascii: "/")])
         if let query {
             if splitsQuery {
-                addPieces(.query, query + 1, fragment, separators)
+                addParts(.query, query + 1, fragment, separators)
             } else {
                 add(.query, query + 1, fragment)
             }
@@ -109,7 +109,7 @@ struct LinkParts {
         if end < to { add(.port, end + 1, to) }
     }
 
-    private mutating func addPieces(_ kind: LinkPart.Kind, _ from: Int, _ to: Int, _ separators: [UInt8]) {
+    private mutating func addParts(_ kind: LinkPart.Kind, _ from: Int, _ to: Int, _ separators: [UInt8]) {
         var start = from
         for index in from...to where index == to || separators.contains(link[index]) {
             add(kind, start, index)

@@ -68,9 +68,9 @@ extension Tracer {
         resolver.splitQuery()
         var query: [(name: String, value: String?)] = []
         for index in 0..<resolver.query.items.count {
-            let piece = resolver.query.items[index]
-            rawValues.append(piece.value.string)
-            query.append((piece.name.string, piece.hasValue ? resolver.text(ofItem: index)?.string : nil))
+            let item = resolver.query.items[index]
+            rawValues.append(item.value.string)
+            query.append((item.name.string, item.hasValue ? resolver.text(ofItem: index)?.string : nil))
         }
         explanation.link = Explanation.Link(
             scheme: resolver.link.scheme.string, host: resolver.link.host?.string,

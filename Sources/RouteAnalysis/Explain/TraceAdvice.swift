@@ -7,16 +7,16 @@ internal import StrictJSON
 // Both are here because a link is suggested only if its own explanation shows that it works.
 extension Tracer {
     /// Runs the phases and, if one fails, adds suggestions by default and marks the part that is at fault.
-    mutating func explain(into explanation: inout Explanation, advises: Bool = true) {
+    mutating func explain(into explanation: inout Explanation, suggestsCorrections: Bool = true) {
         guard let rejection = trace(into: &explanation) else { return }
-        if advises { suggestCorrections(rejection, &explanation) }
+        if suggestsCorrections { suggestCorrections(rejection, &explanation) }
         markFault(rejection, in: &explanation)
     }
 
     /// Resolves a request with a table and explains the decision, with suggestions by default.
     static func explained(
         _ request: UnsafePointer<RequestView>, _ facts: UnsafePointer<DeviceView>, by table: RouteTable,
-        advises: Bool = true
+        suggestsCorrections: Bool = true
     ) -> Explanation {
         var resolver = Resolver()
         var arena = OutputArena(chunkBytes: 4096)
@@ -24,15 +24,15 @@ extension Tracer {
         _ = resolver.resolve(request, facts, table: table.compiled.handle, head: nil, into: &arena)
         var explanation = Explanation(decision: Decision(arena.finish().array))
         var tracer = Tracer(table, request, facts)
-        tracer.explain(into: &explanation, advises: advises)
+        tracer.explain(into: &explanation, suggestsCorrections: suggestsCorrections)
         return explanation
     }
 
     /// Explains another link for the same device, without suggestions by default.
-    private func explained(_ link: String, advises: Bool = false) -> Explanation {
+    private func explained(_ link: String, suggestsCorrections: Bool = false) -> Explanation {
         Array(link.utf8).withUnsafeBufferPointer { bytes in
             withUnsafePointer(to: RequestView(form: .link, text: ByteView(bytes), isPlain: false)) {
-                Self.explained($0, facts, by: table, advises: advises)
+                Self.explained($0, facts, by: table, suggestsCorrections: suggestsCorrections)
             }
         }
     }
@@ -167,7 +167,7 @@ extension Tracer {
             links.contains(where: { $0.isLikely && $0.text == first })
         {
             // Another scheme or host is not enough, so correct the path too.
-            let other = explained(first, advises: true)
+            let other = explained(first, suggestsCorrections: true)
             explanation.suggestions =
                 other.suggestions.isEmpty ? [Explanation.Suggestion(text: first, route: nil)] : other.suggestions
         }

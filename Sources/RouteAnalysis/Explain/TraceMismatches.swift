@@ -97,9 +97,9 @@ extension Tracer {
             isNear: one.alignment.isNear)
     }
 
-    private static func ordered(_ others: [Explanation.Mismatch], _ path: [Explanation.Mismatch]) -> [Explanation
-        .Mismatch]
-    {
+    private static func ordered(
+        _ others: [Explanation.Mismatch], _ path: [Explanation.Mismatch]
+    ) -> [Explanation.Mismatch] {
         others.filter { $0.part != .query } + path + others.filter { $0.part == .query }
     }
 

@@ -29,13 +29,13 @@ struct OriginHosts {
     /// - Parameters:
     ///   - rules: All rules that are named anywhere.
     ///   - listed: The rules that link blocks list.
-    ///   - ownRules: The rules of patterns. One host represents all that the same rules match. With nil,
+    ///   - distinguishing: The rules of patterns. One host represents all that the same of these rules match. With nil,
     ///     every host is kept, because other properties distinguish hosts too.
     init(_ rules: [HostRule], listed: Set<HostRule>, distinguishing: Set<HostRule>?) {
         var seen = Set<Kind>()
         for (host, port) in Self.samples(rules) {
             let own = Host(host: host, port: port, rules: Self.rules(host, port))
-            let ownRules = distinguishing.map { telling in own.rules.filter(telling.contains) }
+            let ownRules = distinguishing.map { own.rules.filter($0.contains) }
             for rule in own.rules where listed.contains(rule) {
                 if let ownRules,
                     !seen.insert(Kind(rule: rule, distinguishing: ownRules, isEmpty: host.isEmpty)).inserted

@@ -77,7 +77,7 @@ struct QueryConstraints {
 
     /// Returns the query for the known names, or nil if there is none, which only `flatten` can cause.
     private func items(of states: QueryStates) -> [Item]? {
-        if dialect.flatten { return states.flatPieces().map(Self.pairs) }
+        if dialect.flatten { return states.flatParts().map(Self.pairs) }
         return states.names.sorted { compareBytes($0.name, $1.name) < 0 }.compactMap { name, state in
             if let value = state.value { return (name, value) }
             guard state.isPresent == true else { return nil }
@@ -86,8 +86,8 @@ struct QueryConstraints {
         }
     }
 
-    private static func pairs(_ pieces: [String]) -> [Item] {
-        stride(from: 0, to: pieces.count, by: 2).map { (pieces[$0], $0 + 1 < pieces.count ? pieces[$0 + 1] : nil) }
+    private static func pairs(_ parts: [String]) -> [Item] {
+        stride(from: 0, to: parts.count, by: 2).map { (parts[$0], $0 + 1 < parts.count ? parts[$0 + 1] : nil) }
     }
 
     /// Returns a Boolean value that indicates whether a query can meet the constraint: dialects cannot express all
@@ -118,8 +118,8 @@ struct QueryConstraints {
     /// Returns the text of a query, which is empty if there are no items.
     func text(of items: [Item]) -> String {
         let separator = dialect.pairSeparators.first.map { String(UnicodeScalar($0)) } ?? "&"
-        let pieces = items.map { encode($0.name) + ($0.value.map { "=" + encode($0) } ?? "") }
-        return pieces.isEmpty ? "" : "?" + pieces.joined(separator: separator)
+        let texts = items.map { encode($0.name) + ($0.value.map { "=" + encode($0) } ?? "") }
+        return texts.isEmpty ? "" : "?" + texts.joined(separator: separator)
     }
 
     private func encode(_ text: String) -> String {

@@ -104,35 +104,35 @@ extension QueryStates {
     /// A part is both a name and the value of the name before it, and the first occurrence of a name counts. A value
     /// that is also a required name therefore makes that name present. The next part is then its value, unless the name
     /// occurred before.
-    func flatPieces() -> [String]? {
+    func flatParts() -> [String]? {
         for case let value? in states.map(\.value) {
             if let number = numbers[fold(value)], states[number].isPresent == false { return nil }
         }
         var written = Set<Int>()
-        var pieces: [String] = []
+        var parts: [String] = []
         /// A Boolean value that indicates whether the last part is a name without a required value: the next part
         /// becomes its value.
         var isOpen = false
         for number in states.indices.sorted(by: { compareBytes(texts[$0], texts[$1]) < 0 })
         where states[number].isPresent == true && !written.contains(number) {
-            if isOpen { pieces.append(unusedPiece) }
+            if isOpen { parts.append(unusedPart) }
             var current: Int? = number
             var text = texts[number]
             while let name = current {
-                pieces.append(text)
+                parts.append(text)
                 current = nil
                 isOpen = written.insert(name).inserted
                 guard isOpen, let value = states[name].value else { break }
                 isOpen = false
                 text = value
                 current = numbers[fold(value)]
-                if current == nil { pieces.append(value) }
+                if current == nil { parts.append(value) }
             }
         }
-        return pieces
+        return parts
     }
 
-    private var unusedPiece: String {
+    private var unusedPart: String {
         let usedTexts = states.reduce(into: Set(texts)) { $0.formUnion($1.others) }
         return (0...).lazy.map { "\($0)" }.first { !usedTexts.contains($0) } ?? ""
     }

@@ -14,7 +14,7 @@ package struct RouteReasons {
         names = TableNames(table.source)
     }
 
-    /// Returns the reasons in the order in which they are detected, each with its subject.
+    /// Returns the reasons in the order in which they are detected, each with its cause.
     package func reasons(of route: TableSource.Route) -> [(reason: ReasonCode, cause: String)] {
         switch route.action {
         case .exclude(.external): return [(.externalRefused, "the link's scheme or host is not on the allow list")]
@@ -25,9 +25,9 @@ package struct RouteReasons {
         }
     }
 
-    private func reasons(of template: TableSource.PathTemplate, _ route: TableSource.Route) -> [(
-        reason: ReasonCode, cause: String
-    )] {
+    private func reasons(
+        of template: TableSource.PathTemplate, _ route: TableSource.Route
+    ) -> [(reason: ReasonCode, cause: String)] {
         var reasons: [(ReasonCode, String)] = []
         let names = template.segments.joined().compactMap { part -> String? in
             if case .name(let name) = part { name.value } else { nil }

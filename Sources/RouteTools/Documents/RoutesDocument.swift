@@ -6,8 +6,8 @@ package struct RoutesDocument {
     private let table: RouteTable
     private let names: TableNames
     private let targetText: TargetText
-    private let reasons: RouteReasons
-    private let examples: RouteExamples
+    private let routeReasons: RouteReasons
+    private let routeExamples: RouteExamples
     private var lines: [String] = []
 
     /// Returns the document.
@@ -21,8 +21,8 @@ package struct RoutesDocument {
         self.table = table
         names = TableNames(table.source)
         targetText = TargetText(table.source)
-        reasons = RouteReasons(table)
-        examples = RouteExamples(table)
+        routeReasons = RouteReasons(table)
+        routeExamples = RouteExamples(table)
     }
 
     private mutating func write() {
@@ -90,7 +90,9 @@ package struct RoutesDocument {
         }
         section(
             "Can fail with",
-            reasons.reasons(of: route).map { "- \(Markup.code($0.reason.rawValue)): \(Markup.markdown($0.cause))" })
+            routeReasons.reasons(of: route).map {
+                "- \(Markup.code($0.reason.rawValue)): \(Markup.markdown($0.cause))"
+            })
         writeExamples(route)
     }
 
@@ -156,11 +158,11 @@ package struct RoutesDocument {
         }
         var rows: [String] = []
         for binding in route.bindings {
-            guard let field = reasons.field(of: binding) else { continue }
+            guard let field = routeReasons.field(of: binding) else { continue }
             rows.append(
                 "| \(Markup.code("\(binding.model.value).\(binding.field.value)", inCell: true)) "
                     + "| \(Markup.code(field.type.text, inCell: true)) "
-                    + "| \(Markup.code(binding.source.value.words, inCell: true)) "
+                    + "| \(Markup.code(binding.source.value.sourceText, inCell: true)) "
                     + "| \(Markup.markdown(field.absence.missingText)) |"
             )
         }
@@ -173,7 +175,7 @@ package struct RoutesDocument {
     }
 
     private mutating func writeExamples(_ route: TableSource.Route) {
-        let shown = examples.examples(of: route)
+        let shown = routeExamples.examples(of: route)
         guard !shown.isEmpty else { return }
         var rows = ["| Link | Device | Decision |", "|---|---|---|"]
         for example in shown {
@@ -228,7 +230,7 @@ package struct RoutesDocument {
 
 extension TableSource.Binding.Source {
     /// The source in the table's notation, or a constant in words.
-    fileprivate var words: String { if case .constant(let value) = self { "the constant \(value)" } else { text } }
+    fileprivate var sourceText: String { if case .constant(let value) = self { "the constant \(value)" } else { text } }
 }
 
 extension TableSource.Field.Absence {

@@ -127,8 +127,9 @@ struct AndroidPattern {
     }
 
     /// Returns a set that matches all texts of a matcher, and a closure that indicates whether a byte ends it.
-    private static func set(_ matcher: Matcher) -> (pattern: String, additionalMatches: String?, stops: (UInt8) -> Bool)
-    {
+    private static func set(
+        _ matcher: Matcher
+    ) -> (pattern: String, additionalMatches: String?, stops: (UInt8) -> Bool) {
         let isDigit: (UInt8) -> Bool = { $0 &- UInt8(ascii: "0") < 10 }
         switch matcher {
         case .int(let min, let max):

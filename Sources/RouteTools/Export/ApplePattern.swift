@@ -9,7 +9,7 @@ struct ApplePattern {
     var path: String
     /// The patterns to exclude before `path`: they match links with more segments than the shape.
     var exclusions: [String] = []
-    /// A description of the additional links that the pattern matches even with the guards, or nil if there are none.
+    /// A description of the additional links that the pattern matches despite the exclusions, or nil for none.
     var additionalMatches: String?
 
     /// The maximum number of values in a variable; longer lists become `*`.
