@@ -36,7 +36,8 @@ enum AdversarialRecords {
     }
 
     private static func report(_ difference: AdversarialRun.Difference) {
-        print("DIFFERENCE in round \(difference.round), world \(difference.environment), pass \(difference.pass):")
+        print(
+            "DIFFERENCE in round \(difference.round), environment \(difference.environment), pass \(difference.pass):")
         print(difference.record.text.prefix(1_000))
         if let input = difference.input {
             print(

@@ -8,7 +8,7 @@ struct CorpusTests {
     static let environments = try? FuzzEnvironment.all()
 
     @Test("Every input in the corpus passes", arguments: FuzzTarget.allCases)
-    func kept(target: FuzzTarget) throws {
+    func corpusInputs(target: FuzzTarget) throws {
         let runner = FuzzRunner(environments: try #require(Self.environments))
         for input in try Seeds.corpusInputs(of: target) {
             #expect(runner.run(target, input) == nil, "\(CorpusFile.line(input))")
@@ -16,7 +16,7 @@ struct CorpusTests {
     }
 
     @Test("Every input generated from samples and tables passes", arguments: FuzzTarget.allCases)
-    func made(target: FuzzTarget) throws {
+    func generatedInputs(target: FuzzTarget) throws {
         let environments = try #require(Self.environments)
         let runner = FuzzRunner(environments: environments)
         let inputs = try Seeds.generatedInputs(of: target, environments: environments)

@@ -30,7 +30,7 @@ package struct AdversarialRun: ~Copyable {
     ///
     /// Only the first ones are reduced, because a few are enough to find the cause.
     private var reduced = 0
-    private static let mostReduced = 5
+    private static let maxReduced = 5
     /// The number of compared records.
     package private(set) var compared = 0
     /// The number of records with each outcome and each reason of a dead letter.
@@ -74,7 +74,7 @@ package struct AdversarialRun: ~Copyable {
             compared += order.count
             guard let wrong else { continue }
             reduced += 1
-            let history = reduced <= Self.mostReduced ? order[...wrong].map { records[$0] } : []
+            let history = reduced <= Self.maxReduced ? order[...wrong].map { records[$0] } : []
             let reduction = SequenceReduction(environments[index], letter: FuzzEnvironment.name(of: index))
             found.append(
                 Difference(

@@ -80,9 +80,9 @@ package struct RecordLane: ~Copyable {
     }
 
     /// Returns the result of a record from a fresh processor.
-    package static func fresh(_ record: FuzzRecord, _ environment: FuzzEnvironment, isPacked: Bool = false)
-        -> RecordResult
-    {
+    package static func fresh(
+        _ record: FuzzRecord, _ environment: FuzzEnvironment, isPacked: Bool = false
+    ) -> RecordResult {
         var lane = RecordLane(environment, isPacked: isPacked)
         return lane.results(CollectionOfOne(record))[0]
     }

@@ -128,8 +128,8 @@ extension FuzzRunner {
             ).text
             let again = RecordLane.fresh(FuzzRecord(value: Array(event.utf8)), environment)
             if let cause = again.cause, cause.reason != .oversizeInput {
-                let why = "\(cause.reason.rawValue) (\(cause.detail))"
-                return "device \(index): its resume is a dead letter \(why): \(event.prefix(2_000))"
+                let reason = "\(cause.reason.rawValue) (\(cause.detail))"
+                return "device \(index): its resume is a dead letter \(reason): \(event.prefix(2_000))"
             }
         }
         return nil

@@ -17,16 +17,16 @@ package final class FuzzRunner {
     /// Returns the digest of a record's result from a fresh processor.
     ///
     /// Digests are cached.
-    func freshDigest(_ record: FuzzRecord, _ world: FuzzEnvironment) -> UInt64 {
+    func freshDigest(_ record: FuzzRecord, _ environment: FuzzEnvironment) -> UInt64 {
         var key = Digest()
-        key.add(Array(world.name.utf8))
+        key.add(Array(environment.name.utf8))
         key.add(UInt64(bitPattern: record.offset))
         key.add(record.key ?? [])
         key.add(record.key == nil ? 0 : 1)
         key.add(record.value)
         if let digest = known[key.value] { return digest }
         if known.count > 100_000 { known.removeAll(keepingCapacity: true) }
-        let digest = RecordLane.freshDigest(record, world)
+        let digest = RecordLane.freshDigest(record, environment)
         known[key.value] = digest
         return digest
     }

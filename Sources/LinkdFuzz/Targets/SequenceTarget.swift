@@ -5,8 +5,8 @@
 /// - `@N` and a space before a record repeat it N times. Each `#` in it is the number of the repetition.
 extension FuzzRunner {
     /// The limits of the records in one input: their number and their bytes.
-    static let mostRecords = 3_000
-    static let mostRecordBytes = 1 << 20
+    static let maxRecords = 3_000
+    static let maxRecordBytes = 1 << 20
     /// The limit of records in a batch.
     static let batch = 100
 
@@ -56,7 +56,7 @@ extension FuzzRunner {
             }
             for value in Self.repeated(line) where !value.isEmpty {
                 bytes += value.count
-                if offset >= Self.mostRecords || bytes > Self.mostRecordBytes { return (environment, batches) }
+                if offset >= Self.maxRecords || bytes > Self.maxRecordBytes { return (environment, batches) }
                 if batches[batches.count - 1].count >= Self.batch { batches.append([]) }
                 batches[batches.count - 1].append(Self.record(value, offset: offset))
                 offset += 1
@@ -80,7 +80,7 @@ extension FuzzRunner {
         else { return [line] }
         // Splits the line at the numbers, so that little work is done for each byte.
         let pieces = line[(blank + 1)...].split(separator: UInt8(ascii: "#"), omittingEmptySubsequences: false)
-        return (0..<min(count, mostRecords)).map { index in
+        return (0..<min(count, maxRecords)).map { index in
             ArraySlice(pieces.joined(separator: Array(String(index).utf8)))
         }
     }
