@@ -12,8 +12,8 @@ import Testing
             PartitionStart(
                 assigned: AssignedPartition(partition, topic: 0), position: StartPosition(at: NextOffset(reported: 5))))
         let offsets: [(Int64, Bool)] = [(4, false), (5, true), (5, false), (6, true), (9, true), (8, false)]
-        for (offset, isTaken) in offsets {
-            #expect((partitions.admit(topic: 0, partition: 2, offset: offset) != nil) == isTaken)
+        for (offset, isAdmitted) in offsets {
+            #expect((partitions.admit(topic: 0, partition: 2, offset: offset) != nil) == isAdmitted)
         }
         #expect(partitions.admit(topic: 0, partition: 3, offset: 5) == nil)
         #expect(partitions.admit(topic: 1, partition: 2, offset: 50) == nil)

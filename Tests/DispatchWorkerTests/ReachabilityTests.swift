@@ -8,7 +8,7 @@ import Testing
     private static let group = "probe"
 
     /// Returns a cluster of three brokers whose second one coordinates the group, and a monitor of it.
-    private static func world() throws -> (cluster: MockCluster, reachability: Reachability) {
+    private static func clusterAndReachability() throws -> (cluster: MockCluster, reachability: Reachability) {
         let cluster = try MockCluster(brokers: 3)
         try cluster.createTopic("out", partitions: 1)
         try cluster.setCoordinator(of: "group", key: group, broker: 2)
@@ -40,7 +40,7 @@ import Testing
     @Test("A cluster is unreachable if any of its brokers does not answer", arguments: awayBrokers)
     func partialOutage(broker: Int32) async throws {
         try await onThread {
-            let (cluster, reachability) = try Self.world()
+            let (cluster, reachability) = try Self.clusterAndReachability()
             defer { reachability.setMonitoring(false) }
             #expect(!reachability.isReachable(now: SystemClock.monotonicNanoseconds()))
             reachability.setMonitoring(true)
@@ -59,7 +59,7 @@ import Testing
     @Test("A cluster is unreachable if the group has no coordinator, even if every broker answers")
     func lostCoordinator() async throws {
         try await onThread {
-            let (cluster, reachability) = try Self.world()
+            let (cluster, reachability) = try Self.clusterAndReachability()
             defer { reachability.setMonitoring(false) }
             reachability.setMonitoring(true)
             #expect(Self.becomes(true, reachability))

@@ -32,13 +32,13 @@ import Testing
     }
 
     private func expect(_ text: String, equals name: String, sourceLocation: SourceLocation = #_sourceLocation) {
-        let place = GeneratedFile.folder.appending(path: name)
+        let file = GeneratedFile.folder.appending(path: name)
         if ProcessInfo.processInfo.environment["RECORD_SNAPSHOTS"] != nil {
-            #expect(throws: Never.self) { try Data(text.utf8).write(to: place) }
+            #expect(throws: Never.self) { try Data(text.utf8).write(to: file) }
             Issue.record("recorded \(name)", sourceLocation: sourceLocation)
             return
         }
-        let recorded = try? String(contentsOf: place, encoding: .utf8)
+        let recorded = try? String(contentsOf: file, encoding: .utf8)
         #expect(
             text == recorded, "\(name) differs; RECORD_SNAPSHOTS=1 writes it anew", sourceLocation: sourceLocation)
     }

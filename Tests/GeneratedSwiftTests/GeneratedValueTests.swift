@@ -50,8 +50,8 @@ import Testing
         #expect(error?.code == code && error?.position == position, "\(String(describing: error))")
     }
 
-    @Test("A value that another route takes is an error that names the route")
-    func taken() {
+    @Test("A value whose link selects another route is an error that names the route")
+    func otherRoute() {
         let error = #expect(throws: LinkError.self) { try HostileLink.any(what: "special").link() }
         #expect(error?.code == .notRoundTripped && error?.position == "route special")
         #expect(throws: LinkError.self) { try ShopLink.home.link(host: "another.example") }
@@ -102,7 +102,7 @@ import Testing
         #expect(throws: unknown) { try AnchorScreen(renamed) }
         #expect("\(unknown)" == "the app has no screen catalog/product: the table may be newer than the app")
 
-        for (models, words) in [
+        for (models, names) in [
             (Models(), ["Product"]), (Models(["Product": ["id": .text(Self.id.uuidString)]]), ["Product", "count"]),
             (Models(["Product": ["id": 5, "count": 3]]), ["Product", "id"]),
             (Models(["Product": ["id": .text(Self.id.uuidString), "count": "many"]]), ["Product", "count"]),
@@ -110,8 +110,8 @@ import Testing
             var changed = entry
             changed.models = models
             let error = #expect(throws: DestinationError.self) { try AnchorScreen(changed) }
-            for word in words + ["catalog/item"] {
-                #expect(error?.description.contains(word) == true, "\(String(describing: error))")
+            for name in names + ["catalog/item"] {
+                #expect(error?.description.contains(name) == true, "\(String(describing: error))")
             }
         }
         let decision = try Decision(

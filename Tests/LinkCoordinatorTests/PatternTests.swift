@@ -31,7 +31,7 @@ struct PatternTests {
             ("/{p:coordinatorPath}", "/", false), ("/a/{r+}", "/a", false), ("/a/{r+}", "/a/b/c", true),
             ("/a/{r*}", "/a", true), ("/{r*}", "/", true),
         ] as [(String, String, Bool)])
-    func matches(pattern: String, path: String, isTaken: Bool) throws { #expect(try matches(pattern, path) == isTaken) }
+    func matches(pattern: String, path: String, isMatch: Bool) throws { #expect(try matches(pattern, path) == isMatch) }
 
     @Test(
         "Folding applies only to literals, affixes, and enumeration values",
@@ -39,8 +39,8 @@ struct PatternTests {
             ("/Cat", "/cAT", true), ("/V{n:int}", "/v1", true), ("/{n:enum(Red|Blue)}", "/RED", true),
             ("/{n:[a-z]{1,3}}", "/AB", false), ("/{p:coordinatorPath}", "/Home", false), ("/É", "/é", false),
         ])
-    func folds(pattern: String, path: String, isTaken: Bool) throws {
-        #expect(try matches(pattern, path, foldsCase: true) == isTaken)
+    func folds(pattern: String, path: String, isMatch: Bool) throws {
+        #expect(try matches(pattern, path, foldsCase: true) == isMatch)
     }
 
     @Test(

@@ -9,7 +9,7 @@ struct TableChange: Sendable, CustomTestStringConvertible {
     var testDescription: String
     /// The replaced texts of the file with their replacements.
     var edits: [(String, String)]
-    /// The expected causes in any order: place, old text, and new text.
+    /// The expected causes in any order: location, old text, and new text.
     var causes: [[String?]]
     /// The causes among them that break something.
     var breaking: [String] = []
@@ -121,9 +121,9 @@ struct TableChange: Sendable, CustomTestStringConvertible {
     func causes(change: TableChange) throws {
         let (old, new) = (try Self.table([]), try Self.table(change.edits))
         let difference = new.difference(from: old)
-        let told = difference.groups.map { $0.causes.map { [$0.location, $0.old, $0.new] } }
-        #expect(Set(told) == Set(change.causes.map { [$0] }), "\(told)")
-        #expect(told.count == change.causes.count, "\(told)")
+        let reported = difference.groups.map { $0.causes.map { [$0.location, $0.old, $0.new] } }
+        #expect(Set(reported) == Set(change.causes.map { [$0] }), "\(reported)")
+        #expect(reported.count == change.causes.count, "\(reported)")
         #expect(difference.groups.flatMap(\.changes).count == difference.changes.count)
         let breaking = difference.groups.filter(\.isBreaking).flatMap { $0.causes.map(\.location) }
         #expect(Set(breaking) == Set(change.breaking), "\(difference.groups.flatMap(\.changes).compactMap(\.breakage))")
@@ -196,8 +196,10 @@ struct TableChange: Sendable, CustomTestStringConvertible {
         try #require(file.contains(old))
         let before = try #require(RouteTable.unchecked(Array(file.utf8)))
         let after = try #require(RouteTable.unchecked(Array(file.replacing(old, with: new).utf8)))
-        let told = after.difference(from: before).groups.flatMap { $0.causes.map { [$0.location, $0.old, $0.new] } }
-        #expect(told == [cause], "\(told)")
+        let reported = after.difference(from: before).groups.flatMap {
+            $0.causes.map { [$0.location, $0.old, $0.new] }
+        }
+        #expect(reported == [cause], "\(reported)")
     }
 
     @Test("Each edit of one of many routes is a separate cause, and there are no others")

@@ -4,7 +4,7 @@ import StrictJSON
 import TestSupport
 import Testing
 
-/// Two tables that differ in a single place.
+/// Two tables that differ in a single part.
 struct TablePair: Sendable, CustomTestStringConvertible {
     var testDescription: String
     /// The text that replaces `PLACE` in the old and in the new table.
@@ -206,7 +206,7 @@ struct TablePair: Sendable, CustomTestStringConvertible {
     }
 }
 
-@Suite("Tables that differ in one place")
+@Suite("Tables that differ in one part")
 struct DifferencePartTests {
     @Test("The difference is found, with a request for which the decisions differ", arguments: TablePair.all)
     func found(pair: TablePair) throws {

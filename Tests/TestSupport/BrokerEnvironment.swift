@@ -46,10 +46,10 @@ private final class ThreadExecutor: TaskExecutor {
 /// Evaluates a condition until it is true or the time is over, and returns its last value.
 ///
 /// The condition should wait a short time before it returns false.
-package func becomesTrue(withinSeconds: Double, _ question: () throws -> Bool) rethrows -> Bool {
+package func becomesTrue(withinSeconds seconds: Double, _ condition: () throws -> Bool) rethrows -> Bool {
     let start = ContinuousClock.now
-    while ContinuousClock.now - start < .seconds(withinSeconds) {
-        if try question() { return true }
+    while ContinuousClock.now - start < .seconds(seconds) {
+        if try condition() { return true }
     }
-    return try question()
+    return try condition()
 }

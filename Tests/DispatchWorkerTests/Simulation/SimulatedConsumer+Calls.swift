@@ -3,7 +3,7 @@ import KafkaClient
 
 // The consumer's calls to the broker and into the library. Each may fail, hang, or take effect in part.
 extension SimulatedConsumer {
-    /// The result of a call: success, an effect in spite of an error, or no effect.
+    /// The result of a call: success, an effect in spite of an error, a partial effect, or no effect.
     private enum Course { case well, effectThenError(KafkaError), partial(KafkaError), error(KafkaError) }
 
     private func course(_ faults: [FaultPlan.Fault], timeout: Int, _ error: KafkaError) -> Course {
@@ -48,18 +48,20 @@ extension SimulatedConsumer {
         world.onCommittedRequest()
         let timeout = Int(timeoutMilliseconds)
         let error = KafkaError(code: [.timedOut, .transport, .notCoordinator][world.plan.number(below: 3)])
-        var half: KafkaError?
+        var partialError: KafkaError?
         switch course(
             [.crashBefore, .retryBefore, .failBefore, .hang, .slow, .partial], timeout: timeout, error)
         {
         case .error(let error): throw error
-        case .partial(let error): half = error
+        case .partial(let error): partialError = error
         default: break
         }
         world.broker.advance(milliseconds: 1)
         answers += 1
         return partitions.enumerated().map { index, partition in
-            if index == 0, let half { return PartitionResult(partition: partition, offset: nil, error: half) }
+            if index == 0, let partialError {
+                return PartitionResult(partition: partition, offset: nil, error: partialError)
+            }
             guard let stable = world.broker.stableOffset(partition) else {
                 return PartitionResult(
                     partition: partition, offset: nil, error: KafkaError(code: .unstableOffsetCommit))
@@ -123,14 +125,14 @@ extension SimulatedConsumer {
 
     func seek(_ offsets: [PartitionOffset]) throws(KafkaError) -> [PartitionResult] {
         let error = KafkaError(code: .timedOut)
-        var half: KafkaError?
+        var partialError: KafkaError?
         switch course([.crashBefore, .failBefore, .partial, .partial, .hang], timeout: 10_000, error) {
         case .error(let error): throw error
-        case .partial(let error): half = error
+        case .partial(let error): partialError = error
         default: break
         }
         return offsets.enumerated().map { index, offset in
-            let failure = index == 0 ? half : nil
+            let failure = index == 0 ? partialError : nil
             if failure == nil { move(offset) }
             return PartitionResult(partition: offset.partition, offset: offset.offset, error: failure)
         }

@@ -18,15 +18,15 @@ struct ReferenceQuery {
         guard let text else { return }
         var bytes = Array(text.utf8)
         if dialect.decode == .before, let decoded = Self.decoded(bytes, plusIsSpace: false) { bytes = decoded }
-        let pieces = bytes.split { dialect.pairSeparators.contains($0) }.map(Array.init)
+        let parts = bytes.split { dialect.pairSeparators.contains($0) }.map(Array.init)
         if dialect.flatten {
-            let flat = pieces.flatMap { $0.split(separator: UInt8(ascii: "=")).map(Array.init) }
-            for (index, piece) in flat.enumerated() {
-                items.append((name(piece), index + 1 < flat.count ? flat[index + 1] : nil))
+            let flat = parts.flatMap { $0.split(separator: UInt8(ascii: "=")).map(Array.init) }
+            for (index, part) in flat.enumerated() {
+                items.append((name(part), index + 1 < flat.count ? flat[index + 1] : nil))
             }
         } else {
-            for piece in pieces {
-                let halves = piece.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
+            for part in parts {
+                let halves = part.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
                 items.append((name(Array(halves[0])), halves.count == 2 ? Array(halves[1]) : nil))
             }
         }

@@ -43,7 +43,7 @@ struct TableGenerator {
     /// Returns `true` in one of `count` cases.
     mutating func one(in count: Int) -> Bool { Int.random(in: 0..<count, using: &patterns.generator) == 0 }
 
-    /// Returns a table of 1 to `maxRoutes` routes that is not settled.
+    /// Returns a table of 1 to `maxRoutes` routes that may have problems.
     mutating func table() -> GeneratedTable {
         let count = Int.random(in: 1...options.maxRoutes, using: &patterns.generator)
         let ids = (0..<count).map { "r\($0)" }

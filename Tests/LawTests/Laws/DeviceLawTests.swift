@@ -28,24 +28,24 @@ private struct RaisedVersion: TableLaw {
 
     /// The routes of a table, classified for the law.
     struct Routes {
-        private let ensuring: Set<String>
+        private let ensuringSupport: Set<String>
         /// The routes with a target whose parents another route supplies.
         let withParents: Set<String>
 
         init(_ source: TableSource) {
             let variants = EnsuredVariants(source)
-            ensuring = Set(source.routes.filter(variants.hold).map(\.id.value))
+            ensuringSupport = Set(source.routes.filter(variants.hold).map(\.id.value))
             withParents = Set(
                 source.routes.filter { $0.variants.contains { if case .route = $0.to.parents { true } else { false } } }
                     .map(\.id.value))
         }
 
-        /// Returns a Boolean value that indicates whether the law is about support on a route.
+        /// Returns a Boolean value that indicates whether to compare the support on a route.
         ///
         /// For a route that does not ensure support, only the same stack is compared: the same variant without parents
         /// of another route.
         func isCompared(_ route: String, sameVariant: Bool) -> Bool {
-            ensuring.contains(route) || (sameVariant && !withParents.contains(route))
+            ensuringSupport.contains(route) || (sameVariant && !withParents.contains(route))
         }
     }
 

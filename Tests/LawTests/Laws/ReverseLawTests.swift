@@ -210,7 +210,7 @@ private struct RouteValues: Shrinkable {
         guard decision.outcome == .navigate, decision.reason == nil else { return nil }
         let own = ownModels(route, source)
         for (model, fields) in given.models.fields where own?.contains(model) ?? true {
-            // The last entry with the model belongs to the route itself. Parents may bind theirs from other places.
+            // The last entry with the model belongs to the route itself. Parents may bind theirs from other sources.
             guard let came = decision.stack.last(where: { $0.models[model] != nil })?.models[model] else { continue }
             for (field, value) in fields where !same(value, came[field]) { return "\(model).\(field)" }
         }

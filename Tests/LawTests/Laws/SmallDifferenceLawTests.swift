@@ -134,9 +134,9 @@ struct SmallDifferenceLawTests {
         return isRight ? nil : "not a change: \(change)"
     }
 
-    private func chosen(_ link: SmallTableGenerator.Link, _ table: RouteTable, _ tableGenerator: SmallTableGenerator)
-        -> String?
-    {
+    private func chosen(
+        _ link: SmallTableGenerator.Link, _ table: RouteTable, _ tableGenerator: SmallTableGenerator
+    ) -> String? {
         table.source.routes.filter { tableGenerator.matches($0, link) }
             .min { Precedence.compare($0.precedence(of: $0.patterns[0]), $1.precedence(of: $1.patterns[0])) < 0 }?
             .id.value

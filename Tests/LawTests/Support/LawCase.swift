@@ -75,7 +75,7 @@ extension GeneratedLink: Shrinkable {
     static var parts: [RemovableParts<GeneratedLink>] {
         [
             RemovableParts(count: { $0.writtenSegments.count }, remove: { $0.removeSegments($1) }),
-            RemovableParts(\.queryPieces),
+            RemovableParts(\.queryItems),
             RemovableParts({ $0.fragment != nil }, { $0.fragment = nil }),
             RemovableParts({ $0.path.hasSuffix("/") && $0.path.utf8.count > 1 }, { $0.path.removeLast() }),
         ]
@@ -97,8 +97,8 @@ extension GeneratedLink: Shrinkable {
         while authority == nil, path.hasPrefix("//") { path.removeFirst() }
     }
 
-    /// The pieces of the query, each with the separator before it.
-    private var queryPieces: [String] {
+    /// The items of the query, each with the separator before it.
+    private var queryItems: [String] {
         get { query.map { Self.pieces(of: $0) { "&;,".contains($0) } } ?? [] }
         set {
             let text = newValue.joined()

@@ -72,7 +72,7 @@ import Testing
         return "\(scheme)://\(host)\(path)\(tail)" + (generator.one(in: 12) ? "#id=7" : "")
     }
 
-    private static func exclusionReasonParser(_ url: URL) -> String? {
+    private static func parserExclusionReason(_ url: URL) -> String? {
         let host = URLComponents(url: url, resolvingAgainstBaseURL: false)?.host ?? ""
         if host.isEmpty, !url.path().allSatisfy({ $0 == "/" }) { return "a path without a host" }
         return ParityLimits.exclusionReason(url)
@@ -92,7 +92,7 @@ import Testing
                 guard decision.outcome == .navigate else { return Article003.Path?.none }
                 if decision.route == "simple" { return .simple }
                 return decision.field("Complex", "id").map { .complex(id: $0) }
-            }, exclusionReason: Self.exclusionReasonParser,
+            }, exclusionReason: Self.parserExclusionReason,
             kind: { answer in
                 switch answer {
                 case nil: "nothing"
@@ -104,7 +104,7 @@ import Testing
         for kind in ["nothing", "simple", "complex"] { #expect(kinds[kind, default: 0] > 500) }
     }
 
-    private static func exclusionReasonParameters(_ url: URL) -> String? {
+    private static func parametersExclusionReason(_ url: URL) -> String? {
         if url.scheme == nil { return "links without a scheme" }
         if let reason = ParityLimits.exclusionReason(url) { return reason }
         let query = url.query(percentEncoded: true) ?? ""
@@ -132,7 +132,7 @@ import Testing
                     uniqueKeysWithValues: bound.compactMap { name in
                         decision.field("Parameters", name).map { (name, $0) }
                     })
-            }, exclusionReason: Self.exclusionReasonParameters,
+            }, exclusionReason: Self.parametersExclusionReason,
             kind: { $0.isEmpty ? "none" : $0.count == 1 ? "one" : "several" }
         ).run()
         for kind in ["none", "one", "several"] { #expect(kinds[kind, default: 0] > 500) }

@@ -213,7 +213,7 @@ import Testing
         """#
 
     @Test(
-        "A link has the scheme and host that were asked for, or an error lists those that there are",
+        "A link has the requested scheme and host, or an error lists those that there are",
         arguments: [
             ("any", nil, nil, "https://a.example/x"), ("any", "http", nil, "http://a.example/x"),
             ("any", "HTTP", "A.Example", "http://a.example/x"), ("any", nil, "c.example:81", "https://c.example:81/x"),

@@ -64,16 +64,16 @@ struct AndroidMatcher {
         let parts = authority.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
         let host = parts.first.map(String.init)?.removingPercentEncoding ?? ""
         for filter in filters where filter.schemes.contains(scheme) {
-            let isHost = filter.hosts.contains { wanted in
+            let isHost = filter.hosts.contains { rule in
                 let fits =
-                    wanted.name.hasPrefix("*")
-                    ? host.lowercased().hasSuffix(wanted.name.dropFirst().lowercased())
-                    : host.lowercased() == wanted.name.lowercased()
-                return fits && (wanted.port == nil || (parts.count > 1 && parts[1] == wanted.port ?? ""))
+                    rule.name.hasPrefix("*")
+                    ? host.lowercased().hasSuffix(rule.name.dropFirst().lowercased())
+                    : host.lowercased() == rule.name.lowercased()
+                return fits && (rule.port == nil || (parts.count > 1 && parts[1] == rule.port ?? ""))
             }
             guard isHost || filter.hosts.isEmpty else { continue }
-            for wanted in filter.paths where Self.matches(wanted.attribute, wanted.value, path) {
-                return wanted.comment
+            for rule in filter.paths where Self.matches(rule.attribute, rule.value, path) {
+                return rule.comment
             }
         }
         return nil

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 @Suite("Warnings about unused parts")
-struct DeadThingTests {
+struct UnusedPartTests {
     /// Conditions of variants, most of which are related to others.
     private static let conditions = [
         #""app": ">=5""#, #""app": ">=6""#, #""app": "<5""#, #""app": "<=6 >5""#, #""app": "=5""#, #""app": ">5.0""#,
@@ -57,13 +57,13 @@ struct DeadThingTests {
     @Test("No device selects a variant that is reported as unused", arguments: [1, 2026])
     func variants(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
-        var told = 0
+        var reported = 0
         for _ in 0..<150 {
             let conditions = (0..<Int.random(in: 2...8, using: &generator)).map { _ in Self.condition(&generator) }
             let file = Array(Self.table(conditions).utf8)
             let pointers = Set(RouteTable.problems(in: file).filter { $0.code == .neverHolds }.map(\.pointer))
             let unused = Set(conditions.indices.filter { pointers.contains("/routes/0/variants/\($0)/when") })
-            told += unused.count
+            reported += unused.count
             let table = try RouteTable(json: file)
             for _ in 0..<60 {
                 let device = Self.device(&generator)
@@ -74,7 +74,7 @@ struct DeadThingTests {
                 }
             }
         }
-        #expect(told > 50, "seed \(seed): \(told) were reported")
+        #expect(reported > 50, "seed \(seed): \(reported) were reported")
     }
 
     @Test("The link of a pattern that a rewrite hides does not reach the pattern")
