@@ -10,8 +10,9 @@ extension LinkRequest {
     ///
     /// - Parameter userInfo: The payload, as the system hands it to the app.
     /// - Throws: ``LinkCoordinator/LinkRequestError`` if a name is not a text, a value has a type that JSON does not
-    ///   have, or values are nested deeper than ``LinkCoordinator/LinkRequest/Object/maxDepth`` levels. The error names
-    ///   the position of the value, and never contains it.
+    ///   have, values are nested deeper than ``LinkCoordinator/LinkRequest/Object/maxDepth`` levels, or the payload is
+    ///   larger than ``LinkCoordinator/LinkRequest/Object/maxBytes`` as JSON. The error names the position of the value,
+    ///   and never contains it.
     public init(userInfo: [AnyHashable: Any]) throws(LinkRequestError) {
         self = .payload(try Object(userInfo: userInfo))
     }
@@ -24,55 +25,129 @@ extension LinkRequest.Object {
     ///
     /// - Parameter userInfo: Texts, numbers, Boolean values, `NSNull`, arrays, and dictionaries by name.
     /// - Throws: ``LinkCoordinator/LinkRequestError`` if a name is not a text, a value has a type that JSON does not
-    ///   have, or values are nested deeper than ``LinkCoordinator/LinkRequest/Object/maxDepth`` levels.
+    ///   have, values are nested deeper than ``LinkCoordinator/LinkRequest/Object/maxDepth`` levels, or the object is
+    ///   larger than ``LinkCoordinator/LinkRequest/Object/maxBytes`` as JSON.
     public init(userInfo: [AnyHashable: Any]) throws(LinkRequestError) {
-        self = try UserInfoReader().object(userInfo, at: [])
+        var writer = UserInfoWriter()
+        try writer.write(members: userInfo)
+        self = try Self(json: writer.json)
     }
 }
 
-/// Reads the values of a `userInfo` dictionary.
-private struct UserInfoReader {
-    func object(_ members: [AnyHashable: Any], at path: [String]) throws(LinkRequestError) -> LinkRequest.Object {
-        guard path.count < LinkRequest.Object.maxDepth else {
-            throw error(path, "is nested deeper than \(LinkRequest.Object.maxDepth) levels")
-        }
-        var named: [(String, LinkRequest.Value)] = []
+/// Writes the values of a `userInfo` dictionary as JSON.
+///
+/// The size is checked after each value, because a dictionary can contain the same array many times, so that a few
+/// objects in memory have any number of values.
+private struct UserInfoWriter {
+    private(set) var json: [UInt8] = []
+    private var path: [String] = []
+
+    mutating func write(members: [AnyHashable: Any]) throws(LinkRequestError) {
+        try checkDepth()
+        var named: [(name: String, value: Any)] = []
+        named.reserveCapacity(members.count)
         for (name, value) in members {
             guard let name = name.base as? String else {
-                throw error(path, "has a name that is not a text, but a \(type(of: name.base))")
+                throw error("has a name that is not a text, but a \(type(of: name.base))")
             }
-            named.append((name, try self.value(value, at: path + [name])))
+            named.append((name, value))
         }
-        return LinkRequest.Object(named.sorted { $0.0 < $1.0 })
+        named.sort { $0.name < $1.name }
+        json.append(UInt8(ascii: "{"))
+        for (index, member) in named.enumerated() {
+            if index > 0 { json.append(UInt8(ascii: ",")) }
+            try write(text: member.name)
+            json.append(UInt8(ascii: ":"))
+            path.append(member.name)
+            try write(member.value)
+            path.removeLast()
+        }
+        json.append(UInt8(ascii: "}"))
     }
 
-    private func value(_ value: Any, at path: [String]) throws(LinkRequestError) -> LinkRequest.Value {
+    private mutating func write(elements: [Any]) throws(LinkRequestError) {
+        try checkDepth()
+        json.append(UInt8(ascii: "["))
+        for (index, element) in elements.enumerated() {
+            if index > 0 { json.append(UInt8(ascii: ",")) }
+            path.append("\(index)")
+            try write(element)
+            path.removeLast()
+        }
+        json.append(UInt8(ascii: "]"))
+    }
+
+    private mutating func write(_ value: Any) throws(LinkRequestError) {
+        // The cast of an array or a dictionary to `NSNumber` can copy it, and that of a number to an array is slow.
+        if type(of: value) is AnyObject.Type, let number = value as? NSNumber {
+            try write(number: number)
+            return try checkSize()
+        }
         switch value {
-        case let text as String: return .string(text)
-        case is NSNull: return .null
-        case let members as [AnyHashable: Any]: return .object(try object(members, at: path))
-        case let elements as [Any]:
-            guard path.count < LinkRequest.Object.maxDepth else {
-                throw error(path, "is nested deeper than \(LinkRequest.Object.maxDepth) levels")
+        case let text as String: try write(text: text)
+        case is NSNull: json += "null".utf8
+        case let members as [AnyHashable: Any]: try write(members: members)
+        case let elements as [Any]: try write(elements: elements)
+        case let number as NSNumber: try write(number: number)
+        default: throw error("has the type \(type(of: value)), expected a value that JSON has")
+        }
+        try checkSize()
+    }
+
+    private mutating func write(number: NSNumber) throws(LinkRequestError) {
+        if Self.isBool(number) {
+            json += (number.boolValue ? "true" : "false").utf8
+            return
+        }
+        guard number.doubleValue.isFinite else { throw error("is not finite, expected a number that JSON has") }
+        json += number.stringValue.utf8
+    }
+
+    /// Returns a Boolean value that indicates whether a number is a Boolean value.
+    ///
+    /// A number with the value 0 or 1 also converts to `Bool`, and a number of the type `Int8` has the same encoding as
+    /// a Boolean value on Apple platforms.
+    private static func isBool(_ number: NSNumber) -> Bool {
+        #if canImport(Darwin)
+        CFGetTypeID(number) == CFBooleanGetTypeID()
+        #else
+        String(cString: number.objCType) == "c"
+        #endif
+    }
+
+    private mutating func write(text: String) throws(LinkRequestError) {
+        guard text.utf8.count <= LinkRequest.Object.maxBytes else { throw Self.tooLarge }
+        json.append(UInt8(ascii: "\""))
+        for byte in text.utf8 {
+            switch byte {
+            case UInt8(ascii: "\""), UInt8(ascii: "\\"): json += [UInt8(ascii: "\\"), byte]
+            case 0x08: json += "\\b".utf8
+            case 0x09: json += "\\t".utf8
+            case 0x0A: json += "\\n".utf8
+            case 0x0C: json += "\\f".utf8
+            case 0x0D: json += "\\r".utf8
+            case 0..<0x20: json += ("\\u00" + (byte < 0x10 ? "0" : "") + String(byte, radix: 16)).utf8
+            default: json.append(byte)
             }
-            var values: [LinkRequest.Value] = []
-            for (index, element) in elements.enumerated() {
-                values.append(try self.value(element, at: path + ["\(index)"]))
-            }
-            return .array(values)
-        case let number as NSNumber: return try self.number(number, at: path)
-        default: throw error(path, "has the type \(type(of: value)), expected a value that JSON has")
+        }
+        json.append(UInt8(ascii: "\""))
+    }
+
+    private func checkDepth() throws(LinkRequestError) {
+        guard path.count < LinkRequest.Object.maxDepth else {
+            throw error("is nested deeper than \(LinkRequest.Object.maxDepth) levels")
         }
     }
 
-    private func number(_ number: NSNumber, at path: [String]) throws(LinkRequestError) -> LinkRequest.Value {
-        // The encoding of a Boolean value. A number with the value 0 or 1 also converts to `Bool`.
-        if ["c", "B"].contains(String(cString: number.objCType)) { return .bool(number.boolValue) }
-        guard number.doubleValue.isFinite else { throw error(path, "is not finite, expected a number that JSON has") }
-        return .number(number.stringValue)
+    private func checkSize() throws(LinkRequestError) {
+        guard json.count <= LinkRequest.Object.maxBytes else { throw Self.tooLarge }
     }
 
-    private func error(_ path: [String], _ problem: String) -> LinkRequestError {
+    private static var tooLarge: LinkRequestError {
+        LinkRequestError(description: "the object is larger than \(LinkRequest.Object.maxBytes) bytes")
+    }
+
+    private func error(_ problem: String) -> LinkRequestError {
         let pointer = path.map {
             "/" + $0.replacingOccurrences(of: "~", with: "~0").replacingOccurrences(of: "/", with: "~1")
         }.joined()

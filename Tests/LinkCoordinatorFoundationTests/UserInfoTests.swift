@@ -60,6 +60,28 @@ import Testing
         #expect(error(["a": list])?.contains("nested deeper than 64 levels") == true)
     }
 
+    @Test("A dictionary that contains the same array many times is refused at the limit of bytes, in bounded time")
+    func shared() {
+        var shared: Any = String(repeating: "x", count: 2000)
+        for _ in 0..<50 { shared = [shared, shared] }
+        let error = #expect(throws: LinkRequestError.self) { try LinkRequest(userInfo: ["a": shared]) }
+        #expect(error?.description == "the object is larger than 1048576 bytes")
+        let long = String(repeating: "x", count: LinkRequest.Object.maxBytes)
+        #expect(throws: LinkRequestError.self) { try LinkRequest(userInfo: ["a": long]) }
+        #expect(throws: LinkRequestError.self) { try LinkRequest(userInfo: [long: 1]) }
+    }
+
+    @Test("Texts keep their characters, and numbers of one byte are numbers")
+    func texts() throws {
+        let text = String(String.UnicodeScalarView((0..<0x300).compactMap(Unicode.Scalar.init))) + "\u{1F468}\u{FFFF}"
+        let request = try LinkRequest(userInfo: [text: [text, Int8(5), NSNumber(value: Int8(1)), 1e21] as [Any]])
+        let items: LinkRequest.Value = [.string(text), 5, 1, .number("1e+21")]
+        let object = LinkRequest.Object([(text, items)])
+        #expect(request == .payload(object))
+        guard case .payload(let read) = request else { return }
+        #expect(read.json == object.json)
+    }
+
     @Test("A URL is a request, an external decision has one, and a table is loaded from a file")
     func urls() throws {
         let file = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID()).json")
