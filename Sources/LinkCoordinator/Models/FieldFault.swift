@@ -83,7 +83,9 @@ struct FieldSite {
 
     /// Returns the error for a number that an integer type cannot represent.
     func outOfRange(_ number: String, minimum: Int64, maximum: Int64) -> FieldFault {
-        if let value = Double(number), value.isFinite, value != value.rounded() {
+        // The text decides, because a large `Double` has no fraction.
+        let fraction = number.split(separator: ".", maxSplits: 1).dropFirst().joined()
+        if fraction.contains(where: { $0 != "0" }), Double(number)?.isFinite == true {
             return FieldFault(
                 detail: "\(name) is a number with a fraction, but the type \(type) is read from a whole number; "
                     + "declare the property as `Double`, or the field as `int` in the table")

@@ -110,10 +110,22 @@ private struct ValueReader {
 
     func number<Number: FixedWidthInteger>(_ type: Number.Type) throws -> Number {
         guard case .number(let text) = value else { throw mismatch("a whole number") }
-        if let number = Number(text) ?? Double(text).flatMap({ Number(exactly: $0) }) { return number }
+        if let number = Number(text) ?? Self.wholeNumber(text) { return number }
         let fault = site.outOfRange(
             text, minimum: Int64(clamping: Number.min), maximum: Int64(clamping: Number.max))
         throw ModelDecoder.mismatch(fault, site)
+    }
+
+    /// Returns the whole number that a text with a fraction or an exponent represents exactly, or nil.
+    private static func wholeNumber<Number: FixedWidthInteger>(_ text: String) -> Number? {
+        if text.contains(where: { $0 == "e" || $0 == "E" }) {
+            // A `Double` distinguishes all numbers with 15 digits. With more, another number could be read.
+            guard text.prefix(while: { $0 != "e" && $0 != "E" }).count(where: \.isNumber) <= 15 else { return nil }
+            return Double(text).flatMap { Number(exactly: $0) }
+        }
+        let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+        guard parts.count == 2, !parts[1].isEmpty, parts[1].allSatisfy({ $0 == "0" }) else { return nil }
+        return Number(parts[0])
     }
 
     func number<Number: BinaryFloatingPoint & LosslessStringConvertible>(_ type: Number.Type) throws -> Number {

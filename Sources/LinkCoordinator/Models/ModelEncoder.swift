@@ -133,7 +133,7 @@ private struct FieldWriter<Key: CodingKey>: KeyedEncodingContainerProtocol {
     func encode(_ value: Bool, forKey key: Key) throws { encoder.put(.bool(value), for: key) }
     func encode(_ value: String, forKey key: Key) throws { encoder.put(.text(value), for: key) }
     func encode(_ value: Double, forKey key: Key) throws { try put(value, Double.self, key) }
-    func encode(_ value: Float, forKey key: Key) throws { try put(Double(value), Float.self, key) }
+    func encode(_ value: Float, forKey key: Key) throws { try put(Double("\(value)") ?? .nan, Float.self, key) }
     func encode(_ value: Int, forKey key: Key) throws { encoder.put(.number("\(value)"), for: key) }
     func encode(_ value: Int8, forKey key: Key) throws { encoder.put(.number("\(value)"), for: key) }
     func encode(_ value: Int16, forKey key: Key) throws { encoder.put(.number("\(value)"), for: key) }
@@ -175,7 +175,7 @@ private struct ListWriter: UnkeyedEncodingContainer {
     func encode(_ value: Bool) throws { encoder.append(.bool(value)) }
     func encode(_ value: String) throws { encoder.append(.text(value)) }
     func encode(_ value: Double) throws { try append(value, Double.self) }
-    func encode(_ value: Float) throws { try append(Double(value), Float.self) }
+    func encode(_ value: Float) throws { try append(Double("\(value)") ?? .nan, Float.self) }
     func encode(_ value: Int) throws { encoder.append(.number("\(value)")) }
     func encode(_ value: Int8) throws { encoder.append(.number("\(value)")) }
     func encode(_ value: Int16) throws { encoder.append(.number("\(value)")) }
@@ -211,7 +211,7 @@ private struct ValueWriter: SingleValueEncodingContainer {
     func encode(_ value: Bool) throws { encoder.put(.bool(value)) }
     func encode(_ value: String) throws { encoder.put(.text(value)) }
     func encode(_ value: Double) throws { try put(value, Double.self) }
-    func encode(_ value: Float) throws { try put(Double(value), Float.self) }
+    func encode(_ value: Float) throws { try put(Double("\(value)") ?? .nan, Float.self) }
     func encode(_ value: Int) throws { encoder.put(.number("\(value)")) }
     func encode(_ value: Int8) throws { encoder.put(.number("\(value)")) }
     func encode(_ value: Int16) throws { encoder.put(.number("\(value)")) }

@@ -191,4 +191,25 @@ import Testing
         let models: Models = ["Model": ["field": .number("1e+16")]]
         #expect(try models.model(Model<Int>.self).field == 10_000_000_000_000_000)
     }
+
+    @Test(
+        "A number with digits after its point, or that an integer cannot hold, is never rounded to an integer",
+        arguments: [
+            "9007199254740993.5", "4503599627370497.5", "-9223372036854775809", "-9223372036854775808.4",
+            "1.00000000000000000000001", "9223372036854775808", "9007199254740993e1", "1e400",
+        ])
+    func exactIntegers(digits: String) throws {
+        let models: Models = ["Model": ["field": .number(digits)]]
+        let error = #expect(throws: ModelError.self) { try models.model(Model<Int>.self) }
+        #expect(error?.detail.contains("with a fraction") == digits.contains("."))
+        let whole: Models = ["Model": ["field": .number("9007199254740993.0")]]
+        #expect(try whole.model(Model<Int>.self).field == 9_007_199_254_740_993)
+    }
+
+    @Test("A property of the type `Float` is written with its own digits")
+    func floats() throws {
+        #expect(try Models(Written(field: Float(0.1))) == ["Model": ["field": .number("0.1")]])
+        #expect(try Models(Written(field: [Float(1e-7)])) == ["Model": ["field": [.number("0.0000001")]]])
+        #expect(throws: ModelError.self) { try Models(Written(field: Float.infinity)) }
+    }
 }
