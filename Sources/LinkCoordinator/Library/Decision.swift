@@ -68,7 +68,7 @@ public struct Decision: Sendable, Hashable {
     /// The id of the selected route.
     public var route: String? { text("route") }
     /// The index of the selected variant, or nil if the route does not list variants.
-    public var variant: Int? { value["variant"]?.integer.map { Int($0) } }
+    public var variant: Int? { value["variant"]?.integer.flatMap { Int(exactly: $0) } }
     /// The ids of the routes that redirected to the selected route, in order.
     public var via: [String] { value["via"]?.array?.compactMap(\.string) ?? [] }
     /// The mode in which the stack is applied to the screens that the app shows.

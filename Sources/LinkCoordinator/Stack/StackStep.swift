@@ -20,7 +20,7 @@ extension StackStep {
         switch self {
         case .dismiss:
             if let first = stack.lastIndex(where: \.isModal) { stack.removeSubrange(first...) }
-        case .pop(let count): stack.removeLast(Swift.min(count, stack.count))
+        case .pop(let count): stack.removeLast(Swift.max(0, Swift.min(count, stack.count)))
         case .update(let index, let entry):
             if stack.indices.contains(index) { stack[index] = entry }
         case .push(let entries): stack += entries

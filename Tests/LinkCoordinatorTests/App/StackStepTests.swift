@@ -71,6 +71,13 @@ import Testing
         #expect(steps.joined(separator: ", ") == expected)
     }
 
+    @Test("A step that removes fewer than no entries changes nothing")
+    func negativePop() {
+        var stack = [StackEntry(coordinator: "a", screen: "b")]
+        StackStep.pop(-1).apply(to: &stack)
+        #expect(stack.count == 1)
+    }
+
     @Test("A decision without a stack changes nothing", arguments: ["external", "none", "reject"])
     func others(outcome: String) throws {
         let shown = Self.entries("a A b")
