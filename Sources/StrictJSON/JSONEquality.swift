@@ -20,6 +20,37 @@ extension JSONValue {
         }
     }
 
+    /// Adds the value to a hash, regardless of the order of members.
+    package func hash(into hasher: inout Hasher) {
+        switch kind {
+        case .null: hasher.combine(0)
+        case .bool(let value):
+            hasher.combine(1)
+            hasher.combine(value)
+        case .number(let text):
+            hasher.combine(2)
+            hasher.combine(text)
+        case .string(let text):
+            hasher.combine(3)
+            hasher.combine(text)
+        case .array(let elements):
+            hasher.combine(4)
+            hasher.combine(elements.count)
+            for element in elements { element.hash(into: &hasher) }
+        case .object(let members):
+            hasher.combine(5)
+            var sum = 0
+            for member in members {
+                var own = Hasher()
+                own.combine(member.name)
+                member.value.hash(into: &own)
+                sum &+= own.finalize()
+            }
+            hasher.combine(members.count)
+            hasher.combine(sum)
+        }
+    }
+
     private static func sorted(_ members: [JSONMember]) -> [JSONMember] {
         members.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
     }

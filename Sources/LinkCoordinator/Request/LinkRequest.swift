@@ -128,7 +128,7 @@ extension LinkRequest {
             self.init(validated: value)
         }
 
-        private init(validated value: JSONValue) {
+        init(validated value: JSONValue) {
             json = value.text
             self.value = value
         }
@@ -142,8 +142,8 @@ extension LinkRequest {
         /// Returns a Boolean value that indicates whether both objects have the same members with equal values.
         public static func == (a: Object, b: Object) -> Bool { a.value.isEqual(to: b.value) }
 
-        /// Adds the names of the members to a hash, regardless of their order.
-        public func hash(into hasher: inout Hasher) { hasher.combine(Set(names)) }
+        /// Adds the members to a hash, regardless of their order.
+        public func hash(into hasher: inout Hasher) { value.hash(into: &hasher) }
     }
 
     /// A value in the parameters of a route or in a push payload.
@@ -210,14 +210,16 @@ extension LinkRequest.Value {
 
     /// Returns an object with the last value of each name.
     fileprivate static func json(_ members: [(String, LinkRequest.Value)]) -> JSONValue {
-        var seen: [String: Int] = [:]
+        // Names are compared byte by byte, as in `init(json:)`. A `String` is also equal to its other Unicode forms.
+        var seen: [[UInt8]: Int] = [:]
         var written: [JSONMember] = []
         for (name, value) in members {
             let member = JSONMember(name: name, value: value.json)
-            if let index = seen[name] {
+            let bytes = Array(name.utf8)
+            if let index = seen[bytes] {
                 written[index] = member
             } else {
-                seen[name] = written.count
+                seen[bytes] = written.count
                 written.append(member)
             }
         }

@@ -139,7 +139,8 @@ import Testing
     @Test("Objects are equal regardless of spelling and order, and keep the text that they were read from")
     func equality() throws {
         let read = try LinkRequest.Object(json: #"{ "b" : 1.50, "a":"\u0041\/" }"#.utf8)
-        #expect(read == ["a": "A/", "b": .number("1.50")] && read.hashValue == (["a": "A/", "b": 1] as O).hashValue)
+        let literal: O = ["a": "A/", "b": .number("1.50")]
+        #expect(read == literal && read.hashValue == literal.hashValue)
         #expect(read != ["a": "A/", "b": 1.5] && read != ["a": "A/"])
         #expect(read.json == #"{ "b" : 1.50, "a":"\u0041\/" }"# && read.names == ["b", "a"])
         #expect(read["a"] == "A/" && read["c"] == nil)
@@ -158,6 +159,58 @@ import Testing
         #expect(isEqual && data != nil)
         // Quadratic time takes minutes.
         #expect(milliseconds < 10_000)
+    }
+
+    @Test("Objects with the same names and other values have other hashes, so that a set of them is fast")
+    func hashes() {
+        var payloads: Set<LinkRequest> = []
+        let milliseconds = ThreadTime.milliseconds {
+            for number in 0..<20_000 { payloads.insert(.payload(["data": ["id": .number("\(number)")]])) }
+        }
+        #expect(payloads.count == 20_000)
+        // Quadratic time takes minutes.
+        #expect(milliseconds < 10_000)
+        let one: O = ["a": ["b": 1, "c": [true, .null]], "d": "x"]
+        let other: O = ["d": "x", "a": ["c": [true, .null], "b": 1]]
+        #expect(one == other && one.hashValue == other.hashValue)
+    }
+
+    @Test("A decoded object has the limits of an object that is read from JSON")
+    func decodedLimits() throws {
+        func data(_ depth: Int) -> Data {
+            Data((String(repeating: #"{"a":"#, count: depth) + "[1]" + String(repeating: "}", count: depth)).utf8)
+        }
+        let deepest = try JSONDecoder().decode(O.self, from: data(O.maxDepth - 1))
+        #expect(try deepest == O(json: data(O.maxDepth - 1)))
+        #expect(try JSONEncoder().encode(deepest) == data(O.maxDepth - 1))
+        #expect(throws: DecodingError.self) { try JSONDecoder().decode(O.self, from: data(O.maxDepth)) }
+        #expect(throws: DecodingError.self) { try JSONDecoder().decode(LinkRequest.Value.self, from: data(O.maxDepth)) }
+        let long = #"{"a":""# + String(repeating: "x", count: O.maxBytes) + #""}"#
+        #expect(throws: DecodingError.self) { try JSONDecoder().decode(O.self, from: Data(long.utf8)) }
+    }
+
+    @Test("A deep object with many values is decoded and encoded unchanged")
+    func deepCoding() throws {
+        let depth = O.maxDepth - 1
+        let numbers = Array(repeating: "1", count: 20_000).joined(separator: ",")
+        let json = String(repeating: #"{"a":"#, count: depth) + "[\(numbers)]" + String(repeating: "}", count: depth)
+        #expect(try JSONEncoder().encode(JSONDecoder().decode(O.self, from: Data(json.utf8))) == Data(json.utf8))
+    }
+
+    @Test(
+        "Integers of 64 bits keep their digits in coders",
+        arguments: [Int64.min.description, UInt64.max.description])
+    func longIntegers(digits: String) throws {
+        let object: O = ["id": .number(digits)]
+        #expect(try JSONDecoder().decode(O.self, from: JSONEncoder().encode(object)) == object)
+        let models: Models = ["M": ["id": .number(digits)]]
+        #expect(try JSONDecoder().decode(Models.self, from: JSONEncoder().encode(models)) == models)
+    }
+
+    @Test("Names that differ only in their Unicode form are different names, as in JSON")
+    func unicodeNames() throws {
+        let object: O = ["\u{e9}": 1, "e\u{301}": 2]
+        #expect(try object == O(json: "{\"\u{e9}\":1,\"e\u{301}\":2}".utf8) && object.names.count == 2)
     }
 
     private typealias O = LinkRequest.Object
