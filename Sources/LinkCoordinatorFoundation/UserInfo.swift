@@ -11,8 +11,8 @@ extension LinkRequest {
     /// - Parameter userInfo: The payload, as the system hands it to the app.
     /// - Throws: ``LinkCoordinator/LinkRequestError`` if a name is not a text, a value has a type that JSON does not
     ///   have, values are nested deeper than ``LinkCoordinator/LinkRequest/Object/maxDepth`` levels, or the payload is
-    ///   larger than ``LinkCoordinator/LinkRequest/Object/maxBytes`` as JSON. The error names the position of the value,
-    ///   and never contains it.
+    ///   larger than ``LinkCoordinator/LinkRequest/Object/maxBytes`` as JSON. The error names the position of the
+    ///   value, and never contains it.
     public init(userInfo: [AnyHashable: Any]) throws(LinkRequestError) {
         self = .payload(try Object(userInfo: userInfo))
     }

@@ -7,6 +7,9 @@ package enum LawCases {
     /// The number of cases of each law: `LINKD_TEST_CASES`, or 10,000.
     package static let count = max(1, Int(ProcessInfo.processInfo.environment["LINKD_TEST_CASES"] ?? "") ?? 10_000)
 
+    /// Returns the number of cases of a kind that are expected, from the number that 10,000 cases of a law contain.
+    package static func expected(_ countIn10000: Int) -> Int { min(countIn10000, countIn10000 * count / 10_000) }
+
     /// A Boolean value that indicates whether a law has so many cases that rare ones are certain to occur.
     package static let hasRareCases = count >= 100_000
 }
