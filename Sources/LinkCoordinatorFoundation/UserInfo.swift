@@ -83,11 +83,13 @@ private struct UserInfoWriter {
             try write(number: number)
             return try checkSize()
         }
+        // Arrays and dictionaries come before `NSNull`: a cast to a class of Foundation converts all that a value
+        // contains.
         switch value {
         case let text as String: try write(text: text)
-        case is NSNull: json += "null".utf8
-        case let members as [AnyHashable: Any]: try write(members: members)
         case let elements as [Any]: try write(elements: elements)
+        case let members as [AnyHashable: Any]: try write(members: members)
+        case is NSNull: json += "null".utf8
         case let number as NSNumber: try write(number: number)
         default: throw error("has the type \(type(of: value)), expected a value that JSON has")
         }
