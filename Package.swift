@@ -115,6 +115,7 @@ let package = Package(
         .testTarget(
             name: "LinkIngestTests",
             dependencies: ["LinkIngest", "LinkCoordinator", "ByteStorage", "StrictJSON", "TestSupport"],
+            exclude: ["Fixtures"],
             swiftSettings: strict),
         .testTarget(
             name: "KafkaClientTests",
