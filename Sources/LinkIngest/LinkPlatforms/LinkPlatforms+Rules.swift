@@ -1,0 +1,144 @@
+internal import LinkCoordinator
+package import ByteStorage
+
+extension LinkPlatforms {
+    /// Returns the destination of a link, as far as the link itself contains it.
+    ///
+    /// The function reads any bytes and never uses a network. A link that no rule reads, that is longer than `limit`,
+    /// or that contains a byte that no link may have, is its own destination.
+    ///
+    /// - Parameters:
+    ///   - link: The link.
+    ///   - device: The class of the device, for parameters that only one platform uses.
+    ///   - limit: The maximum length of a link.
+    ///   - arena: The arena that receives decoded links, as records of at most `limit` bytes each. It has no open
+    ///     record.
+    package func destination(
+        of link: ByteView, device: DeviceClass = .unknown, limit: Int = defaultLimit, into arena: inout OutputArena
+    ) -> UnwrappedLink {
+        var found = UnwrappedLink(link)
+        guard link.count <= limit, let url = PlatformURL(link), mayApply(to: url) else { return found }
+        follow(link, device, limit, &found, &arena)
+        return found
+    }
+
+    /// Applies rules until none applies, or one of them ends the search.
+    func follow(
+        _ link: ByteView, _ device: DeviceClass, _ limit: Int, _ found: inout UnwrappedLink, _ arena: inout OutputArena
+    ) {
+        var link = link
+        while let url = PlatformURL(link), mayApply(to: url), ByteScan.firstForbidden(in: link) == nil {
+            guard let step = apply(to: url, device, limit, &found, &arena) else { break }
+            if step.kind == .link && found.stepCount >= Self.maxSteps {
+                found.kind = .needsResolution
+                found.notes.insert(.tooDeep)
+                return
+            }
+            found.add(platform: step.platform, parameter: step.parameter)
+            if step.kind == .itself { break }
+            found.kind = step.kind
+            if step.kind != .link { return }
+            link = step.link
+            found.link = link
+        }
+    }
+
+    /// The result of a rule.
+    struct Step {
+        var kind: UnwrappedLink.Kind
+        var link: ByteView
+        var platform: Int
+        var parameter = -1
+    }
+
+    /// Returns a Boolean value that indicates whether a rule may apply, which is `false` for most links.
+    @inline(__always)
+    func mayApply(to url: PlatformURL) -> Bool {
+        endings.mayContain(url.host) || (!url.query.isEmpty && !anyHostMarks.isEmpty && hasAnyHostMark(url.query))
+    }
+
+    private func hasAnyHostMark(_ query: ByteView) -> Bool {
+        var items = QueryItems(query)
+        while let item = items.next() {
+            for mark in anyHostMarks where QueryItems.name(item.name, is: view(mark)) { return true }
+        }
+        return false
+    }
+
+    /// Returns the result of the first rule that applies, or nil.
+    private func apply(
+        to url: PlatformURL, _ device: DeviceClass, _ limit: Int, _ found: inout UnwrappedLink,
+        _ arena: inout OutputArena
+    ) -> Step? {
+        for rule in rules where matches(rule, url) {
+            for number in rule.unwrap where counts(parameters[number], device) {
+                let origin = view(rule.origin)
+                guard
+                    let link = value(
+                        of: view(parameters[number].name), in: url, accepts: rule.accepts, origin: origin, limit,
+                        &found.notes, &arena)
+                else { continue }
+                return Step(kind: .link, link: link, platform: rule.platform, parameter: number)
+            }
+            if rule.rewrites {
+                // A rule that changes nothing does not apply, so that it ends after its own result.
+                guard let link = rewritten(url, rule, limit, &found.notes, &arena), link != url.text else { continue }
+                return Step(kind: .link, link: link, platform: rule.platform)
+            }
+            if let result = rule.result { return Step(kind: result, link: url.text, platform: rule.platform) }
+        }
+        return nil
+    }
+
+    /// Returns a Boolean value that indicates whether a parameter counts for a device.
+    func counts(_ parameter: Parameter, _ device: DeviceClass) -> Bool {
+        parameter.device == nil || parameter.device == device
+    }
+
+    // MARK: - Conditions
+
+    private func matches(_ rule: Rule, _ url: PlatformURL) -> Bool {
+        rule.schemes.contains(isWeb: url.isWeb) && (rule.isAnyHost || hasHost(rule, url))
+            && hasPath(rule.path, url.path) && hasMark(rule, url.query)
+    }
+
+    /// Returns a Boolean value that indicates whether a host is one of the rule's, or below one of its domains.
+    ///
+    /// A domain begins after a dot, so `evilgo.link` is not below `go.link`.
+    private func hasHost(_ rule: Rule, _ url: PlatformURL) -> Bool {
+        for number in rule.hosts {
+            let name = view(hosts[number].name)
+            let before = url.host.count &- name.count
+            if before < 0 || (hosts[number].isSuffix ? before < 2 : before != 0) { continue }
+            if before > 0 && url.host.start[before &- 1] != UInt8(ascii: ".") { continue }
+            if ByteScan.equalFolded(url.host.dropFirst(before), name) { return url.hasPlainHost }
+        }
+        return false
+    }
+
+    private func hasPath(_ condition: Path, _ path: ByteView) -> Bool {
+        switch condition {
+        case .any: return true
+        case .exact(let piece):
+            let wanted = view(piece)
+            let isLonger = path.count == wanted.count &+ 1 && path.start[wanted.count] == UInt8(ascii: "/")
+            return (path.count == wanted.count || isLonger) && path.hasPrefix(wanted)
+        case .below(let piece):
+            let start = view(piece)
+            guard path.count > start.count, path.hasPrefix(start), path.start[start.count] == UInt8(ascii: "/") else {
+                return false
+            }
+            for index in start.count..<path.count where path.start[index] != UInt8(ascii: "/") { return true }
+            return false
+        }
+    }
+
+    private func hasMark(_ rule: Rule, _ query: ByteView) -> Bool {
+        if rule.marks.isEmpty { return true }
+        var items = QueryItems(query)
+        while let item = items.next() {
+            for mark in rule.marks where QueryItems.name(item.name, is: view(names[mark])) { return true }
+        }
+        return false
+    }
+}

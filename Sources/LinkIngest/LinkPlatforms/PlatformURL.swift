@@ -1,0 +1,98 @@
+internal import ByteStorage
+
+/// The parts of a link with an authority, as they are written.
+struct PlatformURL {
+    /// The whole link.
+    let text: ByteView
+    /// The scheme, the colon, two slashes, and the authority.
+    let origin: ByteView
+    /// The host without user information, port, and one trailing dot.
+    let host: ByteView
+    /// A Boolean value that indicates whether the scheme is `http` or `https`.
+    let isWeb: Bool
+    /// The path, which is empty or begins with a slash.
+    let path: ByteView
+    /// The query without its question mark, or an empty view.
+    let query: ByteView
+    /// The fragment with its number sign, or an empty view.
+    let fragment: ByteView
+
+    /// Splits a link.
+    ///
+    /// Returns nil for a text that no platform writes: without a scheme or an authority, with a port other than the
+    /// scheme's own, or with user information before the host of a web link.
+    init?(_ text: ByteView) {
+        let colon = Self.schemeLength(text)
+        guard colon > 0, colon &+ 2 < text.count, text.start[colon &+ 1] == UInt8(ascii: "/"),
+            text.start[colon &+ 2] == UInt8(ascii: "/")
+        else { return nil }
+        let scheme = text.slice(0, colon)
+        let isSecure = scheme.equalsFoldingCase("https")
+        isWeb = isSecure || scheme.equalsFoldingCase("http")
+        let from = colon &+ 3
+        var end = from
+        var hostStart = from
+        while end < text.count {
+            let byte = text.start[end]
+            if byte == UInt8(ascii: "/") || byte == UInt8(ascii: "?") || byte == UInt8(ascii: "#") { break }
+            end &+= 1
+            if byte == UInt8(ascii: "@") { hostStart = end }
+        }
+        if isWeb && hostStart > from { return nil }
+        guard let host = Self.host(text.slice(hostStart, end), ownPort: isWeb ? (isSecure ? "443" : "80") : "") else {
+            return nil
+        }
+        self.text = text
+        self.host = host
+        origin = text.slice(0, end)
+        let mark = ByteScan.first(UInt8(ascii: "?"), or: UInt8(ascii: "#"), in: text, from: end)
+        path = text.slice(end, mark)
+        let hash = ByteScan.first(UInt8(ascii: "#"), in: text, from: mark)
+        query = mark < hash ? text.slice(mark &+ 1, hash) : .empty
+        fragment = text.slice(hash, text.count)
+    }
+
+    /// Returns the length of the scheme before its colon (RFC 3986, section 3.1), or 0.
+    static func schemeLength(_ text: ByteView) -> Int {
+        var index = 0
+        while index < text.count {
+            let byte = text.start[index]
+            let isLetter = (byte | 0x20) &- UInt8(ascii: "a") < 26
+            if !isLetter {
+                if index == 0 { return 0 }
+                if byte == UInt8(ascii: ":") { return index }
+                let isOther =
+                    byte &- UInt8(ascii: "0") < 10 || byte == UInt8(ascii: "+") || byte == UInt8(ascii: "-")
+                    || byte == UInt8(ascii: ".")
+                if !isOther { return 0 }
+            }
+            index &+= 1
+        }
+        return 0
+    }
+
+    /// Returns the host of an authority without user information, or nil if the port is not the scheme's own.
+    private static func host(_ authority: ByteView, ownPort: StaticString) -> ByteView? {
+        var host = authority
+        if let colon = authority.firstIndex(of: UInt8(ascii: ":")) {
+            let port = authority.dropFirst(colon &+ 1)
+            guard port.isEmpty || port.equals(ownPort) else { return nil }
+            host = authority.slice(0, colon)
+        }
+        if host.count > 1 && host.start[host.count &- 1] == UInt8(ascii: ".") { host = host.slice(0, host.count &- 1) }
+        return host
+    }
+
+    /// A Boolean value that indicates whether the host is a name in ASCII without escapes and empty labels.
+    var hasPlainHost: Bool {
+        var beginsLabel = true
+        for byte in host.buffer {
+            let isLetter = (byte | 0x20) &- UInt8(ascii: "a") < 26
+            let isPlain =
+                isLetter || byte &- UInt8(ascii: "0") < 10 || byte == UInt8(ascii: "-") || byte == UInt8(ascii: "_")
+            if byte == UInt8(ascii: ".") ? beginsLabel : !isPlain { return false }
+            beginsLabel = byte == UInt8(ascii: ".")
+        }
+        return !beginsLabel
+    }
+}

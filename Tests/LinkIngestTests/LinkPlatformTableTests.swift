@@ -1,0 +1,205 @@
+import ByteStorage
+import StrictJSON
+import TestSupport
+import Testing
+
+@testable import LinkIngest
+
+@Suite("The file of link platforms is read strictly, and its rules are total")
+struct LinkPlatformTableTests {
+    let table: LinkPlatforms
+
+    init() throws { table = try LinkPlatforms(file: IngestFixture.shipped("link-platforms.json")) }
+
+    /// A rule and the pointer of its fault, relative to the rule.
+    static let faultyRules: [(String, String)] = [
+        (#"{"hosts":["a.example"],"unwrap":["u"],"unwarp":["u"]}"#, "/unwarp"),
+        (#"{"unwrap":["u"]}"#, "/hosts"), (#"{"hosts":[],"unwrap":["u"]}"#, "/hosts"),
+        (#"{"hosts":["A.example"],"unwrap":["u"]}"#, "/hosts/0"),
+        (#"{"hosts":["a.example."],"unwrap":["u"]}"#, "/hosts/0"),
+        (#"{"hosts":["a..example"],"unwrap":["u"]}"#, "/hosts/0"),
+        (#"{"hosts":["*example.com"],"unwrap":["u"]}"#, "/hosts/0"),
+        (#"{"hosts":["*.com"],"unwrap":["u"]}"#, "/hosts/0"),
+        (#"{"hosts":["a.example:443"],"unwrap":["u"]}"#, "/hosts/0"),
+        (#"{"hosts":["*"],"unwrap":["u"]}"#, "/hosts"),
+        (#"{"hosts":["*","a.example"],"marks":["m"],"unwrap":["u"]}"#, "/hosts"),
+        (#"{"hosts":["a.example"]}"#, ""),
+        (#"{"hosts":["a.example"],"strip":["x"],"result":"itself"}"#, ""),
+        (#"{"hosts":["a.example"],"result":"link"}"#, "/result"),
+        (#"{"hosts":["a.example"],"unwrap":["u"],"accepts":"https"}"#, "/accepts"),
+        (#"{"hosts":["a.example"],"unwrap":["u"],"schemes":"all"}"#, "/schemes"),
+        (#"{"hosts":["a.example"],"unwrap":["u"],"path":"a"}"#, "/path"),
+        (#"{"hosts":["a.example"],"unwrap":["u"],"path":"/a*"}"#, "/path"),
+        (#"{"hosts":["a.example"],"unwrap":["u"],"path":"/a/"}"#, "/path"),
+        (#"{"hosts":["a.example"],"unwrap":[""]}"#, "/unwrap/0"),
+        (#"{"hosts":["a.example"],"unwrap":[{"name":"u","on":"ios"}]}"#, "/unwrap/0/on"),
+        (#"{"hosts":["a.example"],"prefix":"/*"}"#, "/prefix"), (#"{"hosts":["a.example"],"prefix":"/"}"#, "/prefix"),
+        (#"{"hosts":["a.example"],"origin":"https://"}"#, "/origin"),
+        (#"{"hosts":["a.example"],"origin":"shop"}"#, "/origin"),
+        (#"{"hosts":["a.example"],"origin":"https://a/b"}"#, "/origin"),
+        (#"{"hosts":["a.example"],"origin":"https://a@b"}"#, "/origin"),
+    ]
+
+    @Test("A fault of a rule is found at its place", arguments: faultyRules)
+    func faults(rule: String, pointer: String) {
+        #expect {
+            try LinkPlatforms.rules(rule)
+        } throws: { error in
+            (error as? LinkPlatformProblem)?.pointer == "/platforms/0/rules/0" + pointer
+        }
+    }
+
+    @Test("A file that is no object, of another version, without platforms, or with an id twice is refused")
+    func files() {
+        for text in [
+            "", "[]", "{}", #"{"schemaVersion":2,"platforms":[{"id":"p","name":"P","maps":[]}]}"#,
+            #"{"schemaVersion":1,"platforms":[]}"#, #"{"schemaVersion":1,"platforms":[{"id":"P","name":"P"}]}"#,
+            #"{"schemaVersion":1,"platforms":[{"id":"p","id":"p","name":"P"}]}"#,
+        ] {
+            #expect(throws: LinkPlatformProblem.self, "\(text)") { try LinkPlatforms(file: Array(text.utf8)) }
+        }
+    }
+
+    @Test("An example that does not hold is a problem of the file")
+    func wrongExample() throws {
+        let text = #"""
+            {"schemaVersion":1,"platforms":[{"id":"p","name":"P","rules":[{"hosts":["a.example"],"unwrap":["u"]}],
+             "examples":[{"link":"https://a.example/?u=b%3A%2F%2Fc","destination":"b://c"},
+                         {"link":"https://a.example/?u=b%3A%2F%2Fc","result":"itself"}]}]}
+            """#
+        let problems = LinkPlatforms.problems(in: try JSONValue.parse(Array(text.utf8)))
+        #expect(problems.map(\.pointer) == ["/platforms/0/examples/1"])
+        #expect(problems.map(\.text) == ["the destination is `b://c`"])
+    }
+
+    @Test("The article and the schema have the keys that the file can have")
+    func keys() throws {
+        let page = try ReferencePage(path: "Sources/LinkIngest/LinkIngest.docc/LinkPlatforms.md")
+        let schema = try JSONValue.parse(IngestFixture.shipped("schemas/link-platforms.schema.json"))
+        let sections = [("The file", ""), ("Keys of a platform", "platform"), ("Rules", "rule"), ("Maps", "map")]
+        for (section, name) in sections {
+            let keys = (name.isEmpty ? schema : schema["$defs"]?[name])?["properties"]?.object?.map(\.name) ?? []
+            #expect(page.table(section, "Key")?.names == keys, "\(section)")
+        }
+        // The reader knows the same keys of a rule.
+        for key in (schema["$defs"]?["rule"]?["properties"]?.object ?? []).map(\.name) {
+            let text = #"{"schemaVersion":1,"platforms":[{"id":"p","name":"P","rules":[{"\#(key)":0}]}]}"#
+            let problems = LinkPlatforms.problems(in: try JSONValue.parse(Array(text.utf8)))
+            #expect(problems.contains { $0.pointer.hasPrefix("/platforms/0/rules/0/\(key)") })
+            #expect(!problems.contains { $0.text.hasPrefix("unknown key") })
+        }
+    }
+
+    @Test("The fragments of the article are rules and platforms, and it names every platform")
+    func article() throws {
+        let page = try ReferencePage(path: "Sources/LinkIngest/LinkIngest.docc/LinkPlatforms.md")
+        for block in page.blocks("Rules") { _ = try LinkPlatforms.rules(block.text) }
+        for block in page.blocks("Your own domains") {
+            let text = #"{"schemaVersion":1,"platforms":[\#(block.text)]}"#
+            let own = try LinkPlatforms(file: Array(text.utf8))
+            #expect(own.snapshot("https://shop.go.link/p/42?adj_t=a&y=1").to == "https://shop.example/p/42?y=1")
+            #expect(own.snapshot("https://s.shop.example/x").kind == "needs_resolution")
+        }
+        let named = page.table("Platforms", "Platform")?.names ?? []
+        #expect(
+            named.reduce(into: [String]()) { if $0.last != $1 { $0.append($1) } } == table.source.platforms.map(\.id))
+    }
+
+    // MARK: - Hosts
+
+    @Test("No host that only ends with the letters of a platform's host is the platform's")
+    func labels() throws {
+        var checked = 0
+        let items = ["u", "q", "url", "link", "af_dp", "adj_deep_link"].map { $0 + "=shop%3A%2F%2Fp" }
+            .joined(separator: "&")
+        let hosts = table.source.platforms.flatMap(\.rules).flatMap(\.hosts)
+        let domains = hosts.filter(\.isSuffix).map { "." + $0.name }
+        for host in hosts where !host.name.isEmpty {
+            // A host such as `app.adjust.com` is also below a domain that the table lists.
+            if domains.contains(where: host.name.hasSuffix) { continue }
+            for before in ["evil", "-", "evil-", "1", "x.evil", "%2E", "evil%2E", "evil。"] {
+                for mark in ["", "adj_t=1&", "link=x&"] {
+                    let link = "https://\(before)\(host.name)/?\(mark)" + items
+                    let found = table.snapshot(link)
+                    // Only the platform's own parameters may go.
+                    #expect(found.kind == "itself" || found.steps == ["adjust"], "\(link)")
+                    #expect(found.to?.hasPrefix("https://\(before)\(host.name)/") ?? true, "\(link)")
+                    checked += 1
+                }
+            }
+        }
+        #expect(checked > 500)
+    }
+
+    // MARK: - Maps
+
+    @Test("The map of an SDK has the expected destination, platform, and member")
+    func maps() throws {
+        let rows = try IngestFixture.lines("link-maps.jsonl")
+        #expect(rows.count >= 20)
+        for row in rows { check(row) }
+    }
+
+    private func check(_ row: JSONValue) {
+        let device = row["device"]?.string.flatMap(DeviceClass.init(rawValue:)) ?? .unknown
+        let members = (row["map"]?.object ?? []).map { member in
+            (name: Array(member.name.utf8), value: ExactBytes(Array((member.value.string ?? member.value.text).utf8)))
+        }
+        var arena = OutputArena(chunkBytes: 4096)
+        let found = table.destination(ofMap: device, into: &arena) { name in
+            members.first { $0.name == name.array }?.value.view
+        }
+        let text = found.map { found -> String in
+            let seen = LinkSnapshot(found, table)
+            let notes = seen.notes.isEmpty ? [] : ["[\(seen.notes.joined(separator: ","))]"]
+            return ([seen.kind] + [seen.to].compactMap { $0 } + seen.steps + notes).joined(separator: " ")
+        }
+        withExtendedLifetime(members) { #expect(text ?? "none" == row["expected"]?.string, "\(row.text)") }
+    }
+
+    // MARK: - Random bytes
+
+    @Test("Random bytes and changed links have one destination, within the limit, also with a used arena")
+    func random() {
+        var generator = SeededGenerator(seed: 0x11_4B)
+        var used = OutputArena(chunkBytes: 4096)
+        let words = Self.words(table)
+        var kinds: Set<String> = []
+        for round in 0..<100_000 {
+            var link: [UInt8] = []
+            if round % 3 == 0 { link = LinkCase.all[round / 3 % max(1, LinkCase.all.count)].link }
+            for _ in 0..<Int.random(in: 0...(round % 3 == 0 ? 2 : 9), using: &generator) {
+                let word = Array(generator.pick(words).utf8)
+                let place = round % 3 == 0 ? Int.random(in: 0...link.count, using: &generator) : link.count
+                link.insert(contentsOf: word, at: place)
+            }
+            if generator.one(in: 4), !link.isEmpty {
+                link[Int.random(in: 0..<link.count, using: &generator)] = UInt8.random(in: 0...255, using: &generator)
+            }
+            let bytes = ExactBytes(link)
+            let limit = generator.one(in: 8) ? link.count : LinkPlatforms.defaultLimit
+            if round % 64 == 0 { used.reset() }
+            let found = table.destination(of: bytes.view, limit: limit, into: &used)
+            let seen = LinkSnapshot(found, table)
+            kinds.insert(seen.kind)
+            #expect(seen == table.snapshot(link, limit: limit), "seed \(generator.seed) round \(round)")
+            #expect(found.link.count <= limit || seen.kind == "itself")
+            #expect(seen.steps.count <= LinkPlatforms.maxSteps + 1)
+            if seen.kind == "itself" { #expect(found.link == bytes.view) }
+        }
+        #expect(kinds == ["itself", "link", "no_link", "needs_resolution"])
+    }
+
+    /// Returns the texts from which links are composed.
+    private static func words(_ table: LinkPlatforms) -> [String] {
+        let rules = table.source.platforms.flatMap(\.rules)
+        let hosts = rules.flatMap(\.hosts).map { $0.isSuffix ? "x." + $0.name : $0.name }
+        let names = rules.flatMap { $0.unwrap.map(\.name) + $0.marks + $0.strip }
+        let starts = hosts.flatMap { ["https://" + $0, "https://" + $0 + "/?", "https%3A%2F%2F" + $0 + "%2F%3F"] }
+        let parts = [
+            "https://", "http://", "shop://", "s%3A%2F%2F", "google/link/?", "/", "//", "?", "&", "=", "#", "%", "%2",
+            "%25", "%00", ":", "@", ".", "*", "\\", "\u{e9}", " ", "+", "a", "/ulink/", "/link/dismiss", "/app/x",
+        ]
+        return starts + names.flatMap { [$0 + "=", $0, "&" + $0 + "=shop%3A%2F%2Fp"] } + parts + parts
+    }
+}
