@@ -116,21 +116,9 @@ struct EdgeCaseTests {
     private func decide(_ value: [UInt8]) -> String {
         do {
             let event = try LinkEvent.read(value, key: Array("d-1".utf8))
-            let decision = table.resolve(try request(event.request))
-            return text(decision.value)
-        } catch let failure as LinkEvent.Failure {
-            return "dead letter `\(failure.reason)`"
+            return text(table.resolve(event.request).value)
         } catch {
-            return "\(error)"
-        }
-    }
-
-    private func request(_ request: LinkEvent.Request) throws -> LinkRequest {
-        switch request {
-        case .link(let link): .link(link)
-        case .path(let path, let mode): .path(path, mode: mode.flatMap(LinkRequest.Mode.init(rawValue:)))
-        case .route(let id, let params): .route(id, params: try LinkRequest.Object(json: (params ?? "{}").utf8))
-        case .payload(let payload): .payload(try LinkRequest.Object(json: payload.utf8))
+            return "dead letter `\(error.reason)`"
         }
     }
 

@@ -45,7 +45,7 @@ struct LinkPlatformSource {
     }
 
     /// The schemes of links.
-    enum Schemes: String, CaseIterable {
+    enum Schemes: String, CaseIterable, BitwiseCopyable {
         case web, custom, any
 
         func contains(isWeb: Bool) -> Bool { self == .any || isWeb == (self == .web) }
@@ -77,7 +77,7 @@ struct LinkPlatformSource {
 }
 
 /// The platforms of devices that links distinguish.
-package enum DeviceClass: String, Sendable, CaseIterable {
+package enum DeviceClass: String, Sendable, CaseIterable, BitwiseCopyable {
     case apple, android, web, unknown
 }
 

@@ -14,41 +14,42 @@ extension LinkPlatforms {
         ofMap device: DeviceClass = .unknown, limit: Int = defaultLimit, into arena: inout OutputArena,
         value: (ByteView) -> ByteView?
     ) -> UnwrappedLink? {
-        for map in maps where map.marks.contains(where: { value(view(names[$0])) != nil }) {
+        for map in image.maps where map.marks.contains(where: { value($0) != nil }) {
             return destination(of: map, device, limit, &arena, value)
         }
         return nil
     }
 
     private func destination(
-        of map: Map, _ device: DeviceClass, _ limit: Int, _ arena: inout OutputArena, _ value: (ByteView) -> ByteView?
+        of map: LinkPlatformImage.Map, _ device: DeviceClass, _ limit: Int, _ arena: inout OutputArena,
+        _ value: (ByteView) -> ByteView?
     ) -> UnwrappedLink {
         var found = UnwrappedLink(.empty)
         found.kind = .noLink
-        for number in map.conditions where !holds(conditions[number], value) {
+        for condition in map.conditions where !holds(condition, value) {
             found.add(platform: map.platform, parameter: -1)
             return found
         }
-        for number in map.links where counts(parameters[number], device) {
-            guard let text = value(view(parameters[number].name)), !text.isEmpty else { continue }
+        for member in map.links where counts(member, device) {
+            guard let text = value(member.name), !text.isEmpty else { continue }
             guard text.count <= limit else {
                 found.notes.insert(.tooLong)
                 continue
             }
-            guard let link = link(text, accepts: .any, origin: view(map.origin), limit, &found.notes, &arena) else {
+            guard let link = link(text, accepts: .any, origin: map.origin, limit, &found.notes, &arena) else {
                 continue
             }
-            found.add(platform: map.platform, parameter: number)
+            found.add(platform: map.platform, parameter: member.number)
             found.kind = .link
             found.link = link
             follow(link, device, limit, &found, &arena)
             return found
         }
-        for number in map.via {
-            guard let text = value(view(parameters[number].name)), Self.isLink(text), text.count <= limit else {
+        for member in map.via {
+            guard let text = value(member.name), Self.isLink(text), text.count <= limit else {
                 continue
             }
-            found.add(platform: map.platform, parameter: number)
+            found.add(platform: map.platform, parameter: member.number)
             // A host that the table does not list can be the platform's under a name of the brand.
             found.kind = .needsResolution
             found.link = text
@@ -59,9 +60,9 @@ extension LinkPlatforms {
         return found
     }
 
-    private func holds(_ condition: Condition, _ value: (ByteView) -> ByteView?) -> Bool {
-        guard let text = value(view(condition.name)) else { return false }
-        return condition.values.contains { view(names[$0]) == text }
+    private func holds(_ condition: LinkPlatformImage.Condition, _ value: (ByteView) -> ByteView?) -> Bool {
+        guard let text = value(condition.name) else { return false }
+        return condition.values.contains { $0 == text }
     }
 
     // MARK: - Examples

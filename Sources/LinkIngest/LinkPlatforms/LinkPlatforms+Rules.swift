@@ -27,7 +27,7 @@ extension LinkPlatforms {
         _ link: ByteView, _ device: DeviceClass, _ limit: Int, _ found: inout UnwrappedLink, _ arena: inout OutputArena
     ) {
         var link = link
-        while let url = PlatformURL(link), mayApply(to: url), ByteScan.firstForbidden(in: link) == nil {
+        while let url = PlatformURL(link), mayApply(to: url), isReadable(url) {
             guard let step = apply(to: url, device, limit, &found, &arena) else { break }
             if step.kind == .link && found.stepCount >= Self.maxSteps {
                 found.kind = .needsResolution
@@ -54,15 +54,30 @@ extension LinkPlatforms {
     /// Returns a Boolean value that indicates whether a rule may apply, which is `false` for most links.
     @inline(__always)
     func mayApply(to url: PlatformURL) -> Bool {
-        endings.mayContain(url.host) || (!url.query.isEmpty && !anyHostMarks.isEmpty && hasAnyHostMark(url.query))
+        image.endings.mayContain(url.host) || (!url.query.isEmpty && hasAnyHostMark(url.query))
     }
 
     private func hasAnyHostMark(_ query: ByteView) -> Bool {
-        var items = QueryItems(query)
-        while let item = items.next() {
-            for mark in anyHostMarks where QueryItems.name(item.name, is: view(mark)) { return true }
+        var start = 0
+        while start < query.count {
+            if image.markStarts.contains(query.start[start]) {
+                var items = QueryItems(query.dropFirst(start))
+                if let item = items.next(), hasName(item.name, image.anyHostMarks) { return true }
+            }
+            start = ByteScan.first(UInt8(ascii: "&"), in: query, from: start) &+ 1
         }
         return false
+    }
+
+    private func hasName(_ name: ByteView, _ names: UnsafeBufferPointer<ByteView>) -> Bool {
+        for known in names where QueryItems.name(name, is: known) { return true }
+        return false
+    }
+
+    /// Returns a Boolean value that indicates whether a route table may accept the bytes and the length of a link.
+    private func isReadable(_ url: PlatformURL) -> Bool {
+        ByteScan.count(of: UInt8(ascii: "&"), in: url.query) < Self.maxQueryItems
+            && ByteScan.firstForbidden(in: url.text) == nil
     }
 
     /// Returns the result of the first rule that applies, or nil.
@@ -70,15 +85,14 @@ extension LinkPlatforms {
         to url: PlatformURL, _ device: DeviceClass, _ limit: Int, _ found: inout UnwrappedLink,
         _ arena: inout OutputArena
     ) -> Step? {
-        for rule in rules where matches(rule, url) {
-            for number in rule.unwrap where counts(parameters[number], device) {
-                let origin = view(rule.origin)
+        for rule in image.rules where matches(rule, url) {
+            for parameter in rule.unwrap where counts(parameter, device) {
                 guard
                     let link = value(
-                        of: view(parameters[number].name), in: url, accepts: rule.accepts, origin: origin, limit,
+                        of: parameter.name, in: url, accepts: rule.accepts, origin: rule.origin, limit,
                         &found.notes, &arena)
                 else { continue }
-                return Step(kind: .link, link: link, platform: rule.platform, parameter: number)
+                return Step(kind: .link, link: link, platform: rule.platform, parameter: parameter.number)
             }
             if rule.rewrites {
                 // A rule that changes nothing does not apply, so that it ends after its own result.
@@ -91,13 +105,13 @@ extension LinkPlatforms {
     }
 
     /// Returns a Boolean value that indicates whether a parameter counts for a device.
-    func counts(_ parameter: Parameter, _ device: DeviceClass) -> Bool {
+    func counts(_ parameter: LinkPlatformImage.Parameter, _ device: DeviceClass) -> Bool {
         parameter.device == nil || parameter.device == device
     }
 
     // MARK: - Conditions
 
-    private func matches(_ rule: Rule, _ url: PlatformURL) -> Bool {
+    private func matches(_ rule: LinkPlatformImage.Rule, _ url: PlatformURL) -> Bool {
         rule.schemes.contains(isWeb: url.isWeb) && (rule.isAnyHost || hasHost(rule, url))
             && hasPath(rule.path, url.path) && hasMark(rule, url.query)
     }
@@ -105,26 +119,23 @@ extension LinkPlatforms {
     /// Returns a Boolean value that indicates whether a host is one of the rule's, or below one of its domains.
     ///
     /// A domain begins after a dot, so `evilgo.link` is not below `go.link`.
-    private func hasHost(_ rule: Rule, _ url: PlatformURL) -> Bool {
-        for number in rule.hosts {
-            let name = view(hosts[number].name)
-            let before = url.host.count &- name.count
-            if before < 0 || (hosts[number].isSuffix ? before < 2 : before != 0) { continue }
+    private func hasHost(_ rule: LinkPlatformImage.Rule, _ url: PlatformURL) -> Bool {
+        for host in rule.hosts {
+            let before = url.host.count &- host.name.count
+            if before < 0 || (host.isSuffix ? before < 2 : before != 0) { continue }
             if before > 0 && url.host.start[before &- 1] != UInt8(ascii: ".") { continue }
-            if ByteScan.equalFolded(url.host.dropFirst(before), name) { return url.hasPlainHost }
+            if ByteScan.equalFolded(url.host.dropFirst(before), host.name) { return url.hasPlainHost }
         }
         return false
     }
 
-    private func hasPath(_ condition: Path, _ path: ByteView) -> Bool {
+    private func hasPath(_ condition: LinkPlatformImage.Path, _ path: ByteView) -> Bool {
         switch condition {
         case .any: return true
-        case .exact(let piece):
-            let wanted = view(piece)
+        case .exact(let wanted):
             let isLonger = path.count == wanted.count &+ 1 && path.start[wanted.count] == UInt8(ascii: "/")
             return (path.count == wanted.count || isLonger) && path.hasPrefix(wanted)
-        case .below(let piece):
-            let start = view(piece)
+        case .below(let start):
             guard path.count > start.count, path.hasPrefix(start), path.start[start.count] == UInt8(ascii: "/") else {
                 return false
             }
@@ -133,11 +144,11 @@ extension LinkPlatforms {
         }
     }
 
-    private func hasMark(_ rule: Rule, _ query: ByteView) -> Bool {
+    private func hasMark(_ rule: LinkPlatformImage.Rule, _ query: ByteView) -> Bool {
         if rule.marks.isEmpty { return true }
         var items = QueryItems(query)
         while let item = items.next() {
-            for mark in rule.marks where QueryItems.name(item.name, is: view(names[mark])) { return true }
+            if hasName(item.name, rule.marks) { return true }
         }
         return false
     }

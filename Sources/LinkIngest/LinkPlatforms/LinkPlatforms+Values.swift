@@ -72,14 +72,15 @@ extension LinkPlatforms {
 
     /// Returns a link without the parts that belong to the platform, at the origin of the app's links if there is one.
     func rewritten(
-        _ url: PlatformURL, _ rule: Rule, _ limit: Int, _ notes: inout UnwrappedLink.Notes, _ arena: inout OutputArena
+        _ url: PlatformURL, _ rule: LinkPlatformImage.Rule, _ limit: Int, _ notes: inout UnwrappedLink.Notes,
+        _ arena: inout OutputArena
     ) -> ByteView? {
-        let prefix = view(rule.prefix)
+        let prefix = rule.prefix
         var path = url.path
         let isBelow =
             path.count == prefix.count || (path.count > prefix.count && path.start[prefix.count] == UInt8(ascii: "/"))
         if isBelow && path.hasPrefix(prefix) { path = path.dropFirst(prefix.count) }
-        let origin = view(rule.origin)
+        let origin = rule.origin
         let start = origin.isEmpty ? url.origin : origin
         guard start.count &+ url.text.count &- url.origin.count &+ 1 <= limit || origin.isEmpty else {
             notes.insert(.tooLong)
@@ -104,15 +105,10 @@ extension LinkPlatforms {
         return arena.finish()
     }
 
-    /// Returns a Boolean value that indicates whether an item belongs to the platform, by its whole name or by a name
-    /// that ends with `*`.
-    private func isStripped(_ name: ByteView, _ rule: Rule) -> Bool {
-        for number in rule.strip {
-            let known = view(names[number])
-            let isPrefix = known.count > 1 && known[known.count &- 1] == UInt8(ascii: "*")
-            let text = isPrefix ? known.slice(0, known.count &- 1) : known
-            if QueryItems.name(name, is: text, orBegins: isPrefix) { return true }
-        }
+    /// Returns a Boolean value that indicates whether an item belongs to the platform, by its name or by the start of its
+    /// name.
+    private func isStripped(_ name: ByteView, _ rule: LinkPlatformImage.Rule) -> Bool {
+        for known in rule.strip where QueryItems.name(name, is: known.name, orBegins: known.isPrefix) { return true }
         return false
     }
 

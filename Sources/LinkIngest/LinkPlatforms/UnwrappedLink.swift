@@ -3,7 +3,7 @@ package import ByteStorage
 /// The destination of a link, as far as it is known without a network.
 package struct UnwrappedLink {
     /// The kind of a destination.
-    package enum Kind: UInt8, Sendable {
+    package enum Kind: UInt8, Sendable, BitwiseCopyable {
         /// The link is its own destination.
         case itself
         /// The destination is another link.
@@ -65,7 +65,7 @@ extension LinkPlatforms {
     ///
     /// The view is valid as long as the table.
     package func platform(of link: UnwrappedLink, step: Int) -> ByteView {
-        view(platforms[Int(link.platforms[step])])
+        image.platforms[Int(link.platforms[step])]
     }
 
     /// Returns the name of the parameter or member from which a step took the link, or nil if it took none.
@@ -73,6 +73,6 @@ extension LinkPlatforms {
     /// The view is valid as long as the table.
     package func parameter(of link: UnwrappedLink, step: Int) -> ByteView? {
         let number = Int(link.parameters[step])
-        return number < 0 ? nil : view(parameters[number].name)
+        return number < 0 ? nil : image.parameters[number].name
     }
 }
