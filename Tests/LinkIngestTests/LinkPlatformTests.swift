@@ -195,6 +195,10 @@ struct LinkPlatformTests {
         let link = "https://brand.onelink.me/x?af_dp=shop%3A%2F%2Fp"
         #expect(table.snapshot(link, limit: link.utf8.count).kind == "link")
         #expect(table.snapshot(link, limit: link.utf8.count - 1).kind == "itself")
+        let items = String(repeating: "&", count: LinkPlatforms.maxQueryItems - 1)
+        #expect(table.snapshot("https://brand.go.link/x?adj_t=1" + items).kind == "link")
+        #expect(table.snapshot("https://brand.go.link/x?adj_t=1" + items + "&").kind == "itself")
+        #expect(table.snapshot("https://brand.go.link/x?" + items + "&adj_t=1").kind == "itself")
         let origin = try LinkPlatforms.rules(
             #"{"hosts":["a.example"],"unwrap":["u"],"origin":"https://a-long-host.shop.example","result":"no_link"}"#)
         let short = "https://a.example/?u=p"
