@@ -105,8 +105,7 @@ extension LinkPlatforms {
         return arena.finish()
     }
 
-    /// Returns a Boolean value that indicates whether an item belongs to the platform, by its name or by the start of its
-    /// name.
+    /// Returns a Boolean value that indicates whether an item belongs to the platform, by its name or the name's start.
     private func isStripped(_ name: ByteView, _ rule: LinkPlatformImage.Rule) -> Bool {
         for known in rule.strip where QueryItems.name(name, is: known.name, orBegins: known.isPrefix) { return true }
         return false

@@ -16,8 +16,10 @@ package struct UnwrappedLink {
 
     /// The observations that a decision notes, as codes.
     package struct Notes: OptionSet, Sendable {
+        /// The bits of the set.
         package let rawValue: UInt8
 
+        /// Creates a set of bits.
         package init(rawValue: UInt8) { self.rawValue = rawValue }
 
         /// A value has a malformed escape and counts as absent.
@@ -36,7 +38,7 @@ package struct UnwrappedLink {
 
     /// The kind of the destination.
     package internal(set) var kind = Kind.itself
-    /// The destination, or the given link if `kind` is not `link`.
+    /// The destination if `kind` is `link`; otherwise the link at which the search ended.
     ///
     /// It is valid as long as the given link and the records of the arena.
     package internal(set) var link: ByteView
