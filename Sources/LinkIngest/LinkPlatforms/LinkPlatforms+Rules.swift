@@ -59,10 +59,12 @@ extension LinkPlatforms {
 
     private func hasAnyHostMark(_ query: ByteView) -> Bool {
         var start = 0
-        while start < query.count {
+        var items = 0
+        while start < query.count && items < Self.maxQueryItems {
+            items &+= 1
             if image.markStarts.contains(query.start[start]) {
-                var items = QueryItems(query.dropFirst(start))
-                if let item = items.next(), hasName(item.name, image.anyHostMarks) { return true }
+                var rest = QueryItems(query.dropFirst(start))
+                if let item = rest.next(), hasName(item.name, image.anyHostMarks) { return true }
             }
             start = ByteScan.first(UInt8(ascii: "&"), in: query, from: start) &+ 1
         }

@@ -26,24 +26,31 @@ struct PlatformURL {
         guard colon > 0, colon &+ 2 < text.count, text.start[colon &+ 1] == UInt8(ascii: "/"),
             text.start[colon &+ 2] == UInt8(ascii: "/")
         else { return nil }
-        let scheme = text.slice(0, colon)
-        let isSecure = scheme.equalsFoldingCase("https")
-        isWeb = isSecure || scheme.equalsFoldingCase("http")
+        let isSecure = colon == 5 && text.start[4] | 0x20 == UInt8(ascii: "s")
+        isWeb = (colon == 4 || isSecure) && Self.beginsWithHTTP(text)
         let from = colon &+ 3
         var end = from
         var hostStart = from
+        var hostEnd = -1
         while end < text.count {
             let byte = text.start[end]
             if byte == UInt8(ascii: "/") || byte == UInt8(ascii: "?") || byte == UInt8(ascii: "#") { break }
+            if byte == UInt8(ascii: ":") && hostEnd < 0 { hostEnd = end }
             end &+= 1
-            if byte == UInt8(ascii: "@") { hostStart = end }
+            if byte == UInt8(ascii: "@") {
+                hostStart = end
+                hostEnd = -1
+            }
         }
         if isWeb && hostStart > from { return nil }
-        guard let host = Self.host(text.slice(hostStart, end), ownPort: isWeb ? (isSecure ? "443" : "80") : "") else {
+        if hostEnd < 0 {
+            hostEnd = end
+        } else if !Self.isOwnPort(text.slice(hostEnd &+ 1, end), ofWeb: isWeb, isSecure: isSecure) {
             return nil
         }
+        if hostEnd &- hostStart > 1 && text.start[hostEnd &- 1] == UInt8(ascii: ".") { hostEnd &-= 1 }
+        host = text.slice(hostStart, hostEnd)
         self.text = text
-        self.host = host
         origin = text.slice(0, end)
         let mark = ByteScan.first(UInt8(ascii: "?"), or: UInt8(ascii: "#"), in: text, from: end)
         path = text.slice(end, mark)
@@ -71,16 +78,17 @@ struct PlatformURL {
         return 0
     }
 
-    /// Returns the host of an authority without user information, or nil if the port is not the scheme's own.
-    private static func host(_ authority: ByteView, ownPort: StaticString) -> ByteView? {
-        var host = authority
-        if let colon = authority.firstIndex(of: UInt8(ascii: ":")) {
-            let port = authority.dropFirst(colon &+ 1)
-            guard port.isEmpty || port.equals(ownPort) else { return nil }
-            host = authority.slice(0, colon)
-        }
-        if host.count > 1 && host.start[host.count &- 1] == UInt8(ascii: ".") { host = host.slice(0, host.count &- 1) }
-        return host
+    /// Returns a Boolean value that indicates whether a text of at least four bytes begins with `http`, in any case.
+    @inline(__always)
+    private static func beginsWithHTTP(_ text: ByteView) -> Bool {
+        let t = UInt8(ascii: "t")
+        return text.start[0] | 0x20 == UInt8(ascii: "h") && text.start[1] | 0x20 == t && text.start[2] | 0x20 == t
+            && text.start[3] | 0x20 == UInt8(ascii: "p")
+    }
+
+    /// Returns a Boolean value that indicates whether a port is empty or the scheme's own.
+    private static func isOwnPort(_ port: ByteView, ofWeb isWeb: Bool, isSecure: Bool) -> Bool {
+        port.isEmpty || (isWeb && (isSecure ? port.equals("443") : port.equals("80")))
     }
 
     /// A Boolean value that indicates whether the host is a name in ASCII without escapes and empty labels.
