@@ -1,0 +1,278 @@
+internal import ByteStorage
+
+/// The message that is read for one kind of device.
+struct VendorMessage: BitwiseCopyable {
+    /// The kind of the body.
+    ///
+    /// All kinds of devices are tried if it is not known.
+    var surfaces: VendorSurfaces = .devices
+    /// The objects of the top level, or -1.
+    var first: Int32 = -1
+    var second: Int32 = -1
+    /// The form of a whole record, or -1.
+    var recordForm: Int32 = -1
+    /// The platform of the device, or none.
+    var platform: VendorSurfaces = []
+    /// The id of the tapped button, or an empty view.
+    var action = ByteView.empty
+    /// The links of the envelope itself, or -1.
+    var ownLink: Int32 = -1
+    var otherOwnLink: Int32 = -1
+    /// The array of the envelope's own buttons, or -1.
+    var ownButtons: Int32 = -1
+}
+
+// Reads a message in steps: the form, the ids, the tapped button, and the body.
+extension VendorReader {
+    /// The action of a tap on the notification itself.
+    static let defaultAction: StaticString = "com.apple.UNNotificationDefaultActionIdentifier"
+
+    /// Reads a message.
+    mutating func read(_ message: VendorMessage) -> VendorReading {
+        surface.load(message.first, message.second, of: tape)
+        var reading = VendorReading()
+        reading.firstNote = noteCount
+        if tape.isCut { note(.tooManyValues) }
+        if message.recordForm >= 0 {
+            reading.form = message.recordForm
+        } else {
+            recognize(message.surfaces, &reading)
+        }
+        if reading.form >= 0 { reading.vendor = image.forms[Int(reading.form)].vendor }
+        noteInvalidText(reading, message)
+        if reading.form >= 0 {
+            reading.message = id(image.forms[Int(reading.form)].message)
+            reading.campaign = id(image.forms[Int(reading.form)].campaign)
+        }
+        let isTapped = !message.action.isEmpty && !message.action.equals(Self.defaultAction)
+        if isTapped { reading.tapped = tapped(message, reading) }
+        reading.earlyNotes = noteCount - reading.firstNote
+        if reading.tapped.kind == .undecided {
+            if isTapped {
+                note(.buttonUnknown)
+                reading.body.kind = .noLink
+            } else {
+                reading.body = body(message, reading)
+            }
+        }
+        reading.allNotes = noteCount - reading.firstNote
+        return reading
+    }
+
+    // MARK: Recognition
+
+    /// Returns the first form from a position on that is recognized in the surface, or -1.
+    mutating func recognized(_ surfaces: VendorSurfaces, from start: Int) -> Int {
+        var form = surface.candidate(from: start)
+        while form >= 0 {
+            if !image.forms[form].surfaces.isDisjoint(with: surfaces), holds(image.forms[form].marks) { return form }
+            form = surface.candidate(from: form &+ 1)
+        }
+        return -1
+    }
+
+    /// Finds the form, and notes the other vendors.
+    private mutating func recognize(_ surfaces: VendorSurfaces, _ reading: inout VendorReading) {
+        let chosen = recognized(surfaces, from: 0)
+        if chosen < 0 { return }
+        reading.form = Int32(truncatingIfNeeded: chosen)
+        var last = image.forms[chosen].vendor
+        var form = recognized(surfaces, from: chosen &+ 1)
+        while form >= 0 {
+            // The forms of a vendor follow one another.
+            if image.forms[form].vendor != last {
+                last = image.forms[form].vendor
+                note(.vendorAlso, image.vendors[Int(last)])
+            }
+            form = recognized(surfaces, from: form &+ 1)
+        }
+    }
+
+    /// Notes strings that should contain JSON and do not: those of the form, or of all forms if none is recognized.
+    private mutating func noteInvalidText(_ reading: VendorReading, _ message: VendorMessage) {
+        let first = noteCount
+        if reading.form >= 0 {
+            noteInvalidText(image.forms[Int(reading.form)].embedded, isKnown: true, from: first)
+            return
+        }
+        for index in 0..<image.forms.count where !image.forms[index].embedded.isEmpty {
+            guard !image.forms[index].surfaces.isDisjoint(with: message.surfaces) else { continue }
+            noteInvalidText(image.forms[index].embedded, isKnown: false, from: first)
+        }
+    }
+
+    private mutating func noteInvalidText(_ places: PointerImages, isKnown: Bool, from first: Int) {
+        for place in places {
+            let node = value(place)
+            guard node >= 0, tape.kind(of: node) == .string else { continue }
+            let text = tape.text(of: node)
+            let range = WireFormat.trimmed(text, from: 0)
+            if text.isEmpty || !isKnown && (range.isEmpty || text[range.lowerBound] | 0x20 != UInt8(ascii: "{")) {
+                continue
+            }
+            let content = tape.readContent(of: node)
+            if content >= 0, tape.kind(of: content) == .object || tape.kind(of: content) == .array { continue }
+            let pointer = pointer(to: node)
+            var isNoted = false
+            for index in first..<noteCount where notes[index].text == pointer { isNoted = true }
+            if !isNoted { note(.jsonText, pointer) }
+        }
+    }
+
+    // MARK: Ids
+
+    /// The limit of an id, in bytes.
+    static let idBytes = 128
+
+    /// Returns the first usable id, or an empty view.
+    mutating func id(_ places: PointerImages) -> ByteView {
+        for place in places {
+            let node = value(place)
+            guard node >= 0 else { continue }
+            switch tape.kind(of: node) {
+            case .number:
+                if tape.text(of: node).count <= Self.idBytes { return tape.text(of: node) }
+            case .string:
+                let text = tape.text(of: node)
+                if text.count > Self.idBytes {
+                    note(.idTooLong, at: node)
+                } else if !text.isEmpty && !Self.hasControl(text) {
+                    return text
+                }
+            default: continue
+            }
+        }
+        return .empty
+    }
+
+    static func hasControl(_ text: ByteView) -> Bool {
+        for index in 0..<text.count where text[index] < 0x20 || text[index] == 0x7F { return true }
+        return false
+    }
+
+    // MARK: The body
+
+    private mutating func body(_ message: VendorMessage, _ reading: VendorReading) -> VendorOutcome {
+        let form = reading.form >= 0 ? image.forms[Int(reading.form)] : nil
+        if isBackground(message) || form.map({ holds($0.silent) }) ?? false {
+            if form != nil { note(.silent) }
+            return VendorOutcome(kind: .noLink)
+        }
+        if let form {
+            if let outcome = outcome(of: form.links, on: message.platform) { return outcome }
+            if holds(form.opensApp) { return VendorOutcome(kind: .opensApp) }
+        }
+        if let outcome = outcome(ofLinkAt: message.ownLink) { return outcome }
+        return outcome(ofLinkAt: message.otherOwnLink) ?? VendorOutcome(kind: .noLink)
+    }
+
+    /// Returns a Boolean value that indicates whether the message is a background push of APNs.
+    private mutating func isBackground(_ message: VendorMessage) -> Bool {
+        guard message.surfaces == .apple, message.recordForm < 0, surface.first >= 0 else { return false }
+        let aps = tape.member(ByteView("aps"), of: surface.first)
+        guard aps >= 0, tape.kind(of: aps) == .object else { return false }
+        guard isOn("content-available", of: aps) || isOn("content_available", of: aps) else { return false }
+        return !has("alert", in: aps) && !has("badge", in: aps) && !has("sound", in: aps)
+    }
+
+    private mutating func isOn(_ name: StaticString, of object: Int32) -> Bool {
+        let node = tape.member(ByteView(name), of: object)
+        return node >= 0 && (equals(node, ByteView("1")) || equals(node, ByteView("true")))
+    }
+
+    private func has(_ name: StaticString, in object: Int32) -> Bool {
+        let node = tape.member(ByteView(name), of: object)
+        return node >= 0 && tape.kind(of: node) != .null
+    }
+
+    // MARK: Buttons
+
+    /// Returns what the tapped button opens, or an undecided outcome if there is no such button.
+    private mutating func tapped(_ message: VendorMessage, _ reading: VendorReading) -> VendorOutcome {
+        if reading.form >= 0 {
+            for set in image.forms[Int(reading.form)].buttons {
+                let (button, base) = find(message.action, in: set)
+                guard let button else { continue }
+                if let outcome = outcome(of: button.links, in: base, on: message.platform) { return outcome }
+                if holds(button.opensApp, in: base) { return VendorOutcome(kind: .opensApp) }
+                return button.opensBody ? body(message, reading) : VendorOutcome(kind: .noLink)
+            }
+        }
+        return ownButton(message)
+    }
+
+    private mutating func find(_ action: ByteView, in set: ButtonSetImage) -> (button: ButtonImage?, base: Int32) {
+        guard let first = set.descriptions.first else { return (nil, -1) }
+        switch first.kind {
+        case .list: return findElement(action, first)
+        case .members:
+            let object = value(first.place)
+            guard object >= 0 else { return (nil, -1) }
+            let base = tape.member(action, of: object)
+            let isFound = base >= 0 && tape.kind(of: base) == .object && isButton(first, base)
+            return (isFound ? first : nil, base)
+        case .numbered:
+            for button in set.descriptions {
+                let id = value(button.id)
+                if id >= 0, equals(id, action), isButton(button, -1) { return (button, -1) }
+            }
+            guard let number = Self.number(action), set.descriptions.indices.contains(number - set.first) else {
+                return (nil, -1)
+            }
+            let button = set.descriptions[number - set.first]
+            let isFound = value(button.id) < 0 && isButton(button, -1)
+            return (isFound ? button : nil, -1)
+        }
+    }
+
+    private mutating func isButton(_ button: ButtonImage, _ base: Int32) -> Bool {
+        !button.hasRequirements || holds(button.requirements, in: base)
+    }
+
+    private mutating func findElement(
+        _ action: ByteView, _ button: ButtonImage
+    ) -> (button: ButtonImage?, base: Int32) {
+        let array = value(button.place)
+        guard array >= 0, tape.kind(of: array) == .array else { return (nil, -1) }
+        var element = tape.first(in: array)
+        var seen = 0
+        while element < tape.end(of: array), seen < VendorButtons.most {
+            if tape.kind(of: element) == .object {
+                let id = value(button.id, in: element)
+                if id >= 0, equals(id, action), isButton(button, element) { return (button, element) }
+            }
+            seen &+= 1
+            element = tape.next(after: element)
+        }
+        return (nil, -1)
+    }
+
+    /// Returns the number that a text means in canonical form, or nil.
+    private static func number(_ text: ByteView) -> Int? {
+        guard (1...4).contains(text.count), text[0] != UInt8(ascii: "0") || text.count == 1 else { return nil }
+        var number = 0
+        for index in 0..<text.count {
+            guard VendorTableReader.isDigit(text[index]) else { return nil }
+            number = number * 10 + Int(text[index] &- UInt8(ascii: "0"))
+        }
+        return number
+    }
+
+    /// Returns what a button of the envelope itself opens.
+    private mutating func ownButton(_ message: VendorMessage) -> VendorOutcome {
+        let array = message.ownButtons
+        guard array >= 0, tape.kind(of: array) == .array else { return VendorOutcome() }
+        var element = tape.first(in: array)
+        var seen = 0
+        while element < tape.end(of: array), seen < VendorButtons.most {
+            let id = tape.member(ByteView("action"), of: element)
+            if id >= 0, equals(id, message.action) {
+                return outcome(ofLinkAt: tape.member(ByteView("navigate"), of: element))
+                    ?? VendorOutcome(kind: .noLink)
+            }
+            seen &+= 1
+            element = tape.next(after: element)
+        }
+        return VendorOutcome()
+    }
+}
