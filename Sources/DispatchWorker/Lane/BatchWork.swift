@@ -184,12 +184,14 @@ package struct BatchWork<Processing: RecordProcessing & ~Copyable>: ~Copyable {
         if value.count > limits.recordBytes { return oversizeInput(value.count) }
         decisions.removeAll(keepingCapacity: true)
         if !headers.isEmpty { headers.removeAll(keepingCapacity: true) }
-        if record.hasHeaders, let cause = takeHeaders(of: record.index, consumer) { return cause }
-        if let cause = processing.process(
-            record, topicName: topicName, into: &arena, decisions: &decisions)
-        {
-            return cause
-        }
+        var envelope = EnvelopeHeaders()
+        if record.hasHeaders, let cause = takeHeaders(of: record.index, consumer, into: &envelope) { return cause }
+        let cause =
+            envelope.isEmpty
+            ? processing.process(record, topicName: topicName, into: &arena, decisions: &decisions)
+            : processing.process(
+                record, headers: envelope, topicName: topicName, into: &arena, decisions: &decisions)
+        if let cause { return cause }
         var headerBytes = 0
         for header in headers { headerBytes &+= header.name.count &+ (header.value?.count ?? 0) &+ 10 }
         for decision in decisions
@@ -208,15 +210,16 @@ package struct BatchWork<Processing: RecordProcessing & ~Copyable>: ~Copyable {
         return nil
     }
 
-    /// Collects the headers that are copied to the outputs.
+    /// Collects the headers that are copied to the outputs, and those that determine how the value is read.
     ///
     /// Returns a cause if a header prevents reading the value.
     @inline(never)
     private mutating func takeHeaders<Consumer: LaneConsumer>(
-        of index: Int32, _ consumer: Consumer
+        of index: Int32, _ consumer: Consumer, into envelope: inout EnvelopeHeaders
     ) -> DeadLetterCause? {
         consumer.headerViews(of: index, into: &headers)
         for header in headers {
+            envelope.add(name: header.name, value: header.value)
             if let failure = WireFormat.refusal(ofHeader: header.name, value: header.value) {
                 return DeadLetterCause(reason: .encodingUnsupported, detail: failure.detail)
             }

@@ -1,4 +1,5 @@
 package import KafkaClient
+package import LinkIngest
 package import ByteStorage
 
 /// One encoded decision: the output record for one device.
@@ -117,4 +118,20 @@ package protocol RecordProcessing: ~Copyable {
         _ record: ConsumedRecord, topicName: ByteView, into arena: inout OutputArena,
         decisions: inout [ProducedDecision]
     ) -> DeadLetterCause?
+
+    /// Resolves one record with headers that determine how its value is read.
+    mutating func process(
+        _ record: ConsumedRecord, headers: EnvelopeHeaders, topicName: ByteView, into arena: inout OutputArena,
+        decisions: inout [ProducedDecision]
+    ) -> DeadLetterCause?
+}
+
+extension RecordProcessing where Self: ~Copyable {
+    /// Resolves one record regardless of its headers.
+    package mutating func process(
+        _ record: ConsumedRecord, headers: EnvelopeHeaders, topicName: ByteView, into arena: inout OutputArena,
+        decisions: inout [ProducedDecision]
+    ) -> DeadLetterCause? {
+        process(record, topicName: topicName, into: &arena, decisions: &decisions)
+    }
 }

@@ -63,9 +63,11 @@ package struct RecordProcessor: RecordProcessing, ~Copyable {
     ///   - limits: The limits of a record.
     ///   - passthrough: The names of the event's members that are copied into `context`.
     ///   - outputs: The limits of a record's decisions.
+    ///   - vendors: The vendors whose messages are recognized, or nil for none.
+    ///   - platforms: The link platforms whose links are replaced by their destinations, or nil for none.
     package init(
         tables: TableSet, limits: IngestLimits = IngestLimits(), passthrough: [String] = [],
-        outputs: OutputLimits = OutputLimits()
+        outputs: OutputLimits = OutputLimits(), vendors: VendorTable? = nil, platforms: LinkPlatforms? = nil
     ) {
         self.tables = tables
         self.outputs = outputs
@@ -73,7 +75,7 @@ package struct RecordProcessor: RecordProcessing, ~Copyable {
         resolvers = .allocate(capacity: RequestRoot.maxCount)
         resolvers.initialize(to: Resolver())
         views = .allocate(capacity: RequestRoot.maxCount)
-        reader = EventReader(limits: limits, passthrough: passthrough)
+        reader = EventReader(limits: limits, passthrough: passthrough, vendors: vendors, platforms: platforms)
         head = .allocate(capacity: 1)
         head.initialize(
             to: DecisionHead(
@@ -93,11 +95,20 @@ package struct RecordProcessor: RecordProcessing, ~Copyable {
         _ record: ConsumedRecord, topicName: ByteView, into arena: inout OutputArena,
         decisions: inout [ProducedDecision]
     ) -> DeadLetterCause? {
+        process(record, headers: EnvelopeHeaders(), topicName: topicName, into: &arena, decisions: &decisions)
+    }
+
+    /// Reads, resolves, and encodes one record with headers that determine how its value is read.
+    @inline(__always)
+    package mutating func process(
+        _ record: ConsumedRecord, headers: EnvelopeHeaders, topicName: ByteView, into arena: inout OutputArena,
+        decisions: inout [ProducedDecision]
+    ) -> DeadLetterCause? {
         guard let value = record.value else { return .nullValue }
         source.set(topic: topicName, partition: record.partition, offset: record.offset)
         let before = decisions.count
         let cause = process(
-            value: value, key: record.key, timestamp: record.timestamp, hasHead: true, into: &arena
+            value: value, key: record.key, headers: headers, timestamp: record.timestamp, hasHead: true, into: &arena
         ) { device, decision, outcome in
             decisions.append(ProducedDecision(key: device, value: decision, outcome: outcome))
         }
@@ -109,18 +120,22 @@ package struct RecordProcessor: RecordProcessing, ~Copyable {
     ///
     /// The decisions have no worker members, and events never expire.
     package mutating func process(
-        value: ByteView, key: ByteView?, into arena: inout OutputArena,
+        value: ByteView, key: ByteView?, headers: EnvelopeHeaders = EnvelopeHeaders(), into arena: inout OutputArena,
         body: (_ device: ByteView, _ decision: ByteView, _ outcome: DecisionOutcome) -> Void
     ) -> DeadLetterCause? {
-        process(value: value, key: key, timestamp: -1, hasHead: false, into: &arena, body: body)
+        process(value: value, key: key, headers: headers, timestamp: -1, hasHead: false, into: &arena, body: body)
     }
 
     @inline(__always)
     private mutating func process(
-        value: ByteView, key: ByteView?, timestamp: Int64, hasHead: Bool,
+        value: ByteView, key: ByteView?, headers: EnvelopeHeaders, timestamp: Int64, hasHead: Bool,
         into arena: inout OutputArena, body: (ByteView, ByteView, DecisionOutcome) -> Void
     ) -> DeadLetterCause? {
-        if !reader.readInPlace(value: value, key: key) { return DeadLetterCause(reader.failure, value: value) }
+        let isRead =
+            headers.isEmpty
+            ? reader.readInPlace(value: value, key: key)
+            : reader.readInPlace(value: value, key: key, headers: headers)
+        if !isRead { return DeadLetterCause(reader.failure, value: value) }
         let event = reader.eventPointer
         arena.recordLimit = outputs.decisionBytes
         defer { arena.recordLimit = .max }
@@ -201,8 +216,7 @@ package struct RecordProcessor: RecordProcessing, ~Copyable {
 
     /// Returns the selected device's view of the request if an earlier device had the same one.
     private mutating func view(of request: UnsafePointer<RequestView>, among count: Int) -> Int? {
-        let root = RequestRoot.root(of: request)
-        for number in 0..<count where views[number].root == root { return number }
+        for number in 0..<count where views[number].view == request.pointee.view { return number }
         return nil
     }
 
@@ -220,8 +234,13 @@ package struct RecordProcessor: RecordProcessing, ~Copyable {
         let application = event.pointee.hasApplication ? event.pointee.application : nil
         let table = try tables.table(application: application, request: request, using: &resolvers[number])
         guard let table else { return false }
-        views[number] = RequestRoot(
-            root: RequestRoot.root(of: request), table: table, isSearched: application == nil && singleTable == nil)
+        var isSearched = application == nil && singleTable == nil
+        if reader.unwrapsLinks, request.pointee.form == .payload, request.pointee.tapped.kind == .unknown {
+            let link = try resolvers[number].pointerLink(request, table: table, keepsReadings: isSearched)
+            if !link.isEmpty { reader.openLink(link) }
+            isSearched = true
+        }
+        views[number] = RequestRoot(view: request.pointee.view, table: table, isSearched: isSearched)
         return true
     }
 
@@ -240,7 +259,8 @@ package struct RecordProcessor: RecordProcessing, ~Copyable {
         head.pointee.eventIsPlain = event.pointee.idIsPlain
         head.pointee.device = device.pointee.id
         head.pointee.deviceIsPlain = device.pointee.isPlain
-        head.pointee.context = event.pointee.context
+        head.pointee.context =
+            device.pointee.context.isEmpty ? event.pointee.context : device.pointee.context
     }
 
     /// Returns the device's id with the lifetime of the batch: a view into the record, or a copy if the id is in memory
@@ -281,23 +301,18 @@ package struct RecordProcessor: RecordProcessing, ~Copyable {
 
 /// The view of a request that some of its devices share, and the table that resolves it.
 ///
-/// In an FCM message for several platforms, each platform has its own view.
+/// In a push message for several platforms, each platform has its own view.
 struct RequestRoot: BitwiseCopyable {
-    /// The maximum number of views of one request: FCM's `apns.payload`, `android`, and `webpush`, and the message
-    /// alone.
+    /// The maximum number of views of one request: those of Apple's devices, Android devices, browsers, and devices of
+    /// an unknown platform.
     static let maxCount = 4
 
-    /// The start of the platform's part, which is searched before the message, or nil.
-    var root: UnsafePointer<UInt8>?
+    /// The number of the view.
+    var view: UInt8
     /// The table that resolves the request.
     var table: TableHandle
     /// A Boolean value that indicates whether choosing the table has read the payload.
     var isSearched: Bool
-
-    /// Returns the address that identifies the selected device's view.
-    static func root(of request: UnsafePointer<RequestView>) -> UnsafePointer<UInt8>? {
-        request.pointee.roots.count > 1 ? request.pointee.roots[0].start : nil
-    }
 }
 
 extension DecisionOutcome {

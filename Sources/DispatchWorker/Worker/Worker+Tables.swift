@@ -7,11 +7,16 @@ extension Worker {
     /// Every lane resolves records with these tables.
     ///
     /// This function uses a concrete type of processor, so that the compiler specializes the generic lane.
-    package func run(tables: TableSet, limits: IngestLimits, passthrough: [String]) -> WorkerOutcome {
+    package func run(
+        tables: TableSet, limits: IngestLimits, passthrough: [String], vendors: VendorTable? = nil,
+        platforms: LinkPlatforms? = nil
+    ) -> WorkerOutcome {
         let outputs = OutputLimits(
             decisionBytes: configuration.decisionBytesLimit, recordBytes: configuration.outputBytesLimit)
         return run { _ in
-            RecordProcessor(tables: tables, limits: limits, passthrough: passthrough, outputs: outputs)
+            RecordProcessor(
+                tables: tables, limits: limits, passthrough: passthrough, outputs: outputs, vendors: vendors,
+                platforms: platforms)
         }
     }
 }

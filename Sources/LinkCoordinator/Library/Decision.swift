@@ -103,7 +103,7 @@ public struct Decision: Sendable, Hashable {
         guard let reason = value["reason"]?.string.map({ Reason(rawValue: $0) }) else { return false }
         switch value["outcome"]?.string {
         case "navigate", "external": return true
-        case "none": return ![.noLink, .excluded, .expired].contains(reason)
+        case "none": return ![.noLink, .excluded, .expired, .opensApp, .needsResolution].contains(reason)
         default: return false
         }
     }
@@ -182,6 +182,10 @@ extension Decision {
         public static let presentation = Reason(rawValue: "presentation")
         /// A payload contains neither a link nor a route.
         public static let noLink = Reason(rawValue: "no_link")
+        /// A push message, or one of its buttons, only opens the app.
+        public static let opensApp = Reason(rawValue: "open_app")
+        /// The link is a short link, whose destination only its platform knows.
+        public static let needsResolution = Reason(rawValue: "needs_resolution")
         /// A worker received the event after its `expires`.
         public static let expired = Reason(rawValue: "expired")
     }

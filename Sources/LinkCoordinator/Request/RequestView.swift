@@ -58,6 +58,24 @@ package struct RequestView {
     package var payload: ByteView = .empty
     /// The format that the event declares for its payload if it differs from the detected one, for `resume`.
     package var payloadType: PayloadType = .unspecified
+    /// The opening of the tapped button of a payload.
+    ///
+    /// It precedes the table's pointers.
+    package var tapped = RequestOpening()
+    /// The id of the tapped button, for `resume`, if `tapped` is known.
+    package var action: ByteView = .empty
+    /// The opening of a payload by the rules of its vendor.
+    ///
+    /// The table's pointers precede it.
+    package var found = RequestOpening()
+    /// The notes about the payload.
+    package var notes = UnsafeBufferPointer<RequestNote>(start: nil, count: 0)
+    /// The number of notes that do not depend on `found`.
+    package var earlyNotes = 0
+    /// The number of the kind of devices for which a payload was read.
+    ///
+    /// Two requests of one record with the same number are equal.
+    package var view: UInt8 = 0
 
     /// Creates a request.
     package init(form: Form, text: ByteView, isPlain: Bool) {

@@ -116,10 +116,12 @@ extension Resolver {
         writeTail(&out)
     }
 
-    /// Writes a decision for an expired event.
-    mutating func writeExpired(_ out: inout OutputArena) {
+    /// Writes the decision for an event that opens nothing, for a reason that precedes the resolution.
+    mutating func writeNone(_ reason: ByteView, _ out: inout OutputArena) {
         writeHead(&out)
-        out.append(",\"outcome\":\"none\",\"reason\":\"expired\"")
+        out.append(",\"outcome\":\"none\",\"reason\":\"")
+        out.append(reason)
+        out.append(byte: UInt8(ascii: "\""))
         writeTail(&out)
     }
 

@@ -36,6 +36,10 @@ extension Resolver {
             record.resumed = record.texts.write { arena in
                 arena.append(",\"payload\":")
                 arena.appendCompact(request.payload)
+                if request.tapped.kind != .unknown && !request.action.isEmpty {
+                    arena.append(",\"action\":")
+                    arena.appendString(request.action)
+                }
                 switch request.payloadType {
                 case .unspecified: break
                 case .apns: arena.append(",\"payloadType\":\"apns\"")

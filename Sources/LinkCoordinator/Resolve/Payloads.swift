@@ -27,11 +27,35 @@ extension Resolver {
     ///
     /// See RouteTableReference, "Payload".
     package mutating func readPayload() throws(Rejection) -> Selection? {
-        let link = try findPayloadLink()
-        if !link.isEmpty {
-            requested.link = link
-            return try select(normalize(link))
+        if request.tapped.kind != .unknown {
+            try readPointers()
+            return try open(request.tapped)
         }
+        let link = try findPayloadLink()
+        if !link.isEmpty { return try open(RequestOpening(.link, link: link)) }
+        if let selection = try readPayloadRoute() { return selection }
+        appendNotes(request.earlyNotes..<request.notes.count)
+        return try open(request.found)
+    }
+
+    /// Selects the route of the link that a payload opens, or returns nil if there is none.
+    private mutating func open(_ opening: RequestOpening) throws(Rejection) -> Selection? {
+        guard opening.kind == .link else {
+            refusal = opening.kind
+            return nil
+        }
+        requested.link = opening.link
+        return try select(normalize(opening.link))
+    }
+
+    /// Adds notes of the request.
+    @inline(never)
+    mutating func appendNotes(_ range: Range<Int>) {
+        for index in range { notes.append(Note(request.notes[index])) }
+    }
+
+    /// Selects the route at the table's pointer, or returns nil if there is none.
+    private mutating func readPayloadRoute() throws(Rejection) -> Selection? {
         guard tableData.payloadRoute >= 0 else { return nil }
         for root in 0..<record.payload.roots {
             guard let id = string(number(tableData.payloadRoute), in: root) else { continue }

@@ -38,7 +38,11 @@ extension Resolver {
     /// Runs phases 1 and 2, which do not depend on the device: normalizes the request and selects its route.
     @inline(__always)
     private mutating func read() throws(Rejection) -> Selection {
+        if request.earlyNotes > 0 { appendNotes(0..<request.earlyNotes) }
         switch request.form {
+        case .link where request.found.kind != .unknown:
+            refusal = request.found.kind
+            return Selection()
         case .link:
             let path = try normalize(request.text, isScreened: request.isScreened, bytesAfter: request.bytesAfter)
             return try select(path)
@@ -71,10 +75,21 @@ extension Resolver {
             return try write(bound, notice: variant.ref(\.notice), &out)
         case .exclusion(let action): return try runExclusion(action, &out)
         case .coordinatorPath: return try runPath(&out)
-        case .nothing:
+        case .nothing: return writeNothing(&out)
+        }
+    }
+
+    /// Writes the decision for a payload that opens no link.
+    @inline(never)
+    private mutating func writeNothing(_ out: inout OutputArena) -> DecisionSummary {
+        switch refusal {
+        case .opensApp: writeNone(ByteView("open_app"), &out)
+        case .needsResolution: writeNone(ByteView("needs_resolution"), &out)
+        case .unknown, .link, .noLink:
             writeReasoned(DecisionSummary(.none, .noLink), Rejection(.noLink), &out)
             return DecisionSummary(.none, .noLink)
         }
+        return DecisionSummary(.none)
     }
 
     /// Runs phases 4 and 5 for a requested coordinator path, which binds nothing.
@@ -205,7 +220,7 @@ extension Resolver {
     ) -> DecisionSummary {
         start(request, device, table: table)
         self.head = head.map { Ref($0) }
-        writeExpired(&out)
+        writeNone(ByteView("expired"), &out)
         return DecisionSummary(.none)
     }
 }

@@ -47,6 +47,8 @@ package struct Resolver: ~Copyable {
     var origins = OriginCache()
     /// The request that a payload contains.
     var requested = PayloadRequest()
+    /// The cause why a payload opens no link.
+    var refusal = RequestOpening.Kind.unknown
     /// A Boolean value that indicates whether parameters replace the query.
     package var usesParams = false
 
@@ -103,6 +105,7 @@ extension Resolver {
         parentRoutes.removeAll()
         notes.removeAll()
         requested = PayloadRequest()
+        refusal = .unknown
     }
 
     /// Removes the data that was read from the last record.

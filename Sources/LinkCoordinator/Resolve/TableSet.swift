@@ -12,9 +12,28 @@ extension Resolver {
         case .link: return acceptsOrigin(request.pointee.text)
         // The link is valid as long as the data that was read from the record, which this check does not change.
         case .payload:
+            let request = request.pointee
+            if request.tapped.kind != .unknown {
+                return request.tapped.kind == .link && acceptsOrigin(request.tapped.link)
+            }
             let link = try findPayloadLink()
-            return !link.isEmpty && acceptsOrigin(link)
+            if !link.isEmpty { return acceptsOrigin(link) }
+            return request.found.kind == .link && acceptsOrigin(request.found.link)
         case .path, .route: return false
+        }
+    }
+
+    /// Returns the link that the table's pointers lead to in a payload, or an empty view.
+    ///
+    /// The readings are kept for `resolve(…, keepsReadings: true)`.
+    package mutating func pointerLink(
+        _ request: UnsafePointer<RequestView>, table: TableHandle, keepsReadings: Bool
+    ) throws(ReadingFailure) -> ByteView {
+        start(request, device.facts.pointer, table: table, keepsReadings: keepsReadings)
+        do throws(Rejection) {
+            return try findPayloadLink()
+        } catch {
+            throw ReadingFailure()
         }
     }
 

@@ -22,12 +22,4 @@ enum PushMember: UInt8, CaseIterable {
         case .webpush: "webpush"
         }
     }
-
-    /// The bit of the member in a set.
-    var bit: UInt16 { 1 << UInt16(rawValue) }
-
-    /// The members that identify the content of an FCM message.
-    static let messageContent: UInt16 =
-        PushMember.data.bit | PushMember.notification.bit | PushMember.android.bit | PushMember.apns.bit
-        | PushMember.webpush.bit
 }

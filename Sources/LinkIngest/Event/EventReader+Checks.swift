@@ -8,12 +8,9 @@ extension EventReader {
     /// Returns the fault, or nil.
     @inline(never)
     mutating func complete(_ key: ByteView?) -> Fault? {
-        state.hasOther = true
-        state.hasMembers = true
-        event.isUsual = false
-        state.isPushRecord = state.forms == 0 && recordBody.detectedKind != nil
         if let fault = state.typeFault, !state.isPushRecord { return fault }
         if let fault = completeContext() ?? completeForm() { return fault }
+        if state.isPushRecord, let form = messages.recordForm { return completeRecord(form, key) }
         if state.secondDevice >= 0 {
             return Fault(
                 reason: .ambiguousEvent, detail: "expected `device` or `devices`, not both", offset: state.secondDevice)
@@ -39,7 +36,8 @@ extension EventReader {
         if state.isPushRecord {
             event.request.form = .payload
             event.request.payload = text
-            completeKind(detected: recordBody.detectedKind)
+            // A member `action` of a push body belongs to the body.
+            event.action = .empty
         } else if state.forms == 0 {
             return Fault(
                 reason: .missingLink, detail: "expected `link`, `path`, `route`, or `payload`, or a push body",
@@ -54,18 +52,12 @@ extension EventReader {
             event.request.mode = .unspecified
             return nil
         case .payload:
-            if !state.isPushRecord { completeKind(detected: payloadBody.detectedKind) }
+            if !state.isPushRecord, let fault = openPayload() { return fault }
+            event.request.payloadType = messages.payloadType(state.namedKind)
         }
         event.request.mode = .unspecified
         event.request.params = .empty
         return nil
-    }
-
-    /// Sets the kind of the push body: the one that the event states, or else the detected one.
-    private mutating func completeKind(detected: PushKind?) {
-        state.kind = state.namedKind ?? detected ?? .other
-        guard let named = state.namedKind, named != detected else { return }
-        event.request.payloadType = named == .apns ? .apns : .fcm
     }
 
     private mutating func completeDevices(_ key: ByteView?) -> Fault? {
@@ -86,42 +78,137 @@ extension EventReader {
         return useKey(key)
     }
 
-    /// Uses the key of the record, or else the target of an FCM message, as the only device of the event.
+    /// Uses the key of the record, or else the target of the message, as the only device of the event.
     mutating func useKey(_ key: ByteView?) -> Fault? {
         device.clear()
-        if let key {
-            if key.isEmpty || key.count > IngestLimits.deviceIDBytes || key.firstIllFormedUTF8 != nil {
-                return Fault(
-                    reason: .badDevice, detail: "expected a device, or a key of 1 to 256 bytes of UTF-8", offset: -1)
-            }
-            device.id = key
-            device.isPlain = WireFormat.isPlain(key)
-        } else if let fault = useTarget() {
-            return fault
-        }
         event.deviceCount = 1
+        guard let key else {
+            let fault = useTarget()
+            return fault != nil && usePartitionKey() ? nil : fault
+        }
+        if key.isEmpty || key.count > IngestLimits.deviceIDBytes || key.firstIllFormedUTF8 != nil {
+            return Fault(
+                reason: .badDevice, detail: "expected a device, or a key of 1 to 256 bytes of UTF-8", offset: -1)
+        }
+        device.id = key
+        device.isPlain = WireFormat.isPlain(key)
         return nil
     }
 
+    /// Uses the partition key of CloudEvents as the device, and returns false if there is none.
+    private mutating func usePartitionKey() -> Bool {
+        let key = cloudEvent.partitionKey
+        guard !key.isEmpty, key.count <= IngestLimits.deviceIDBytes, key.firstIllFormedUTF8 == nil else { return false }
+        device.id = key
+        // The key can be in memory of the reader.
+        device.isPlain = false
+        return true
+    }
+
     private mutating func useTarget() -> Fault? {
-        var isMessage = false
-        if case .payload = event.request.form { isMessage = state.kind == .fcm }
-        let parts = state.isPushRecord ? recordBody.messageParts : payloadBody.messageParts
-        if isMessage && parts.has(.token) {
-            if parts.token.isEmpty || parts.token.count > IngestLimits.deviceIDBytes {
-                return Fault(
-                    reason: .badDevice, detail: "expected the message's `token` to be a string of 1 to 256 bytes",
-                    offset: -1)
+        if case .payload = event.request.form, let target = messages.target() {
+            switch target {
+            case .token(let token):
+                if token.isEmpty || token.count > IngestLimits.deviceIDBytes {
+                    return Fault(
+                        reason: .badDevice, detail: "expected the message's `token` to be a string of 1 to 256 bytes",
+                        offset: -1)
+                }
+                setDevice(token)
+                return nil
+            case .broadcast: return Self.untargetable
             }
-            device.id = parts.token
-            device.isPlain = parts.tokenIsPlain
-            return nil
-        }
-        if isMessage && (parts.has(.topic) || parts.has(.condition)) {
-            return Fault(
-                reason: .untargetable, detail: "expected a key or a device with a message to a topic or condition",
-                offset: -1)
         }
         return Fault(reason: .missingDevice, detail: "expected `device`, `devices`, or a key", offset: -1)
+    }
+
+    private static var untargetable: Fault {
+        Fault(
+            reason: .untargetable, detail: "expected a key or a device with a message to a topic or condition",
+            offset: -1)
+    }
+
+    /// Sets the id of the only device to a text of the message.
+    private mutating func setDevice(_ id: ByteView) {
+        device.id = id
+        device.isPlain = isInRecord(id) && WireFormat.isPlain(id)
+        setPlatform()
+    }
+
+    /// Sets the platform of the device to the one that the record states.
+    private mutating func setPlatform() {
+        guard !messages.platform.isEmpty, messages.recordForm != nil else { return }
+        device.facts.platform = messages.platform
+        device.facts.setKnown(.platform)
+    }
+
+    /// Returns a Boolean value that indicates whether a view is a part of the record, and not of the reader's memory.
+    private mutating func isInRecord(_ view: ByteView) -> Bool {
+        view.start >= text.start && view.end <= text.end && !cloudEvent.isDecoded
+    }
+
+    // MARK: Events and requests of vendors
+
+    /// Completes an event or a request that is a whole record and has a form of its own in the vendor table.
+    private mutating func completeRecord(_ form: Int32, _ key: ByteView?) -> Fault? {
+        state.forgetDevices()
+        device.clear()
+        let id = messages.vendors.eventID(of: form)
+        event.id = id
+        event.idIsPlain = false
+        event.action = messages.vendors.action(of: form)
+        messages.setPlatform(messages.vendors.platform(of: form))
+        let list = messages.vendors.devices(of: form)
+        if list >= 0 { return useList(list) }
+        if key != nil {
+            if let fault = useKey(key) { return fault }
+            setPlatform()
+            return nil
+        }
+        event.deviceCount = 1
+        let target = messages.vendors.deviceID(of: form)
+        if !target.isEmpty {
+            setDevice(target)
+            return nil
+        }
+        if usePartitionKey() {
+            setPlatform()
+            return nil
+        }
+        return messages.vendors.isBroadcast(form)
+            ? Fault(reason: .untargetable, detail: "expected a key with a message to many devices", offset: -1)
+            : Fault(reason: .missingDevice, detail: "expected a key, or a member with the device", offset: -1)
+    }
+
+    /// Uses the ids in an array as the devices of the event.
+    private mutating func useList(_ list: Int32) -> Fault? {
+        var node = messages.vendors.tape.first(in: list)
+        let end = messages.vendors.tape.end(of: list)
+        while node < end {
+            if state.listedIDs < limits.devices {
+                guard messages.vendors.tape.isString(node) else { return Self.badElement }
+                let id = messages.vendors.tape.text(of: node)
+                guard (1...IngestLimits.deviceIDBytes).contains(id.count) else { return Self.badElement }
+                deviceTexts.set(state.listedIDs, id)
+                state.listedIDs += 1
+            } else {
+                state.skipped += 1
+            }
+            node = messages.vendors.tape.next(after: node)
+        }
+        if state.skipped > 0 { return Fault(reason: .tooManyDevices, detail: "too many devices", offset: -1) }
+        event.deviceCount = state.listedIDs
+        if state.listedIDs > 0 { return nil }
+        return Fault(reason: .missingDevice, detail: "expected at least one device in the list", offset: -1)
+    }
+
+    private static var badElement: Fault {
+        Fault(reason: .badDevice, detail: "expected each device to be a string of 1 to 256 bytes", offset: -1)
+    }
+
+    /// Selects a device of which only the id is known.
+    mutating func selectID(_ index: Int) {
+        device.clear()
+        setDevice(deviceTexts.prefix(state.listedIDs)[index])
     }
 }

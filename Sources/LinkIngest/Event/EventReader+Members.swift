@@ -5,7 +5,6 @@ internal import StrictJSON
 /// The reading of an event's members, in the order of the text.
 extension EventReader {
     mutating func scanRecord() throws(JSONError) {
-        recordBody.clear()
         context.clear()
         cursor.open(text)
         var scope = try cursor.enterObject()
@@ -59,8 +58,8 @@ extension EventReader {
             if tag > EventMember.device.rawValue { state.hasMembers = true }
             if let member = EventMember(rawValue: tag) { try readMember(member, first, at: start) }
         } else if tag < EventMember.firstOtherTag {
-            let member = PushMember(rawValue: tag - EventMember.firstPushTag)
-            try pushes.readMember(member, &cursor, of: text, into: &recordBody)
+            // The members of a push message are read after the others.
+            try cursor.skip()
         } else {
             try cursor.skip()
         }
@@ -130,8 +129,8 @@ extension EventReader {
     private mutating func readForm(
         _ form: RequestView.Form, _ expected: StaticString, _ first: UInt8, at start: Int
     ) throws(JSONError) {
-        state.countForm(at: start)
         guard let text = try readText(expected, first, at: start) else { return }
+        state.countForm(at: start)
         event.request.form = form
         event.request.text = cursor.unescaped(text)
         event.request.isPlain = !text.hasEscape
@@ -140,15 +139,15 @@ extension EventReader {
     }
 
     private mutating func readPayload(_ first: UInt8, at start: Int) throws(JSONError) {
-        state.countForm(at: start)
         guard first == UInt8(ascii: "{") else {
             try cursor.skip()
             return state.record(.type("expected `payload` to be an object", at: start))
         }
+        state.countForm(at: start)
         event.request.form = .payload
         cursor.depthLimit = limits.depth + 1
         defer { cursor.depthLimit = limits.depth }
-        event.request.payload = try pushes.readBody(&cursor, of: text, into: &payloadBody)
+        event.request.payload = try cursor.skip()
     }
 
     private mutating func readPayloadType(_ first: UInt8, at start: Int) throws(JSONError) {

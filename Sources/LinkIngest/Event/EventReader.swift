@@ -11,10 +11,14 @@ package struct EventReader: ~Copyable {
     var cursor: JSONCursor
     var shape: MemberShape
     var devices = DeviceReader()
-    var pushes = PushScanner()
-    var pushRoots = PushRoots()
+    /// The reader of push messages and of the envelopes that vendors use.
+    var messages: MessageReader
+    /// The event of CloudEvents that contains the record.
+    var cloudEvent = CloudEvent()
     var context: ContextWriter
     let limits: IngestLimits
+    /// A Boolean value that indicates whether links of link platforms are replaced by their destinations.
+    package let unwrapsLinks: Bool
 
     /// The JSON text of the current record, and its offset in the value.
     var text = ByteView.empty
@@ -25,11 +29,9 @@ package struct EventReader: ~Copyable {
     package let eventPointer: UnsafeMutablePointer<IngestedEvent>
     var state = ScanState()
     /// The failure of the last record that was refused.
-    package private(set) var failure = IngestFailure(.badJSON, "")
+    package internal(set) var failure = IngestFailure(.badJSON, "")
     /// The only device of the event, or the device that was selected last.
     package let devicePointer: UnsafeMutablePointer<EventDevice>
-    var recordBody = PushBody()
-    var payloadBody = PushBody()
     /// The texts of the devices in `devices`.
     ///
     /// Their number is `state.listed`.
@@ -47,8 +49,15 @@ package struct EventReader: ~Copyable {
     ///   - limits: The limits of a record.
     ///   - passthrough: The names of the members to copy into `context`. Names after the first 16 and repeated names
     ///     are ignored.
-    package init(limits: IngestLimits = IngestLimits(), passthrough: [String] = []) {
+    ///   - vendors: The vendors whose messages are recognized, or nil for none.
+    ///   - platforms: The link platforms whose links are replaced by their destinations, or nil for none.
+    package init(
+        limits: IngestLimits = IngestLimits(), passthrough: [String] = [], vendors: VendorTable? = nil,
+        platforms: LinkPlatforms? = nil
+    ) {
         self.limits = limits
+        messages = MessageReader(vendors, platforms, limits: limits)
+        unwrapsLinks = platforms != nil
         eventPointer = .allocate(capacity: 1)
         eventPointer.initialize(to: IngestedEvent())
         devicePointer = .allocate(capacity: 1)
@@ -111,8 +120,51 @@ package struct EventReader: ~Copyable {
         records.revoke()
         let value = records.lend(value)
         let key = key.map { records.lend($0) }
+        cloudEvent.clear()
+        return readUnknown(value: value, key: key)
+    }
+
+    /// Lends the views of a record, or records the failure of one that is too large.
+    mutating func lend(_ value: ByteView, _ key: ByteView?) -> (value: ByteView, key: ByteView?)? {
+        if value.count > limits.recordBytes {
+            failure = IngestFailure(
+                .oversizeInput, "expected at most \(limits.recordBytes) bytes, found \(value.count)")
+            return nil
+        }
+        records.revoke()
+        cloudEvent = CloudEvent()
+        messages.clearData()
+        return (records.lend(value), key.map { records.lend($0) })
+    }
+
+    /// Marks the event as one that is not usual.
+    mutating func markOther() {
+        eventPointer.pointee.isUsual = false
+        state.hasOther = true
+        state.hasMembers = true
+    }
+
+    /// Removes what was read of the record so far.
+    mutating func startOver() {
+        eventPointer.pointee.clear(all: true)
+        devicePointer.pointee.clear()
+        state = ScanState()
+        context.clear()
+    }
+
+    /// Reads a value whose views are lent.
+    ///
+    /// - Parameter isText: A Boolean value that indicates whether the value must be a bare link.
+    @inline(__always)
+    mutating func readUnknown(value: ByteView, key: ByteView?, isText: Bool = false) -> Bool {
         eventPointer.pointee.clear(all: state.hasMembers)
         state.clear()
+        if isText {
+            let range = WireFormat.trimmed(value, from: 0)
+            textOffset = range.lowerBound
+            text = value.slice(range.lowerBound, range.upperBound)
+            return readText(key, isText: true)
+        }
         if value.count > 1 && value.start[0] == UInt8(ascii: "{") && value.end[-1] == UInt8(ascii: "}") {
             textOffset = 0
             text = value
@@ -124,10 +176,7 @@ package struct EventReader: ~Copyable {
     /// Reads a value that does not begin and end with the braces of an object.
     @inline(never)
     private mutating func readOther(value: ByteView, key: ByteView?) -> Bool {
-        let isFramed = WireFormat.hasSchemaPrefix(value)
-        let range = WireFormat.trimmed(value, from: isFramed ? WireFormat.schemaPrefixBytes : 0)
-        textOffset = range.lowerBound
-        text = value.slice(range.lowerBound, range.upperBound)
+        let isFramed = frame(value)
         if !text.isEmpty && text[0] == UInt8(ascii: "{") { return readJSON(key) }
         if isFramed {
             let id = WireFormat.schemaID(of: value)
@@ -135,6 +184,21 @@ package struct EventReader: ~Copyable {
             return false
         }
         return readLink(key)
+    }
+
+    /// Removes the framing of a value, and returns a Boolean value that indicates whether it has a schema id.
+    @discardableResult
+    mutating func frame(_ value: ByteView) -> Bool {
+        let isFramed = WireFormat.hasSchemaPrefix(value)
+        let range = WireFormat.trimmed(value, from: isFramed ? WireFormat.schemaPrefixBytes : 0)
+        textOffset = range.lowerBound
+        text = value.slice(range.lowerBound, range.upperBound)
+        return isFramed
+    }
+
+    /// Reads `text`, which has no white space at its ends.
+    mutating func readText(_ key: ByteView?, isText: Bool) -> Bool {
+        !isText && !text.isEmpty && text[0] == UInt8(ascii: "{") ? readJSON(key) : readLink(key)
     }
 
     @inline(__always)
@@ -148,13 +212,16 @@ package struct EventReader: ~Copyable {
         if state.isUsual, !context.hasStoredMembers, case .link = eventPointer.pointee.request.form {
             eventPointer.pointee.deviceCount = 1
             eventPointer.pointee.isUsual = true
+            if unwrapsLinks { checkLink() }
             return true
         }
-        return accept(complete(key))
+        return readOtherEvent(key)
     }
 
     private mutating func readLink(_ key: ByteView?) -> Bool {
         state.hasMembers = true
+        state.isBareLink = true
+        if unwrapsLinks { state.hasOther = true }
         guard WireFormat.isLink(text) else {
             let isText = text.firstIllFormedUTF8 == nil
             failure =
@@ -175,7 +242,7 @@ package struct EventReader: ~Copyable {
     /// Records the failure for a fault.
     ///
     /// Returns true if there is none.
-    private mutating func accept(_ fault: Fault?) -> Bool {
+    mutating func accept(_ fault: Fault?) -> Bool {
         guard let fault else { return true }
         var failure = fault.failure(textOffset: textOffset)
         if fault.reason == .tooManyDevices {
@@ -186,9 +253,19 @@ package struct EventReader: ~Copyable {
     }
 
     @inline(never)
-    private mutating func fail(_ failure: IngestFailure) {
+    mutating func fail(_ failure: IngestFailure) {
         self.failure = failure
+        if cloudEvent.isPresent { locateFailure() }
         self.failure.event = event.id.isEmpty ? nil : event.id.array
+    }
+
+    /// Moves the location of a failure from the data of CloudEvents to the record.
+    private mutating func locateFailure() {
+        if cloudEvent.isDecoded {
+            failure.offset = nil
+        } else if cloudEvent.outerOffset >= 0 {
+            failure.textOffset = cloudEvent.outerOffset
+        }
     }
 
     /// Returns a device of the event that was read last.
@@ -217,11 +294,12 @@ package struct EventReader: ~Copyable {
     @inline(never)
     private mutating func selectOther(at index: Int) -> Bool {
         if state.listed > 0 && !readListed(index) { return false }
-        if case .payload = event.request.form {
-            let body = state.isPushRecord ? recordBody : payloadBody
-            device.roots = pushRoots.roots(
-                of: body, text: event.request.payload, kind: state.kind ?? .other, platform: device.facts.platform)
-            event.request.roots = device.roots
+        if state.listedIDs > 0 { selectID(index) }
+        if cloudEvent.isDecoded { device.isPlain = false }
+        switch event.request.form {
+        case .payload: selectMessage()
+        case .link: if unwrapsLinks { selectLink() }
+        case .path, .route: break
         }
         return true
     }

@@ -16,6 +16,7 @@ package struct IngestFailure: Error, Sendable {
         case badDevice = "bad_device"
         case tooManyDevices = "too_many_devices"
         case untargetable
+        case batchUnsupported = "batch_unsupported"
         /// A valid part of the record cannot be read a second time, which is a defect of this program.
         case internalError = "internal"
     }

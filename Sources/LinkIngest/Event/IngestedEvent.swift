@@ -52,6 +52,8 @@ package struct EventDevice {
     package var facts = DeviceView()
     /// The objects in which a payload's link is searched for, or an empty buffer for the other forms.
     package var roots = UnsafeBufferPointer<ByteView>(start: nil, count: 0)
+    /// The members of `context` with those of the device's push message, or an empty view if there are none of these.
+    package var context = ByteView.empty
     /// The offset of the device's object in the JSON text.
     var offset = 0
     /// The offset of the value of `id`, or -1 for none.
@@ -76,6 +78,7 @@ package struct EventDevice {
         facts.claims = none
         facts.attributes = none
         roots = none
+        context = .empty
         idOffset = -1
     }
 }

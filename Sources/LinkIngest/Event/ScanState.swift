@@ -22,11 +22,15 @@ struct ScanState {
     /// The first device without a valid id.
     var deviceFault: Fault?
     /// The kind in `payloadType`.
-    var namedKind: PushKind?
-    /// The kind of the payload.
-    var kind: PushKind?
+    var namedKind: PayloadType?
+    /// The number of devices of which only the ids are known.
+    var listedIDs = 0
     /// A Boolean value that indicates whether the record is a push body.
     var isPushRecord = false
+    /// A Boolean value that indicates whether the record is a bare link.
+    var isBareLink = false
+    /// A Boolean value that indicates whether the link is kept for further devices.
+    var keepsLink = false
 
     /// A Boolean value that indicates whether the record has anything in addition to one form and one device, such as a
     /// mode, parameters, a list of devices, or a fault.
@@ -42,6 +46,16 @@ struct ScanState {
             forms = 0
             hasDevice = false
         }
+    }
+
+    /// Forgets the devices of an event that has none, because these members mean something else.
+    mutating func forgetDevices() {
+        hasDevice = false
+        hasDevices = false
+        listed = 0
+        skipped = 0
+        isTooLong = false
+        deviceFault = nil
     }
 
     /// A Boolean value that indicates whether the record has one form, one device, and nothing that `hasOther`

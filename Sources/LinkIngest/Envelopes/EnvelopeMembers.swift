@@ -1,0 +1,130 @@
+internal import ByteStorage
+
+/// The members of a body that identify its envelope: their nodes, or -1.
+struct EnvelopeMembers: BitwiseCopyable {
+    var aps: Int32 = -1
+    var message: Int32 = -1
+    var data: Int32 = -1
+    var notification: Int32 = -1
+    var android: Int32 = -1
+    var apns: Int32 = -1
+    var webpush: Int32 = -1
+    var webPush: Int32 = -1
+    var token: Int32 = -1
+    var topic: Int32 = -1
+    var condition: Int32 = -1
+    var specificationVersion: Int32 = -1
+    var id: Int32 = -1
+    var source: Int32 = -1
+    var type: Int32 = -1
+    var encodedData: Int32 = -1
+    var dataContentType: Int32 = -1
+    var partitionKey: Int32 = -1
+    var sessionID: Int32 = -1
+
+    /// Finds the members of an object in one pass.
+    init(of object: Int32, in tape: borrowing PayloadTape) {
+        guard tape.kind(of: object) == .object else { return }
+        let end = tape.end(of: object)
+        var node = object &+ 1
+        while node < end {
+            let member = tape.nodes + Int(node)
+            if member.pointee.kind != .null { set(member.pointee.name, node) }
+            node = member.pointee.end
+        }
+    }
+
+    private mutating func set(_ name: ByteView, _ node: Int32) {
+        switch name.count {
+        case 2:
+            if name.equals("id") { id = node }
+        case 3:
+            if name.equals("aps") { aps = node }
+        case 4:
+            if name.equals("data") {
+                data = node
+            } else if name.equals("apns") {
+                apns = node
+            } else if name.equals("type") {
+                type = node
+            }
+        case 5:
+            if name.equals("token") {
+                token = node
+            } else if name.equals("topic") {
+                topic = node
+            }
+        case 6:
+            if name.equals("source") { source = node }
+        case 7:
+            if name.equals("message") {
+                message = node
+            } else if name.equals("android") {
+                android = node
+            } else if name.equals("webpush") {
+                webpush = node
+            }
+        case 8:
+            if name.equals("web_push") { webPush = node }
+        case 9:
+            if name.equals("condition") { condition = node }
+        case 10:
+            if name.equals("session_id") { sessionID = node }
+        case 11:
+            if name.equals("specversion") {
+                specificationVersion = node
+            } else if name.equals("data_base64") {
+                encodedData = node
+            }
+        case 12:
+            if name.equals("notification") {
+                notification = node
+            } else if name.equals("partitionkey") {
+                partitionKey = node
+            }
+        case 15:
+            if name.equals("datacontenttype") { dataContentType = node }
+        default: break
+        }
+    }
+
+    /// Returns a Boolean value that indicates whether the body is a message of FCM, or one around it.
+    func isFCM(in tape: borrowing PayloadTape) -> Bool { tape.isObject(message) || hasContent(in: tape) }
+
+    /// Returns a Boolean value that indicates whether there is a member that only messages of FCM have.
+    func hasContent(in tape: borrowing PayloadTape) -> Bool {
+        tape.isObject(data) || tape.isObject(notification) || tape.isObject(android)
+            || tape.isObject(apns) || tape.isObject(webpush)
+    }
+
+    /// Returns a Boolean value that indicates whether the body is a declarative message of Web Push.
+    func isWebPush(in tape: borrowing PayloadTape) -> Bool {
+        guard webPush >= 0, tape.kind(of: webPush) == .number, tape.isObject(notification) else { return false }
+        return tape.nodes[Int(webPush)].text.equals("8030")
+    }
+
+    /// Returns a Boolean value that indicates whether the body is an event of CloudEvents.
+    func isCloudEvent(in tape: borrowing PayloadTape) -> Bool {
+        tape.isString(specificationVersion) && tape.isString(id) && tape.isString(source) && tape.isString(type)
+            && (data >= 0 || encodedData >= 0)
+    }
+}
+
+extension PayloadTape {
+    /// Returns a Boolean value that indicates whether a node is an object.
+    ///
+    /// The node can be -1.
+    func isObject(_ node: Int32) -> Bool { node >= 0 && kind(of: node) == .object }
+
+    /// Returns a Boolean value that indicates whether a node is a string.
+    ///
+    /// The node can be -1.
+    func isString(_ node: Int32) -> Bool { node >= 0 && kind(of: node) == .string }
+
+    /// Returns the member of an object if it is an object itself, or -1.
+    func object(_ name: StaticString, of object: Int32) -> Int32 {
+        guard object >= 0 else { return -1 }
+        let node = member(ByteView(name), of: object)
+        return isObject(node) ? node : -1
+    }
+}

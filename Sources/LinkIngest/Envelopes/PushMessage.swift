@@ -1,0 +1,223 @@
+internal import ByteStorage
+
+/// The kind of an envelope that contains a push message or an event with a link.
+enum EnvelopeKind: UInt8 {
+    /// The body of an APNs notification, with `aps`.
+    case apns
+    /// An event of CloudEvents in JSON.
+    case cloudEvents
+    /// A declarative message of Web Push.
+    case webPush
+    /// An event or a request that a form of the vendor table reads.
+    case record
+    /// An FCM v1 message, either wrapped in `message` or bare.
+    case fcm
+    /// A map that a form of the vendor table reads, or any map in `payload`.
+    case map
+}
+
+/// The kind that an event states in `payloadType`.
+enum PayloadType: UInt8 {
+    case apns, fcm
+}
+
+/// The class of a device's platform, for which a message is read.
+enum PlatformClass: UInt8 {
+    case unknown, apple, android, web
+
+    /// The number of classes.
+    static let count = 4
+
+    /// Returns the class of a platform.
+    ///
+    /// Case is ignored.
+    init(_ platform: ByteView) {
+        if Self.isApple(platform) {
+            self = .apple
+        } else if platform.equalsFoldingCase("android") {
+            self = .android
+        } else {
+            self = platform.equalsFoldingCase("web") ? .web : .unknown
+        }
+    }
+
+    private static func isApple(_ platform: ByteView) -> Bool {
+        let names: [StaticString] = ["ios", "ipados", "macos", "tvos", "watchos", "visionos"]
+        for name in names where platform.equalsFoldingCase(name) { return true }
+        return false
+    }
+
+    /// The name of a platform of the class, or an empty view.
+    var platform: ByteView {
+        switch self {
+        case .unknown: .empty
+        case .apple: ByteView("ios")
+        case .android: ByteView("android")
+        case .web: ByteView("web")
+        }
+    }
+
+    /// The surface that devices of the class receive, or none.
+    var surface: VendorSurfaces {
+        switch self {
+        case .unknown: []
+        case .apple: .apple
+        case .android: .android
+        case .web: .web
+        }
+    }
+}
+
+/// The push message of a record: its kind and the nodes of its parts.
+struct PushMessage: BitwiseCopyable {
+    var kind = EnvelopeKind.map
+    /// The kind that the event states, or nil.
+    var type: PayloadType?
+    /// The form of an envelope of the kind `record`, or -1.
+    var recordForm: Int32 = -1
+    var members: EnvelopeMembers
+    /// The object with the parts of an FCM message: the body, or its member `message`.
+    var message: Int32 = 0
+    /// The parts of an FCM message, or -1.
+    var data: Int32 = -1
+    var android: Int32 = -1
+    var applePayload: Int32 = -1
+    var webpush: Int32 = -1
+    var token: Int32 = -1
+    /// A Boolean value that indicates whether an FCM message is for a topic or a condition.
+    var isBroadcast = false
+
+    init(members: EnvelopeMembers) { self.members = members }
+}
+
+// Detects the envelope of a body, and finds the parts that a device receives.
+extension VendorReader {
+    /// Detects the envelope of the body at node 0 that is the whole value of a record.
+    ///
+    /// Returns nil if there is none. Notes the other kinds that the body could be.
+    mutating func detectRecord(allowsCloudEvents: Bool, _ type: PayloadType?) -> PushMessage? {
+        var message = PushMessage(members: EnvelopeMembers(of: 0, in: tape))
+        let members = message.members
+        if !allowsCloudEvents && members.isCloudEvent(in: tape) { return nil }
+        surface.load(0, -1, of: tape)
+        let form = recognized(.record, from: 0)
+        message.recordForm = Int32(truncatingIfNeeded: form)
+        var found: EnvelopeKind?
+        func offer(_ kind: EnvelopeKind, _ name: ByteView) {
+            if found == nil { found = kind } else { note(.envelopeAlso, name) }
+        }
+        if tape.isObject(members.aps) { offer(.apns, ByteView("apns")) }
+        if members.isCloudEvent(in: tape) { offer(.cloudEvents, ByteView("cloudevents")) }
+        if members.isWebPush(in: tape) { offer(.webPush, ByteView("web_push")) }
+        var next = form
+        while next >= 0 {
+            offer(.record, image.forms[next].record.envelope)
+            next = recognized(.record, from: next + 1)
+        }
+        if members.isFCM(in: tape), found == nil || isWholeFCM(members) { offer(.fcm, ByteView("fcm")) }
+        if found == nil, recognized(.devices, from: 0) >= 0 {
+            found = .map
+        } else if found == nil, type != nil {
+            message.type = type
+            found = .map
+        }
+        guard let found else { return nil }
+        message.kind = found
+        if found != .record { message.recordForm = -1 }
+        complete(&message)
+        return message
+    }
+
+    /// Returns a Boolean value that indicates whether the body is a message of FCM with content and a target or the
+    /// wrapper, so that it is not similar to one by accident.
+    private func isWholeFCM(_ members: EnvelopeMembers) -> Bool {
+        if tape.isObject(members.message) { return EnvelopeMembers(of: members.message, in: tape).hasContent(in: tape) }
+        let hasTarget = tape.isString(members.token) || tape.isString(members.topic) || tape.isString(members.condition)
+        return hasTarget && members.hasContent(in: tape)
+    }
+
+    /// Detects the envelope of the body at node 0 that is the payload of an event.
+    mutating func detectPayload(_ type: PayloadType?) -> PushMessage {
+        var message = PushMessage(members: EnvelopeMembers(of: 0, in: tape))
+        message.type = type
+        let members = message.members
+        if tape.isObject(members.aps) {
+            message.kind = .apns
+        } else if members.isWebPush(in: tape) {
+            message.kind = .webPush
+        } else {
+            if type == nil {
+                surface.load(0, -1, of: tape)
+                message.recordForm = Int32(truncatingIfNeeded: recognized(.record, from: 0))
+            }
+            message.kind = message.recordForm >= 0 ? .record : members.isFCM(in: tape) ? .fcm : .map
+        }
+        complete(&message)
+        return message
+    }
+
+    /// Applies the kind that the event states, and finds the parts of an FCM message.
+    private mutating func complete(_ message: inout PushMessage) {
+        let members = message.members
+        if message.kind != .cloudEvents, let type = message.type {
+            message.recordForm = -1
+            message.kind = type == .apns ? .apns : members.isFCM(in: tape) ? .fcm : .map
+        }
+        guard message.kind == .fcm else { return }
+        let isWrapped = tape.isObject(members.message)
+        message.message = isWrapped ? members.message : 0
+        let parts = isWrapped ? EnvelopeMembers(of: members.message, in: tape) : members
+        message.data = tape.isObject(parts.data) ? parts.data : -1
+        message.android = tape.isObject(parts.android) ? parts.android : -1
+        message.webpush = tape.isObject(parts.webpush) ? parts.webpush : -1
+        message.applePayload = tape.isObject(parts.apns) ? tape.object("payload", of: parts.apns) : -1
+        message.token = tape.isString(parts.token) ? parts.token : -1
+        message.isBroadcast = tape.isString(parts.topic) || tape.isString(parts.condition)
+    }
+
+    /// Returns the message that devices of a class receive.
+    func message(_ push: PushMessage, for platform: PlatformClass, action: ByteView = .empty) -> VendorMessage {
+        var message = VendorMessage()
+        message.platform = platform.surface
+        message.action = action
+        message.first = 0
+        switch push.kind {
+        case .apns: message.surfaces = .apple
+        case .record: message.recordForm = push.recordForm
+        case .webPush:
+            message.surfaces = .web
+            message.first = tape.object("data", of: push.members.notification)
+            message.ownLink = tape.member(ByteView("navigate"), of: push.members.notification)
+            message.ownButtons = tape.member(ByteView("actions"), of: push.members.notification)
+        case .fcm: setParts(push, platform, &message)
+        case .map, .cloudEvents:
+            if platform != .unknown {
+                message.surfaces = platform.surface
+            } else if push.type == .fcm {
+                message.surfaces = .android
+            }
+        }
+        if message.first < 0 {
+            message.first = message.second
+            message.second = -1
+        }
+        return message
+    }
+
+    private func setParts(_ push: PushMessage, _ platform: PlatformClass, _ message: inout VendorMessage) {
+        message.second = push.data
+        message.surfaces = platform == .unknown ? .android : platform.surface
+        switch platform {
+        case .unknown: message.first = -1
+        case .apple: message.first = push.applePayload
+        case .android: message.first = tape.object("data", of: push.android)
+        case .web:
+            message.first = tape.object("data", of: push.webpush)
+            guard push.webpush >= 0 else { return }
+            let snake = tape.object("fcm_options", of: push.webpush)
+            let camel = tape.object("fcmOptions", of: push.webpush)
+            if snake >= 0 { message.ownLink = tape.member(ByteView("link"), of: snake) }
+            if camel >= 0 { message.otherOwnLink = tape.member(ByteView("link"), of: camel) }
+        }
+    }
+}

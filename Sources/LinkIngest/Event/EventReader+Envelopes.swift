@@ -1,0 +1,271 @@
+internal import LinkCoordinator
+package import ByteStorage
+internal import StrictJSON
+
+/// The reading of records that are not usual events: push messages, events of vendors, and events of CloudEvents.
+extension EventReader {
+    /// Reads an event that was scanned and is not the usual one (a link for one device).
+    @inline(never)
+    mutating func readOtherEvent(_ key: ByteView?) -> Bool {
+        state.hasOther = true
+        state.hasMembers = true
+        eventPointer.pointee.isUsual = false
+        guard state.forms == 0 || isAnswer else { return accept(complete(key)) }
+        if let fault = open(text) { return accept(fault) }
+        if messages.detectRecord(allowsCloudEvents: !cloudEvent.isPresent, state.namedKind) {
+            if messages.push?.kind == .cloudEvents { return readStructured(key) }
+            state.isPushRecord = true
+            state.forms = 0
+        }
+        return accept(complete(key))
+    }
+
+    /// A Boolean value that indicates whether the event is an answer of Branch's API, whose link is no request.
+    private var isAnswer: Bool {
+        mutating get {
+            guard case .link = event.request.form, !state.hasDevice, !state.hasDevices, Self.hasSession(text),
+                open(text) == nil
+            else { return false }
+            let members = EnvelopeMembers(of: 0, in: messages.vendors.tape)
+            guard messages.vendors.tape.isString(members.sessionID), messages.vendors.tape.isString(members.data)
+            else { return false }
+            state.forms = 0
+            return true
+        }
+    }
+
+    private static func hasSession(_ text: ByteView) -> Bool {
+        let name = ByteView("\"session_id\"")
+        var index = 0
+        while index + name.count <= text.count {
+            if text[index] == name[0], text.slice(index, index + name.count) == name { return true }
+            index += 1
+        }
+        return false
+    }
+
+    /// Opens a text that was validated before.
+    private mutating func open(_ text: ByteView) -> Fault? {
+        do throws(JSONError) {
+            try messages.open(text)
+            return nil
+        } catch {
+            return Fault(
+                reason: .internalError,
+                detail: "a valid value cannot be read a second time: report this bug with the record", offset: -1)
+        }
+    }
+
+    /// Opens the member `payload`.
+    mutating func openPayload() -> Fault? {
+        if let fault = open(event.request.payload) { return fault }
+        messages.detectPayload(state.namedKind)
+        return nil
+    }
+
+    /// Sets the request to what the message opens for the selected device.
+    mutating func selectMessage() {
+        messages.select(
+            devicePointer.pointee.facts.platform, action: eventPointer.pointee.action,
+            context: eventPointer.pointee.context, into: &eventPointer.pointee.request, &devicePointer.pointee)
+    }
+
+    // MARK: Links
+
+    /// Marks an event as not usual if its link is one of a link platform.
+    @inline(never)
+    mutating func checkLink() {
+        if messages.isPlatformLink(eventPointer.pointee.request.text) { markOther() }
+    }
+
+    /// Sets the request to what the link opens for the selected device.
+    mutating func selectLink() {
+        if !state.keepsLink {
+            state.keepsLink = true
+            messages.keepLink(eventPointer.pointee.request)
+        }
+        messages.selectLink(devicePointer.pointee.facts.platform, into: &eventPointer.pointee.request)
+    }
+
+    /// Replaces the message's link by one that a route table's pointer leads to.
+    package mutating func openLink(_ link: ByteView) {
+        messages.openLink(link, devicePointer.pointee.facts.platform, into: &eventPointer.pointee.request)
+    }
+
+    // MARK: Headers
+
+    /// Reads a record with headers as `readInPlace(value:key:)` does without them.
+    @inline(never)
+    package mutating func readInPlace(value: ByteView, key: ByteView?, headers: EnvelopeHeaders) -> Bool {
+        switch headers.mode {
+        case .none:
+            messages.isIncomplete = headers.hasSpecificationVersion
+            defer { messages.isIncomplete = false }
+            guard readInPlace(value: value, key: key) else { return false }
+            if messages.isIncomplete { noteIncomplete() }
+            return true
+        case .batch:
+            failure = IngestFailure(
+                .batchUnsupported, "expected one event of CloudEvents: the Kafka protocol binding has no batches")
+        case .otherFormat:
+            failure = IngestFailure(
+                .schemaUnsupported, "expected the content type application/cloudevents+json of CloudEvents")
+        case .binary: return readBinary(value, key, headers)
+        case .structured: return readStructured(value, key)
+        }
+        return false
+    }
+
+    /// Adds the note that the record has some of the headers of CloudEvents only.
+    private mutating func noteIncomplete() {
+        markOther()
+        if case .payload = event.request.form { return }
+        event.request.notes = messages.incompleteNotes
+        event.request.earlyNotes = 1
+    }
+
+    private mutating func readBinary(_ value: ByteView, _ key: ByteView?, _ headers: EnvelopeHeaders) -> Bool {
+        let type = MediaType(headers.contentType)
+        guard headers.specificationVersion.equals("1.0") else {
+            return accept(Self.unsupportedVersion(offset: -1))
+        }
+        guard type.isEmpty || type.isJSON || type.isPlainText else {
+            return accept(Self.unsupportedData(offset: -1))
+        }
+        guard let lent = lend(value, key) else { return false }
+        cloudEvent.isPresent = true
+        cloudEvent.id = headers.id
+        cloudEvent.partitionKey = headers.partitionKey
+        return finishCloudEvent(readUnknown(value: lent.value, key: lent.key, isText: type.isPlainText))
+    }
+
+    private mutating func readStructured(_ value: ByteView, _ key: ByteView?) -> Bool {
+        guard let lent = lend(value, key) else { return false }
+        startOver()
+        frame(lent.value)
+        do throws(JSONError) {
+            try messages.open(strict: text)
+        } catch {
+            fail(IngestFailure(error, textOffset: textOffset))
+            return false
+        }
+        guard messages.vendors.tape.isObject(0) else { return accept(.type("expected an object", at: 0)) }
+        return readStructured(lent.key)
+    }
+
+    // MARK: CloudEvents
+
+    /// Reads the open event of CloudEvents in JSON.
+    ///
+    /// The specification is CloudEvents 1.0, "JSON Event Format", section 3.
+    mutating func readStructured(_ key: ByteView?) -> Bool {
+        let members = EnvelopeMembers(of: 0, in: messages.vendors.tape)
+        if let fault = checkAttributes(members) { return accept(fault) }
+        cloudEvent.isPresent = true
+        cloudEvent.isStructured = true
+        cloudEvent.id = copy(members.id)
+        cloudEvent.partitionKey =
+            messages.vendors.tape.isString(members.partitionKey) ? copy(members.partitionKey) : .empty
+        var isText = false
+        if members.dataContentType >= 0 {
+            let type = MediaType(messages.vendors.tape.text(of: members.dataContentType))
+            isText = type.isPlainText
+            guard isText || type.isJSON || type.isEmpty else {
+                return accept(Self.unsupportedData(offset: offset(of: members.dataContentType)))
+            }
+        }
+        if members.encodedData >= 0 { return readEncoded(members.encodedData, isText: isText, key) }
+        guard members.data >= 0 else {
+            return accept(Fault(reason: .missingLink, detail: "expected `data` or `data_base64`", offset: -1))
+        }
+        return readData(members.data, isText: isText, key)
+    }
+
+    private mutating func checkAttributes(_ members: EnvelopeMembers) -> Fault? {
+        for node in [members.specificationVersion, members.id, members.source, members.type] {
+            guard messages.vendors.tape.isString(node), !messages.vendors.tape.text(of: node).isEmpty else {
+                return .type(
+                    "expected `specversion`, `id`, `source`, and `type` to be strings that are not empty",
+                    at: node >= 0 ? offset(of: node) : -1)
+            }
+        }
+        if members.data >= 0 && members.encodedData >= 0 {
+            return Fault(
+                reason: .ambiguousEvent, detail: "expected only one of `data` and `data_base64`",
+                offset: offset(of: members.encodedData))
+        }
+        if !messages.vendors.tape.text(of: members.specificationVersion).equals("1.0") {
+            return Self.unsupportedVersion(offset: offset(of: members.specificationVersion))
+        }
+        if members.dataContentType >= 0, !messages.vendors.tape.isString(members.dataContentType) {
+            return .type("expected `datacontenttype` to be a string", at: offset(of: members.dataContentType))
+        }
+        return nil
+    }
+
+    /// Returns the offset of a value in the open text.
+    private mutating func offset(of node: Int32) -> Int {
+        let start = messages.vendors.tape.nodes[Int(node)].text.start
+        return start >= text.start && start <= text.end ? start - text.start : -1
+    }
+
+    private static func unsupportedVersion(offset: Int) -> Fault {
+        Fault(reason: .schemaUnsupported, detail: "expected CloudEvents of the version 1.0", offset: offset)
+    }
+
+    private static func unsupportedData(offset: Int) -> Fault {
+        Fault(
+            reason: .schemaUnsupported, detail: "expected data of the type application/json or text/plain",
+            offset: offset)
+    }
+
+    /// Returns a copy of a string of the open text.
+    private mutating func copy(_ node: Int32) -> ByteView {
+        messages.copy(messages.vendors.tape.text(of: node))
+    }
+
+    private mutating func readData(_ data: Int32, isText: Bool, _ key: ByteView?) -> Bool {
+        if isText {
+            guard messages.vendors.tape.isString(data) else {
+                return accept(.type("expected `data` to be a string with a link", at: offset(of: data)))
+            }
+            cloudEvent.isDecoded = true
+            return readInner(copy(data), isText: true, key)
+        }
+        guard messages.vendors.tape.isObject(data) else {
+            return accept(.type("expected `data` to be an object", at: offset(of: data)))
+        }
+        return readInner(messages.vendors.tape.nodes[Int(data)].text, isText: false, key)
+    }
+
+    private mutating func readEncoded(_ data: Int32, isText: Bool, _ key: ByteView?) -> Bool {
+        guard messages.vendors.tape.isString(data),
+            let decoded = messages.decode(messages.vendors.tape.text(of: data))
+        else { return accept(.type("expected `data_base64` to be Base64 with padding", at: offset(of: data))) }
+        cloudEvent.isDecoded = true
+        return readInner(decoded, isText: isText, key)
+    }
+
+    /// Reads the data of the event.
+    private mutating func readInner(_ data: ByteView, isText: Bool, _ key: ByteView?) -> Bool {
+        let start = cloudEvent.isDecoded ? 0 : textOffset + (data.start - text.start)
+        cloudEvent.outerOffset = textOffset
+        startOver()
+        let range = WireFormat.trimmed(data, from: 0)
+        text = data.slice(range.lowerBound, range.upperBound)
+        textOffset = start + range.lowerBound
+        return finishCloudEvent(readText(key, isText: isText))
+    }
+
+    /// Completes the event with the attributes of the outer one, after the data was read.
+    private mutating func finishCloudEvent(_ isRead: Bool) -> Bool {
+        markOther()
+        guard isRead else { return false }
+        let id = cloudEvent.id
+        if event.id.isEmpty, (1...IngestLimits.eventIDBytes).contains(id.count), id.firstIllFormedUTF8 == nil {
+            event.id = id
+            event.idIsPlain = false
+        }
+        return true
+    }
+}

@@ -1,0 +1,99 @@
+internal import LinkCoordinator
+internal import ByteStorage
+
+/// The replacement of links of link platforms by their destinations, with notes.
+struct LinkUnwrapper: ~Copyable {
+    private let platforms: LinkPlatforms?
+    private var arena = OutputArena(chunkBytes: 4096)
+
+    init(_ platforms: LinkPlatforms?) { self.platforms = platforms }
+
+    /// A Boolean value that indicates whether there are rules.
+    var isActive: Bool { platforms != nil }
+
+    /// Removes the links of the last record.
+    mutating func clear() {
+        if arena.bytesInUse > 0 { arena.reset() }
+    }
+
+    /// Returns a Boolean value that indicates whether a rule applies to a link.
+    mutating func applies(to link: ByteView) -> Bool {
+        guard let platforms else { return false }
+        let found = platforms.destination(
+            of: link, device: .unknown, limit: LinkPlatforms.defaultLimit, into: &arena)
+        return found.kind != .itself || found.stepCount > 0 || !found.notes.isEmpty
+    }
+
+    /// Returns what a link opens on devices of a class, and adds the notes about it.
+    mutating func open(_ link: ByteView, for device: PlatformClass, _ notes: inout RequestNotes) -> RequestOpening {
+        guard let platforms else { return RequestOpening(.link, link: link) }
+        let found = platforms.destination(
+            of: link, device: DeviceClass(device), limit: LinkPlatforms.defaultLimit, into: &arena)
+        for step in 0..<found.stepCount {
+            arena.begin()
+            arena.append(platforms.platform(of: found, step: step))
+            if let parameter = platforms.parameter(of: found, step: step) {
+                arena.append(byte: UInt8(ascii: "."))
+                arena.append(parameter)
+            }
+            notes.append(RequestNote(code: ByteView("unwrapped:"), place: arena.finish()))
+        }
+        for (note, code) in Self.codes where found.notes.contains(note) {
+            notes.append(RequestNote(code: ByteView(code), place: .empty))
+        }
+        switch found.kind {
+        case .itself, .link: return RequestOpening(.link, link: found.link)
+        case .noLink: return RequestOpening(.noLink)
+        case .needsResolution: return RequestOpening(.needsResolution)
+        }
+    }
+
+    /// The codes of notes.
+    private static let codes: [(UnwrappedLink.Notes, StaticString)] = [
+        (.malformed, "link_value_malformed"), (.noScheme, "link_value_without_scheme"), (.scheme, "link_value_scheme"),
+        (.cut, "link_may_be_cut"), (.tooDeep, "link_nested_too_deep"), (.tooLong, "link_value_too_long"),
+    ]
+}
+
+extension DeviceClass {
+    /// Creates the class of devices for link platforms.
+    fileprivate init(_ platform: PlatformClass) {
+        switch platform {
+        case .unknown: self = .unknown
+        case .apple: self = .apple
+        case .android: self = .android
+        case .web: self = .web
+        }
+    }
+}
+
+/// The notes about the requests of a record.
+struct RequestNotes: ~Copyable {
+    private var notes = UnsafeMutablePointer<RequestNote>.allocate(capacity: 64)
+    private var capacity = 64
+    private(set) var count = 0
+
+    deinit { notes.deallocate() }
+
+    mutating func removeAll() { count = 0 }
+
+    mutating func append(_ note: RequestNote) {
+        if count == capacity { grow() }
+        (notes + count).initialize(to: note)
+        count &+= 1
+    }
+
+    @inline(never)
+    private mutating func grow() {
+        let larger = UnsafeMutablePointer<RequestNote>.allocate(capacity: capacity * 2)
+        larger.moveInitialize(from: notes, count: count)
+        notes.deallocate()
+        notes = larger
+        capacity *= 2
+    }
+
+    /// Returns the notes from a position on, valid until the next one is added.
+    func range(_ first: Int, count: Int) -> UnsafeBufferPointer<RequestNote> {
+        UnsafeBufferPointer(start: notes + first, count: count)
+    }
+}

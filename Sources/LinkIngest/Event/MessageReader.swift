@@ -1,0 +1,338 @@
+internal import LinkCoordinator
+internal import ByteStorage
+internal import StrictJSON
+
+/// A reader of the push message of a record, for each class of devices once.
+struct MessageReader: ~Copyable {
+    var vendors: VendorReader
+    /// The message, or nil if the record has none.
+    private(set) var push: PushMessage?
+    /// The platform that the record itself states, or an empty view.
+    private(set) var platform = ByteView.empty
+    /// The readings by class, and the classes that were read, as bits.
+    private let readings: UnsafeMutablePointer<Reading>
+    private var known: UInt8 = 0
+    private let roots: UnsafeMutablePointer<ByteView>
+    private var notes = RequestNotes()
+    private var links: LinkUnwrapper
+    /// The request with a link as it was read, for further devices.
+    private var original = RequestView(form: .link, text: .empty, isPlain: true)
+    /// The number of notes of the vendor reader that are about the record as a whole.
+    private(set) var recordNotes = 0
+    /// A Boolean value that indicates whether the record has some of the headers of CloudEvents only.
+    var isIncomplete = false
+    /// The note about such a record.
+    private let incompleteNote: UnsafeMutablePointer<RequestNote>
+    private var contexts = OutputArena(chunkBytes: 4096)
+    /// The members of the reader's memory that are the data of CloudEvents.
+    private var texts = OutputArena(chunkBytes: 4096)
+
+    /// The reading for a class of devices.
+    private struct Reading: BitwiseCopyable {
+        var reading = VendorReading()
+        var tapped = RequestOpening()
+        var body = RequestOpening()
+        var firstNote = 0
+        var earlyNotes = 0
+        var noteCount = 0
+        var context = ByteView.empty
+    }
+
+    init(_ table: VendorTable?, _ platforms: LinkPlatforms?, limits: IngestLimits) {
+        links = LinkUnwrapper(platforms)
+        vendors = VendorReader(table, depth: limits.depth)
+        readings = .allocate(capacity: PlatformClass.count)
+        readings.initialize(repeating: Reading(), count: PlatformClass.count)
+        roots = .allocate(capacity: 2)
+        roots.initialize(repeating: .empty, count: 2)
+        incompleteNote = .allocate(capacity: 1)
+        incompleteNote.initialize(
+            to: RequestNote(code: ByteView(VendorNote.Code.cloudEventsIncomplete.text), place: .empty))
+    }
+
+    deinit {
+        incompleteNote.deallocate()
+        readings.deallocate()
+        roots.deallocate()
+    }
+
+    /// Removes the message of the last record.
+    mutating func clear() {
+        vendors.clear()
+        push = nil
+        platform = .empty
+        known = 0
+        notes.removeAll()
+        links.clear()
+        recordNotes = 0
+        if contexts.bytesInUse > 0 { contexts.reset() }
+        if isIncomplete { vendors.note(.cloudEventsIncomplete) }
+    }
+
+    /// The notes about a record other than a message that has some of the headers of CloudEvents only.
+    var incompleteNotes: UnsafeBufferPointer<RequestNote> { UnsafeBufferPointer(start: incompleteNote, count: 1) }
+
+    /// The form of an event or a request that has one of its own, or nil.
+    var recordForm: Int32? {
+        guard let push, push.kind == .record else { return nil }
+        return push.recordForm
+    }
+
+    /// The target of a message.
+    enum Target {
+        /// The device with a token.
+        case token(ByteView)
+        /// All devices that follow a topic, or for which a condition holds.
+        case broadcast
+    }
+
+    /// Returns the target of an FCM message, or nil if there is none.
+    mutating func target() -> Target? {
+        guard let push, push.kind == .fcm else { return nil }
+        if push.token >= 0 { return .token(vendors.tape.text(of: push.token)) }
+        return push.isBroadcast ? .broadcast : nil
+    }
+
+    /// Returns the kind that an event states for its payload if the payload would be detected as another one.
+    func payloadType(_ stated: PayloadType?) -> RequestView.PayloadType {
+        guard let stated, let push else { return .unspecified }
+        let isAPNs = vendors.tape.isObject(push.members.aps)
+        let isFCM = !isAPNs && push.members.isFCM(in: vendors.tape)
+        switch stated {
+        case .apns: return isAPNs ? .unspecified : .apns
+        case .fcm: return isFCM ? .unspecified : .fcm
+        }
+    }
+
+    /// Opens the text of a message, which was validated strictly.
+    mutating func open(_ text: ByteView) throws(JSONError) {
+        clear()
+        _ = try vendors.tape.append(validated: text)
+    }
+
+    /// Opens an event of CloudEvents, which was not validated.
+    mutating func open(strict text: ByteView) throws(JSONError) {
+        clear()
+        _ = try vendors.tape.append(strict: text)
+    }
+
+    /// Detects the envelope of the open text, which is the whole value of a record.
+    ///
+    /// Returns false if there is none.
+    mutating func detectRecord(allowsCloudEvents: Bool, _ type: PayloadType?) -> Bool {
+        push = vendors.detectRecord(allowsCloudEvents: allowsCloudEvents, type)
+        recordNotes = vendors.noteCount
+        return push != nil
+    }
+
+    /// Detects the envelope of the open text, which is the payload of an event.
+    mutating func detectPayload(_ type: PayloadType?) {
+        push = vendors.detectPayload(type)
+        recordNotes = vendors.noteCount
+    }
+
+    /// Sets the platform that the record states.
+    mutating func setPlatform(_ platform: ByteView) { self.platform = platform }
+
+    /// Sets what a payload opens for the devices of a platform, and the roots in which pointers are looked up.
+    mutating func select(
+        _ devicePlatform: ByteView, action: ByteView, context: ByteView, into request: inout RequestView,
+        _ device: inout EventDevice
+    ) {
+        guard let push else { return }
+        let platform = PlatformClass(devicePlatform)
+        let place = Int(platform.rawValue)
+        if known & 1 << platform.rawValue == 0 {
+            known |= 1 << platform.rawValue
+            readings[place] = read(push, platform, action, context)
+        }
+        let found = readings + place
+        device.roots = roots(of: push, platform)
+        device.context = found.pointee.context
+        request.roots = device.roots
+        request.action = action
+        request.tapped = found.pointee.tapped
+        request.found = found.pointee.body
+        request.notes = notes.range(found.pointee.firstNote, count: found.pointee.noteCount)
+        request.earlyNotes = found.pointee.earlyNotes
+        request.view = platform.rawValue
+    }
+
+    private mutating func read(
+        _ push: PushMessage, _ platform: PlatformClass, _ action: ByteView, _ context: ByteView
+    ) -> Reading {
+        var result = Reading()
+        let reading = vendors.read(vendors.message(push, for: platform, action: action))
+        result.reading = reading
+        result.firstNote = notes.count
+        append(0..<recordNotes)
+        append(reading.firstNote..<reading.firstNote + reading.earlyNotes)
+        result.tapped = open(reading.tapped, platform)
+        result.earlyNotes = notes.count - result.firstNote
+        append(reading.firstNote + reading.earlyNotes..<reading.firstNote + reading.allNotes)
+        result.body = open(reading.body, platform)
+        result.noteCount = notes.count - result.firstNote
+        if reading.vendor >= 0 { result.context = pushContext(reading, context) }
+        return result
+    }
+
+    /// Returns the reading for a class of devices, or nil if no device of the class was selected.
+    func reading(for platform: PlatformClass) -> VendorReading? {
+        known & 1 << platform.rawValue != 0 ? readings[Int(platform.rawValue)].reading : nil
+    }
+
+    /// Adds notes of the vendor reader.
+    private mutating func append(_ range: Range<Int>) {
+        for index in range {
+            let note = vendors.notes[index]
+            notes.append(RequestNote(code: ByteView(note.code.text), place: note.text))
+        }
+    }
+
+    /// Returns what a message or a button opens.
+    private mutating func open(_ outcome: VendorOutcome, _ platform: PlatformClass) -> RequestOpening {
+        switch outcome.kind {
+        case .undecided: RequestOpening()
+        case .link: links.open(outcome.link, for: platform, &notes)
+        case .noLink: RequestOpening(.noLink)
+        case .opensApp: RequestOpening(.opensApp)
+        }
+    }
+
+    /// Returns the members of `context`: those that are passed through, then `push`.
+    private mutating func pushContext(_ reading: VendorReading, _ passed: ByteView) -> ByteView {
+        contexts.begin()
+        if !passed.isEmpty {
+            contexts.append(passed)
+            contexts.append(byte: UInt8(ascii: ","))
+        }
+        contexts.append("\"push\":{\"vendor\":")
+        contexts.appendString(vendors.image.vendors[Int(reading.vendor)])
+        if !reading.message.isEmpty {
+            contexts.append(",\"message\":")
+            contexts.appendString(reading.message)
+        }
+        if !reading.campaign.isEmpty {
+            contexts.append(",\"campaign\":")
+            contexts.appendString(reading.campaign)
+        }
+        contexts.append(byte: UInt8(ascii: "}"))
+        return contexts.finish()
+    }
+
+    /// Returns the objects in which a table's pointers are resolved, in the order of precedence.
+    ///
+    /// They are valid until the next call.
+    ///
+    /// FCM merges `apns.payload`, `android`, or `webpush` into the message, depending on the platform of the device. If
+    /// the platform is unknown, the only root is the message.
+    private mutating func roots(of push: PushMessage, _ platform: PlatformClass) -> UnsafeBufferPointer<ByteView> {
+        var count = 0
+        if push.kind == .fcm {
+            let part: Int32 =
+                switch platform {
+                case .unknown: -1
+                case .apple: push.applePayload
+                case .android: push.android
+                case .web: push.webpush
+                }
+            if part >= 0 {
+                roots[0] = vendors.tape.nodes[Int(part)].text
+                count = 1
+            }
+        }
+        roots[count] = vendors.tape.nodes[Int(push.message)].text
+        return UnsafeBufferPointer(start: roots, count: count + 1)
+    }
+
+    // MARK: Links
+
+    /// A Boolean value that indicates whether links of link platforms are replaced.
+    var unwrapsLinks: Bool { links.isActive }
+
+    /// Returns a Boolean value that indicates whether a link is one of a link platform.
+    ///
+    /// This function removes the message of the last record.
+    mutating func isPlatformLink(_ link: ByteView) -> Bool {
+        clear()
+        return links.applies(to: link)
+    }
+
+    /// Keeps the link of an event, and removes the message of the last record.
+    mutating func keepLink(_ request: RequestView) {
+        clear()
+        original = request
+    }
+
+    /// Sets a request to what its link opens for the devices of a platform.
+    mutating func selectLink(_ devicePlatform: ByteView, into request: inout RequestView) {
+        let platform = PlatformClass(devicePlatform)
+        let place = Int(platform.rawValue)
+        if known & 1 << platform.rawValue == 0 {
+            known |= 1 << platform.rawValue
+            var reading = Reading()
+            reading.firstNote = notes.count
+            for note in original.notes { notes.append(note) }
+            reading.body = links.open(original.text, for: platform, &notes)
+            reading.noteCount = notes.count - reading.firstNote
+            readings[place] = reading
+        }
+        let found = readings[place]
+        request = original
+        request.notes = notes.range(found.firstNote, count: found.noteCount)
+        request.earlyNotes = found.noteCount
+        request.view = platform.rawValue
+        guard found.body.kind == .link else {
+            request.found = found.body
+            return
+        }
+        if found.body.link.start == original.text.start && found.body.link.count == original.text.count { return }
+        request.text = found.body.link
+        // The destination is decoded text of unknown bytes in other memory.
+        request.isPlain = false
+        request.isScreened = false
+        request.bytesAfter = 0
+    }
+
+    /// Sets a request to what the link opens that a route table's pointer leads to, for the devices of a platform.
+    mutating func openLink(_ link: ByteView, _ devicePlatform: ByteView, into request: inout RequestView) {
+        let platform = PlatformClass(devicePlatform)
+        let found = readings + Int(platform.rawValue)
+        let first = notes.count
+        for index in 0..<request.earlyNotes {
+            notes.append(notes.range(found.pointee.firstNote + index, count: 1)[0])
+        }
+        // Further devices of the class select the same reading.
+        found.pointee.tapped = links.open(link, for: platform, &notes)
+        found.pointee.firstNote = first
+        found.pointee.earlyNotes = notes.count - first
+        found.pointee.noteCount = found.pointee.earlyNotes
+        request.tapped = found.pointee.tapped
+        request.earlyNotes = found.pointee.earlyNotes
+        request.notes = notes.range(first, count: found.pointee.noteCount)
+    }
+
+    // MARK: The data of CloudEvents
+
+    /// Removes the data of the last record.
+    mutating func clearData() {
+        if texts.bytesInUse > 0 { texts.reset() }
+    }
+
+    /// Returns a copy of a text that stays valid while another text is open.
+    mutating func copy(_ text: ByteView) -> ByteView {
+        texts.begin()
+        texts.append(text)
+        return texts.finish()
+    }
+
+    /// Returns decoded Base64, or nil if the text is not valid.
+    mutating func decode(_ text: ByteView) -> ByteView? {
+        texts.begin()
+        guard Base64.decode(text, into: &texts) else {
+            texts.abandon()
+            return nil
+        }
+        return texts.finish()
+    }
+}
