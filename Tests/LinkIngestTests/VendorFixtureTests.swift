@@ -13,11 +13,13 @@ import Testing
 struct VendorFixtureTests {
     static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("Fixtures")
 
-    /// The table that is shipped.
-    static func table() throws -> VendorTable {
-        let file = folder.appendingPathComponent("../../../config/vendors.json").standardized
-        return try VendorTable(json: [UInt8](Data(contentsOf: file)))
+    /// Returns the bytes of a file that is shipped.
+    static func bytes(of name: String) throws -> [UInt8] {
+        try [UInt8](Data(contentsOf: folder.appendingPathComponent("../../../config/\(name)").standardized))
     }
+
+    /// The table that is shipped.
+    static func table() throws -> VendorTable { try VendorTable(json: try bytes(of: "vendors.json")) }
 
     static func files(_ name: String) throws -> [URL] {
         try FileManager.default.contentsOfDirectory(
@@ -130,10 +132,7 @@ struct VendorFixtureTests {
     }
 
     /// The rules of link platforms that are shipped.
-    static func platforms() throws -> LinkPlatforms {
-        let file = folder.appendingPathComponent("../../../config/link-platforms.json").standardized
-        return try LinkPlatforms(file: [UInt8](Data(contentsOf: file)))
-    }
+    static func platforms() throws -> LinkPlatforms { try LinkPlatforms(file: try bytes(of: "link-platforms.json")) }
 
     /// Returns `link`, `none`, or `error`, and the link that a real message opens.
     private static func outcome(of line: Line, _ reader: inout EventReader) -> (outcome: String, link: String?) {

@@ -97,6 +97,12 @@ package enum VendorCondition: Sendable {
     case prefix(String)
     /// The value is present, and all tests hold.
     case tests(VendorPointer, VendorTests)
+
+    /// A Boolean value that indicates whether the condition requires something to be present.
+    var isPositive: Bool {
+        if case .absent = self { return false }
+        return true
+    }
 }
 
 /// The tests of one value, all of which must hold.

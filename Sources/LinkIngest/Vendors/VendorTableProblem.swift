@@ -20,6 +20,8 @@ package struct VendorTableProblem: Error, Sendable, Equatable {
         case duplicate
         /// A number of items exceeds its limit.
         case tooMany = "too_many"
+        /// A message of `examples` does not open what it states.
+        case example
     }
 
     /// The kind of the problem.

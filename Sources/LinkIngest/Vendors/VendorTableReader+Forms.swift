@@ -24,6 +24,11 @@ extension VendorTableReader {
         if value["marks"]?.array?.isEmpty == true {
             add(.badValue, value["marks"]?.offset ?? 0, "expected at least one list of conditions")
         }
+        for (index, list) in form.marks.enumerated() where !list.isEmpty && !list.contains(where: \.isPositive) {
+            add(
+                .badValue, value["marks"]?.array?[index].offset ?? 0,
+                "expected a condition for a value that is present")
+        }
         form.embedded = embedded(value["embedded"])
         form.silent = rules(value["silent"], "silent")
         form.links = links(value["links"], allowsPlatform: isRecord)
@@ -38,6 +43,9 @@ extension VendorTableReader {
     private mutating func record(_ value: JSONValue) -> VendorRecordForm? {
         let expected = "expected the kind of an envelope, 1 to 32 characters: a-z and _"
         let envelope = name(value["envelope"], expected) { Self.isLowercase($0) || $0 == UInt8(ascii: "_") }
+        if let envelope, !envelopes.insert(envelope).inserted {
+            add(.duplicate, value["envelope"]?.offset ?? 0, "expected a kind that no other form has")
+        }
         return VendorRecordForm(
             envelope: envelope ?? "", event: pointers(value["event"], "event"),
             device: pointers(value["device"], "device"), devices: pointers(value["devices"], "devices"),
@@ -83,11 +91,12 @@ extension VendorTableReader {
     private mutating func embedded(_ value: JSONValue?) -> [VendorPointer] {
         let all = pointers(value, "embedded", most: Self.mostEmbedded)
         for (index, pointer) in all.enumerated() {
-            for (other, outer) in all.enumerated() where other != index && outer.isPrefix(of: pointer) {
-                add(
-                    .badValue, value?.array?[index].offset ?? 0,
-                    "expected a pointer that does not go through the other one `\(outer.text)`")
-            }
+            guard let outer = all.enumerated().first(where: { $0.offset != index && $0.element.isPrefix(of: pointer) })
+            else { continue }
+            let offset = value?.array.flatMap { index < $0.count ? $0[index].offset : nil } ?? value?.offset
+            add(
+                .badValue, offset ?? 0,
+                "expected a pointer that does not go through the other one `\(outer.element.text)`")
         }
         return all
     }
@@ -215,6 +224,9 @@ extension VendorTableReader {
         else {
             add(.badValue, range.offset, "expected `from` of 0 to 1000, and `count` of 1 to \(VendorButtons.most)")
             return nil
+        }
+        if value["id"]?.string?.contains(Self.placeholder) == false {
+            add(.badValue, value["id"]?.offset ?? 0, "expected `{N}` in the pointer to the id")
         }
         var set = VendorButtonSet(descriptions: [], first: Int(from))
         defer { number = nil }

@@ -21,6 +21,10 @@ struct VendorTableReader {
     private var found: [Found] = []
     /// The number that replaces `{N}` in pointers, or nil.
     var number: Int?
+    /// The kinds of envelopes of all forms so far, and those of this program.
+    var envelopes: Set<String> = [
+        "native", "url", "apns", "fcm", "web_push", "cloudevents", "vendor_map", "map",
+    ]
 
     private init(_ file: [UInt8]) { self.file = file }
 
@@ -162,6 +166,10 @@ struct VendorTableReader {
             add(.wrongType, value.offset, "expected a JSON pointer")
             return nil
         }
+        if number == nil, text.contains(Self.placeholder) {
+            add(.badValue, value.offset, "expected `{N}` only in numbered buttons")
+            return nil
+        }
         guard let pointer = VendorPointer(number.map { Self.replace(text, number: $0) } ?? text) else {
             add(
                 .badValue, value.offset,
@@ -175,6 +183,9 @@ struct VendorTableReader {
     mutating func pointers(_ value: JSONValue?, _ name: String, most: Int = Self.mostItems) -> [VendorPointer] {
         items(value, name, most: most).compactMap { pointer($0) }
     }
+
+    /// The text that the number of a button replaces.
+    static let placeholder = "{N}"
 
     /// Replaces each `{N}` in a text by a number.
     private static func replace(_ text: String, number: Int) -> String {
