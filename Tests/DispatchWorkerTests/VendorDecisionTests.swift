@@ -170,7 +170,8 @@ struct VendorDecisionTests {
                 var used = new()
                 _ = Self.process(first, key: "k", &used)
                 let found = Self.process(second, key: "k", &used)
-                #expect(found.decisions == expected.decisions && found.cause == expected.cause, "\(second) after \(first)")
+                #expect(
+                    found.decisions == expected.decisions && found.cause == expected.cause, "\(second) after \(first)")
             }
         }
     }

@@ -9,6 +9,9 @@ struct ContextWriter: ~Copyable {
     /// The other configured names, whose tags follow those of `knownNames`.
     let otherNames: [[UInt8]]
 
+    /// The member of `context` about a vendor's message, which `passthrough` cannot name.
+    package static let pushName = "push"
+
     private struct Member {
         var tag: UInt8
         /// The quoted name and the colon.
@@ -26,7 +29,7 @@ struct ContextWriter: ~Copyable {
     init(_ names: [String]) {
         var tags: UInt64 = 0
         var others: [[UInt8]] = []
-        for name in names.prefix(IngestLimits.contextNames) {
+        for name in names.prefix(IngestLimits.contextNames) where name != Self.pushName {
             let bytes = [UInt8](name.utf8)
             let tag: Int
             if let known = Self.knownNames.firstIndex(where: { $0.description.utf8.elementsEqual(bytes) }) {

@@ -26,6 +26,12 @@ extension Settings {
     func checkTogether() throws(CommandFailure) {
         try checkTopics()
         try checkCommit()
+        if list("passthrough").contains("push") {
+            let source = entry("passthrough").source
+            throw CommandFailure(
+                source.code, "\(source.description): `passthrough` names `push`, the ids of vendors' messages",
+                advice: "remove `push`: a decision's `context` has it if a vendor is recognized")
+        }
         if text("report") != nil, number("stop.after") == 0 {
             throw CommandFailure(
                 entry("report").source.code,

@@ -1,0 +1,109 @@
+import ByteStorage
+import Foundation
+import LinkIngest
+import StrictJSON
+import TestSupport
+import Testing
+
+@Suite("Arbitrary messages of vendors are read without a trap, and without the state of earlier records")
+struct VendorRobustnessTests {
+    /// A record of a fixture.
+    struct Record {
+        var bytes: [UInt8]
+        var key: [UInt8]?
+        var headers: [(String, String)]
+    }
+
+    /// The records of all fixtures.
+    static func records() throws -> [Record] {
+        var records: [Record] = []
+        for file in try VendorFixtureTests.files("vendors") {
+            for line in try VendorFixtureTests.lines(file) {
+                records.append(
+                    Record(bytes: VendorFixtureTests.event(line, body: "payload"), key: nil, headers: []))
+            }
+        }
+        for file in try VendorFixtureTests.files("envelopes") {
+            for line in try VendorFixtureTests.lines(file) {
+                records.append(Record(bytes: line.bytes("value"), key: line.key, headers: line.headers))
+            }
+        }
+        return records
+    }
+
+    @Test("Changed records yield the same in a long-lived reader and in a new one")
+    func mutated() throws {
+        let records = try Self.records()
+        let vendors = try VendorFixtureTests.table()
+        let platforms = try VendorFixtureTests.platforms()
+        var generator = SeededGenerator(seed: 0x7E4D)
+        var used = EventReader(vendors: vendors, platforms: platforms)
+        var counts = (read: 0, refused: 0)
+        for round in 0..<20_000 {
+            var record = generator.pick(records)
+            for _ in 0..<Int.random(in: 0...3, using: &generator) { Self.mutate(&record.bytes, records, &generator) }
+            let found = VendorFixtureTests.readRecord(record.bytes, record.key, record.headers, &used)
+            var fresh = EventReader(vendors: vendors, platforms: platforms)
+            let expected = VendorFixtureTests.readRecord(record.bytes, record.key, record.headers, &fresh)
+            #expect(found == expected, "seed \(generator.seed) round \(round)")
+            if found.count > 1 { counts.read += 1 } else { counts.refused += 1 }
+        }
+        #expect(counts.read > 4_000 && counts.refused > 1_000)
+    }
+
+    private static func mutate(_ bytes: inout [UInt8], _ records: [Record], _ generator: inout SeededGenerator) {
+        guard !bytes.isEmpty else { return }
+        let index = Int.random(in: 0..<bytes.count, using: &generator)
+        let alphabet = Array(#"{}[]":,\/u0123456789abcnrt. "#.utf8) + [0, 0x1F, 0x7F, 0x80, 0xC3, 0xFF]
+        switch Int.random(in: 0..<5, using: &generator) {
+        case 0: bytes[index] = generator.pick(alphabet)
+        case 1: bytes.remove(at: index)
+        case 2: bytes.insert(generator.pick(alphabet), at: index)
+        case 3:
+            // The members of another record, so that vendors and envelopes collide.
+            let other = generator.pick(records).bytes
+            guard let first = bytes.firstIndex(of: UInt8(ascii: "{")), other.first == UInt8(ascii: "{"),
+                other.last == UInt8(ascii: "}"), other.count > 2
+            else { return }
+            bytes.insert(contentsOf: other.dropFirst().dropLast() + [UInt8(ascii: ",")], at: first + 1)
+        default: bytes.removeSubrange(index..<min(bytes.count, index + 8))
+        }
+    }
+
+    /// Payloads with many values, long pointers, or much JSON in strings.
+    static let hostile: [(String, [UInt8])] = {
+        let members = (0..<30_000).map { "\"k\($0)\":\($0)" }.joined(separator: ",")
+        let buttons = (0..<20_000).map { "{\"identifier\":\"b\($0)\",\"action\":{}}" }.joined(separator: ",")
+        let inner = String(repeating: "{\\\"a\\\":", count: 60) + "1" + String(repeating: "}", count: 60)
+        let deep = String(repeating: "[", count: 60) + String(repeating: "]", count: 60)
+        return [
+            ("many members", "{\"aps\":{},\"itbl\":{},\(members)}"),
+            ("many members of a vendor", "{\"aps\":{},\"itbl\":{\(members)},\"wzrk_pn\":1,\"ab\":{\(members)}}"),
+            ("many buttons", "{\"aps\":{},\"itbl\":{\"actionButtons\":[\(buttons)]}}"),
+            (
+                "JSON in a string",
+                "{\"message\":{\"data\":{\"itbl\":\"\(inner)\",\"custom\":\"\(inner)\",\"d\":\(deep)}}}"
+            ),
+            ("a long string", "{\"aps\":{},\"ab\":{},\"ab_uri\":\"\(String(repeating: " ", count: 900_000))\"}"),
+            (
+                "a long text with JSON",
+                "{\"message\":{\"data\":{\"itbl\":\"[\(String(repeating: "1,", count: 300_000))1]\"}}}"
+            ),
+        ].map { ($0.0, Array($0.1.utf8)) }
+    }()
+
+    @Test("A payload with many values is read in a bounded time and in bounded memory", arguments: hostile.indices)
+    func bounded(index: Int) throws {
+        let (name, payload) = Self.hostile[index]
+        var reader = EventReader(vendors: try VendorFixtureTests.table())
+        let devices = (0..<500).map { "{\"id\":\"d\($0)\",\"platform\":\"\(["ios", "android", "web", "x"][$0 % 4])\"}" }
+        let head = "{\"action\":\"b19999\",\"devices\":[\(devices.joined(separator: ","))],\"payload\":"
+        let bytes = ExactBytes(Array(head.utf8) + payload + Array("}".utf8))
+        let isRead = reader.readInPlace(value: bytes.view, key: nil)
+        #expect(isRead, "\(name)")
+        guard isRead else { return }
+        for index in 0..<500 where !reader.selectDevice(at: index) { Issue.record("device \(index)") }
+        let explanation = reader.selectDevice(at: 0) ? reader.explainMessage() : nil
+        #expect(explanation != nil, "\(name)")
+    }
+}
