@@ -52,7 +52,8 @@ extension EventReader {
             event.request.mode = .unspecified
             return nil
         case .payload:
-            if !state.isPushRecord, let fault = openPayload() { return fault }
+            // The payload was opened when it was read.
+            if !state.isPushRecord { messages.detectPayload(state.namedKind) }
             event.request.payloadType = messages.payloadType(state.namedKind)
         }
         event.request.mode = .unspecified

@@ -56,13 +56,6 @@ extension EventReader {
         }
     }
 
-    /// Opens the member `payload`.
-    mutating func openPayload() -> Fault? {
-        if let fault = open(event.request.payload) { return fault }
-        messages.detectPayload(state.namedKind)
-        return nil
-    }
-
     /// Sets the request to what the message opens for the selected device.
     mutating func selectMessage() {
         messages.select(

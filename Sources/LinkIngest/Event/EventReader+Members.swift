@@ -147,7 +147,7 @@ extension EventReader {
         event.request.form = .payload
         cursor.depthLimit = limits.depth + 1
         defer { cursor.depthLimit = limits.depth }
-        event.request.payload = try cursor.skip()
+        event.request.payload = try messages.open(at: &cursor, of: text)
     }
 
     private mutating func readPayloadType(_ first: UInt8, at start: Int) throws(JSONError) {

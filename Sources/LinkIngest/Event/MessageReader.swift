@@ -110,6 +110,12 @@ struct MessageReader: ~Copyable {
         _ = try vendors.tape.append(validated: text)
     }
 
+    /// Opens the message at a cursor, which is validated strictly, and returns its text.
+    mutating func open(at cursor: inout JSONCursor, of text: ByteView) throws(JSONError) -> ByteView {
+        clear()
+        return try vendors.tape.append(at: &cursor, of: text)
+    }
+
     /// Opens an event of CloudEvents, which was not validated.
     mutating func open(strict text: ByteView) throws(JSONError) {
         clear()

@@ -49,7 +49,10 @@ struct PayloadTape: ~Copyable {
     ///
     /// The other values are not in the list.
     private(set) var isCut = false
-    private var cursor: JSONCursor
+    /// The cursor of texts that are read by themselves.
+    ///
+    /// It has its own memory, so that it can be passed to a function that changes the list.
+    private let own: UnsafeMutablePointer<JSONCursor>
     /// The text at the cursor.
     private var source = ByteView.empty
     /// A cursor that unescapes strings.
@@ -63,10 +66,15 @@ struct PayloadTape: ~Copyable {
     ///
     /// - Parameter depth: The limit of nested objects and arrays.
     init(depth: Int) {
-        cursor = JSONCursor(maxDepth: depth)
+        own = .allocate(capacity: 1)
+        own.initialize(to: JSONCursor(maxDepth: depth))
     }
 
-    deinit { nodes.deallocate() }
+    deinit {
+        nodes.deallocate()
+        own.deinitialize(count: 1)
+        own.deallocate()
+    }
 
     /// Removes all values.
     mutating func clear() {
@@ -80,16 +88,26 @@ struct PayloadTape: ~Copyable {
 
     /// Appends a JSON text that was validated strictly before, and returns its node.
     mutating func append(validated text: ByteView) throws(JSONError) -> Int32 {
-        cursor.open(validated: text)
+        own.pointee.open(validated: text)
         source = text
         return try appendText(in: -1)
     }
 
     /// Appends a JSON text that was not validated before, and returns its node.
     mutating func append(strict text: ByteView) throws(JSONError) -> Int32 {
-        cursor.open(text)
+        own.pointee.open(text)
         source = text
         return try appendText(in: -1)
+    }
+
+    /// Appends the value at a cursor, which is validated strictly, and returns its text.
+    ///
+    /// - Parameter text: The text of the cursor.
+    mutating func append(at cursor: inout JSONCursor, of text: ByteView) throws(JSONError) -> ByteView {
+        source = text
+        let start = cursor.offset
+        try appendValue(.empty, in: -1, at: &cursor)
+        return text.slice(start, cursor.offset)
     }
 
     /// Appends the JSON text that a string contains, and returns its node.
@@ -102,7 +120,7 @@ struct PayloadTape: ~Copyable {
         let text = text(of: string)
         let content: Int32
         do throws(JSONError) {
-            cursor.open(text)
+            own.pointee.open(text)
             source = text
             content = try appendText(in: string)
         } catch {
@@ -116,15 +134,18 @@ struct PayloadTape: ~Copyable {
     private mutating func appendText(in parent: Int32) throws(JSONError) -> Int32 {
         let root = Int32(truncatingIfNeeded: count)
         // The first value is always added, so that a text has a node.
-        try appendValue(.empty, in: parent)
-        try cursor.finish()
+        let cursor = own
+        try appendValue(.empty, in: parent, at: &cursor.pointee)
+        try cursor.pointee.finish()
         return root
     }
 
     /// Appends the value at the cursor and the values inside it.
     ///
     /// The recursion is limited by the depth of the cursor.
-    private mutating func appendValue(_ name: ByteView, in parent: Int32) throws(JSONError) {
+    private mutating func appendValue(
+        _ name: ByteView, in parent: Int32, at cursor: inout JSONCursor
+    ) throws(JSONError) {
         let first = cursor.peek()
         let node = add(name, in: parent)
         switch first {
@@ -136,10 +157,10 @@ struct PayloadTape: ~Copyable {
                     isCut = true
                     try cursor.skip()
                 } else {
-                    try appendValue(stableName(scope), in: node)
+                    try appendValue(stableName(scope, from: cursor.start), in: node, at: &cursor)
                 }
             }
-            close(node, .object, from: start)
+            close(node, .object, source.slice(start, cursor.offset))
         case UInt8(ascii: "["):
             let start = cursor.offset
             var scope = try cursor.enterArray()
@@ -148,10 +169,10 @@ struct PayloadTape: ~Copyable {
                     isCut = true
                     try cursor.skip()
                 } else {
-                    try appendValue(.empty, in: node)
+                    try appendValue(.empty, in: node, at: &cursor)
                 }
             }
-            close(node, .array, from: start)
+            close(node, .array, source.slice(start, cursor.offset))
         case UInt8(ascii: "\""):
             let string = try cursor.string()
             nodes[Int(node)].text = string.raw
@@ -169,8 +190,8 @@ struct PayloadTape: ~Copyable {
     }
 
     /// Returns the name of a member in memory that is valid until the list is cleared.
-    private mutating func stableName(_ scope: ObjectScope) -> ByteView {
-        let isInText = scope.name.isEmpty || scope.name.start == cursor.start + scope.nameOffset
+    private mutating func stableName(_ scope: ObjectScope, from start: UnsafePointer<UInt8>) -> ByteView {
+        let isInText = scope.name.isEmpty || scope.name.start == start + scope.nameOffset
         if isInText { return scope.name }
         hasTexts = true
         names.begin()
@@ -188,10 +209,10 @@ struct PayloadTape: ~Copyable {
         return Int32(truncatingIfNeeded: count &- 1)
     }
 
-    private mutating func close(_ node: Int32, _ kind: Kind, from start: Int) {
+    private mutating func close(_ node: Int32, _ kind: Kind, _ text: ByteView) {
         nodes[Int(node)].kind = kind
         nodes[Int(node)].end = Int32(truncatingIfNeeded: count)
-        nodes[Int(node)].text = source.slice(start, cursor.offset)
+        nodes[Int(node)].text = text
     }
 
     @inline(never)
