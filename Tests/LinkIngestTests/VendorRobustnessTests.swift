@@ -106,4 +106,26 @@ struct VendorRobustnessTests {
         let explanation = reader.selectDevice(at: 0) ? reader.explainMessage() : nil
         #expect(explanation != nil, "\(name)")
     }
+
+    @Test("A refused event of CloudEvents has nothing of the record before it")
+    func refusedEvent() throws {
+        var reader = EventReader(vendors: try VendorFixtureTests.table())
+        let headers = [("ce_id", "i"), ("ce_source", "/s"), ("ce_type", "t"), ("ce_specversion", "0.3")]
+        let refusals: [([(String, String)], String)] = [
+            (headers, "{}"), ([("content-type", "application/cloudevents+json")], "{"),
+            ([("content-type", "application/cloudevents+json")], "{}"),
+            ([("content-type", "application/cloudevents-batch+json")], "[]"),
+            ([], #"{"specversion":"1.0","id":"i","source":"s","type":"t","data":5}"#),
+        ]
+        for (headers, value) in refusals {
+            for round in 0..<3 {
+                let event = #"{"id":"e-1","link":"a:b","device":{"id":"d"}}"#
+                _ = VendorFixtureTests.readRecord(Array(event.utf8), nil, [], &reader)
+                let found = VendorFixtureTests.readRecord(Array(value.utf8), nil, headers, &reader)
+                #expect(found.count == 1 && found.first?["error"] != nil, "\(value) \(round)")
+                let isFree = reader.failure.event != Array("e-1".utf8)
+                #expect(isFree, "\(value)")
+            }
+        }
+    }
 }

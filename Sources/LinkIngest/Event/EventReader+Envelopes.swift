@@ -13,7 +13,10 @@ extension EventReader {
         guard state.forms == 0 || isAnswer else { return accept(complete(key)) }
         if let fault = open(text) { return accept(fault) }
         if messages.detectRecord(allowsCloudEvents: !cloudEvent.isPresent, state.namedKind) {
-            if messages.push?.kind == .cloudEvents { return readStructured(key) }
+            if messages.push?.kind == .cloudEvents {
+                messages.clearData()
+                return readStructured(key)
+            }
             state.isPushRecord = true
             state.forms = 0
         }
@@ -118,6 +121,8 @@ extension EventReader {
     }
 
     private mutating func readBinary(_ value: ByteView, _ key: ByteView?, _ headers: EnvelopeHeaders) -> Bool {
+        guard let lent = lend(value, key) else { return false }
+        startOver()
         let type = MediaType(headers.contentType)
         guard headers.specificationVersion.equals("1.0") else {
             return accept(Self.unsupportedVersion(offset: -1))
@@ -125,7 +130,6 @@ extension EventReader {
         guard type.isEmpty || type.isJSON || type.isPlainText else {
             return accept(Self.unsupportedData(offset: -1))
         }
-        guard let lent = lend(value, key) else { return false }
         cloudEvent.isPresent = true
         cloudEvent.id = headers.id
         cloudEvent.partitionKey = headers.partitionKey

@@ -257,10 +257,8 @@ struct MessageReader: ~Copyable {
     var unwrapsLinks: Bool { links.isActive }
 
     /// Returns a Boolean value that indicates whether a link is one of a link platform.
-    ///
-    /// This function removes the message of the last record.
     mutating func isPlatformLink(_ link: ByteView) -> Bool {
-        clear()
+        links.clear()
         return links.applies(to: link)
     }
 
