@@ -85,6 +85,8 @@ package struct BatchWork<Processing: RecordProcessing & ~Copyable>: ~Copyable {
     package var notes: [(topic: String, partition: Int32, offset: Int64, reason: DeadLetterReason)]?
     private var decisions: [ProducedDecision] = []
     private var headers: [HeaderView] = []
+    /// The headers of the current record that determine how its value is read, if it has headers.
+    private var envelope = EnvelopeHeaders()
     private let limits: RecordLimits
     private let worker: WorkerIdentity
 
@@ -184,13 +186,12 @@ package struct BatchWork<Processing: RecordProcessing & ~Copyable>: ~Copyable {
         if value.count > limits.recordBytes { return oversizeInput(value.count) }
         decisions.removeAll(keepingCapacity: true)
         if !headers.isEmpty { headers.removeAll(keepingCapacity: true) }
-        var envelope = EnvelopeHeaders()
-        if record.hasHeaders, let cause = takeHeaders(of: record.index, consumer, into: &envelope) { return cause }
+        if record.hasHeaders, let cause = takeHeaders(of: record.index, consumer) { return cause }
         let cause =
-            envelope.isEmpty
-            ? processing.process(record, topicName: topicName, into: &arena, decisions: &decisions)
-            : processing.process(
+            record.hasHeaders && !envelope.isEmpty
+            ? processing.process(
                 record, headers: envelope, topicName: topicName, into: &arena, decisions: &decisions)
+            : processing.process(record, topicName: topicName, into: &arena, decisions: &decisions)
         if let cause { return cause }
         var headerBytes = 0
         for header in headers { headerBytes &+= header.name.count &+ (header.value?.count ?? 0) &+ 10 }
@@ -215,8 +216,9 @@ package struct BatchWork<Processing: RecordProcessing & ~Copyable>: ~Copyable {
     /// Returns a cause if a header prevents reading the value.
     @inline(never)
     private mutating func takeHeaders<Consumer: LaneConsumer>(
-        of index: Int32, _ consumer: Consumer, into envelope: inout EnvelopeHeaders
+        of index: Int32, _ consumer: Consumer
     ) -> DeadLetterCause? {
+        envelope = EnvelopeHeaders()
         consumer.headerViews(of: index, into: &headers)
         for header in headers {
             envelope.add(name: header.name, value: header.value)

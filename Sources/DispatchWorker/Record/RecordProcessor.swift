@@ -91,25 +91,36 @@ package struct RecordProcessor: RecordProcessing, ~Copyable {
     }
 
     /// Reads, resolves, and encodes one record.
+    @inline(__always)
     package mutating func process(
         _ record: ConsumedRecord, topicName: ByteView, into arena: inout OutputArena,
         decisions: inout [ProducedDecision]
     ) -> DeadLetterCause? {
-        process(record, headers: EnvelopeHeaders(), topicName: topicName, into: &arena, decisions: &decisions)
+        guard let value = record.value else { return .nullValue }
+        let isRead = reader.readInPlace(value: value, key: record.key)
+        return process(record, value, isRead: isRead, topicName: topicName, into: &arena, decisions: &decisions)
     }
 
     /// Reads, resolves, and encodes one record with headers that determine how its value is read.
-    @inline(__always)
+    @inline(never)
     package mutating func process(
         _ record: ConsumedRecord, headers: EnvelopeHeaders, topicName: ByteView, into arena: inout OutputArena,
         decisions: inout [ProducedDecision]
     ) -> DeadLetterCause? {
         guard let value = record.value else { return .nullValue }
+        let isRead = reader.readInPlace(value: value, key: record.key, headers: headers)
+        return process(record, value, isRead: isRead, topicName: topicName, into: &arena, decisions: &decisions)
+    }
+
+    @inline(__always)
+    private mutating func process(
+        _ record: ConsumedRecord, _ value: ByteView, isRead: Bool, topicName: ByteView, into arena: inout OutputArena,
+        decisions: inout [ProducedDecision]
+    ) -> DeadLetterCause? {
         source.set(topic: topicName, partition: record.partition, offset: record.offset)
         let before = decisions.count
-        let cause = process(
-            value: value, key: record.key, headers: headers, timestamp: record.timestamp, hasHead: true, into: &arena
-        ) { device, decision, outcome in
+        let cause = process(value: value, isRead: isRead, timestamp: record.timestamp, hasHead: true, into: &arena) {
+            device, decision, outcome in
             decisions.append(ProducedDecision(key: device, value: decision, outcome: outcome))
         }
         if cause != nil { decisions.removeSubrange(before...) }
@@ -123,18 +134,18 @@ package struct RecordProcessor: RecordProcessing, ~Copyable {
         value: ByteView, key: ByteView?, headers: EnvelopeHeaders = EnvelopeHeaders(), into arena: inout OutputArena,
         body: (_ device: ByteView, _ decision: ByteView, _ outcome: DecisionOutcome) -> Void
     ) -> DeadLetterCause? {
-        process(value: value, key: key, headers: headers, timestamp: -1, hasHead: false, into: &arena, body: body)
-    }
-
-    @inline(__always)
-    private mutating func process(
-        value: ByteView, key: ByteView?, headers: EnvelopeHeaders, timestamp: Int64, hasHead: Bool,
-        into arena: inout OutputArena, body: (ByteView, ByteView, DecisionOutcome) -> Void
-    ) -> DeadLetterCause? {
         let isRead =
             headers.isEmpty
             ? reader.readInPlace(value: value, key: key)
             : reader.readInPlace(value: value, key: key, headers: headers)
+        return process(value: value, isRead: isRead, timestamp: -1, hasHead: false, into: &arena, body: body)
+    }
+
+    @inline(__always)
+    private mutating func process(
+        value: ByteView, isRead: Bool, timestamp: Int64, hasHead: Bool,
+        into arena: inout OutputArena, body: (ByteView, ByteView, DecisionOutcome) -> Void
+    ) -> DeadLetterCause? {
         if !isRead { return DeadLetterCause(reader.failure, value: value) }
         let event = reader.eventPointer
         arena.recordLimit = outputs.decisionBytes
