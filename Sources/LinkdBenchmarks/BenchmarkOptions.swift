@@ -13,13 +13,14 @@ struct BenchmarkOptions {
     var broker = ProcessInfo.processInfo.environment["KAFKA_BOOTSTRAP_SERVERS"]
     var workload: String?
     var table = "config/routes/shop.json"
+    var vendors = "config/vendors.json"
     var records = 300_000
     var rounds = 7
     var json = false
     var seconds = 60
     var seed: UInt64 = 1
 
-    static let kinds = ["record", "lookup", "load", "worker"]
+    static let kinds = ["record", "push", "lookup", "load", "worker"]
 
     init(_ arguments: [String]) throws {
         var index = 0

@@ -8,7 +8,7 @@ enum Benchmarks {
         LinkdBenchmarks measures how fast links are resolved, relative to other programs in the same run.
 
         USAGE
-          LinkdBenchmarks [record] [lookup] [load] [worker] [--peers DIR] [--broker HOST:PORT] [OPTIONS]
+          LinkdBenchmarks [record] [push] [lookup] [load] [worker] [--peers DIR] [--broker HOST:PORT] [OPTIONS]
           LinkdBenchmarks adversarial [--records N] [--seed S]   compare long-lived processors with fresh ones
           LinkdBenchmarks hostile [--seconds N] [--seed S]       measure expensive records, and search for others
           LinkdBenchmarks cpu FILE.jsonl TABLE.json       time per record of a workload file, pass by pass
@@ -16,6 +16,7 @@ enum Benchmarks {
 
         BENCHMARKS (default: all whose requirements are met)
           record   a complete record of the workload, from bytes to bytes, and its three parts
+          push     push messages of a vendor beside native events of the same size
           lookup   a lookup in each of the peers' route sets (needs --peers)
           load     reading, checking, and compiling tables of 10 to 10,000 routes
           worker   CPU time per record of `linkd worker` and `passthrough.c` (needs --peers and a broker)
@@ -65,6 +66,10 @@ enum Benchmarks {
         if options.runs("record") {
             let work = try options.workload.map { try Workload(path: $0) } ?? Workload.generated(100_000)
             try RecordBenchmark(workload: work, table: options.table).run(options, report)
+        }
+        if options.runs("push") {
+            let work = try options.workload.map { try Workload(path: $0) } ?? Workload.generated(20_000)
+            try PushBenchmark(workload: work, table: options.table, vendors: options.vendors).run(options, report)
         }
         if options.runs("lookup") { try LookupBenchmark.run(options, report) }
         if options.runs("load") { try LoadBenchmark.run(options, report) }

@@ -1,0 +1,96 @@
+internal import DispatchWorker
+internal import Foundation
+internal import KafkaClient
+internal import LinkCoordinator
+internal import LinkIngest
+internal import StrictJSON
+internal import ByteStorage
+
+/// The benchmark `push`: push messages of a vendor beside native events with the same links and of the same size.
+struct PushBenchmark {
+    /// The forms of a record.
+    private enum Form: String, CaseIterable {
+        case native, apns, fcm
+    }
+
+    private var records: [Form: (bytes: [UInt8], spans: [Range<Int>])] = [:]
+    private let tables: TableSet
+    private let vendors: VendorTable
+
+    init(workload: Workload, table: String, vendors: String) throws {
+        func read(_ path: String) throws -> [UInt8] {
+            guard let data = FileManager.default.contents(atPath: path) else {
+                throw BenchmarkError(text: "\(path) cannot be read: run from the checkout", code: 78)
+            }
+            return [UInt8](data)
+        }
+        tables = TableSet([try RouteTable(json: try read(table))])
+        self.vendors = try VendorTable(json: try read(vendors))
+        for form in Form.allCases { records[form] = ([], []) }
+        for span in workload.spans.prefix(20_000) {
+            guard let event = try? JSONValue.parse(Array(workload.bytes[span])) else { continue }
+            add(event)
+        }
+    }
+
+    /// Adds the three forms of an event, filled to the size of the largest.
+    private mutating func add(_ event: JSONValue) {
+        guard let link = event["link"]?.text, let device = event["device"]?.text else { return }
+        let aps = #""aps":{"alert":{"title":"Sale","body":"20% off"},"mutable-content":1}"#
+        let data = #""data":{"_ab":"true","uri":\#(link),"t":"Sale","a":"20% off"}"#
+        let texts: [Form: String] = [
+            .native: #"{"link":\#(link),"device":\#(device)"#,
+            .apns: #"{"payload":{\#(aps),"ab":{"c":"spring"},"ab_uri":\#(link)},"device":\#(device)"#,
+            .fcm: #"{"payload":{"message":{\#(data),"android":{"priority":"high"}}},"device":\#(device)"#,
+        ]
+        let size = (texts.values.map(\.utf8.count).max() ?? 0) + 10
+        for (form, text) in texts {
+            let fill = String(repeating: "x", count: size - text.utf8.count - 10)
+            var (bytes, spans) = records.removeValue(forKey: form) ?? ([], [])
+            let start = bytes.count
+            bytes += Array((text + #","fill":"\#(fill)"}"#).utf8)
+            spans.append(start..<bytes.count)
+            records[form] = (bytes, spans)
+        }
+    }
+
+    func run(_ options: BenchmarkOptions, _ report: Report) {
+        report.heading("push messages beside native events of the same size (\(options.rounds) rounds)")
+        var times: [Form: [Double]] = [:]
+        for _ in 0..<options.rounds {
+            for form in Form.allCases { times[form, default: []].append(pass(form)) }
+        }
+        let native = times[.native] ?? []
+        report.figure("native event", unit: "ns", native)
+        report.figure("APNs message", unit: "ns", times[.apns] ?? [], baseline: ("native", native), bound: 1.5)
+        report.figure("FCM message", unit: "ns", times[.fcm] ?? [], baseline: ("native", native), bound: 1.5)
+    }
+
+    /// Returns the time per record of the best of some passes, in nanoseconds.
+    private func pass(_ form: Form) -> Double {
+        guard let (bytes, spans) = records[form] else { return .nan }
+        var processor = RecordProcessor(tables: tables, vendors: vendors)
+        var arena = OutputArena(chunkBytes: 4 << 20)
+        var decisions: [ProducedDecision] = []
+        decisions.reserveCapacity(2000)
+        return bytes.withUnsafeBufferPointer { bytes in
+            (0..<5).map { _ in
+                nanoseconds {
+                    var record = ConsumedRecord(
+                        topic: 0, partition: 0, offset: 0, timestamp: 0, key: nil, value: nil, index: 0,
+                        hasHeaders: false)
+                    for (index, span) in spans.enumerated() {
+                        record.offset = Int64(index)
+                        record.value = ByteView(UnsafeBufferPointer(rebasing: bytes[span]))
+                        _ = processor.process(
+                            record, topicName: ByteView("links"), into: &arena, decisions: &decisions)
+                        if decisions.count > 900 {
+                            decisions.removeAll(keepingCapacity: true)
+                            arena.reset()
+                        }
+                    }
+                } / Double(spans.count)
+            }.min() ?? .nan
+        }
+    }
+}
