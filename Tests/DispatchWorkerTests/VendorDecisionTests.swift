@@ -82,7 +82,8 @@ struct VendorDecisionTests {
         ),
         // A button that opens the app.
         (
-            #"{"action":"s","payload":{"aps":{},"body":{"_k":"{}","action_buttons":[{"id":"s","label":"S","action":"open_app"}]}},"#
+            #"{"action":"s","payload":{"aps":{},"body":{"_k":"{}","action_buttons":["#
+                + #"{"id":"s","label":"S","action":"open_app"}]}},"#
                 + #""device":{"id":"d"}}"#,
             [#""table":"one@1"#, #""outcome":"none","reason":"open_app","#]
         ),
@@ -146,7 +147,8 @@ struct VendorDecisionTests {
         let (decisions, _) = try Self.process(#"{"link":"one:/"}"#, key: nil, headers: binary)
         #expect(decisions.first?.hasPrefix(#"d-9 {"decision":"links-3-7-0","event":"ce-1","device":"d-9","#) == true)
         let event =
-            #"{"specversion":"1.0","id":"ce\"2","source":"/s","type":"t","data_base64":"eyJsaW5rIjoib25lOi9vdGhlciIsImRldmljZSI6eyJpZCI6ImQtMSJ9fQ=="}"#
+            #"{"specversion":"1.0","id":"ce\"2","source":"/s","type":"t","data_base64":"#
+            + #""eyJsaW5rIjoib25lOi9vdGhlciIsImRldmljZSI6eyJpZCI6ImQtMSJ9fQ=="}"#
         let (others, _) = try Self.process(
             event, headers: [("content-type", "application/cloudevents+json; charset=utf-8")])
         #expect(others.first?.hasPrefix(#"d-1 {"decision":"links-3-7-0","event":"ce\"2","device":"d-1","#) == true)

@@ -21,8 +21,9 @@ package struct MessageExplanation: Sendable, Equatable {
     package var reason: String?
     /// The JSON pointer of the link in the payload.
     package var pointer: String?
-    /// The ids of the message and of the campaign.
+    /// The id of the message.
     package var message: String?
+    /// The id of the campaign.
     package var campaign: String?
     /// The notes about the message.
     package var notes: [String] = []

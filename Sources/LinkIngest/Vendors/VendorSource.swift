@@ -16,8 +16,10 @@ package struct VendorSource: Sendable {
 
 /// The kinds of bodies that a form reads.
 package struct VendorSurfaces: OptionSet, Sendable, BitwiseCopyable {
+    /// The surfaces as bits.
     package let rawValue: UInt8
 
+    /// Creates a set from its bits.
     package init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// The bodies that Apple's devices receive.
