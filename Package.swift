@@ -150,6 +150,10 @@ let package = Package(
         .testTarget(name: "TidyTests", dependencies: ["TestSupport"], swiftSettings: strict),
         // Tests of the shipped files and of the built program.
         .testTarget(
-            name: "ShippedTests", dependencies: ["linkd", "LinkIngest", "TestSupport"], swiftSettings: strict),
+            name: "ShippedTests",
+            dependencies: [
+                "linkd", "DispatchWorker", "KafkaClient", "LinkIngest", "LinkCoordinator", "ByteStorage", "TestSupport",
+            ],
+            swiftSettings: strict),
     ]
 )

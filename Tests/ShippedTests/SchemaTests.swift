@@ -33,6 +33,7 @@ struct SchemaTests {
         ("event", #"{"path":"/a","mode":"push"}"#),
         ("event", #"{"payload":"text"}"#),
         ("event", #"{"payload":{},"payloadType":"web"}"#),
+        ("event", #"{"payload":{},"action":7}"#),
         ("event", #"{"link":"a:b","id":""}"#),
         ("event", #"{"link":"a:b","device":{}}"#),
         ("event", #"{"link":"a:b","device":{"id":7}}"#),
@@ -49,6 +50,19 @@ struct SchemaTests {
         ("decision", #"{"table":"t@1+01234567","outcome":"external","url":"https://a","path":"/"}"#),
         ("decision", #"{"table":"t@1+01234567","outcome":"reject","reason":"host","notes":[]}"#),
         ("decision", #"{"table":"t@1+01234567","outcome":"reject","reason":"host","extra":1}"#),
+        ("decision", #"{"table":"t@1+01234567","route":"a","outcome":"none","reason":"open_app"}"#),
+        ("decision", #"{"table":"t@1+01234567","outcome":"reject","reason":"needs_resolution"}"#),
+        ("decision", #"{"table":"t@1+01234567","outcome":"none","reason":"no_link","context":{"push":{}}}"#),
+        (
+            "decision",
+            #"{"table":"t@1+01234567","outcome":"none","reason":"no_link","#
+                + #""context":{"push":{"vendor":"a","token":"t"}}}"#
+        ),
+        (
+            "decision",
+            #"{"table":"t@1+01234567","outcome":"none","reason":"no_link","#
+                + #""context":{"push":{"vendor":"a","message":7}}}"#
+        ),
         ("table", #"{}"#),
         ("table", #"{"schemaVersion":3,"table":{"id":"t","version":"1"},"link":\#(block),"routes":[]}"#),
         ("table", #"{"schemaVersion":1,"table":{"id":"7","version":"1"},"link":\#(block),"routes":[]}"#),

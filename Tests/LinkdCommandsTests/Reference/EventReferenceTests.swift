@@ -1,3 +1,4 @@
+internal import ByteStorage
 internal import LinkCoordinator
 internal import StrictJSON
 internal import TestSupport
@@ -39,11 +40,44 @@ internal import Testing
         let expected = [
             limits.recordBytes, limits.devices, limits.depth, IngestLimits.eventIDBytes, IngestLimits.deviceIDBytes,
             IngestLimits.factBytes, IngestLimits.factElements, IngestLimits.contextNames, IngestLimits.contextBytes,
+            VendorReader.idBytes, PayloadTape.most, LinkPlatforms.maxSteps,
         ]
         #expect(table.column("Default") == expected.map { "\($0)" })
         for name in table.column("Setting").flatMap(ReferencePage.code) {
             #expect(SettingsTable.rows.contains { $0.name == name }, "\(name)")
         }
+    }
+
+    @Test("The headers in the reference determine how a record is read, or are copied")
+    func headers() throws {
+        let names = try #require(page.table("Headers", "Header")).names
+        let copied = ["traceparent", "tracestate", "baggage"]
+        for name in names where !copied.contains(name) {
+            var headers = EnvelopeHeaders()
+            let isRefused = Array(name.utf8).withUnsafeBufferPointer { name in
+                headers.add(name: ByteView(name), value: ByteView("gzip" as StaticString))
+                return WireFormat.refusal(ofHeader: ByteView(name), value: ByteView("gzip" as StaticString)) != nil
+            }
+            #expect(!headers.isEmpty || isRefused, "\(name)")
+        }
+        #expect(Array(names.suffix(3)) == copied && names.count == 10)
+    }
+
+    /// Returns the part of a note before the value that it is about.
+    static func code(_ note: String) -> String {
+        note.firstIndex { $0 == ":" || $0 == " " }.map { String(note[...$0]) } ?? note
+    }
+
+    @Test("The references of events and decisions have the notes that readers of records add")
+    func notes() throws {
+        let names = try #require(page.table("Notes", "Note")).names
+        let decision = try ReferencePage(path: "Sources/LinkCoordinator/LinkCoordinator.docc/DecisionReference.md")
+        #expect(decision.table("Notes about the record", "Note")?.names == names)
+        let source = try #require(
+            Checkout.trackedFiles().first { $0.path == "Sources/LinkIngest/Event/LinkUnwrapper.swift" }?.text)
+        let codes = Set(source.matches(of: #/"(unwrapped:|link_[a-z_]+)"/#).map { String($0.1) })
+        #expect(codes.count == 7)
+        #expect(Set(names.map(Self.code)) == codes.union(VendorNote.Code.allCases.map(\.text.description)))
     }
 
     @Test("The event in the reference can be read")

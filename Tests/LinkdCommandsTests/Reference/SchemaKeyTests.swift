@@ -101,7 +101,7 @@ internal import Testing
         #expect(invalid.allSatisfy { $0.wholeMatch(of: form) == nil })
     }
 
-    @Test("Every property of a schema has a description", arguments: ["table", "event"])
+    @Test("Every property of a schema has a description", arguments: ["table", "event", "decision", "vendors"])
     func descriptions(name: String) throws {
         let root = try Self.schema(name)
         var missing: [String] = []
@@ -110,21 +110,27 @@ internal import Testing
     }
 
     /// Collects the properties without a description, in a schema and the schemas inside it.
-    private static func walk(_ schema: JSONValue, _ pointer: String, _ root: JSONValue, _ missing: inout [String]) {
+    ///
+    /// - Parameter known: The properties that an outer schema of the same object describes.
+    private static func walk(
+        _ schema: JSONValue, _ pointer: String, _ root: JSONValue, _ missing: inout [String], known: Set<String> = []
+    ) {
         for property in schema["properties"]?.object ?? [] {
             let own = "\(pointer)/\(property.name)"
             // `false` forbids the property.
             guard property.value.object != nil else { continue }
             let target = property.value["$ref"]?.string.flatMap { value(at: String($0.dropFirst()), in: root) }
-            if property.value["description"] == nil, target?["description"] == nil { missing.append(own) }
+            let isDescribed = property.value["description"] != nil || target?["description"] != nil
+            if !isDescribed, !known.contains(property.name) { missing.append(own) }
             walk(property.value, own, root, &missing)
         }
         for key in ["items", "additionalProperties"] {
             if let inner = schema[key] { walk(inner, "\(pointer)/\(key)", root, &missing) }
         }
+        let names = known.union(schema["properties"]?.object?.map(\.name) ?? [])
         for key in ["oneOf", "prefixItems"] {
             for (index, inner) in (schema[key]?.array ?? []).enumerated() {
-                walk(inner, "\(pointer)/\(key)/\(index)", root, &missing)
+                walk(inner, "\(pointer)/\(key)/\(index)", root, &missing, known: key == "oneOf" ? names : [])
             }
         }
         for inner in schema["$defs"]?.object ?? [] {

@@ -1,0 +1,190 @@
+import ByteStorage
+import DispatchWorker
+import Foundation
+import KafkaClient
+import LinkCoordinator
+import LinkIngest
+import TestSupport
+import Testing
+
+/// The schemas of the vendor table, of events with push messages, and of their decisions, checked with an independent
+/// validator.
+@Suite(.enabled(if: SchemaValidator.isAvailable, Comment(rawValue: SchemaValidator.unavailableReason)))
+struct VendorSchemaTests {
+    private static func bytes(_ path: String) throws -> [UInt8] {
+        [UInt8](try Data(contentsOf: Checkout.root.appending(path: path)))
+    }
+
+    /// A line of a fixture.
+    private struct Line {
+        /// The name of the file and the number of the line.
+        var name: String
+        var members: [String: Any]
+    }
+
+    /// Returns the lines of all fixtures in a folder of LinkIngestTests.
+    private static func fixtures(_ folder: String) throws -> [Line] {
+        let start = "Tests/LinkIngestTests/Fixtures/\(folder)/"
+        let files = try Checkout.trackedFiles().filter { $0.path.hasPrefix(start) && $0.suffix == "jsonl" }
+        return try files.flatMap { file in
+            try (file.text ?? "").split(separator: "\n").enumerated().map { number, line in
+                let members = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
+                return Line(name: file.path.dropFirst(start.count) + ":\(number + 1)", members: members ?? [:])
+            }
+        }
+    }
+
+    private static func text(_ value: Any) throws -> String {
+        let data = try JSONSerialization.data(withJSONObject: value, options: [.withoutEscapingSlashes])
+        return String(decoding: data, as: UTF8.self)
+    }
+
+    // MARK: The vendor table
+
+    @Test("The shipped vendor table matches its schema")
+    func vendorTable() throws {
+        let text = String(decoding: try Self.bytes("config/vendors.json"), as: UTF8.self)
+        let subject = SchemaValidator.Subject(name: "vendors", text: text)
+        #expect(try SchemaValidator.errors(schema: "vendors", in: [subject]) == [:])
+    }
+
+    /// Members of a form that the schema and the program refuse.
+    static let faultyForms = [
+        #""marks":[]"#, #""marks":[[]]"#, #""marks":[["a"]]"#, #""marks":[[""]]"#, #""marks":[["/a~2"]]"#,
+        #""marks":[["/1/2/3/4/5/6/7/8/9"]]"#, #""marks":[["/a"]],"markz":1"#, #""marks":"/a""#,
+        #""marks":[[{"at":"/a","is":"text"}]]"#, #""marks":[[{"at":"/a","equals":[]}]]"#,
+        #""marks":[[{"at":"/a","absent":true,"empty":true}]]"#, #""marks":[[{"at":"/a","absent":false}]]"#,
+        #""marks":[[{"at":"/a","equals":"x"}]]"#, #""marks":[[{"prefix":""}]]"#,
+        #""marks":[["/a"]],"silent":[[{"prefix":"a"}]]"#, #""marks":[["/a"]],"links":[{"when":["/a"]}]"#,
+        #""marks":[["/a"]],"links":[{"at":"/b","platform":"apple"}]"#, #""marks":[["/a"]],"links":["b"]"#,
+        #""marks":[["/a"]],"links":[{"at":"/b","wrapped":{"scheme":"a"}}]"#,
+        #""marks":[["/a"]],"buttons":[{"list":"/b"}]"#, #""marks":[["/a"]],"buttons":[{"id":"/b"}]"#,
+        #""marks":[["/a"]],"buttons":[{"list":"/b","members":"/c","id":"/d"}]"#,
+        #""marks":[["/a"]],"buttons":[{"members":"/b","otherwise":"link"}]"#,
+        #""marks":[["/a"]],"buttons":[{"numbered":{"from":0,"count":65},"id":"/b{N}"}]"#,
+        #""marks":[["/a"]],"envelope":"x""#, #""marks":[["/a"]],"device":["/d"]"#, #""marks":[["/a"]],"message":"/m""#,
+    ]
+
+    @Test("The schema of vendors refuses forms that the program refuses")
+    func faultyForms() throws {
+        let subjects = Self.faultyForms.map { form in
+            let example = #"{"payload":{"a":1},"reason":"no_link"}"#
+            let text =
+                #"{"schemaVersion":1,"vendors":[{"id":"a","name":"A","sources":["s"],"examples":["#
+                + #"\#(example),\#(example)],"forms":[{"on":["apple"],\#(form)}]}]}"#
+            #expect(throws: VendorTableFailure.self, "\(form)") { try VendorTable(json: Array(text.utf8)) }
+            return SchemaValidator.Subject(name: form, text: text)
+        }
+        let errors = try SchemaValidator.errors(schema: "vendors", in: subjects)
+        #expect(subjects.map(\.name).filter { errors[$0] == nil } == [])
+    }
+
+    // MARK: Events
+
+    @Test("The messages of the fixtures in an event, and the events of the fixtures, match the schema")
+    func events() throws {
+        var subjects: [SchemaValidator.Subject] = []
+        for line in try Self.fixtures("vendors") {
+            guard let event = try Self.event(line.members) else { continue }
+            subjects.append(SchemaValidator.Subject(name: line.name, text: event))
+        }
+        #expect(subjects.count > 200)
+        #expect(try SchemaValidator.errors(schema: "event", in: subjects) == [:])
+        // The schema refuses exactly the events that are refused.
+        let events = try Self.fixtures("envelopes").filter { $0.name.hasPrefix("native") && $0.members["value"] != nil }
+        let errors = try SchemaValidator.errors(
+            schema: "event",
+            in: events.map { SchemaValidator.Subject(name: $0.name, text: try Self.text($0.members["value"] ?? 0)) })
+        let refused = events.filter { ($0.members["expect"] as? [String: Any])?["error"] != nil }
+        #expect(Set(errors.keys) == Set(refused.map(\.name)) && !refused.isEmpty && refused.count < events.count)
+    }
+
+    /// Returns the event with the message of a fixture, or nil if the message is not JSON.
+    private static func event(_ line: [String: Any]) throws -> String? {
+        guard let payload = line["payload"] as? [String: Any] else { return nil }
+        var device = ["id": "d-0042"]
+        device["platform"] = line["platform"] as? String
+        var event: [String: Any] = ["device": device, "payload": payload]
+        event["action"] = line["action"]
+        return try text(event)
+    }
+
+    // MARK: Decisions
+
+    /// A table that accepts the links of the fixtures.
+    private static let table = #"""
+        {"schemaVersion":1,"table":{"id":"fixtures","version":"1"},
+         "link":{"schemes":["shop","myapp"],"host":"segment"},
+         "coordinators":{"home":{"initial":"feed","screens":{"feed":{}}}},
+         "routes":[{"id":"all","match":"/{path:rest}","to":{"path":"/home/feed"}}]}
+        """#
+
+    /// Returns the decisions that a worker publishes for values, with their names.
+    private static func decisions(_ values: [SchemaValidator.Subject]) throws -> [SchemaValidator.Subject] {
+        var processor = RecordProcessor(
+            tables: TableSet([try RouteTable(json: table.utf8)]), passthrough: ["about"],
+            vendors: try VendorTable(json: bytes("config/vendors.json")),
+            platforms: try LinkPlatforms(file: bytes("config/link-platforms.json")))
+        var arena = OutputArena(chunkBytes: 4096)
+        var subjects: [SchemaValidator.Subject] = []
+        let key = Array("d-0042".utf8)
+        for value in values {
+            var produced: [ProducedDecision] = []
+            Array(value.text.utf8).withUnsafeBufferPointer { bytes in
+                key.withUnsafeBufferPointer { key in
+                    let record = ConsumedRecord(
+                        topic: 0, partition: 3, offset: 7, timestamp: 1000, key: ByteView(key), value: ByteView(bytes),
+                        index: 0, hasHeaders: false)
+                    _ = processor.process(
+                        record, topicName: ByteView("link-events" as StaticString), into: &arena, decisions: &produced)
+                    subjects += produced.map { SchemaValidator.Subject(name: value.name, text: $0.value.string) }
+                }
+            }
+        }
+        return subjects
+    }
+
+    @Test("The published decisions for all fixtures match the schema, and have the context and the notes of messages")
+    func decisions() throws {
+        var values = try Self.fixtures("vendors").compactMap { line in
+            try Self.event(line.members).map { SchemaValidator.Subject(name: line.name, text: $0) }
+        }
+        for line in try Self.fixtures("envelopes") where line.members["headers"] == nil {
+            guard let value = line.members["value"] else { continue }
+            values.append(SchemaValidator.Subject(name: line.name, text: try Self.text(value)))
+        }
+        let subjects = try Self.decisions(values)
+        #expect(subjects.count > 300)
+        #expect(try SchemaValidator.errors(schema: "decision", in: subjects) == [:])
+        for part in [
+            #""context":{"push":{"vendor":""#, #""reason":"open_app""#, #""reason":"needs_resolution""#,
+            #""reason":"no_link""#, #""notes":["vendor_also:"#, #""link_without_scheme /"#, #""json_text /"#,
+            #""platform_needed /"#, #""silent""#, #""button_unknown""#, #""envelope_also:"#,
+        ] {
+            #expect(subjects.contains { $0.text.contains(part) }, "\(part)")
+        }
+    }
+
+    @Test("The schema accepts every note of the reference, and no other one")
+    func notes() throws {
+        let page = try ReferencePage(path: "Sources/LinkCoordinator/LinkCoordinator.docc/DecisionReference.md")
+        let tables = ["Notes", "Notes about the record"].compactMap { page.table($0, "Note") }
+        let placeholders = [
+            ("POINTER", "/data/x~1y/0"), ("ENVELOPE", "web_push"), ("VENDOR", "braze-currents"),
+            ("PLATFORM.PARAMETER", "adjust.adj_deep_link"), ("FACT unknown", "app unknown"), ("FACT", "platform"),
+        ]
+        func decision(_ note: String) throws -> String {
+            let note = placeholders.reduce(note) { $0.replacing($1.0, with: $1.1) }
+            return try Self.text(["table": "t@1+01234567", "outcome": "reject", "reason": "host", "notes": [note]])
+        }
+        let names = tables.flatMap(\.names)
+        #expect(names.count > 30)
+        let valid = try names.map { SchemaValidator.Subject(name: $0, text: try decision($0)) }
+        #expect(try SchemaValidator.errors(schema: "decision", in: valid) == [:])
+        let others = [
+            "because", "link_trimmed", "link_trimmed data", "vendor_also:", "envelope_also:FCM", "silent /aps",
+        ]
+        let invalid = try others.map { SchemaValidator.Subject(name: $0, text: try decision($0)) }
+        #expect(Set(try SchemaValidator.errors(schema: "decision", in: invalid).keys) == Set(others))
+    }
+}
