@@ -51,7 +51,7 @@ internal import Testing
         // These are determined before the resolution.
         let early: Set = ["expired", "open_app", "needs_resolution"]
         #expect(codes.subtracting(early) == Set(ReasonCode.allCases.map(\.rawValue)))
-        let row = #/\| worker \| `([a-z_]+)` \|/#
+        let row = #/\| (?:worker|payload|link) \| `([a-z_]+)` \|/#
         #expect(Set(page.text.matches(of: row).map { String($0.1) }) == early)
         let published: [Decision.Reason] = [.expired, .opensApp, .needsResolution]
         #expect(Set(published.map(\.rawValue)) == early)
