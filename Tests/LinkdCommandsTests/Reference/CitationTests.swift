@@ -36,7 +36,15 @@ internal import Testing
         let formerNames = ["route-" + "table.md", "kafka-" + "worker.md", "events" + ".md", "payload-" + "formats"]
         let folders = ["StrictJSON", "LinkIngest", "LinkCoordinator", "RouteAnalysis"].map { "Sources/\($0)/" }
         let found = try Checkout.trackedFiles().filter { file in folders.contains { file.path.hasPrefix($0) } }
-            .flatMap { file in formerNames.filter { file.text?.contains($0) ?? false }.map { "\(file.path): \($0)" } }
+            .flatMap { file in formerNames.filter { Self.names(file.text ?? "", $0) }.map { "\(file.path): \($0)" } }
         #expect(found == [])
+    }
+
+    /// Returns a Boolean value that indicates whether a text has a name that is not the end of a longer one.
+    private static func names(_ text: String, _ name: String) -> Bool {
+        text.ranges(of: name).contains { range in
+            guard let before = text[..<range.lowerBound].last else { return true }
+            return !before.isLetter && before != "_"
+        }
     }
 }
