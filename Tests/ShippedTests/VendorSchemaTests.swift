@@ -116,7 +116,7 @@ struct VendorSchemaTests {
         {"schemaVersion":1,"table":{"id":"fixtures","version":"1"},
          "link":{"schemes":["shop","myapp"],"host":"segment"},
          "coordinators":{"home":{"initial":"feed","screens":{"feed":{}}}},
-         "routes":[{"id":"all","match":"/{path:rest}","to":{"path":"/home/feed"}}]}
+         "routes":[{"id":"all","match":"/{path+}","to":{"path":"/home/feed"}}]}
         """#
 
     /// Returns the decisions that a worker publishes for values, with their names.
