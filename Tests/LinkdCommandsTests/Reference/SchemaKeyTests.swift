@@ -101,7 +101,9 @@ internal import Testing
         #expect(invalid.allSatisfy { $0.wholeMatch(of: form) == nil })
     }
 
-    @Test("Every property of a schema has a description", arguments: ["table", "event", "decision", "vendors"])
+    @Test(
+        "Every property of a schema has a description",
+        arguments: ["table", "event", "decision", "vendors", "link-platforms"])
     func descriptions(name: String) throws {
         let root = try Self.schema(name)
         var missing: [String] = []
