@@ -1,4 +1,4 @@
-internal import LinkCoordinator
+package import LinkCoordinator
 
 extension TableSource {
     /// Returns the index of the link block that reads links of a scheme and allows their host, or nil if there is none.
@@ -17,7 +17,7 @@ extension TableSource {
     }
 
     /// Returns the index of the link block that lists a scheme, for any host, or nil if there is none.
-    func block(listing scheme: String) -> Int? {
+    package func block(listing scheme: String) -> Int? {
         let listing = blocks.firstIndex { block in
             block.schemes.contains {
                 block.schemeCase == .exact ? $0.value == scheme : $0.value.lowercased() == scheme.lowercased()

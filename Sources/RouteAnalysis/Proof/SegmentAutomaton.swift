@@ -1,26 +1,28 @@
-internal import LinkCoordinator
+package import LinkCoordinator
 
 /// A nondeterministic automaton over the characters of one segment, with several matchers.
 ///
 /// `SegmentProduct` runs all its matchers at once.
-struct SegmentAutomaton {
+package struct SegmentAutomaton {
     /// A transition from one state to another.
-    struct Step {
-        var test: SymbolTest
-        var target: Int
+    package struct Step {
+        /// The test of the character.
+        package var test: SymbolTest
+        /// The next state.
+        package var target: Int
     }
 
     /// The transitions of each state.
-    private(set) var steps: [[Step]] = []
+    package private(set) var steps: [[Step]] = []
 
     /// The matcher of each state.
     private(set) var owner: [Int] = []
 
     /// A Boolean value for each state that indicates whether its matcher accepts the texts that end there.
-    private(set) var accepts: [Bool] = []
+    package private(set) var accepts: [Bool] = []
 
     /// The start states of each matcher.
-    private(set) var starts: [Int] = []
+    package private(set) var starts: [Int] = []
 
     /// The tests of all transitions.
     var tests: Set<SymbolTest> { Set(steps.joined().map(\.test)) }
@@ -30,10 +32,10 @@ struct SegmentAutomaton {
     private var folds = false
 
     /// Creates an automaton without matchers.
-    init() {}
+    package init() {}
 
     /// Adds a matcher under the next number; tails match no segment and add nothing.
-    mutating func add(_ matcher: Matcher, folds: Bool) {
+    package mutating func add(_ matcher: Matcher, folds: Bool) {
         self.folds = folds
         let ends = build(matcher, from: [begin()])
         for end in ends { accepts[end] = true }

@@ -1,7 +1,7 @@
-internal import LinkCoordinator
+package import LinkCoordinator
 
 /// A test of one character, for a transition of a segment's automaton.
-enum SymbolTest: Hashable {
+package enum SymbolTest: Hashable {
     /// This character; with case folding, a lowercase letter represents both cases.
     case exact(Unicode.Scalar, folds: Bool)
     /// A digit in this range.
@@ -14,7 +14,7 @@ enum SymbolTest: Hashable {
     case any
 
     /// Returns a Boolean value that indicates whether a character passes the test.
-    func matches(_ scalar: Unicode.Scalar) -> Bool {
+    package func matches(_ scalar: Unicode.Scalar) -> Bool {
         let byte = scalar.isASCII ? UInt8(truncatingIfNeeded: scalar.value) : 0xFF
         switch self {
         case .exact(let own, let folds):

@@ -6,7 +6,10 @@ internal import LinkCoordinator
 /// same on every machine. Ordinary tables stay far below the limits.
 package struct WorkBudget: Sendable {
     /// The error that is thrown when a search would exceed the budget.
-    package struct Exhausted: Error, Sendable, Equatable {}
+    package struct Exhausted: Error, Sendable, Equatable {
+        /// Creates the error.
+        package init() {}
+    }
 
     /// The maximum number of units of one search.
     package var perSearch: Int
