@@ -104,7 +104,8 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "RouteToolsTests",
-            dependencies: ["RouteTools", "LinkCoordinator", "TableSupport", "TestSupport"], swiftSettings: strict),
+            dependencies: ["RouteTools", "RouteAnalysis", "LinkCoordinator", "TableSupport", "TestSupport"],
+            swiftSettings: strict),
         // Laws: tests that generate tables, links, and devices. `LINKD_TEST_CASES` is the number of cases of each.
         .testTarget(
             name: "LawTests",

@@ -1,0 +1,155 @@
+internal import LinkCoordinator
+internal import RouteAnalysis
+
+/// A nondeterministic automaton over the characters of a text that runs many patterns at once.
+///
+/// A text costs time proportional to its length times the number of states, whatever the patterns are. Each pattern has
+/// a number, and a text has the numbers of all patterns that match it.
+struct ScalarAutomaton {
+    /// A transition that consumes a character.
+    struct Step {
+        var test: ScalarTest
+        var to: Int
+    }
+
+    /// The maximum number of states of the patterns of one file.
+    static let maxStates = 1 << 17
+
+    /// The transitions of each state.
+    private(set) var steps: [[Step]] = []
+    /// The transitions of each state that consume nothing.
+    private var free: [[Int]] = []
+    /// The number of the pattern that ends in each state, or -1.
+    private var ends: [Int] = []
+    private var starts: [Int] = []
+
+    /// A Boolean value that indicates whether the patterns need more states than the limit.
+    ///
+    /// The automaton is then incomplete and must not be used.
+    private(set) var isTooLarge = false
+
+    /// Creates an automaton without patterns.
+    init() {}
+
+    // MARK: Building
+
+    /// Adds a state.
+    mutating func state() -> Int {
+        if steps.count >= Self.maxStates {
+            isTooLarge = true
+            return 0
+        }
+        steps.append([])
+        free.append([])
+        ends.append(-1)
+        return steps.count - 1
+    }
+
+    /// Adds a start state.
+    mutating func begin() -> Int {
+        let start = state()
+        starts.append(start)
+        return start
+    }
+
+    /// Adds a transition to a new state.
+    mutating func step(from source: Int, _ test: ScalarTest) -> Int {
+        let target = state()
+        connect(source, test, target)
+        return target
+    }
+
+    /// Adds a transition between two states.
+    mutating func connect(_ source: Int, _ test: ScalarTest, _ target: Int) {
+        guard !isTooLarge else { return }
+        steps[source].append(Step(test: test, to: target))
+    }
+
+    /// Adds a transition that consumes nothing.
+    mutating func join(_ source: Int, _ target: Int) {
+        guard !isTooLarge else { return }
+        free[source].append(target)
+    }
+
+    /// Adds a state that consumes any number of any characters.
+    mutating func anything(from source: Int) -> Int {
+        let target = state()
+        join(source, target)
+        connect(target, .any, target)
+        return target
+    }
+
+    /// Adds a text, character by character.
+    mutating func word(_ text: String, from source: Int, folds: Bool) -> Int {
+        var last = source
+        for scalar in text.unicodeScalars { last = step(from: last, .exact(scalar, folds: folds)) }
+        return last
+    }
+
+    /// Marks the end of a pattern.
+    ///
+    /// A state has at most one number, so a second pattern gets a state of its own.
+    mutating func finish(_ state: Int, pattern number: Int) {
+        let end = self.state()
+        join(state, end)
+        if !isTooLarge { ends[end] = number }
+    }
+
+    /// Adds the texts of a matcher of one segment.
+    mutating func segment(_ matcher: Matcher, from source: Int, folds: Bool) -> Int {
+        var own = SegmentAutomaton()
+        own.add(matcher, folds: folds)
+        let first = steps.count
+        for _ in own.steps.indices { _ = state() }
+        let target = state()
+        guard !isTooLarge else { return 0 }
+        for (index, list) in own.steps.enumerated() {
+            for step in list { connect(first + index, .segment(step.test), first + step.target) }
+            if own.accepts[index] { join(first + index, target) }
+        }
+        for start in own.starts { join(source, first + start) }
+        return target
+    }
+
+    // MARK: Running
+
+    /// Returns the states before the first character.
+    func start() -> [Int] {
+        var set = Set<Int>()
+        for state in starts { insert(state, into: &set) }
+        return set.sorted()
+    }
+
+    /// Returns the states after a character.
+    func step(_ states: [Int], _ scalar: Unicode.Scalar) -> [Int] {
+        var set = Set<Int>()
+        for state in states {
+            for step in steps[state] where step.test.matches(scalar) { insert(step.to, into: &set) }
+        }
+        return set.sorted()
+    }
+
+    /// Returns the sorted numbers of the patterns that end in some states.
+    func numbers(_ states: [Int]) -> [Int] {
+        var found = Set<Int>()
+        for state in states where ends[state] >= 0 { found.insert(ends[state]) }
+        return found.sorted()
+    }
+
+    /// Returns the sorted numbers of the patterns that match a text.
+    func numbers(matching text: String) -> [Int] {
+        var states = start()
+        for scalar in text.unicodeScalars {
+            states = step(states, scalar)
+            if states.isEmpty { return [] }
+        }
+        return numbers(states)
+    }
+
+    private func insert(_ state: Int, into set: inout Set<Int>) {
+        var waiting = [state]
+        while let next = waiting.popLast() {
+            if set.insert(next).inserted { waiting += free[next] }
+        }
+    }
+}
