@@ -15,9 +15,11 @@ enum RoutesExportCommand {
                 + "for decisions, so that the app can switch over everything that a table or a server decides. A "
                 + "route of which no link leads back to it is an error.",
             "Some patterns have no exact equivalent. For those, the export matches more links than the table, and a "
-                + "line on standard error names each one. The table still decides in the app. In two cases the export "
-                + "matches fewer links, also with a line on standard error: a slash at the end of a path is not "
-                + "exported, and only the first \(LinkShape.maxRewrites) rewrites of a block are exported.",
+                + "line on standard error names each one. The table still decides in the app. In three cases the "
+                + "export matches fewer links, also with a line on standard error: repeated slashes are not exported, "
+                + "a slash at the end of a path is not exported for Android, and only the first "
+                + "\(LinkShape.maxRewrites) rewrites of a block are exported. `linkd routes check` compares a table "
+                + "with the files of an app.",
         ],
         flags: [
             FlagDeclaration("--format", type: .choice(Format.allCases.map(\.rawValue)), "Format to write. Required."),
@@ -98,7 +100,9 @@ enum RoutesExportCommand {
         guard let association = AppleAssociation(table, host: call.text("host")?.lowercased()) else {
             throw emptyExport(table, "https links")
         }
-        call.console.out.write(association.json(appIDs: appIDs))
+        let json = association.json(appIDs: appIDs)
+        call.console.out.write(json)
+        if let note = AppleAssociation.sizeNote(json) { call.console.warn("warning: " + note) }
         printNotes(association.notes, call)
         printHosts(table, call, file: "apple-app-site-association") { "applinks:\($0)" }
     }

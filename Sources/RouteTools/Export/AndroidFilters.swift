@@ -45,7 +45,9 @@ package struct AndroidFilters {
                 for shape in LinkShape.all(table.source, block: block) { add(shape, schemes, block) }
             }
         }
-        for block in table.source.blocks { LinkShape.notes(block).forEach { notes.add($0) } }
+        for block in table.source.blocks {
+            LinkShape.notes(block, ignoresTrailingSlash: false).forEach { notes.add($0) }
+        }
         filters = filters.filter(\.isVerified) + filters.filter { !$0.isVerified }
     }
 

@@ -70,7 +70,7 @@ package struct AppleAssociation {
         for index in entries.indices { entries[index].glob = glob(entries[index].pattern.path) }
         let openingPatterns = GlobIndex(entries.map { $0.shape.isExcluded ? nil : $0.glob })
         for (index, entry) in entries.enumerated() { add(entry, index, openingPatterns) }
-        LinkShape.notes(block).forEach { notes.add($0) }
+        LinkShape.notes(block, ignoresTrailingSlash: true).forEach { notes.add($0) }
     }
 
     private mutating func add(_ entry: Entry, _ index: Int, _ openingPatterns: GlobIndex) {
@@ -109,6 +109,14 @@ package struct AppleAssociation {
 
     private func glob(_ pattern: String) -> Glob {
         Glob(pattern, variables: variables, foldsCase: !caseSensitive)
+    }
+
+    /// Returns a note about a file that is larger than Apple's systems read, or nil.
+    package static func sizeNote(_ json: String) -> String? {
+        let count = json.utf8.count
+        guard count > AssociationLimits.appleBytes else { return nil }
+        return "the file has \(count) bytes, but Apple's systems read at most \(AssociationLimits.appleBytes): split "
+            + "the hosts of the table with --host, or use patterns with fewer values"
     }
 
     /// Returns the file for some application identifiers.

@@ -97,7 +97,7 @@ struct ApplePatternMaker {
             }
             guard text.contains("?*"), !text.hasPrefix("?") else { return [text + "/?*"] }
             let start = text.replacing("?*", with: "")
-            return [start + "*/?*", start + "/"]
+            return [start + "*/?*"]
         }
     }
 

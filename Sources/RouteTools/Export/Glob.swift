@@ -18,12 +18,20 @@ struct Glob {
     private var free: [[Int]] = [[]]
     private var end = 0
 
-    /// Parses a pattern; unknown variables match any text.
+    /// Parses a pattern of a path; unknown variables match any text.
+    ///
+    /// Slashes at the end of a path and of a pattern are insignificant, and a pattern that ends with `/*` also matches
+    /// the path before it.
     init(_ pattern: String, variables: [(name: String, values: [String])], foldsCase: Bool) {
-        start = pattern.utf8.prefix { !"*?$".utf8.contains($0) }.map { foldsCase ? lowerASCII($0) : $0 }
-        finish = pattern.utf8.reversed().prefix { !"*?)".utf8.contains($0) }.map { foldsCase ? lowerASCII($0) : $0 }
-        var rest = Array(pattern.utf8)[...]
+        let own = Array(ApplePatternText.path(pattern).utf8)
+        let isOpen = own.count > 2 && own.suffix(2).elementsEqual("/*".utf8)
+        start = own.prefix { !"*?$".utf8.contains($0) }.map { foldsCase ? lowerASCII($0) : $0 }
+        if isOpen, start.count == own.count - 1 { start.removeLast() }
+        finish = own.reversed().prefix { !"*?)".utf8.contains($0) }.map { foldsCase ? lowerASCII($0) : $0 }
+        var rest = own[...]
+        var beforeTail: Int?
         while let byte = rest.popFirst() {
+            if isOpen, rest.count == 1 { beforeTail = end }
             switch byte {
             case UInt8(ascii: "*"): star()
             case UInt8(ascii: "?"): step(nil)
@@ -34,6 +42,7 @@ struct Glob {
             default: step(foldsCase ? [lowerASCII(byte), Self.upper(byte)] : [byte])
             }
         }
+        if let beforeTail { free[beforeTail].append(end) }
     }
 
     /// Returns a Boolean value that indicates whether two patterns match a common text.

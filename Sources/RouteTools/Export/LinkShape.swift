@@ -29,8 +29,19 @@ package struct LinkShape {
     package static let maxRewrites = 6
 
     /// Returns notes about the links of a block that the table matches, but no shape does.
-    static func notes(_ block: TableSource.LinkBlock) -> [String] {
-        var notes = ["links that end with a slash are not exported, although the table matches them"]
+    ///
+    /// - Parameters:
+    ///   - block: The link block.
+    ///   - ignoresTrailingSlash: A Boolean value that indicates whether the system ignores slashes at the end of
+    ///     paths.
+    static func notes(_ block: TableSource.LinkBlock, ignoresTrailingSlash: Bool) -> [String] {
+        var notes: [String] = []
+        if !ignoresTrailingSlash {
+            notes.append("links that end with a slash are not exported, although the table matches them")
+        }
+        if block.emptySegments != .reject {
+            notes.append("links with repeated slashes in the path are not exported, although the table matches them")
+        }
         let omitted = block.rewrites.dropFirst(maxRewrites).map(\.text)
         if !omitted.isEmpty {
             notes.append(

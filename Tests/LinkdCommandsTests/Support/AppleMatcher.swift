@@ -36,7 +36,7 @@ struct AppleMatcher {
     }
 
     private func matches(_ component: JSONValue, _ path: String, _ items: [Substring]) -> Bool {
-        guard matches(Array(component["/"]?.string ?? "*"), Array(path)) else { return false }
+        guard matchesPath(component["/"]?.string ?? "*", path) else { return false }
         for constraint in component["?"]?.object ?? [] {
             // All items with the name must match. A missing item counts as empty text.
             var values: [String] = []
@@ -48,6 +48,14 @@ struct AppleMatcher {
             guard (values.isEmpty ? [""] : values).allSatisfy({ matches(pattern, Array($0)) }) else { return false }
         }
         return true
+    }
+
+    /// Slashes at the end of a pattern and of a path do not count, and `/buy/*` also matches `/buy`.
+    private func matchesPath(_ pattern: String, _ path: String) -> Bool {
+        func cut(_ text: String) -> String { String(text.reversed().drop { $0 == "/" }.reversed()) }
+        let (own, link) = (cut(pattern), cut(path))
+        if matches(Array(own), Array(link)) { return true }
+        return own.hasSuffix("/*") && matches(Array(cut(String(own.dropLast(2)))), Array(link))
     }
 
     private func matches(_ pattern: [Character], _ text: [Character]) -> Bool {
