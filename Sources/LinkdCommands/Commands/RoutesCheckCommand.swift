@@ -13,6 +13,11 @@ enum RoutesCheckCommand {
                 + "ends with exit code 65. Warnings alone end with 0, or with 65 if --strict is given.",
             "--for-schema also reports what an app with an older library cannot read: every key and type that is newer "
                 + "than the schema version, with the version that introduced it.",
+            "--aasa, --manifest, and --assetlinks read the association files of an app and compare them with one "
+                + "table: which routes the system never hands to the app, and which links it hands over that no route "
+                + "knows, each with a link. A link is in its usual spelling: characters that a path allows are not "
+                + "percent-encoded. A result that is not proved holds for the links that were tried. assetlinks.json "
+                + "has paths only for Dynamic App Links.",
         ],
         flags: [
             FlagDeclaration("--strict", type: .boolean, "End with exit code 65 also for warnings."),
@@ -22,6 +27,12 @@ enum RoutesCheckCommand {
             FlagDeclaration(
                 "--for-schema", type: .integer(schemaVersions), placeholder: "VERSION",
                 "Check that a library whose newest schema version is VERSION can read the tables."),
+            FlagDeclaration(
+                "--aasa", type: .file, "Compare with an apple-app-site-association file of Apple's universal links."),
+            FlagDeclaration(
+                "--manifest", type: .file, "Compare with the intent filters of an AndroidManifest.xml."),
+            FlagDeclaration(
+                "--assetlinks", type: .file, "Compare with the dynamic rules of an assetlinks.json file."),
             FlagDeclaration("--json", type: .boolean, "Print one JSON object."),
         ],
         settings: .routes,
@@ -37,6 +48,9 @@ enum RoutesCheckCommand {
             CommandExample(
                 line: "linkd routes check my-table.json --for-schema 1",
                 description: "A build of a table that apps of last year read."),
+            CommandExample(
+                line: "linkd routes check config/routes/shop.json --aasa apple-app-site-association",
+                description: "The routes that iOS never hands to the app, and links that no route knows."),
         ],
         run: run)
 
@@ -47,7 +61,7 @@ enum RoutesCheckCommand {
     }()
 
     private static func run(_ call: Invocation) throws(CommandFailure) -> ExitCode {
-        let allowed = try allowed(call.list("allow"))
+        let (allowed, allowedOfFiles) = try allowed(call.list("allow"))
         let schema = call.number("for-schema").map { Int($0) }
         var checked: [CheckedTable] = []
         for path in try LoadedTables.paths(call) {
@@ -56,17 +70,26 @@ enum RoutesCheckCommand {
             checked.append(one)
         }
         let conflicts = TableSet(checked.compactMap(\.table)).conflicts
+        let associations = try associations(call, checked, allowedOfFiles)
         if call.json {
-            printJSON(checked, conflicts, schema, call.console.out)
+            printJSON(checked, conflicts, associations, schema, call.console.out)
         } else {
             printText(checked, schema, call.console.out)
+            associations?.print(on: call.console.out)
         }
         for conflict in conflicts { call.console.warn(Escaping.visible(conflict.text)) }
+        if let note = associations?.note { call.console.note("note: " + Escaping.visible(note)) }
         guard let first = checked.first(where: \.isRefused) else {
-            let warnings = checked.reduce(conflicts.count) { $0 + $1.problems.count }
+            if let path = associations?.refused {
+                throw CommandFailure(
+                    .badData, "association file \(Escaping.visible(path)) cannot be used",
+                    advice: "fix the problems listed above")
+            }
+            let warnings = checked.reduce(conflicts.count + (associations?.warnings ?? 0)) { $0 + $1.problems.count }
             guard call.isOn("strict"), warnings > 0 else { return .success }
+            let subject = associations == nil ? "the tables" : "the table and the association files"
             throw CommandFailure(
-                .badData, "the tables have \(Counts.text(warnings, "warning"))",
+                .badData, "\(subject) have \(Counts.text(warnings, "warning"))",
                 advice: "fix the problems listed above, or ignore a code with --allow CODE")
         }
         let count = checked.count(where: \.isRefused)
@@ -79,18 +102,42 @@ enum RoutesCheckCommand {
             advice: "fix the problems listed above")
     }
 
-    /// Returns the codes to ignore.
+    /// Returns the comparison of the table with association files, or nil if there are none, or the table is refused.
+    ///
+    /// Association files with several tables end with exit code 64.
+    private static func associations(
+        _ call: Invocation, _ checked: [CheckedTable], _ allowed: Set<AssociationProblem.Code>
+    ) throws(CommandFailure) -> AssociationResult? {
+        guard AssociationResult.isWanted(call) else { return nil }
+        guard checked.count == 1 else {
+            throw CommandFailure(
+                .usage, "association files are compared with one table, but there are \(checked.count)",
+                advice: "pass the file of the app's table")
+        }
+        guard let table = checked[0].table, !checked[0].isRefused else { return nil }
+        return try AssociationResult(call, table, allowed: allowed)
+    }
+
+    /// Returns the codes to ignore: those of tables and those of association files.
     ///
     /// A word that is not the code of a warning ends with exit code 64.
-    private static func allowed(_ names: [String]) throws(CommandFailure) -> Set<TableProblem.Code> {
+    private static func allowed(
+        _ names: [String]
+    ) throws(CommandFailure) -> (tables: Set<TableProblem.Code>, files: Set<AssociationProblem.Code>) {
         var codes: Set<TableProblem.Code> = []
+        var codesOfFiles: Set<AssociationProblem.Code> = []
         for name in names {
             if let code = TableProblem.Code.ofWarnings.first(where: { $0.rawValue == name }) {
                 codes.insert(code)
                 continue
             }
-            let known = TableProblem.Code.ofWarnings.map(\.rawValue)
-            let isError = TableProblem.Code(rawValue: name) != nil
+            if let code = AssociationProblem.Code.ofWarnings.first(where: { $0.rawValue == name }) {
+                codesOfFiles.insert(code)
+                continue
+            }
+            let known =
+                TableProblem.Code.ofWarnings.map(\.rawValue) + AssociationProblem.Code.ofWarnings.map(\.rawValue)
+            let isError = TableProblem.Code(rawValue: name) != nil || AssociationProblem.Code(rawValue: name) != nil
             throw CommandFailure(
                 .usage,
                 isError
@@ -99,7 +146,7 @@ enum RoutesCheckCommand {
                 advice: NearestName.of(name, among: known).map { "use `\($0)`" }
                     ?? "use one of \(known.joined(separator: ", "))")
         }
-        return codes
+        return (codes, codesOfFiles)
     }
 
     private static func printText(_ tables: [CheckedTable], _ schema: Int?, _ out: Channel) {
@@ -122,7 +169,8 @@ enum RoutesCheckCommand {
     }
 
     private static func printJSON(
-        _ tables: [CheckedTable], _ conflicts: [TableConflict], _ schema: Int?, _ out: Channel
+        _ tables: [CheckedTable], _ conflicts: [TableConflict], _ associations: AssociationResult?, _ schema: Int?,
+        _ out: Channel
     ) {
         var json = JSONText()
         json.beginObject()
@@ -150,6 +198,7 @@ enum RoutesCheckCommand {
             json.endObject()
         }
         json.endArray()
+        associations?.write(to: &json)
         json.endObject()
         out.line(json.finish())
     }
