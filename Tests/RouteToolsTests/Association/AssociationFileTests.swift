@@ -71,6 +71,8 @@ internal import Testing
         let file = AppleRuleTests.file(#"{"/": "/x"}"#)
         #expect(try AppleFile(Array(file.utf8)).problems.isEmpty)
         #expect(try AppleFile(Array((file + padding).utf8)).problems.map(\.code) == [.size])
+        #expect(AppleAssociation.sizeNote(padding) == nil)
+        #expect(AppleAssociation.sizeNote(padding + " ")?.hasPrefix("the file has 131073 bytes") == true)
         let large = Array(repeating: UInt8(ascii: " "), count: AssociationLimits.maxBytes + 1)
         #expect(code { _ = try AppleFile(large) }?.code == .limit)
         #expect(code { _ = try AssetLinksFile(large) }?.code == .limit)
