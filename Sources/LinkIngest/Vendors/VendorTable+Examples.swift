@@ -2,85 +2,86 @@ internal import ByteStorage
 internal import StrictJSON
 
 extension VendorTable {
-    /// Returns the problems of a file, including those of examples that do not open what they state.
-    package static func problems(of json: [UInt8]) -> [VendorTableProblem] {
+    /// Reads a table and runs its examples.
+    ///
+    /// - Parameter json: The bytes of the file.
+    /// - Returns: The table, or nil if the file is not valid, and the problems with the file and its examples.
+    package static func check(_ json: [UInt8]) -> (table: VendorTable?, problems: [VendorTableProblem]) {
         do throws(VendorTableFailure) {
-            return try VendorTable(json: json).failedExamples(in: json)
+            let table = try VendorTable(json: json)
+            return (table, table.failedExamples(in: json))
         } catch {
-            return error.problems
+            return (nil, error.problems)
         }
     }
 
-    /// Returns a problem for each example that opens something else than it states.
+    /// Returns the problems of a file, including those of its examples.
+    package static func problems(of json: [UInt8]) -> [VendorTableProblem] { check(json).problems }
+
+    /// Returns the differences between the examples and the results of this table.
     private func failedExamples(in json: [UInt8]) -> [VendorTableProblem] {
         var reader = EventReader(vendors: self)
         var problems: [VendorTableProblem] = []
         for vendor in vendors {
             for example in vendor.examples {
-                guard let (offset, expected) = Self.fault(of: example, vendor.id, &reader) else { continue }
-                problems.append(
-                    VendorTableProblem(
-                        code: .example, location: JSONLocation.locate(offset: offset, in: json), expected: expected))
+                for difference in Self.differences(example, of: vendor.id, &reader) {
+                    problems.append(
+                        VendorTableProblem(
+                            code: .example, location: JSONLocation.locate(offset: difference.offset, in: json),
+                            expected: difference.text))
+                }
             }
         }
         return problems
     }
 
-    /// The members of an example that are not compared.
-    private static let inputs = ["payload", "platform", "action"]
+    /// Returns the members of an example that the result of its message does not have.
+    private static func differences(
+        _ example: JSONValue, of vendor: String, _ reader: inout EventReader
+    ) -> [(offset: Int, text: String)] {
+        let found: MessageExplanation
+        switch read(example, &reader) {
+        case .success(let explanation): found = explanation
+        case .failure(let failure):
+            return [(example.offset, "expected a message, found the failure `\(failure.reason.rawValue)`")]
+        }
+        var differences: [(offset: Int, text: String)] = []
+        func compare(_ name: String, _ member: JSONValue?, _ expected: String?, _ actual: String?) {
+            guard let expected, expected != actual else { return }
+            let text = actual.map { $0.isEmpty ? "none" : "`\($0)`" } ?? "none"
+            let wanted = expected.isEmpty ? "no \(name)" : "the \(name) `\(expected)`"
+            differences.append(((member ?? example).offset, "expected \(wanted), found \(text)"))
+        }
+        compare("vendor", nil, vendor, found.vendor)
+        compare("link", example["link"], example["link"]?.string, found.link ?? found.reason)
+        compare("reason", example["reason"], example["reason"]?.string, found.reason ?? found.link)
+        for (name, actual) in [
+            ("pointer", found.pointer), ("message", found.message), ("campaign", found.campaign),
+        ] { compare(name, example[name], example[name]?.string, actual) }
+        let notes = example["notes"]?.array.map { $0.compactMap(\.string).joined(separator: ", ") }
+        compare("notes", example["notes"], notes, found.notes.joined(separator: ", "))
+        return differences
+    }
 
-    /// Returns the offset and the description of the first fault of an example, or nil.
-    private static func fault(
-        of example: JSONValue, _ vendor: String, _ reader: inout EventReader
-    ) -> (offset: Int, expected: String)? {
-        guard let members = example.object, example["payload"]?.object != nil else {
-            return (example.offset, "expected an object with the member `payload`, an object")
+    /// Reads the message of an example as the payload of an event.
+    private static func read(
+        _ example: JSONValue, _ reader: inout EventReader
+    ) -> Result<MessageExplanation, IngestFailure> {
+        var members = ["\"payload\":" + (example["payload"]?.text ?? "{}")]
+        for name in ["payloadType", "action"] {
+            if let value = example[name] { members.append("\"\(name)\":\(value.text)") }
         }
-        guard let found = read(example, &reader) else { return (example.offset, "expected a message") }
-        guard found.vendor == vendor else {
-            return (example.offset, "expected a message of this vendor, found \(found.vendor ?? "none")")
-        }
-        if (example["link"] == nil) == (example["reason"] == nil) {
-            return (example.offset, "expected either `link` or `reason`")
-        }
-        for member in members where !inputs.contains(member.name) {
-            guard let actual = found.member(member.name) else {
-                return (member.value.offset, "expected only members of an example")
+        let platform = example["platform"].map { ",\"platform\":\($0.text)" } ?? ""
+        members.append("\"device\":{\"id\":\"device\"\(platform)}")
+        let event = Array("{\(members.joined(separator: ","))}".utf8)
+        return event.withUnsafeBufferPointer { event in
+            guard reader.readInPlace(value: ByteView(event), key: nil), reader.selectDevice(at: 0) else {
+                return .failure(reader.failure)
             }
-            let stated = member.value.array.map { $0.map { $0.string ?? "" } } ?? [member.value.string ?? ""]
-            if stated != actual { return (member.value.offset, "expected \(actual.joined(separator: ", "))") }
-        }
-        return nil
-    }
-
-    /// Reads the message of an example.
-    private static func read(_ example: JSONValue, _ reader: inout EventReader) -> MessageExplanation? {
-        var device = [JSONMember(name: "id", value: JSONValue(.string("d")))]
-        if let platform = example["platform"] { device.append(JSONMember(name: "platform", value: platform)) }
-        var event = [JSONMember(name: "device", value: JSONValue(.object(device)))]
-        if let action = example["action"] { event.append(JSONMember(name: "action", value: action)) }
-        if let payload = example["payload"] { event.append(JSONMember(name: "payload", value: payload)) }
-        let bytes = Array(JSONValue(.object(event)).text.utf8)
-        return bytes.withUnsafeBufferPointer { bytes in
-            guard reader.readInPlace(value: ByteView(bytes), key: nil), reader.selectDevice(at: 0) else { return nil }
-            return reader.explainMessage()
-        }
-    }
-}
-
-extension MessageExplanation {
-    /// Returns the texts of a property by its name in an example, or nil if there is no such property.
-    fileprivate func member(_ name: String) -> [String]? {
-        switch name {
-        case "link": [link ?? "no link"]
-        case "reason": [reason ?? "a link"]
-        case "pointer": [pointer ?? "no pointer"]
-        case "message": [message ?? "no id"]
-        case "campaign": [campaign ?? "no id"]
-        case "vendor": [vendor ?? "no vendor"]
-        case "others": others
-        case "notes": notes
-        default: nil
+            guard let explanation = reader.explainMessage() else {
+                return .failure(IngestFailure(.missingLink, "expected a push message"))
+            }
+            return .success(explanation)
         }
     }
 }

@@ -30,6 +30,8 @@ package struct VendorTableProblem: Error, Sendable, Equatable {
     package var location: JSONLocation
     /// A description of the expected value.
     package var expected: String
+    /// The known name that a misspelled one most likely means, or nil.
+    package var nearest: String?
 }
 
 /// The problems of a file that is not a valid vendor table, at least one.

@@ -1,3 +1,4 @@
+internal import LinkCoordinator
 internal import StrictJSON
 
 /// A reader of the file `vendors.json`, which collects all problems.
@@ -10,11 +11,13 @@ struct VendorTableReader {
     static let mostItems = 64
     static let mostEmbedded = 8
     static let mostNameBytes = 64
+    static let mostProblems = 100
 
     private struct Found {
         var code: VendorTableProblem.Code
         var offset: Int
         var expected: String
+        var nearest: String?
     }
 
     private let file: [UInt8]
@@ -46,14 +49,18 @@ struct VendorTableReader {
         found.enumerated().sorted { ($0.element.offset, $0.offset) < ($1.element.offset, $1.offset) }.map { item in
             VendorTableProblem(
                 code: item.element.code, location: JSONLocation.locate(offset: item.element.offset, in: file),
-                expected: item.element.expected)
+                expected: item.element.expected, nearest: item.element.nearest)
         }
     }
 
-    mutating func add(_ code: VendorTableProblem.Code, _ offset: Int, _ expected: String) {
+    /// Adds a problem, unless there are very many already.
+    mutating func add(
+        _ code: VendorTableProblem.Code, _ offset: Int, _ expected: String, nearest: String? = nil
+    ) {
+        guard found.count < Self.mostProblems else { return }
         // The descriptions of numbered buttons are read once per number.
         if number != nil, found.contains(where: { $0.offset == offset && $0.code == code }) { return }
-        found.append(Found(code: code, offset: offset, expected: expected))
+        found.append(Found(code: code, offset: offset, expected: expected, nearest: nearest))
     }
 
     private mutating func vendors(_ value: JSONValue) -> [VendorSource] {
@@ -87,6 +94,7 @@ struct VendorTableReader {
             add(.badValue, value["forms"]?.offset ?? 0, "expected at least one form")
         }
         let examples = items(value["examples"], "examples")
+        for example in examples { checkExample(example) }
         guard let id, let name else { return nil }
         return VendorSource(id: id, name: name, sources: sources, forms: forms, examples: examples)
     }
@@ -104,7 +112,9 @@ struct VendorTableReader {
         let known = required + optional
         for member in object where !known.contains(member.name) {
             let names = known.sorted().map { "`\($0)`" }.joined(separator: ", ")
-            add(.unknownMember, member.value.offset, "expected only the members \(names)")
+            add(
+                .unknownMember, member.value.offset, "expected only the members \(names)",
+                nearest: NearestName.of(member.name, among: known))
         }
         for name in required where value[name] == nil {
             add(.missingMember, value.offset, "expected the member `\(name)`")
