@@ -55,7 +55,9 @@ extension Resolver {
     }
 
     /// Selects the route at the table's pointer, or returns nil if there is none.
-    private mutating func readPayloadRoute() throws(Rejection) -> Selection? {
+    ///
+    /// The pointers must have been read before, which `findPayloadLink` does.
+    package mutating func readPayloadRoute() throws(Rejection) -> Selection? {
         guard tableData.payloadRoute >= 0 else { return nil }
         for root in 0..<record.payload.roots {
             guard let id = string(number(tableData.payloadRoute), in: root) else { continue }

@@ -59,8 +59,12 @@ extension Explanation {
                     "\(nearest.route)  \(nearest.pattern)  \(Self.mismatchText(nearest.mismatches, only: true))")
             }
         }
-        if decision.reason == .noLink {
+        switch decision.reason {
+        case .noLink? where !listed.isEmpty:
             page.line("because", "the payload contains neither a link nor a route at the table's pointers")
+        case .opensApp?: page.line("because", "the message or its button only opens the app")
+        case .needsResolution?: page.line("because", "only the platform of the short link knows its destination")
+        default: break
         }
         for (index, one) in suggestions.enumerated() {
             let isLink = input != nil

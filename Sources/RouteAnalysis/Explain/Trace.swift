@@ -34,16 +34,24 @@ extension Tracer {
         case .path:
             _ = try resolver.readPath(request.pointee.text)
             return true
+        // The link is one of a link platform, without a destination.
+        case .link where request.pointee.found.kind != .unknown: return false
         case .link: try readLink(request.pointee.text, into: &explanation)
+        case .payload where request.pointee.tapped.kind != .unknown:
+            guard request.pointee.tapped.kind == .link else { return false }
+            try readLink(request.pointee.tapped.link, into: &explanation)
         case .payload:
-            let link = try resolver.findPayloadLink()
+            var link = try resolver.findPayloadLink()
             if link.isEmpty {
                 phase = .select
                 let payload = table.source.payload
                 explanation.listed = payload.link.map(\.value.text) + [payload.route].compactMap { $0?.value.text }
-                guard try resolver.readPayload() != nil else { return false }
+                let selection = try resolver.readPayloadRoute()
+                guard selection != nil || request.pointee.found.kind == .link else { return false }
                 explanation.listed = []
-                return true
+                if selection != nil { return true }
+                phase = .normalize
+                link = request.pointee.found.link
             }
             try readLink(link, into: &explanation)
         case .route:
