@@ -16,7 +16,8 @@ internal import Testing
             "shop@1+", "coordinator-demo@7+", "trips-calendar@3+", "easydev991@1+", "content-flow@1+",
             "home > feed > catalog > list > item", "content > sheet [sheet]", "calendar > list > details",
             "dead letters", "null_value", "bad_json", "records became", "linkd topics create -b localhost:9092",
-            "processed exactly once",
+            "processed exactly once", "push: OneSignal on Android: custom is JSON text", "push: Braze on Android",
+            "none open_app", "none needs_resolution",
         ] { #expect(result.out.contains(words), "\(words)") }
         #expect(!result.out.contains("\u{1B}"))
         #expect(result.err.split(separator: "\n").count == 1, "\(result.err)")

@@ -35,6 +35,7 @@ private struct Demo {
     private let call: Invocation
     private let keep: Bool
     private let tables: [RouteTable]
+    private let vendors: LoadedVendors
     private let samples: [SampleRecord]
     private let settings: Settings
 
@@ -54,8 +55,9 @@ private struct Demo {
             tables.append(table)
         }
         self.tables = tables
+        vendors = try LoadedVendors(settings, files, on: call.console)
         samples = try SampleRecord.all(
-            files, EventCheck(settings, fixedKey: nil, fallbackKey: Array("d-0042".utf8)))
+            files, EventCheck(settings, vendors, fixedKey: nil, fallbackKey: Array("d-0042".utf8)))
     }
 
     func run() throws(CommandFailure) -> ExitCode {
@@ -126,7 +128,9 @@ private struct Demo {
             Platform.sleep(milliseconds: 60_000)
             worker.stop()
         }?.detach()
-        let outcome = worker.run(tables: TableSet(tables), limits: IngestLimits(settings), passthrough: [])
+        let outcome = worker.run(
+            tables: TableSet(tables), limits: IngestLimits(settings), passthrough: [], vendors: vendors.table,
+            platforms: vendors.platforms)
         if let exit = outcome.exit {
             throw CommandFailure(ExitCode(rawValue: exit.code.rawValue), exit.reason, advice: exit.advice)
         }

@@ -70,8 +70,9 @@ private struct ProduceJob {
     init(_ call: Invocation) throws(CommandFailure) {
         self.call = call
         settings = try call.settings()
+        let vendors = try LoadedVendors(settings, ShippedFiles(environment: call.environment), on: call.console)
         check = EventCheck(
-            settings, fixedKey: call.text("key").map { Array($0.utf8) },
+            settings, vendors, fixedKey: call.text("key").map { Array($0.utf8) },
             fallbackKey: call.text("device").map { Array($0.utf8) })
         headers = call.pairs("header").map { RecordHeader(name: Array($0.key.utf8), value: Array($0.value.utf8)) }
         format = InputFormat(rawValue: call.text("format") ?? "auto") ?? .auto

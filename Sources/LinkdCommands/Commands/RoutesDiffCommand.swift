@@ -34,6 +34,7 @@ enum RoutesDiffCommand {
                 "Changes that end with exit code 1."),
             FlagDeclaration("--json", type: .boolean, "Print one JSON object, with one object per cause."),
         ],
+        settings: .diff,
         operands: OperandDeclaration(name: "OLD NEW", help: "The files of the two tables.", count: 2...2),
         examples: [
             CommandExample(
@@ -99,8 +100,10 @@ enum RoutesDiffCommand {
     private static func compareTraffic(
         _ path: String, _ call: Invocation, _ old: RouteTable, _ new: RouteTable
     ) throws(CommandFailure) -> DifferenceReport {
+        let vendors = try LoadedVendors(
+            call.settings(), ShippedFiles(environment: call.environment), on: call.console)
         let source = try ByteSource(path: path)
-        let reader = TrafficReader(old: old, new: new)
+        let reader = TrafficReader(old: old, new: new, vendors)
         try source.forEachLine(limit: TrafficReader.limit, request: "Type links or events", on: call.console) {
             reader.add($0)
         }

@@ -59,8 +59,10 @@ enum WorkerCommand {
         let worker = Worker(configuration, log: log, handlesSignals: true)
         worker.watch()
         let tables = try loadTables(settings, log)
+        let vendors = try loadVendors(settings, ShippedFiles(environment: call.environment), log)
         let outcome = worker.run(
-            tables: TableSet(tables), limits: IngestLimits(settings), passthrough: settings.list("passthrough"))
+            tables: TableSet(tables), limits: IngestLimits(settings), passthrough: settings.list("passthrough"),
+            vendors: vendors.table, platforms: vendors.platforms)
         if let format = configuration.report { call.console.out.line(outcome.report.text(format)) }
         return ExitCode(rawValue: outcome.code)
     }
@@ -87,6 +89,32 @@ enum WorkerCommand {
             LogEntry(
                 .info, "table.loaded", "tables loaded", [LogField("tables", .list(loaded.tables.map(\.identity)))]))
         return loaded.tables
+    }
+
+    private static func loadVendors(
+        _ settings: Settings, _ shipped: ShippedFiles, _ log: Log
+    ) throws(CommandFailure) -> LoadedVendors {
+        let loaded = try LoadedVendors(settings, shipped) { file, problem in
+            var fields = [
+                LogField("file", .text(file)), LogField("line", .count(problem.location.line)),
+                LogField("column", .count(problem.location.column)), LogField("code", .text(problem.code)),
+            ]
+            if let suggestion = problem.suggestion { fields.append(LogField("advice", .text(suggestion))) }
+            log.log(LogEntry(.error, "vendors.refused", problem.message, fields))
+        }
+        for file in loaded.missing {
+            log.log(
+                LogEntry(
+                    .warning, "vendors.loaded", "\(file), which comes with linkd, was not found",
+                    [LogField("advice", .text("set LINKD_HOME to the directory that contains it"))]))
+        }
+        if !loaded.paths.isEmpty {
+            log.log(
+                LogEntry(
+                    .info, "vendors.loaded", "vendors and link platforms loaded",
+                    [LogField("files", .list(loaded.paths))]))
+        }
+        return loaded
     }
 
     private static func logLevel(_ settings: Settings) -> LogLevel {

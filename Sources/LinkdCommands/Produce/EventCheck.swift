@@ -13,11 +13,12 @@ final class EventCheck {
     private var reader: EventReader
 
     /// Creates a check with the limits of a worker.
-    init(_ settings: Settings, fixedKey: [UInt8]?, fallbackKey: [UInt8]?) {
+    init(_ settings: Settings, _ vendors: LoadedVendors, fixedKey: [UInt8]?, fallbackKey: [UInt8]?) {
         self.fixedKey = fixedKey
         self.fallbackKey = fallbackKey
         reader = EventReader(
-            limits: IngestLimits(settings), passthrough: settings.list("passthrough"))
+            limits: IngestLimits(settings), passthrough: settings.list("passthrough"), vendors: vendors.table,
+            platforms: vendors.platforms)
     }
 
     /// Returns the key of an event, or nil for an event without a device.

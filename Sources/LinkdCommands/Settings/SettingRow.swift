@@ -9,15 +9,20 @@ struct CommandSet: OptionSet, Sendable {
     static let resolve = CommandSet(rawValue: 1 << 4)
     static let routes = CommandSet(rawValue: 1 << 5)
     static let config = CommandSet(rawValue: 1 << 6)
+    static let vendors = CommandSet(rawValue: 1 << 7)
+    static let diff = CommandSet(rawValue: 1 << 8)
 
     /// The commands that connect to a broker, and `config`, which shows their settings.
     static let connecting: CommandSet = [.worker, .produce, .inspect, .topics, .config]
+
+    /// The commands that read push messages, and those that show how they are read.
+    static let reading: CommandSet = [.worker, .produce, .resolve, .vendors, .diff, .config]
 
     /// The names of the commands, for the reference.
     var names: [String] {
         let all: [(CommandSet, String)] = [
             (.worker, "worker"), (.produce, "produce"), (.inspect, "inspect"), (.topics, "topics"),
-            (.resolve, "resolve"), (.routes, "routes"),
+            (.resolve, "resolve"), (.routes, "routes"), (.vendors, "vendors"), (.diff, "routes diff"),
         ]
         return all.filter { contains($0.0) }.map(\.1)
     }

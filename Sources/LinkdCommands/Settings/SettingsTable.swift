@@ -59,6 +59,13 @@ enum SettingsTable {
             flags: ["--table"], [.worker, .resolve, .routes, .config], bounds: "64MiB each",
             "Route tables, one file each."),
         SettingRow(
+            "vendors", .file, default: .none(description: "the shipped `vendors.json`"), .reading, bounds: "16MiB",
+            "Vendor table, by which push messages of vendors are recognized and read. It replaces the shipped one."),
+        SettingRow(
+            "link.platforms", .file, default: .none(description: "the shipped `link-platforms.json`"), .reading,
+            bounds: "16MiB",
+            "Rules by which a link is taken out of the link of a link platform. They replace the shipped ones."),
+        SettingRow(
             "passthrough", .texts(count: 0...16, bytes: 1...128), default: .none(description: "none"),
             [.worker, .config], bounds: "4KiB of values in one event",
             "Members of an event to copy into the decision's `context`."),

@@ -19,9 +19,11 @@ final class TrafficReader {
     static let limit = EventInput.limit
 
     /// Creates a comparison of two tables.
-    init(old: RouteTable, new: RouteTable) {
-        self.old = RecordProcessor(tables: TableSet([old]))
-        self.new = RecordProcessor(tables: TableSet([new]))
+    init(old: RouteTable, new: RouteTable, _ vendors: LoadedVendors) {
+        self.old = RecordProcessor(
+            tables: TableSet([old]), vendors: vendors.table, platforms: vendors.platforms)
+        self.new = RecordProcessor(
+            tables: TableSet([new]), vendors: vendors.table, platforms: vendors.platforms)
     }
 
     /// Compares the decisions of a line: a link or an event, optionally with a tab and the number of its occurrences.
