@@ -10,7 +10,8 @@ enum CommandIndex {
         DemoCommand.command, WorkerCommand.command, ProduceCommand.command, InspectCommand.command,
         ResolveCommand.command, RoutesCheckCommand.command, RoutesListCommand.command, RoutesExplainCommand.command,
         RoutesGraphCommand.command, RoutesDocsCommand.command, RoutesExportCommand.command,
-        RoutesCoverageCommand.command, RoutesDiffCommand.command,
+        RoutesCoverageCommand.command, RoutesDiffCommand.command, VendorsCheckCommand.command,
+        VendorsListCommand.command,
         TopicsCreateCommand.command, TopicsCheckCommand.command, ConfigCommand.command,
     ]
 }

@@ -1,0 +1,124 @@
+internal import RouteTools
+internal import LinkIngest
+internal import StrictJSON
+
+/// `linkd vendors list`: prints the vendors and the link platforms.
+enum VendorsListCommand {
+    static let command = Command(
+        path: ["vendors", "list"],
+        summary: "List the vendors and the link platforms",
+        discussion: [
+            "Vendors are listed in the order of their precedence, with the surfaces that are read (the messages of "
+                + "apple, android, and web devices, and whole records), and the kinds of envelopes of whole records. "
+                + "`--json` adds the sources from which each row was made."
+        ],
+        flags: [FlagDeclaration("--json", type: .boolean, "Print one JSON object.")],
+        settings: .vendors,
+        operands: .vendors,
+        examples: [
+            CommandExample(line: "linkd vendors list", description: "The files that come with linkd."),
+            CommandExample(line: "linkd vendors list my-vendors.json --json", description: "One table, as JSON."),
+        ],
+        run: run)
+
+    private static func run(_ call: Invocation) throws(CommandFailure) -> ExitCode {
+        var files: [CheckedVendors] = []
+        for path in try LoadedVendors.paths(call) {
+            let checked = try CheckedVendors(path: path)
+            if checked.isRefused { throw LoadedVendors.refusal(checked, advice: "see") }
+            files.append(checked)
+        }
+        if call.json { printJSON(files, call.console.out) } else { printText(files, call.console.out) }
+        return .success
+    }
+
+    private static func printText(_ files: [CheckedVendors], _ out: Channel) {
+        for (index, checked) in files.enumerated() {
+            if index > 0 { out.line() }
+            let file = out.style.paint(Escaping.visible(checked.path), .dim)
+            out.line(out.style.heading(checked.rowsText) + "  " + file)
+            var table: TextTable
+            switch checked.rules {
+            case .vendors(let vendors):
+                table = TextTable([("ID", .left), ("NAME", .left), ("SURFACES", .left), ("ENVELOPES", .left)])
+                for vendor in vendors?.vendors ?? [] { table.add(cells(vendor)) }
+            case .platforms:
+                table = TextTable([("ID", .left), ("NAME", .left), ("HOSTS", .left)])
+                for row in checked.rows { table.add(cells(platform: row)) }
+            }
+            for line in table.lines(style: out.style) { out.line(line) }
+        }
+    }
+
+    private static func cells(_ vendor: VendorSource) -> [TextTable.Cell] {
+        [
+            TextTable.Cell(vendor.id, .name), TextTable.Cell(Escaping.visible(vendor.name)),
+            TextTable.Cell(vendor.surfaces.joined(separator: ", ")),
+            TextTable.Cell(vendor.envelopes.joined(separator: ", ")),
+        ]
+    }
+
+    private static func cells(platform: JSONValue) -> [TextTable.Cell] {
+        let hosts = hosts(platform)
+        let shown = hosts.prefix(4).joined(separator: ", ") + (hosts.count > 4 ? ", …" : "")
+        return [
+            TextTable.Cell(platform["id"]?.string ?? "", .name),
+            TextTable.Cell(Escaping.visible(platform["name"]?.string ?? "")), TextTable.Cell(Escaping.visible(shown)),
+        ]
+    }
+
+    /// Returns the hosts of a platform's links, each once.
+    private static func hosts(_ platform: JSONValue) -> [String] {
+        var hosts: [String] = []
+        for rule in platform["rules"]?.array ?? [] {
+            for host in rule["hosts"]?.array?.compactMap(\.string) ?? [] where !hosts.contains(host) {
+                hosts.append(host)
+            }
+        }
+        return hosts
+    }
+
+    private static func printJSON(_ files: [CheckedVendors], _ out: Channel) {
+        var json = JSONText()
+        json.beginObject()
+        json.beginArray("vendors")
+        for checked in files {
+            guard case .vendors(let table) = checked.rules else { continue }
+            for vendor in table?.vendors ?? [] {
+                json.beginObject()
+                json.text("id", vendor.id)
+                json.text("name", vendor.name)
+                json.texts("surfaces", vendor.surfaces)
+                json.texts("envelopes", vendor.envelopes)
+                json.texts("sources", vendor.sources)
+                json.text("file", checked.path)
+                json.endObject()
+            }
+        }
+        json.endArray()
+        json.beginArray("platforms")
+        for checked in files {
+            guard case .platforms = checked.rules else { continue }
+            for row in checked.rows {
+                json.beginObject()
+                json.text("id", row["id"]?.string)
+                json.text("name", row["name"]?.string)
+                json.texts("hosts", hosts(row))
+                json.texts("sources", row["sources"]?.array?.compactMap(\.string) ?? [])
+                json.text("file", checked.path)
+                json.endObject()
+            }
+        }
+        json.endArray()
+        json.endObject()
+        out.line(json.finish())
+    }
+}
+
+extension VendorSource {
+    /// The names of the bodies that the vendor's forms read.
+    fileprivate var surfaces: [String] { forms.reduce(into: VendorSurfaces()) { $0.formUnion($1.surfaces) }.names }
+
+    /// The kinds of the events and send requests that are whole records.
+    fileprivate var envelopes: [String] { forms.compactMap { $0.record?.envelope } }
+}
