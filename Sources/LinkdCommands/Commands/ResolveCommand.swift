@@ -16,8 +16,9 @@ enum ResolveCommand {
                 + "`--json` prints the exact bytes of each decision, one line per device, without the members that the "
                 + "worker adds. An input that a worker would turn into a dead letter is printed as one, and the exit "
                 + "code is 65.",
-            "With `--explain`, a refused table is used too if it can be compiled, so that you can explain the example "
-                + "link of a problem.",
+            "`--explain` also says which envelope and vendor of a push message were recognized, by which marks, and "
+                + "where the link was found. With it, a refused table is used too if it can be compiled, so that "
+                + "you can explain the example link of a problem.",
         ],
         flags: [
             FlagDeclaration(
@@ -62,15 +63,16 @@ private final class ResolveJob {
     init(_ call: Invocation) throws(CommandFailure) {
         let device = try DeviceFlag.object(call.text("device"))
         let settings = try call.settings()
-        let tables = try LoadedTables(
-            settings, shipped: ShippedFiles(environment: call.environment), toExplain: call.isOn("explain"),
-            on: call.console)
+        let shipped = ShippedFiles(environment: call.environment)
+        let tables = try LoadedTables(settings, shipped: shipped, toExplain: call.isOn("explain"), on: call.console)
+        let vendors = try LoadedVendors(settings, shipped, on: call.console)
         self.call = call
         self.device = device
         view = DecisionView(style: call.console.out.style)
         let set = TableSet(tables.tables)
-        processor = RecordProcessor(tables: set, limits: IngestLimits(settings))
-        explainer = Explainer(set, limits: IngestLimits(settings))
+        processor = RecordProcessor(
+            tables: set, limits: IngestLimits(settings), vendors: vendors.table, platforms: vendors.platforms)
+        explainer = Explainer(set, limits: IngestLimits(settings), vendors)
     }
 
     func run() throws(CommandFailure) -> ExitCode {
@@ -96,8 +98,8 @@ private final class ResolveJob {
         arena.reset()
         let value = event(input)
         var decisions: [(device: String, json: [UInt8])] = []
-        var explanations: [Explanation] = []
-        var unclaimed: [(table: RouteTable, explanation: Explanation)] = []
+        var explanations: [Explainer.DeviceExplanation] = []
+        var unclaimed = Explainer.UnclaimedEvent()
         let cause = value.withUnsafeBufferPointer { value in
             // A bare link needs a key for its device. An event has its own device.
             let key: ByteView? = value.first == UInt8(ascii: "{") ? nil : ByteView("device")
@@ -118,7 +120,7 @@ private final class ResolveJob {
         for (index, decision) in decisions.enumerated() {
             let explanation = index < explanations.count ? explanations[index] : nil
             if call.json {
-                printJSON(explanation?.decisionJSON ?? decision.json)
+                printJSON(explanation?.json ?? decision.json)
             } else {
                 printDecision(decision.json, explanation, of: decisions.count > 1 ? decision.device : nil)
             }
@@ -155,7 +157,9 @@ private final class ResolveJob {
         return Array(json.finish().utf8)
     }
 
-    private func printDecision(_ bytes: [UInt8], _ explanation: Explanation?, of device: String?) {
+    private func printDecision(
+        _ bytes: [UInt8], _ explanation: Explainer.DeviceExplanation?, of device: String?
+    ) {
         guard let json = try? JSONValue.parse(bytes, maxDepth: 512) else { return }
         let out = call.console.out
         let route = json["route"]?.string.map { "  " + Escaping.visible($0) } ?? ""
@@ -163,7 +167,8 @@ private final class ResolveJob {
         let owner = device.map { Escaping.visible($0) + "  " } ?? ""
         out.line("  " + owner + view.outcome(json) + route + table)
         if let explanation {
-            for line in explanation.text.split(separator: "\n") { out.line("    " + Escaping.visible(String(line))) }
+            let text = explanation.decision.text.split(separator: "\n").map(String.init)
+            for line in explanation.envelope.lines + text { out.line("    " + Escaping.visible(line)) }
             return
         }
         let summary = view.summary(json)
@@ -178,9 +183,10 @@ private final class ResolveJob {
 
     /// Prints a dead letter, as JSON in the form `{"dead_letter":{"reason","stage","pointer","detail"}}`.
     ///
-    /// The pointer is null if no member is at fault. With `--explain`, the member `tables` follows.
+    /// The pointer is null if no member is at fault. With `--explain`, the members `envelope` and `tables` follow if no
+    /// table claims the link.
     private func printDeadLetter(
-        _ cause: DeadLetterCause, _ input: [UInt8], _ unclaimed: [(table: RouteTable, explanation: Explanation)]
+        _ cause: DeadLetterCause, _ input: [UInt8], _ unclaimed: Explainer.UnclaimedEvent
     ) {
         let out = call.console.out
         guard call.json else {
@@ -188,8 +194,9 @@ private final class ResolveJob {
             out.line(
                 "  " + view.style.paint("dead letter", .bad) + "  \(cause.reason.rawValue) (\(cause.reason.stage))")
             out.line("    " + Escaping.visible(cause.detail + (cause.pointer.map { " at " + $0 } ?? "")))
-            for (table, explanation) in unclaimed { printUnclaimed(table, explanation) }
-            if call.isOn("explain"), cause.reason == .applicationUnknown, unclaimed.isEmpty {
+            for line in unclaimed.envelope?.lines ?? [] { out.line("    " + Escaping.visible(line)) }
+            for (table, explanation) in unclaimed.tables { printUnclaimed(table, explanation) }
+            if call.isOn("explain"), cause.reason == .applicationUnknown, unclaimed.tables.isEmpty {
                 out.line("    applications of the tables: " + Escaping.visible(list(explainer.applications)))
             }
             return
@@ -201,9 +208,10 @@ private final class ResolveJob {
         json.text("stage", cause.reason.stage)
         json.text("pointer", cause.pointer)
         json.text("detail", cause.detail)
-        if !unclaimed.isEmpty {
+        unclaimed.envelope?.write("envelope", to: &json)
+        if !unclaimed.tables.isEmpty {
             json.beginArray("tables")
-            for (table, explanation) in unclaimed {
+            for (table, explanation) in unclaimed.tables {
                 json.beginObject()
                 json.text("table", table.identity)
                 json.raw("explain", explanation.json)

@@ -11,16 +11,22 @@ final class Explainer {
     private var resolver = Resolver()
     private let tables: TableSet
 
+    /// The explanation for one device: the decision of a table, and the envelope in which the request was found.
+    struct DeviceExplanation {
+        var decision: Explanation
+        var envelope: EnvelopeTrace
+    }
+
     /// Creates an explainer for a set of tables.
-    init(_ tables: TableSet, limits: IngestLimits) {
+    init(_ tables: TableSet, limits: IngestLimits, _ vendors: LoadedVendors) {
         self.tables = tables
-        reader = EventReader(limits: limits)
+        reader = EventReader(limits: limits, vendors: vendors.table, platforms: vendors.platforms)
     }
 
     /// Returns an explanation for each device of an event, or an empty array if there is no decision.
-    func explain(value: ByteView, key: ByteView?) -> [Explanation] {
+    func explain(value: ByteView, key: ByteView?) -> [DeviceExplanation] {
         guard reader.readInPlace(value: value, key: key) else { return [] }
-        var explanations: [Explanation] = []
+        var explanations: [DeviceExplanation] = []
         let event = reader.eventPointer
         let device = reader.devicePointer
         for index in 0..<event.pointee.deviceCount {
@@ -31,29 +37,51 @@ final class Explainer {
             guard let chosen = try? tables.table(application: application, request: request, using: &resolver),
                 let table = tables.tables.first(where: { $0.compiled.handle == chosen })
             else { return [] }
-            explanations.append(table.explain(request, facts))
+            let trace = envelope(EnvelopeTrace.tablePointer(in: request.pointee, of: table))
+            // As in the record processor, a link at a pointer of the table can be one of a link platform.
+            if reader.unwrapsLinks, request.pointee.form == .payload, request.pointee.tapped.kind == .unknown {
+                guard let link = try? resolver.pointerLink(request, table: chosen, keepsReadings: false) else {
+                    return []
+                }
+                if !link.isEmpty { reader.openLink(link) }
+            }
+            explanations.append(DeviceExplanation(decision: table.explain(request, facts), envelope: trace))
         }
         return explanations
     }
 
+    /// Returns the envelope of the record for the selected device.
+    private func envelope(_ tablePointer: String?) -> EnvelopeTrace {
+        EnvelopeTrace(
+            kind: reader.envelope, cloudEvents: reader.cloudEventsMode, message: reader.explainMessage(),
+            tablePointer: tablePointer)
+    }
+
+    /// The explanations of each table for an event that no table claims, and the envelope of the event.
+    struct UnclaimedEvent {
+        /// The envelope, or nil if there is no explanation.
+        var envelope: EnvelopeTrace?
+        /// The tables, those with suggestions first.
+        var tables: [(table: RouteTable, explanation: Explanation)] = []
+    }
+
     /// Returns the explanations of each table for an event that no table claims.
-    ///
-    /// Explanations with suggestions come first.
-    func unclaimed(value: ByteView, key: ByteView?) -> [(table: RouteTable, explanation: Explanation)] {
-        guard reader.readInPlace(value: value, key: key) else { return [] }
+    func unclaimed(value: ByteView, key: ByteView?) -> UnclaimedEvent {
+        guard reader.readInPlace(value: value, key: key) else { return UnclaimedEvent() }
         let event = reader.eventPointer
         guard reader.selectDevice(at: 0), !event.pointee.hasApplication, let request = event.pointer(to: \.request),
             let facts = reader.devicePointer.pointer(to: \.facts),
             request.pointee.form == .link || request.pointee.form == .payload
-        else { return [] }
+        else { return UnclaimedEvent() }
         let all = tables.tables.map { (table: $0, explanation: $0.explain(request, facts)) }
         // Tables with suggestions come first, then those with the scheme of the link.
         func rank(_ explanation: Explanation) -> Int {
             (explanation.suggestions.isEmpty ? 2 : 0) + (explanation.decision.reason == .scheme ? 1 : 0)
         }
-        return all.enumerated().sorted { a, b in
+        let sorted = all.enumerated().sorted { a, b in
             (rank(a.element.explanation), a.offset) < (rank(b.element.explanation), b.offset)
-        }.map(\.element)
+        }
+        return UnclaimedEvent(envelope: envelope(nil), tables: sorted.map(\.element))
     }
 
     /// The applications that the tables list.
