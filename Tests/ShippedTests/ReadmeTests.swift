@@ -72,6 +72,21 @@ import Testing
         }
     }
 
+    @Test("The README names every vendor and link platform", arguments: [("vendors", 17), ("platforms", 4)])
+    func vendors(kind: String, count: Int) throws {
+        let file = kind == "vendors" ? "vendors" : "link-platforms"
+        let data = try Data(contentsOf: Checkout.root.appending(path: "config/\(file).json"))
+        let table = try #require(JSONSerialization.jsonObject(with: data) as? [String: Any])
+        let names = try #require(table[kind] as? [[String: Any]]).compactMap { $0["name"] as? String }
+        #expect(names.count >= count)
+        let readme = try String(contentsOf: Checkout.root.appending(path: "README.md"), encoding: .utf8)
+        let words = Set(readme.split { !$0.isLetter })
+        for name in names {
+            let missing = name.split { !$0.isLetter }.filter { !words.contains($0) }
+            #expect(missing == [], "\(name)")
+        }
+    }
+
     @Test("Links between documents refer to existing files")
     func targets() throws {
         var missing: [String] = []
