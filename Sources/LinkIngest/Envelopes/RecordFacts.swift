@@ -39,6 +39,17 @@ extension VendorReader {
         return -1
     }
 
+    /// Returns a Boolean value that indicates whether devices of the request can be beyond the limit of values.
+    ///
+    /// - Parameter list: The array of the devices, or -1.
+    mutating func isCut(_ list: Int32, of form: Int32) -> Bool {
+        if list >= 0 { return tape.nodes[Int(list)].isCut }
+        let places = image.forms[Int(form)].record.devices
+        if !tape.isCut || places.isEmpty { return false }
+        for place in places where value(place) >= 0 { return false }
+        return true
+    }
+
     /// Returns a Boolean value that indicates whether the request is for devices that it does not name.
     mutating func isBroadcast(_ form: Int32) -> Bool { holds(image.forms[Int(form)].record.broadcast) }
 

@@ -160,6 +160,7 @@ extension EventReader {
         event.action = messages.vendors.action(of: form)
         messages.setPlatform(messages.vendors.platform(of: form))
         let list = messages.vendors.devices(of: form)
+        if messages.vendors.isCut(list, of: form) { return Self.cutList }
         if list >= 0 { return useList(list) }
         if key != nil {
             if let fault = useKey(key) { return fault }
@@ -179,6 +180,12 @@ extension EventReader {
         return messages.vendors.isBroadcast(form)
             ? Fault(reason: .untargetable, detail: "expected a key with a message to many devices", offset: -1)
             : Fault(reason: .missingDevice, detail: "expected a key, or a member with the device", offset: -1)
+    }
+
+    private static var cutList: Fault {
+        Fault(
+            reason: .badDevice, detail: "expected the devices among the first 16384 values of the record",
+            offset: -1)
     }
 
     /// Uses the ids in an array as the devices of the event.

@@ -35,7 +35,7 @@ extension EventReader {
     /// It describes the rules of the vendor table only. The pointers of a route table can lead to another link.
     package mutating func explainMessage() -> MessageExplanation? {
         guard case .payload = eventPointer.pointee.request.form else { return nil }
-        return messages.explain(devicePointer.pointee.facts.platform)
+        return messages.explain(devicePointer.pointee.facts.platform, action: eventPointer.pointee.action)
     }
 
     /// The kind of the record: `native` for an event, `url` for a bare link, or that of its push message.
@@ -54,8 +54,10 @@ extension EventReader {
 
 extension MessageReader {
     /// Returns an explanation of the message for devices of a platform that was read before.
-    mutating func explain(_ platform: ByteView) -> MessageExplanation? {
-        guard let push, let reading = reading(for: PlatformClass(platform)) else { return nil }
+    mutating func explain(_ platform: ByteView, action: ByteView) -> MessageExplanation? {
+        guard let push, isRead(PlatformClass(platform)) else { return nil }
+        // The nodes of the first reading are gone if a device of another class was read after it.
+        let reading = vendors.read(vendors.message(push, for: PlatformClass(platform), action: action))
         var result = MessageExplanation(envelope: envelope(of: push))
         result.recordNotes = (0..<recordNotes).map { vendors.notes[$0].string }
         for index in reading.firstNote..<reading.firstNote + reading.allNotes {

@@ -29,7 +29,6 @@ struct MessageReader: ~Copyable {
 
     /// The reading for a class of devices.
     private struct Reading: BitwiseCopyable {
-        var reading = VendorReading()
         var tapped = RequestOpening()
         var body = RequestOpening()
         var firstNote = 0
@@ -127,6 +126,7 @@ struct MessageReader: ~Copyable {
     /// Returns false if there is none.
     mutating func detectRecord(allowsCloudEvents: Bool, _ type: PayloadType?) -> Bool {
         push = vendors.detectRecord(allowsCloudEvents: allowsCloudEvents, type)
+        vendors.tape.mark()
         recordNotes = vendors.noteCount
         return push != nil
     }
@@ -134,6 +134,7 @@ struct MessageReader: ~Copyable {
     /// Detects the envelope of the open text, which is the payload of an event.
     mutating func detectPayload(_ type: PayloadType?) {
         push = vendors.detectPayload(type)
+        vendors.tape.mark()
         recordNotes = vendors.noteCount
     }
 
@@ -169,7 +170,6 @@ struct MessageReader: ~Copyable {
     ) -> Reading {
         var result = Reading()
         let reading = vendors.read(vendors.message(push, for: platform, action: action))
-        result.reading = reading
         result.firstNote = notes.count
         append(0..<recordNotes)
         append(reading.firstNote..<reading.firstNote + reading.earlyNotes)
@@ -182,10 +182,8 @@ struct MessageReader: ~Copyable {
         return result
     }
 
-    /// Returns the reading for a class of devices, or nil if no device of the class was selected.
-    func reading(for platform: PlatformClass) -> VendorReading? {
-        known & 1 << platform.rawValue != 0 ? readings[Int(platform.rawValue)].reading : nil
-    }
+    /// Returns a Boolean value that indicates whether the message was read for a class of devices.
+    func isRead(_ platform: PlatformClass) -> Bool { known & 1 << platform.rawValue != 0 }
 
     /// Adds notes of the vendor reader.
     private mutating func append(_ range: Range<Int>) {

@@ -30,6 +30,8 @@ struct PayloadTape: ~Copyable {
         var kind: Kind
         /// A Boolean value that indicates whether the text of a string has escapes.
         var hasEscape: Bool
+        /// A Boolean value that indicates whether values of the array or object are beyond the limit.
+        var isCut = false
     }
 
     /// The states of a string that was not read as JSON successfully.
@@ -49,6 +51,8 @@ struct PayloadTape: ~Copyable {
     ///
     /// The other values are not in the list.
     private(set) var isCut = false
+    /// The number of values, and whether there are more, when `mark` was called.
+    private var marked = (count: 0, isCut: false)
     /// The cursor of texts that are read by themselves.
     ///
     /// It has its own memory, so that it can be passed to a function that changes the list.
@@ -80,6 +84,7 @@ struct PayloadTape: ~Copyable {
     mutating func clear() {
         count = 0
         isCut = false
+        marked = (0, false)
         guard hasTexts else { return }
         hasTexts = false
         names.reset()
@@ -117,6 +122,7 @@ struct PayloadTape: ~Copyable {
         let known = nodes[Int(string)].content
         if known != Content.unread { return known }
         let count = count
+        let isCut = isCut
         let text = text(of: string)
         let content: Int32
         do throws(JSONError) {
@@ -125,10 +131,27 @@ struct PayloadTape: ~Copyable {
             content = try appendText(in: string)
         } catch {
             self.count = count
+            self.isCut = isCut
             content = Content.invalid
         }
         nodes[Int(string)].content = content
         return content
+    }
+
+    /// Keeps the values so far when the contents of strings are forgotten.
+    mutating func mark() { marked = (count, isCut) }
+
+    /// Removes the values that were added after `mark`, which are those in strings.
+    ///
+    /// Each reading of a record then has the same number of values left, in any order of the devices. Texts stay valid.
+    mutating func forgetContents() {
+        var root = marked.count
+        while root < count {
+            let string = nodes[root].parent
+            if string >= 0 { nodes[Int(string)].content = Content.unread }
+            root = Int(nodes[root].end)
+        }
+        (count, isCut) = marked
     }
 
     private mutating func appendText(in parent: Int32) throws(JSONError) -> Int32 {
@@ -154,7 +177,7 @@ struct PayloadTape: ~Copyable {
             var scope = try cursor.enterObject()
             while try cursor.nextMember(&scope) {
                 if count >= Self.most {
-                    isCut = true
+                    cut(node)
                     try cursor.skip()
                 } else {
                     try appendValue(stableName(scope, from: cursor.start), in: node, at: &cursor)
@@ -166,7 +189,7 @@ struct PayloadTape: ~Copyable {
             var scope = try cursor.enterArray()
             while try cursor.nextElement(&scope) {
                 if count >= Self.most {
-                    isCut = true
+                    cut(node)
                     try cursor.skip()
                 } else {
                     try appendValue(.empty, in: node, at: &cursor)
@@ -207,6 +230,11 @@ struct PayloadTape: ~Copyable {
                 content: Content.unread, kind: .null, hasEscape: false))
         count &+= 1
         return Int32(truncatingIfNeeded: count &- 1)
+    }
+
+    private mutating func cut(_ node: Int32) {
+        isCut = true
+        nodes[Int(node)].isCut = true
     }
 
     private mutating func close(_ node: Int32, _ kind: Kind, _ text: ByteView) {
@@ -277,14 +305,16 @@ extension PayloadTape {
     /// Appends the JSON pointer of a value to the open record of an arena.
     ///
     /// The pointer continues from a string with JSON to the values in it.
-    func appendPointer(of node: Int32, from root: Int32 = 0, to arena: inout OutputArena) {
+    ///
+    /// - Parameter unnamed: A node whose name is written as `*`, or -1.
+    func appendPointer(of node: Int32, unnamed: Int32 = -1, to arena: inout OutputArena) {
         let parent = nodes[Int(node)].parent
-        guard parent >= 0, node != root else { return }
-        appendPointer(of: parent, from: root, to: &arena)
+        guard parent >= 0, node != 0 else { return }
+        appendPointer(of: parent, unnamed: unnamed, to: &arena)
         switch nodes[Int(parent)].kind {
         case .object:
             arena.append(byte: UInt8(ascii: "/"))
-            arena.appendPointerStep(nodes[Int(node)].name)
+            arena.appendPointerStep(node == unnamed ? ByteView("*") : nodes[Int(node)].name)
         case .array:
             arena.append(byte: UInt8(ascii: "/"))
             arena.append(decimal: Int64(index(of: node, in: parent)))

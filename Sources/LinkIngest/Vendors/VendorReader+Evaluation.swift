@@ -29,10 +29,14 @@ extension VendorReader {
 
     /// Reads a message.
     mutating func read(_ message: VendorMessage) -> VendorReading {
+        // The strings that another class of devices needs do not use up the limit of values.
+        tape.forgetContents()
+        namedButton = -1
         surface.load(message.first, message.second, of: tape)
         var reading = VendorReading()
         reading.firstNote = noteCount
-        if tape.isCut { note(.tooManyValues) }
+        var isCutNoted = false
+        noteCut(&isCutNoted)
         if message.recordForm >= 0 {
             reading.form = message.recordForm
         } else {
@@ -46,6 +50,7 @@ extension VendorReader {
         }
         let isTapped = !message.action.isEmpty && !message.action.equals(Self.defaultAction)
         if isTapped { reading.tapped = tapped(message, reading) }
+        noteCut(&isCutNoted)
         reading.earlyNotes = noteCount - reading.firstNote
         if reading.tapped.kind == .undecided {
             if isTapped {
@@ -55,8 +60,16 @@ extension VendorReader {
                 reading.body = body(message, reading)
             }
         }
+        noteCut(&isCutNoted)
         reading.allNotes = noteCount - reading.firstNote
         return reading
+    }
+
+    /// Notes once that there are more values than the limit.
+    private mutating func noteCut(_ isNoted: inout Bool) {
+        guard tape.isCut, !isNoted else { return }
+        isNoted = true
+        note(.tooManyValues)
     }
 
     // MARK: Recognition
@@ -112,7 +125,7 @@ extension VendorReader {
             }
             let content = tape.readContent(of: node)
             if content >= 0, tape.kind(of: content) == .object || tape.kind(of: content) == .array { continue }
-            let pointer = pointer(to: node)
+            let pointer = notedPointer(to: node)
             var isNoted = false
             for index in first..<noteCount where notes[index].text == pointer { isNoted = true }
             if !isNoted { note(.jsonText, pointer) }
@@ -209,6 +222,7 @@ extension VendorReader {
             let object = value(first.place)
             guard object >= 0 else { return (nil, -1) }
             let base = tape.member(action, of: object)
+            namedButton = base
             let isFound = base >= 0 && tape.kind(of: base) == .object && isButton(first, base)
             return (isFound ? first : nil, base)
         case .numbered:

@@ -12,6 +12,10 @@ struct VendorReader: ~Copyable {
     private(set) var notes: UnsafeMutablePointer<VendorNote>
     private(set) var noteCount = 0
     private var noteCapacity = 64
+    /// The tapped button, if its name is the id of the button, or -1.
+    ///
+    /// The id is a value of the record, so the pointers of notes do not contain it.
+    var namedButton: Int32 = -1
     /// The pointers in notes.
     private var texts = OutputArena(chunkBytes: 4096)
 
@@ -35,6 +39,7 @@ struct VendorReader: ~Copyable {
         tape.clear()
         surface.clear()
         noteCount = 0
+        namedButton = -1
         if texts.bytesInUse > 0 { texts.reset() }
     }
 
@@ -57,7 +62,14 @@ struct VendorReader: ~Copyable {
 
     /// Adds a note about a value.
     @inline(never)
-    mutating func note(_ code: VendorNote.Code, at node: Int32) { note(code, pointer(to: node)) }
+    mutating func note(_ code: VendorNote.Code, at node: Int32) { note(code, notedPointer(to: node)) }
+
+    /// Returns the JSON pointer of a value for a note.
+    mutating func notedPointer(to node: Int32) -> ByteView {
+        texts.begin()
+        tape.appendPointer(of: node, unnamed: namedButton, to: &texts)
+        return texts.finish()
+    }
 
     /// Returns the JSON pointer of a value in the payload.
     mutating func pointer(to node: Int32) -> ByteView {
@@ -181,7 +193,7 @@ struct VendorReader: ~Copyable {
             guard holdsAll(link.conditions, in: base), tape.isString(node), !tape.text(of: node).isEmpty else {
                 continue
             }
-            let pointer = pointer(to: node)
+            let pointer = notedPointer(to: node)
             var isNoted = false
             for index in first..<noteCount where notes[index].text == pointer { isNoted = true }
             if !isNoted { note(.platformNeeded, pointer) }
