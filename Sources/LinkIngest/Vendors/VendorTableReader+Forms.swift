@@ -33,7 +33,9 @@ extension VendorTableReader {
         form.silent = rules(value["silent"], "silent")
         form.links = links(value["links"], allowsPlatform: isRecord)
         form.opensApp = rules(value["opensApp"], "opensApp")
-        form.buttons = items(value["buttons"], "buttons").compactMap { buttons($0, allowsPlatform: isRecord) }
+        form.buttons = items(value["buttons"], "buttons", most: Self.mostButtons).compactMap {
+            buttons($0, allowsPlatform: isRecord)
+        }
         form.message = pointers(value["message"], "message")
         form.campaign = pointers(value["campaign"], "campaign")
         if isRecord { form.record = record(value) }
@@ -104,7 +106,7 @@ extension VendorTableReader {
     // MARK: Rules
 
     private mutating func rules(_ value: JSONValue?, _ name: String, allowsPrefix: Bool = false) -> VendorRules {
-        items(value, name).map { list in
+        items(value, name, most: Self.mostParts).map { list in
             let conditions = conditions(list, name, allowsPrefix: allowsPrefix)
             if list.array?.isEmpty == true {
                 add(.badValue, list.offset, "expected at least one condition")
@@ -116,14 +118,14 @@ extension VendorTableReader {
     private mutating func conditions(
         _ value: JSONValue?, _ name: String, allowsPrefix: Bool = false
     ) -> [VendorCondition] {
-        items(value, name).compactMap { condition($0, allowsPrefix: allowsPrefix) }
+        items(value, name, most: Self.mostParts).compactMap { condition($0, allowsPrefix: allowsPrefix) }
     }
 
     private mutating func condition(_ value: JSONValue, allowsPrefix: Bool) -> VendorCondition? {
         if value.string != nil { return pointer(value).map { .present($0) } }
         if value["prefix"] != nil && allowsPrefix {
             guard members(value, "a condition", required: ["prefix"]) else { return nil }
-            return text(value["prefix"], bytes: 1...VendorPointer.mostBytes).map { .prefix($0) }
+            return text(value["prefix"], bytes: 1...Self.mostPrefixBytes).map { .prefix($0) }
         }
         let optional = ["is", "equals", "startsWith", "empty", "absent"]
         guard members(value, "a condition", required: ["at"], optional: optional) else { return nil }
@@ -168,7 +170,7 @@ extension VendorTableReader {
 
     private mutating func links(_ value: JSONValue?, allowsPlatform: Bool) -> [VendorLink] {
         var links: [VendorLink] = []
-        for item in items(value, "links") {
+        for item in items(value, "links", most: Self.mostParts) {
             if let link = link(item, allowsPlatform: allowsPlatform) { links.append(link) }
         }
         return links

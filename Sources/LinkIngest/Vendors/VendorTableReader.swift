@@ -9,7 +9,11 @@ struct VendorTableReader {
     static let mostVendors = 256
     static let mostForms = 16
     static let mostItems = 64
+    /// The limit of lists in rules, conditions in a list, places of a link, and pointers of a key.
+    static let mostParts = 16
+    static let mostButtons = 8
     static let mostEmbedded = 8
+    static let mostPrefixBytes = 64
     static let mostNameBytes = 64
     static let mostProblems = 100
 
@@ -190,7 +194,7 @@ struct VendorTableReader {
         return pointer
     }
 
-    mutating func pointers(_ value: JSONValue?, _ name: String, most: Int = Self.mostItems) -> [VendorPointer] {
+    mutating func pointers(_ value: JSONValue?, _ name: String, most: Int = Self.mostParts) -> [VendorPointer] {
         items(value, name, most: most).compactMap { pointer($0) }
     }
 
