@@ -9,7 +9,7 @@ extension Date: ModelFieldValue {
     public static var fieldKind: ModelFieldKind { .text }
 
     /// The number of seconds from 0000-03-01 to 2001-01-01 in the proleptic Gregorian calendar, both at midnight UTC.
-    private static let referenceSeconds = 730_791 * 86_400
+    private static let referenceSeconds: Int64 = 730_791 * 86_400
 
     /// Creates a date from the canonical text of a `datetime`, such as `2026-01-31T12:00:00.25Z`.
     public init?(fieldText: String) {
@@ -25,9 +25,9 @@ extension Date: ModelFieldValue {
         let whole = timeIntervalSinceReferenceDate.rounded(.down)
         guard abs(whole) < 1e12 else { return "\(timeIntervalSinceReferenceDate)" }
         let rounded = Int(((timeIntervalSinceReferenceDate - whole) * 1e6).rounded())
-        let carry = rounded == 1_000_000 ? 1 : 0
+        let carry: Int64 = rounded == 1_000_000 ? 1 : 0
         return CanonicalTime(
-            secondsSinceMarch0: Int(whole) + carry + Self.referenceSeconds,
+            secondsSinceMarch0: Int64(whole) + carry + Self.referenceSeconds,
             nanoseconds: carry == 1 ? 0 : rounded * 1000
         ).text
     }
@@ -35,11 +35,11 @@ extension Date: ModelFieldValue {
 
 /// A time in UTC, counted from 0000-03-01 so that a leap day is the last day of its year.
 struct CanonicalTime {
-    var secondsSinceMarch0: Int
+    var secondsSinceMarch0: Int64
     var nanoseconds: Int
 
     /// Creates a time from a count.
-    init(secondsSinceMarch0: Int, nanoseconds: Int) {
+    init(secondsSinceMarch0: Int64, nanoseconds: Int) {
         self.secondsSinceMarch0 = secondsSinceMarch0
         self.nanoseconds = nanoseconds
     }
@@ -64,7 +64,7 @@ struct CanonicalTime {
         let days = Self.days(year, month, day)
         // A day that its month does not have is a day of the next month.
         guard Self.civil(days) == (year, month, day) else { return nil }
-        secondsSinceMarch0 = days * 86_400 + hour * 3600 + minute * 60 + second
+        secondsSinceMarch0 = Int64(days) * 86_400 + Int64(hour * 3600 + minute * 60 + second)
         nanoseconds = 0
         guard bytes.count > 20 else { return }
         guard bytes[19] == UInt8(ascii: "."), bytes.count > 21, let fraction = number(20..<(bytes.count - 1)) else {
@@ -75,8 +75,8 @@ struct CanonicalTime {
 
     /// The time in the form that ``init(_:)`` reads, without trailing zeros of the fraction.
     var text: String {
-        let days = secondsSinceMarch0.flooredQuotient(86_400)
-        let second = secondsSinceMarch0 - days * 86_400
+        let days = Int(secondsSinceMarch0.flooredQuotient(86_400))
+        let second = Int(secondsSinceMarch0 - Int64(days) * 86_400)
         let (year, month, day) = Self.civil(days)
         func padded(_ value: Int, _ width: Int) -> String {
             let digits = String(value)
@@ -111,9 +111,11 @@ struct CanonicalTime {
 extension Int {
     /// Ten to the power of this number, which is from 0 to 9.
     fileprivate var powerOfTen: Int { (0..<self).reduce(1) { power, _ in power * 10 } }
+}
 
+extension SignedInteger {
     /// Returns the quotient, rounded down.
-    fileprivate func flooredQuotient(_ divisor: Int) -> Int {
+    fileprivate func flooredQuotient(_ divisor: Self) -> Self {
         self >= 0 ? self / divisor : -((divisor - 1 - self) / divisor)
     }
 }
