@@ -87,7 +87,7 @@ struct VendorDecisionTests {
                 + #""device":{"id":"d"}}"#,
             [#""table":"one@1"#, #""outcome":"none","reason":"open_app","#]
         ),
-        // What was trimmed is noted.
+        // Trimming leaves a note.
         (
             #"{"payload":{"aps":{},"ab":{},"ab_uri":" one:/ "},"device":{"id":"d"}}"#,
             [#""outcome":"navigate""#, #""notes":["link_trimmed /ab_uri"]"#]
