@@ -13,6 +13,7 @@ import Testing
                 OddLink.ref(id: "ab1", day: "2024-02-29", flag: true, rate: 2.5),
                 "https://a.example/ref/ab1?day=2024-02-29&flag=true&rate=2.5"
             ),
+            (.ref(id: "ab", rate: 0.00001), "https://a.example/ref/ab?rate=0.00001"),
             (.kind(kind: .new, id: "é/?#", id2: "x y&z"), "https://a.example/kind/new/%C3%A9%2F%3F%23?ref=x%20y%26z"),
             (
                 .page(number: 9, book: "b", url: "https://a.example/x?y", ids: [1, -2]),

@@ -1,3 +1,9 @@
+extension Double {
+    /// A finite number as text that fields of the types `double` and `decimal` accept: without an exponent, and without
+    /// a fraction for a whole number.
+    public var fieldText: String { decimalText(self) }
+}
+
 /// Returns a finite number as decimal text without an exponent, and without a fraction for a whole number.
 ///
 /// Fields of the types `double` and `decimal` accept no exponent, which the description of a number has below 0.0001

@@ -26,7 +26,7 @@ struct SwiftValue {
         case .uuid: return SwiftValue("UUID", "$.uuidString")
         case .bool: return SwiftValue("Bool", "String($)")
         case .int: return SwiftValue("Int", "String($)")
-        case .double: return SwiftValue("Double", "String($)")
+        case .double: return SwiftValue("Double", "$.fieldText")
         case .decimal: return SwiftValue("Decimal", "$.fieldText")
         case .dateTime: return SwiftValue("Date", "$.fieldText")
         case .string, .date, .url: return SwiftValue("String", "$")

@@ -198,7 +198,7 @@ public nonisolated enum HostileLink: Sendable, Hashable {
                 fields["String", default: [:]]["default"] = .bool(`default`)
             }
             if let hashValue {
-                fields["String", default: [:]]["hashValue"] = .number(String(hashValue))
+                fields["String", default: [:]]["hashValue"] = .number(hashValue.fieldText)
             }
             fields["String", default: [:]]["Type"] = .text(type.rawValue)
             if let aB {

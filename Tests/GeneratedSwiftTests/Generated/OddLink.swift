@@ -107,7 +107,7 @@ public nonisolated enum OddLink: Sendable, Hashable {
                 fields["Ref", default: [:]]["flag"] = .bool(flag)
             }
             if let rate {
-                fields["Ref", default: [:]]["rate"] = .number(String(rate))
+                fields["Ref", default: [:]]["rate"] = .number(rate.fieldText)
             }
         case .kind(let kind, let id, let id2):
             fields["Ref", default: [:]]["kind"] = .text(kind.rawValue)
