@@ -6,49 +6,47 @@ extension JSONCursor {
     @usableFromInline
     mutating func addUntaggedName(_ scope: inout ObjectScope, hash: UInt32) throws(JSONError) {
         let bit: UInt64 = 1 &<< UInt64(hash & 63)
-        if scope.filter & bit != 0, names.count &- scope.firstName <= NameList.maxLinearSearchCount,
-            names.contains(scope.name, hash: hash, from: scope.firstName)
-        {
-            throw JSONError(.duplicateName, at: scope.nameOffset)
+        if scope.filter & bit != 0 {
+            try listUniqueName(scope.name, hash: hash, at: scope.nameOffset, from: scope.firstName)
+        } else {
+            listName(scope.name, hash: hash, at: scope.nameOffset)
         }
         scope.filter |= bit
-        names.append(NameList.Entry(name: scope.name, hash: hash, offset: scope.nameOffset))
-        nameCount = names.count
     }
 
     /// Leaves an object and removes its names.
-    ///
-    /// If there are too many names for a comparison at each name, this function searches for duplicates.
     @usableFromInline
     mutating func leaveObject(_ scope: ObjectScope) throws(JSONError) {
         position += 1
         depth &-= 1
-        if names.count &- scope.firstName > NameList.maxLinearSearchCount,
-            let twice = names.duplicate(from: scope.firstName)
-        {
-            throw JSONError(.duplicateName, at: twice)
-        }
-        names.removeAll(from: scope.firstName)
-        nameCount = scope.firstName
+        try removeNames(from: scope.firstName)
     }
 
-    /// Returns the hash of a name, which is used only for the filter and the first comparison.
-    static func hash(_ name: ByteView) -> UInt32 {
-        var hash: UInt64 = 0x9E37_79B9_7F4A_7C15 ^ UInt64(truncatingIfNeeded: name.count)
-        var index = 0
-        while index &+ 8 <= name.count {
-            hash =
-                (hash ^ UnsafeRawPointer(name.start + index).loadUnaligned(as: UInt64.self))
-                &* 0xBF58_476D_1CE4_E5B9
-            hash ^= hash &>> 29
-            index &+= 8
+    /// Removes the names of an object at its end.
+    ///
+    /// If there are too many names for a comparison at each name, this function searches for duplicates.
+    mutating func removeNames(from first: Int) throws(JSONError) {
+        if names.count &- first > NameList.maxLinearSearchCount, let twice = names.duplicate(from: first) {
+            throw JSONError(.duplicateName, at: twice)
         }
-        while index < name.count {
-            hash = (hash ^ UInt64(name.start[index])) &* 0x94D0_49BB_1331_11EB
-            index &+= 1
+        names.removeAll(from: first)
+        nameCount = first
+    }
+
+    /// Adds a name to the list.
+    mutating func listName(_ name: ByteView, hash: UInt32, at offset: Int) {
+        names.append(NameList.Entry(name: name, hash: hash, offset: offset))
+        nameCount = names.count
+    }
+
+    /// Adds a name to the list, or throws if it is one of the first names of the object.
+    ///
+    /// - Parameter first: The index of the object's first name.
+    mutating func listUniqueName(_ name: ByteView, hash: UInt32, at offset: Int, from first: Int) throws(JSONError) {
+        if names.count &- first <= NameList.maxLinearSearchCount, names.contains(name, hash: hash, from: first) {
+            throw JSONError(.duplicateName, at: offset)
         }
-        hash ^= hash &>> 32
-        return UInt32(truncatingIfNeeded: hash ^ (hash &>> 17))
+        listName(name, hash: hash, at: offset)
     }
 
     /// Adds the names of predicted members to the list before a search of the list.
@@ -106,7 +104,7 @@ extension JSONCursor {
         let start = position
         guard try nextName(&scope) else { return false }
         scope.tag = shape.tag(of: scope.name)
-        let hash = Self.hash(scope.name)
+        let hash = scope.name.nameHash
         if shape.mayLearn(memberIndex: scope.memberIndex) {
             shape.learn(
                 memberIndex: scope.memberIndex, from: start, to: position, name: scope.name, tag: scope.tag, hash: hash)
@@ -141,7 +139,7 @@ extension JSONCursor {
     /// Moves to the next member like `nextMember(_:_:)`, without known names and predictions.
     public mutating func nextMember(_ scope: inout ObjectScope) throws(JSONError) -> Bool {
         guard try nextName(&scope) else { return false }
-        if !isValidated { try addUntaggedName(&scope, hash: Self.hash(scope.name)) }
+        if !isValidated { try addUntaggedName(&scope, hash: scope.name.nameHash) }
         return true
     }
 }

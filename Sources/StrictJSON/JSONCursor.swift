@@ -63,6 +63,12 @@ public struct JSONCursor: ~Copyable {
     @inline(__always)
     public var offset: Int { position - base }
 
+    /// Moves to the value at an offset of a text that was validated before.
+    package mutating func move(to offset: Int) {
+        position = base + offset
+        depth = 0
+    }
+
     /// The start of the text.
     @inlinable
     @inline(__always)

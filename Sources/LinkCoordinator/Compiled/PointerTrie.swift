@@ -11,6 +11,8 @@ struct PointerTrie {
         var number: Int32
         /// A Boolean value that indicates whether pointers continue to members of an object.
         var hasMembers: Bool
+        /// A filter of the names of these members: bits of their hashes.
+        var names: UInt64
         /// The array elements to which pointers continue, in ascending order of their index.
         var elements: UnsafeBufferPointer<Element>
     }
@@ -68,6 +70,8 @@ struct PointerTrieBuilder {
         return nodes[node].pointer
     }
 
+    private static func hash(_ name: [UInt8]) -> UInt32 { name.withUnsafeBufferPointer { ByteView($0).nameHash } }
+
     /// Compiles the trie.
     func store(in storage: TableStorage) -> Ref<PointerTrie> {
         var entries: [LiteralTable.Entry] = []
@@ -83,6 +87,7 @@ struct PointerTrieBuilder {
             }
             return PointerTrie.Node(
                 number: node.pointer, hasMembers: !node.order.isEmpty,
+                names: node.order.reduce(0) { $0 | 1 << UInt64(Self.hash($1) & 63) },
                 elements: storage.store(elements.sorted { $0.index < $1.index }))
         }
         let names = LiteralTable(entries, storage: storage)

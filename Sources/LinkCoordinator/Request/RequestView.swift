@@ -1,4 +1,5 @@
 package import ByteStorage
+package import StrictJSON
 
 /// The request of one record: a link, a coordinator path, a route with parameters, or a push payload.
 ///
@@ -54,6 +55,10 @@ package struct RequestView {
     package var params: ByteView = .empty
     /// The JSON objects in which the payload is searched, in order, as strictly validated texts.
     package var roots = UnsafeBufferPointer<ByteView>(start: nil, count: 0)
+    /// The values of the payload if they were noted when the record was read, or nil.
+    package var payloadNodes: UnsafePointer<JSONTape.Node>?
+    /// The numbers of the roots among these values.
+    package var rootNodes: (Int32, Int32) = (0, 0)
     /// The original payload as the text of a strictly validated JSON object, for `resume`.
     package var payload: ByteView = .empty
     /// The format that the event declares for its payload if it differs from the detected one, for `resume`.

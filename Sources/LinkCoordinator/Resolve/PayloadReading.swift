@@ -6,6 +6,8 @@ struct PayloadValue {
     /// The kind of a value.
     enum Kind: UInt8 { case absent, null, string, scalar, object, array }
     var kind = Kind.absent
+    /// The number of the payload that has the value; values of earlier payloads count as absent.
+    var payload: UInt64 = 0
     /// A Boolean value that indicates whether `text` is set.
     var hasText = false
     /// A Boolean value that indicates whether `normal` is set.
@@ -36,6 +38,8 @@ struct PayloadReading: ~Copyable {
     /// The items of arrays, in normalization form C (NFC).
     private(set) var items = Growable<ByteView>(capacity: 8)
     private var pointers: Ref<PointerTrie>?
+    /// The number of the payload.
+    private var payload: UInt64 = 0
     /// The number of roots that were read.
     private(set) var roots = 0
 
@@ -49,17 +53,78 @@ struct PayloadReading: ~Copyable {
         items.removeAll()
     }
 
-    /// Reads each root of a payload once.
-    mutating func read(_ roots: UnsafeBufferPointer<ByteView>, _ pointers: Ref<PointerTrie>) throws(JSONError) {
-        values.removeAll()
-        for _ in 0..<(roots.count * pointers.count) { values.append(PayloadValue()) }
-        for (number, root) in roots.enumerated() {
-            cursor.open(validated: root)
-            try walk(0, pointers, from: number * pointers.count)
-            try cursor.finish()
+    /// Finds the values of the pointers in each root of a request.
+    ///
+    /// The values of the payload were noted when the record was read. Only a payload without these notes is read again.
+    mutating func read(_ request: Ref<RequestView>, _ pointers: Ref<PointerTrie>) throws(JSONError) {
+        let roots = request.roots
+        payload &+= 1
+        while values.count < roots.count * pointers.count { values.append(PayloadValue()) }
+        if let nodes = request.payloadNodes {
+            walk(request.rootNodes.0, in: nodes, 0, pointers, from: 0)
+            if roots.count > 1 { walk(request.rootNodes.1, in: nodes, 0, pointers, from: pointers.count) }
+        } else {
+            for (number, root) in roots.enumerated() {
+                cursor.open(validated: root)
+                try walk(0, pointers, from: number * pointers.count)
+                try cursor.finish()
+            }
         }
         self.roots = roots.count
         self.pointers = pointers
+    }
+
+    /// Notes the values of pointers among the values of a payload.
+    ///
+    /// The recursion is limited by the depth of the trie.
+    private mutating func walk(
+        _ number: Int32, in nodes: UnsafePointer<JSONTape.Node>, _ pointer: Int, _ trie: Ref<PointerTrie>,
+        from first: Int
+    ) {
+        let node = nodes + Int(number)
+        let pointerNode = trie.nodes.at(pointer)
+        if node.pointee.kind == .object && pointerNode.hasMembers {
+            var member = number &+ 1
+            while member < node.pointee.end {
+                let value = nodes + Int(member)
+                if pointerNode.names & 1 &<< UInt64(value.pointee.nameHash & 63) != 0 {
+                    let child = trie.names.find(
+                        node: UInt32(truncatingIfNeeded: pointer &+ 1), text: value.pointee.name)
+                    if child >= 0 { walk(member, in: nodes, child, trie, from: first) }
+                }
+                member = value.pointee.end
+            }
+        } else if node.pointee.kind == .array && !pointerNode.elements.isEmpty {
+            var element = number &+ 1
+            var index = 0
+            for next in pointerNode.elements {
+                while index < next.index, element < node.pointee.end {
+                    element = nodes[Int(element)].end
+                    index += 1
+                }
+                if element >= node.pointee.end { break }
+                walk(element, in: nodes, Int(next.node), trie, from: first)
+            }
+        }
+        guard pointerNode.number >= 0 else { return }
+        var value = PayloadValue(kind: Self.kind(node.pointee.kind), payload: payload, raw: node.pointee.text)
+        if value.kind == .string, !node.pointee.hasEscape {
+            value.text = value.raw
+            value.hasText = true
+        } else if value.kind == .string {
+            value.raw = ByteView(start: value.raw.start - 1, count: value.raw.count + 2, lease: value.raw.lease)
+        }
+        values[first + Int(pointerNode.number)] = value
+    }
+
+    private static func kind(_ kind: JSONTape.Kind) -> PayloadValue.Kind {
+        switch kind {
+        case .null: .null
+        case .boolean, .number: .scalar
+        case .string: .string
+        case .array: .array
+        case .object: .object
+        }
     }
 
     /// Skips the value at the cursor and records the values that pointers refer to.
@@ -83,9 +148,8 @@ struct PayloadReading: ~Copyable {
             try cursor.skip()
         }
         guard pointerNode.number >= 0 else { return }
-        let index = first + Int(pointerNode.number)
-        values[index].raw = ByteView(start: cursor.start + start, count: cursor.offset - start)
-        values[index].kind = Self.kind(byte)
+        let raw = ByteView(start: cursor.start + start, count: cursor.offset - start)
+        values[first + Int(pointerNode.number)] = PayloadValue(kind: Self.kind(byte), payload: payload, raw: raw)
     }
 
     private mutating func walkElements(
@@ -121,7 +185,8 @@ struct PayloadReading: ~Copyable {
 
     /// Returns the kind of the value at a pointer of a root.
     mutating func kind(_ pointer: Int32, in root: Int) -> PayloadValue.Kind {
-        values[index(of: pointer, in: root)].kind
+        let index = index(of: pointer, in: root)
+        return values[index].payload == payload ? values[index].kind : .absent
     }
 
     /// Returns the JSON text of the value at a pointer of a root.

@@ -9,7 +9,7 @@ extension Resolver {
         if record.payload.isRead { return }
         record.hasData = true
         do throws(JSONError) {
-            try record.payload.read(request.roots, table.pointers)
+            try record.payload.read(request, table.pointers)
         } catch {
             throw Rejection(.internalError)
         }

@@ -1,4 +1,5 @@
 internal import ByteStorage
+internal import StrictJSON
 
 /// The members of a body that identify its envelope: their nodes, or -1.
 struct EnvelopeMembers: BitwiseCopyable {
@@ -23,7 +24,7 @@ struct EnvelopeMembers: BitwiseCopyable {
     var sessionID: Int32 = -1
 
     /// Finds the members of an object in one pass.
-    init(of object: Int32, in tape: borrowing PayloadTape) {
+    init(of object: Int32, in tape: borrowing JSONTape) {
         guard tape.kind(of: object) == .object else { return }
         let end = tape.end(of: object)
         var node = object &+ 1
@@ -89,42 +90,23 @@ struct EnvelopeMembers: BitwiseCopyable {
     }
 
     /// Returns a Boolean value that indicates whether the body is a message of FCM, or one around it.
-    func isFCM(in tape: borrowing PayloadTape) -> Bool { tape.isObject(message) || hasContent(in: tape) }
+    func isFCM(in tape: borrowing JSONTape) -> Bool { tape.isObject(message) || hasContent(in: tape) }
 
     /// Returns a Boolean value that indicates whether there is a member that only messages of FCM have.
-    func hasContent(in tape: borrowing PayloadTape) -> Bool {
+    func hasContent(in tape: borrowing JSONTape) -> Bool {
         tape.isObject(data) || tape.isObject(notification) || tape.isObject(android)
             || tape.isObject(apns) || tape.isObject(webpush)
     }
 
     /// Returns a Boolean value that indicates whether the body is a declarative message of Web Push.
-    func isWebPush(in tape: borrowing PayloadTape) -> Bool {
+    func isWebPush(in tape: borrowing JSONTape) -> Bool {
         guard webPush >= 0, tape.kind(of: webPush) == .number, tape.isObject(notification) else { return false }
         return tape.nodes[Int(webPush)].text.equals("8030")
     }
 
     /// Returns a Boolean value that indicates whether the body is an event of CloudEvents.
-    func isCloudEvent(in tape: borrowing PayloadTape) -> Bool {
+    func isCloudEvent(in tape: borrowing JSONTape) -> Bool {
         tape.isString(specificationVersion) && tape.isString(id) && tape.isString(source) && tape.isString(type)
             && (data >= 0 || encodedData >= 0)
-    }
-}
-
-extension PayloadTape {
-    /// Returns a Boolean value that indicates whether a node is an object.
-    ///
-    /// The node can be -1.
-    func isObject(_ node: Int32) -> Bool { node >= 0 && kind(of: node) == .object }
-
-    /// Returns a Boolean value that indicates whether a node is a string.
-    ///
-    /// The node can be -1.
-    func isString(_ node: Int32) -> Bool { node >= 0 && kind(of: node) == .string }
-
-    /// Returns the member of an object if it is an object itself, or -1.
-    func object(_ name: StaticString, of object: Int32) -> Int32 {
-        guard object >= 0 else { return -1 }
-        let node = member(ByteView(name), of: object)
-        return isObject(node) ? node : -1
     }
 }

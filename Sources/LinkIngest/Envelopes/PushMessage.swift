@@ -1,4 +1,5 @@
 internal import ByteStorage
+internal import StrictJSON
 
 /// The kind of an envelope that contains a push message or an event with a link.
 enum EnvelopeKind: UInt8 {

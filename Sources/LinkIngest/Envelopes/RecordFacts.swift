@@ -1,4 +1,5 @@
 internal import ByteStorage
+internal import StrictJSON
 
 // Reads the members of an event or a request that is a whole record and has a form of its own in the vendor table.
 extension VendorReader {

@@ -31,6 +31,9 @@ enum EventMember: UInt8, CaseIterable {
     /// The tag of the first name that only the configuration defines.
     static var firstOtherTag: UInt8 { firstPushTag + PushMember.webpush.rawValue + 1 }
 
+    /// The tags of the members of a push body.
+    static var pushTags: Range<UInt8> { firstPushTag..<firstOtherTag }
+
     /// The tags, as bits, of the members whose plain strings are stored without further checks.
     static var plainTags: UInt64 { 1 << UInt64(EventMember.id.rawValue) | 1 << UInt64(EventMember.link.rawValue) }
 }

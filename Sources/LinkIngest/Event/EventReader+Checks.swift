@@ -1,5 +1,6 @@
 internal import LinkCoordinator
 internal import ByteStorage
+internal import StrictJSON
 
 /// The validation of a complete event: first its members, then the request, then the devices.
 extension EventReader {

@@ -11,7 +11,7 @@ extension EventReader {
         state.hasMembers = true
         eventPointer.pointee.isUsual = false
         guard state.forms == 0 || isAnswer else { return accept(complete(key)) }
-        if let fault = open(text) { return accept(fault) }
+        if !state.isListed, let fault = open(text) { return accept(fault) }
         if messages.detectRecord(allowsCloudEvents: !cloudEvent.isPresent, state.namedKind) {
             if messages.push?.kind == .cloudEvents {
                 messages.clearData()

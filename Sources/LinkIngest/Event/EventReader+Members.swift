@@ -4,7 +4,11 @@ internal import StrictJSON
 
 /// The reading of an event's members, in the order of the text.
 extension EventReader {
-    mutating func scanRecord() throws(JSONError) {
+    /// Reads the members of a record in one pass.
+    ///
+    /// - Parameter stopsAtMessage: A Boolean value that indicates whether to stop at the first member of a push message
+    ///   if there is no member of an event such as `link` before it. `state.isMessage` is true then.
+    mutating func scanRecord(stopsAtMessage: Bool = true) throws(JSONError) {
         context.clear()
         cursor.open(text)
         var scope = try cursor.enterObject()
@@ -12,9 +16,48 @@ extension EventReader {
             readPlainMembers(&scope)
             if cursor.leaveObjectIfPossible(scope) { break }
             guard try cursor.nextMember(&scope, &shape) else { break }
+            if stopsAtMessage, EventMember.pushTags.contains(scope.tag), state.forms == 0 {
+                state.isMessage = true
+                return
+            }
             try readAny(scope.tag)
         }
         try cursor.finish()
+    }
+
+    /// Reads a record that is probably a push message: first all of its values into a list, then the members of an event
+    /// from the list.
+    ///
+    /// A record with a member such as `link` is an event, whatever else it contains, and is scanned again.
+    @inline(never)
+    mutating func readMessageRecord() throws(JSONError) {
+        startOver()
+        state.hasOther = true
+        state.hasMembers = true
+        do throws(JSONError) {
+            try messages.open(strict: text)
+        } catch {
+            // The scan ends with the same error, after the event's id if it precedes the error.
+            return try scanRecord(stopsAtMessage: false)
+        }
+        if messages.hasForm || messages.vendors.tape.isCut {
+            try scanRecord(stopsAtMessage: false)
+            state.isListed = state.forms == 0
+            return
+        }
+        state.isListed = true
+        cursor.open(validated: text)
+        let root = messages.vendors.tape.nodes
+        var node: Int32 = 1
+        while node < root.pointee.end {
+            let member = root + Int(node)
+            let tag = shape.tag(of: member.pointee.name)
+            if tag < EventMember.firstPushTag || context.isPassedThrough(tag) {
+                cursor.move(to: member.pointee.start - text.start)
+                try readAny(tag)
+            }
+            node = member.pointee.end
+        }
     }
 
     /// Reads consecutive plain strings as values of the id, the link, and ignored members.
@@ -57,10 +100,8 @@ extension EventReader {
         } else if tag < EventMember.firstPushTag {
             if tag > EventMember.device.rawValue { state.hasMembers = true }
             if let member = EventMember(rawValue: tag) { try readMember(member, first, at: start) }
-        } else if tag < EventMember.firstOtherTag {
-            // The members of a push message are read after the others.
-            try cursor.skip()
         } else {
+            // The members of a push message are read after the others.
             try cursor.skip()
         }
         if context.isPassedThrough(tag) { context.store(tag, text.slice(start, cursor.offset)) }
@@ -147,7 +188,7 @@ extension EventReader {
         event.request.form = .payload
         cursor.depthLimit = limits.depth + 1
         defer { cursor.depthLimit = limits.depth }
-        event.request.payload = try messages.open(at: &cursor, of: text)
+        event.request.payload = try messages.open(at: &cursor)
     }
 
     private mutating func readPayloadType(_ first: UInt8, at start: Int) throws(JSONError) {

@@ -205,6 +205,7 @@ package struct EventReader: ~Copyable {
     private mutating func readJSON(_ key: ByteView?) -> Bool {
         do {
             try scanRecord()
+            if state.isMessage { try readMessageRecord() }
         } catch {
             fail(IngestFailure(error, textOffset: textOffset))
             return false

@@ -1,5 +1,6 @@
 internal import LinkCoordinator
 internal import ByteStorage
+internal import StrictJSON
 
 /// The explanation of a push message for one device: how it was read, and where its link was found.
 package struct MessageExplanation: Sendable, Equatable {

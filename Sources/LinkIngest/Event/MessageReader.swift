@@ -110,15 +110,25 @@ struct MessageReader: ~Copyable {
     }
 
     /// Opens the message at a cursor, which is validated strictly, and returns its text.
-    mutating func open(at cursor: inout JSONCursor, of text: ByteView) throws(JSONError) -> ByteView {
+    mutating func open(at cursor: inout JSONCursor) throws(JSONError) -> ByteView {
         clear()
-        return try vendors.tape.append(at: &cursor, of: text)
+        return try vendors.tape.append(at: &cursor)
     }
 
     /// Opens an event of CloudEvents, which was not validated.
     mutating func open(strict text: ByteView) throws(JSONError) {
         clear()
         _ = try vendors.tape.append(strict: text)
+    }
+
+    /// A Boolean value that indicates whether the open text has a member such as `link` that only an event has.
+    var hasForm: Bool {
+        let names: [StaticString] = ["link", "path", "route", "payload"]
+        for name in names {
+            let node = vendors.tape.member(ByteView(name), of: 0)
+            if node >= 0, vendors.tape.kind(of: node) != .null { return true }
+        }
+        return false
     }
 
     /// Detects the envelope of the open text, which is the whole value of a record.
@@ -154,9 +164,9 @@ struct MessageReader: ~Copyable {
             readings[place] = read(push, platform, action, context)
         }
         let found = readings + place
-        device.roots = roots(of: push, platform)
+        setRoots(of: push, platform, in: &request)
+        device.roots = request.roots
         device.context = found.pointee.context
-        request.roots = device.roots
         request.action = action
         request.tapped = found.pointee.tapped
         request.found = found.pointee.body
@@ -224,29 +234,28 @@ struct MessageReader: ~Copyable {
         return contexts.finish()
     }
 
-    /// Returns the objects in which a table's pointers are resolved, in the order of precedence.
-    ///
-    /// They are valid until the next call.
+    /// Sets the objects in which a table's pointers are resolved, in the order of precedence.
     ///
     /// FCM merges `apns.payload`, `android`, or `webpush` into the message, depending on the platform of the device. If
     /// the platform is unknown, the only root is the message.
-    private mutating func roots(of push: PushMessage, _ platform: PlatformClass) -> UnsafeBufferPointer<ByteView> {
-        var count = 0
+    private mutating func setRoots(
+        of push: PushMessage, _ platform: PlatformClass, in request: inout RequestView
+    ) {
+        var part: Int32 = -1
         if push.kind == .fcm {
-            let part: Int32 =
-                switch platform {
-                case .unknown: -1
-                case .apple: push.applePayload
-                case .android: push.android
-                case .web: push.webpush
-                }
-            if part >= 0 {
-                roots[0] = vendors.tape.nodes[Int(part)].text
-                count = 1
+            switch platform {
+            case .unknown: break
+            case .apple: part = push.applePayload
+            case .android: part = push.android
+            case .web: part = push.webpush
             }
         }
-        roots[count] = vendors.tape.nodes[Int(push.message)].text
-        return UnsafeBufferPointer(start: roots, count: count + 1)
+        request.rootNodes = part >= 0 ? (part, push.message) : (push.message, -1)
+        roots[0] = vendors.tape.nodes[Int(request.rootNodes.0)].text
+        if part >= 0 { roots[1] = vendors.tape.nodes[Int(push.message)].text }
+        request.roots = UnsafeBufferPointer(start: roots, count: part >= 0 ? 2 : 1)
+        // Values beyond the limit of the list are found in the text.
+        request.payloadNodes = vendors.tape.isCut ? nil : UnsafePointer(vendors.tape.nodes)
     }
 
     // MARK: Links

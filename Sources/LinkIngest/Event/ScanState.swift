@@ -27,6 +27,10 @@ struct ScanState {
     var listedIDs = 0
     /// A Boolean value that indicates whether the record is a push body.
     var isPushRecord = false
+    /// A Boolean value that indicates whether the scan stopped because the record is probably a push message.
+    var isMessage = false
+    /// A Boolean value that indicates whether the values of the record are in the list of the message reader.
+    var isListed = false
     /// A Boolean value that indicates whether the record is a bare link.
     var isBareLink = false
     /// A Boolean value that indicates whether the link is kept for further devices.

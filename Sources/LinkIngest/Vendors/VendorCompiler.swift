@@ -1,4 +1,5 @@
 internal import ByteStorage
+internal import StrictJSON
 
 /// A compiler of vendor tables.
 struct VendorCompiler {
@@ -29,6 +30,7 @@ struct VendorCompiler {
         image.names = names()
         image.slots = slotNames.count
         image.prefixes = store(prefixTexts)
+        image.prefixBytes = image.prefixes.reduce(0) { $0 | 1 << UInt64($1.isEmpty ? 0 : $1[0] & 63) }
         image.words = (forms.count + 63) / 64
         var sets: [UInt64] = []
         for slot in slotNames.indices { sets += set(formsOfSlots[Int32(slot)] ?? [], words: image.words) }
@@ -67,7 +69,7 @@ struct VendorCompiler {
         while capacity < 4 * slotNames.count { capacity *= 2 }
         var entries = [NameImage](repeating: NameImage(), count: capacity)
         for (slot, name) in slotNames.enumerated() {
-            let hash = NameImage.hash(name)
+            let hash = name.nameHash
             var place = Int(hash) & (capacity - 1)
             while entries[place].slot >= 0 { place = (place + 1) & (capacity - 1) }
             entries[place] = NameImage(hash: hash, slot: Int32(slot), name: name)

@@ -1,4 +1,5 @@
 internal import ByteStorage
+internal import StrictJSON
 
 /// The compiled form of a vendor table.
 ///
@@ -12,6 +13,8 @@ struct VendorImage: BitwiseCopyable {
     var slots = 0
     /// The beginnings of names.
     var prefixes = UnsafeBufferPointer<ByteView>(start: nil, count: 0)
+    /// The first bytes of these beginnings, modulo 64, as bits.
+    var prefixBytes: UInt64 = 0
     /// The number of words in a set of forms.
     var words = 0
     /// For each slot, then for each prefix, the forms that are tried if it is present.
@@ -26,26 +29,6 @@ struct NameImage: BitwiseCopyable {
     /// The number of the name, or -1 for an empty entry.
     var slot: Int32 = -1
     var name = ByteView.empty
-
-    /// Returns the hash of a name.
-    @inline(__always)
-    static func hash(_ name: ByteView) -> UInt32 {
-        var hash = UInt64(truncatingIfNeeded: name.count) &* 0x9E37_79B9_7F4A_7C15
-        var index = 0
-        let start = UnsafeRawPointer(name.start)
-        while index &+ 8 <= name.count {
-            hash = (hash ^ start.loadUnaligned(fromByteOffset: index, as: UInt64.self)) &* 0xBF58_476D_1CE4_E5B9
-            hash ^= hash &>> 29
-            index &+= 8
-        }
-        var tail: UInt64 = 0
-        while index < name.count {
-            tail = tail &<< 8 | UInt64(start.load(fromByteOffset: index, as: UInt8.self))
-            index &+= 1
-        }
-        hash = (hash ^ tail) &* 0x94D0_49BB_1331_11EB
-        return UInt32(truncatingIfNeeded: hash &>> 32)
-    }
 }
 
 /// A compiled JSON pointer.
@@ -73,7 +56,7 @@ struct ConditionImage: BitwiseCopyable {
     var pointer = PointerImage()
     /// The number of the prefix.
     var prefix: Int32 = -1
-    var valueKind: PayloadTape.Kind?
+    var valueKind: JSONTape.Kind?
     var hasEquals = false
     var equals = UnsafeBufferPointer<ByteView>(start: nil, count: 0)
     var start: ByteView?

@@ -1,4 +1,5 @@
 internal import ByteStorage
+internal import StrictJSON
 
 /// The message that is read for one kind of device.
 struct VendorMessage: BitwiseCopyable {

@@ -1,4 +1,5 @@
 internal import ByteStorage
+internal import StrictJSON
 
 /// A reader of messages with the rules of a vendor table.
 ///
@@ -7,7 +8,7 @@ struct VendorReader: ~Copyable {
     let image: VendorImage
     /// The table, which owns the memory of the image.
     let table: VendorTable?
-    var tape: PayloadTape
+    var tape: JSONTape
     var surface: VendorSurface
     private(set) var notes: UnsafeMutablePointer<VendorNote>
     private(set) var noteCount = 0
@@ -27,7 +28,7 @@ struct VendorReader: ~Copyable {
     init(_ table: VendorTable?, depth: Int) {
         self.table = table
         image = table?.image ?? VendorImage()
-        tape = PayloadTape(depth: depth)
+        tape = JSONTape(depth: depth)
         surface = VendorSurface(image)
         notes = .allocate(capacity: 64)
     }

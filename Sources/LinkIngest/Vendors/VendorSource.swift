@@ -110,7 +110,7 @@ package enum VendorCondition: Sendable {
 /// The tests of one value, all of which must hold.
 package struct VendorTests: Sendable {
     /// The kind of the value.
-    var kind: PayloadTape.Kind?
+    var kind: JSONTape.Kind?
     /// The texts, one of which equals that of the value.
     var equals: [String]?
     /// The beginning of the string.

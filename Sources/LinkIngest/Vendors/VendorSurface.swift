@@ -1,4 +1,5 @@
 internal import ByteStorage
+internal import StrictJSON
 
 /// The top level of a body as a device receives it: the members by their numbers in the vendor table.
 ///
@@ -47,7 +48,7 @@ struct VendorSurface: ~Copyable {
     }
 
     /// Sets the members to those of one or two objects, which are nodes of a tape or -1.
-    mutating func load(_ first: Int32, _ second: Int32, of tape: borrowing PayloadTape) {
+    mutating func load(_ first: Int32, _ second: Int32, of tape: borrowing JSONTape) {
         clear()
         self.first = first
         self.second = second
@@ -56,32 +57,32 @@ struct VendorSurface: ~Copyable {
         if second >= 0 { add(second, of: tape) }
     }
 
-    private mutating func add(_ object: Int32, of tape: borrowing PayloadTape) {
+    private mutating func add(_ object: Int32, of tape: borrowing JSONTape) {
         let end = tape.end(of: object)
         var node = object &+ 1
         while node < end {
             let member = tape.nodes + Int(node)
-            if member.pointee.kind != .null { add(member.pointee.name, node) }
+            if member.pointee.kind != .null { add(member.pointee.name, member.pointee.nameHash, node) }
             node = member.pointee.end
         }
     }
 
-    private mutating func add(_ name: ByteView, _ node: Int32) {
-        let slot = slot(of: name)
+    private mutating func add(_ name: ByteView, _ hash: UInt32, _ node: Int32) {
+        let slot = slot(of: name, hash)
         if slot >= 0, found[Int(slot)] < 0 {
             found[Int(slot)] = node
             touched[touchedCount] = slot
             touchedCount &+= 1
             addCandidates(Int(slot))
         }
+        if name.isEmpty || image.prefixBytes & 1 &<< UInt64(name[0] & 63) == 0 { return }
         for prefix in 0..<image.prefixes.count where !prefixes[prefix] && name.hasPrefix(image.prefixes[prefix]) {
             prefixes[prefix] = true
             addCandidates(image.slots &+ prefix)
         }
     }
 
-    private func slot(of name: ByteView) -> Int32 {
-        let hash = NameImage.hash(name)
+    private func slot(of name: ByteView, _ hash: UInt32) -> Int32 {
         let mask = image.names.count &- 1
         var place = Int(hash) & mask
         while true {

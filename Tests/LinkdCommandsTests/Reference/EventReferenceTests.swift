@@ -40,7 +40,7 @@ internal import Testing
         let expected = [
             limits.recordBytes, limits.devices, limits.depth, IngestLimits.eventIDBytes, IngestLimits.deviceIDBytes,
             IngestLimits.factBytes, IngestLimits.factElements, IngestLimits.contextNames, IngestLimits.contextBytes,
-            VendorReader.idBytes, PayloadTape.most, LinkPlatforms.maxSteps,
+            VendorReader.idBytes, JSONTape.most, LinkPlatforms.maxSteps,
         ]
         #expect(table.column("Default") == expected.map { "\($0)" })
         for name in table.column("Setting").flatMap(ReferencePage.code) {
