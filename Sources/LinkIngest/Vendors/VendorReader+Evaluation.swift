@@ -43,11 +43,11 @@ extension VendorReader {
         } else {
             recognize(message.surfaces, &reading)
         }
-        if reading.form >= 0 { reading.vendor = image.forms[Int(reading.form)].vendor }
+        if reading.form >= 0 { reading.vendor = form(reading.form).pointee.vendor }
         noteInvalidText(reading, message)
         if reading.form >= 0 {
-            reading.message = id(image.forms[Int(reading.form)].message)
-            reading.campaign = id(image.forms[Int(reading.form)].campaign)
+            reading.message = id(form(reading.form).pointee.message)
+            reading.campaign = id(form(reading.form).pointee.campaign)
         }
         let isTapped = !message.action.isEmpty && !message.action.equals(Self.defaultAction)
         if isTapped { reading.tapped = tapped(message, reading) }
@@ -75,11 +75,18 @@ extension VendorReader {
 
     // MARK: Recognition
 
+    /// Returns the address of a form, so that it is read in place.
+    @inline(__always)
+    mutating func form(_ number: Int32) -> UnsafePointer<FormImage> {
+        image.forms.baseAddress.unsafelyUnwrapped + Int(number)
+    }
+
     /// Returns the first form from a position on that is recognized in the surface, or -1.
     mutating func recognized(_ surfaces: VendorSurfaces, from start: Int) -> Int {
         var form = surface.candidate(from: start)
         while form >= 0 {
-            if !image.forms[form].surfaces.isDisjoint(with: surfaces), holds(image.forms[form].marks) { return form }
+            let image = self.form(Int32(truncatingIfNeeded: form))
+            if !image.pointee.surfaces.isDisjoint(with: surfaces), holds(image.pointee.marks) { return form }
             form = surface.candidate(from: form &+ 1)
         }
         return -1
@@ -106,12 +113,15 @@ extension VendorReader {
     private mutating func noteInvalidText(_ reading: VendorReading, _ message: VendorMessage) {
         let first = noteCount
         if reading.form >= 0 {
-            noteInvalidText(image.forms[Int(reading.form)].embedded, isKnown: true, from: first)
+            noteInvalidText(form(reading.form).pointee.embedded, isKnown: true, from: first)
             return
         }
-        for index in 0..<image.forms.count where !image.forms[index].embedded.isEmpty {
-            guard !image.forms[index].surfaces.isDisjoint(with: message.surfaces) else { continue }
-            noteInvalidText(image.forms[index].embedded, isKnown: false, from: first)
+        for index in 0..<image.forms.count {
+            let form = form(Int32(truncatingIfNeeded: index))
+            guard !form.pointee.embedded.isEmpty, !form.pointee.surfaces.isDisjoint(with: message.surfaces) else {
+                continue
+            }
+            noteInvalidText(form.pointee.embedded, isKnown: false, from: first)
         }
     }
 
@@ -167,14 +177,14 @@ extension VendorReader {
     // MARK: The body
 
     private mutating func body(_ message: VendorMessage, _ reading: VendorReading) -> VendorOutcome {
-        let form = reading.form >= 0 ? image.forms[Int(reading.form)] : nil
-        if isBackground(message) || form.map({ holds($0.silent) }) ?? false {
+        let form = reading.form >= 0 ? form(reading.form) : nil
+        if isBackground(message) || form.map({ holds($0.pointee.silent) }) ?? false {
             if form != nil { note(.silent) }
             return VendorOutcome(kind: .noLink)
         }
         if let form {
-            if let outcome = outcome(of: form.links, on: message.platform) { return outcome }
-            if holds(form.opensApp) { return VendorOutcome(kind: .opensApp) }
+            if let outcome = outcome(of: form.pointee.links, on: message.platform) { return outcome }
+            if holds(form.pointee.opensApp) { return VendorOutcome(kind: .opensApp) }
         }
         if let outcome = outcome(ofLinkAt: message.ownLink) { return outcome }
         return outcome(ofLinkAt: message.otherOwnLink) ?? VendorOutcome(kind: .noLink)
@@ -204,7 +214,7 @@ extension VendorReader {
     /// Returns what the tapped button opens, or an undecided outcome if there is no such button.
     private mutating func tapped(_ message: VendorMessage, _ reading: VendorReading) -> VendorOutcome {
         if reading.form >= 0 {
-            for set in image.forms[Int(reading.form)].buttons {
+            for set in form(reading.form).pointee.buttons {
                 let (button, base) = find(message.action, in: set)
                 guard let button else { continue }
                 if let outcome = outcome(of: button.links, in: base, on: message.platform) { return outcome }

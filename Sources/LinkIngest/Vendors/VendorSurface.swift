@@ -4,6 +4,8 @@ internal import StrictJSON
 /// The top level of a body as a device receives it: the members by their numbers in the vendor table.
 ///
 /// It consists of up to two objects. A member of the first one has precedence.
+///
+/// Every method is `mutating`, even without changes, because Swift 6.3 passes `self` to other methods as a copy.
 struct VendorSurface: ~Copyable {
     private let image: VendorImage
     /// The nodes of the members by slot, or -1.
@@ -82,7 +84,7 @@ struct VendorSurface: ~Copyable {
         }
     }
 
-    private func slot(of name: ByteView, _ hash: UInt32) -> Int32 {
+    private mutating func slot(of name: ByteView, _ hash: UInt32) -> Int32 {
         let mask = image.names.count &- 1
         var place = Int(hash) & mask
         while true {
@@ -98,13 +100,13 @@ struct VendorSurface: ~Copyable {
     }
 
     /// Returns the node of a member, or -1.
-    func member(_ slot: Int32) -> Int32 { found[Int(slot)] }
+    mutating func member(_ slot: Int32) -> Int32 { found[Int(slot)] }
 
     /// Returns a Boolean value that indicates whether the name of a member begins with a prefix.
-    func hasPrefix(_ prefix: Int32) -> Bool { prefixes[Int(prefix)] }
+    mutating func hasPrefix(_ prefix: Int32) -> Bool { prefixes[Int(prefix)] }
 
     /// Returns the first form to be tried from a position on, or -1.
-    func candidate(from form: Int) -> Int {
+    mutating func candidate(from form: Int) -> Int {
         var word = form / 64
         guard word < image.words else { return -1 }
         var bits = candidates[word] & (UInt64.max &<< UInt64(form % 64))
