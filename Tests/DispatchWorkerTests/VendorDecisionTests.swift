@@ -98,6 +98,15 @@ struct VendorDecisionTests {
             [#""reason":"no_link""#, #""notes":["link_without_scheme /ab_uri"]"#]
         ),
         (#"{"link":"shop","device":{"id":"d"}}"#, [#""outcome":"reject","reason":"scheme""#]),
+        // White space around a native link is removed as in a vendor's message, before a platform's link is read.
+        (
+            #"{"link":" one:/other\n","device":{"id":"d"}}"#,
+            [#""route":"other""#, #","notes":["link_trimmed /link"]}"#]
+        ),
+        (
+            #"{"link":" https://brand.app.link/x","devices":[{"id":"d"}]}"#,
+            [#""reason":"needs_resolution","notes":["link_trimmed /link","unwrapped:branch"]"#]
+        ),
         // Links of link platforms, in each place.
         (
             #"{"link":"https://brand.app.link/x","device":{"id":"d"}}"#,
@@ -152,6 +161,8 @@ struct VendorDecisionTests {
         let (others, _) = try Self.process(
             event, headers: [("content-type", "application/cloudevents+json; charset=utf-8")])
         #expect(others.first?.hasPrefix(#"d-1 {"decision":"links-3-7-0","event":"ce\"2","device":"d-1","#) == true)
+        let (parts, _) = try Self.process(#"{"link":"one:/ "}"#, headers: [("ce_specversion", "1.0")])
+        #expect(parts.first?.contains(#""notes":["cloudevents_incomplete","link_trimmed /link"]"#) == true)
         let (_, cause) = try Self.process("[]", headers: [("content-type", "application/cloudevents-batch+json")])
         #expect(cause?.reason == .batchUnsupported)
     }

@@ -1,3 +1,4 @@
+import ByteStorage
 import Foundation
 import LinkCoordinator
 import LinkIngest
@@ -82,15 +83,17 @@ struct EdgeCaseTests {
     static let links = EdgeCase.all("url-cases.jsonl")
     static let json = EdgeCase.all("json-cases.jsonl")
     let table: RouteTable
+    let platforms: LinkPlatforms
 
     init() throws {
+        platforms = try LinkPlatforms(file: IngestFixture.shipped("link-platforms.json"))
         let file = Checkout.root.appending(path: "Tests/LinkIngestTests/Fixtures/edge-cases-table.json")
         table = try RouteTable(json: [UInt8](try Data(contentsOf: file)))
     }
 
     @Test("Each edge case has its decision", arguments: links + json)
-    func decision(edge: EdgeCase) {
-        #expect(decide(edge.value) == edge.decision)
+    func decision(edge: EdgeCase) throws {
+        #expect(try decide(edge.value) == edge.decision)
     }
 
     @Test("All rows have cases and a rule, which stands in the first of them")
@@ -113,13 +116,22 @@ struct EdgeCaseTests {
     }
 
     /// Returns the decision for a record: the failure of reading, or the outcome with what the test table shows of it.
-    private func decide(_ value: [UInt8]) -> String {
-        do {
-            let event = try LinkEvent.read(value, key: Array("d-1".utf8))
-            return text(table.resolve(event.request).value)
-        } catch {
-            return "dead letter `\(error.reason)`"
+    private func decide(_ value: [UInt8]) throws -> String {
+        var reader = EventReader(platforms: platforms)
+        var resolver = Resolver()
+        var arena = OutputArena(chunkBytes: 4096)
+        let tables = TableSet([table])
+        let copy = ExactBytes(value)
+        guard reader.readInPlace(value: copy.view, key: ByteView("d-1" as StaticString)) else {
+            return "dead letter `\(reader.failure.reason.rawValue)`"
         }
+        let isSelected = reader.selectDevice(at: 0)
+        #expect(isSelected)
+        let request = try #require(reader.eventPointer.pointer(to: \.request))
+        let facts = try #require(reader.devicePointer.pointer(to: \.facts))
+        arena.begin()
+        _ = resolver.resolve(request, facts, table: try #require(tables.single), head: nil, into: &arena)
+        return text(try JSONValue.parse(arena.finish().array))
     }
 
     private func text(_ decision: JSONValue) -> String {

@@ -29,6 +29,18 @@ struct EventTests {
             $0.text = "shop:///p/1"
             $0.isPlain = false
         },
+        GoodCase("A link with white space at both ends", #"{"link":" \t shop:///p/1 \r\n\f","device":{"id":"d-1"}}"#) {
+            $0.text = "shop:///p/1"
+            $0.isPlain = false
+        },
+        GoodCase("A plain link with spaces at both ends", #"{"link":"  shop:///p/1 ","device":{"id":"d-1"}}"#) {
+            $0.text = "shop:///p/1"
+        },
+        GoodCase("A link of spaces only", #"{"link":"  "}"#) { $0.text = "" },
+        GoodCase("A path with spaces at both ends, which are kept", #"{"path":" /a "}"#) {
+            $0.form = "path"
+            $0.text = " /a "
+        },
         GoodCase("An empty link", #"{"link":""}"#) { $0.text = "" },
         GoodCase("An absolute path", #"{"path":"/auth/a"}"#) {
             $0.form = "path"

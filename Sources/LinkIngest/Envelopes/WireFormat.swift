@@ -28,6 +28,11 @@ package enum WireFormat {
         return low..<high
     }
 
+    /// Returns a Boolean value that indicates whether `trimmed(_:from:)` would remove white space from a text.
+    static func hasWhiteSpaceAtEnds(_ text: ByteView) -> Bool {
+        !text.isEmpty && (isWhiteSpace(text[0]) || isWhiteSpace(text[text.count - 1]))
+    }
+
     /// Returns a Boolean value that indicates whether the text is a bare link: a scheme (RFC 3986, section 3.1), a
     /// colon, and no white space or control character.
     static func isLink(_ text: ByteView) -> Bool {

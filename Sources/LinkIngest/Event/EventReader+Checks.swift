@@ -45,7 +45,7 @@ extension EventReader {
                 offset: -1)
         }
         switch event.request.form {
-        case .link: break
+        case .link: trimLink()
         case .path:
             event.request.params = .empty
             return nil
@@ -60,6 +60,16 @@ extension EventReader {
         event.request.mode = .unspecified
         event.request.params = .empty
         return nil
+    }
+
+    /// Removes white space at both ends of the link, and notes that it did.
+    private mutating func trimLink() {
+        let link = event.request.text
+        guard WireFormat.hasWhiteSpaceAtEnds(link) else { return }
+        let range = WireFormat.trimmed(link, from: 0)
+        event.request.text = link.slice(range.lowerBound, range.upperBound)
+        state.hasTrimmedLink = true
+        noteRequest()
     }
 
     private mutating func completeDevices(_ key: ByteView?) -> Fault? {

@@ -116,8 +116,13 @@ extension EventReader {
     private mutating func noteIncomplete() {
         markOther()
         if case .payload = event.request.form { return }
-        event.request.notes = messages.incompleteNotes
-        event.request.earlyNotes = 1
+        noteRequest()
+    }
+
+    /// Adds the notes about a request other than a payload.
+    mutating func noteRequest() {
+        event.request.notes = messages.requestNotes(isLinkTrimmed: state.hasTrimmedLink)
+        event.request.earlyNotes = event.request.notes.count
     }
 
     private mutating func readBinary(_ value: ByteView, _ key: ByteView?, _ headers: EnvelopeHeaders) -> Bool {

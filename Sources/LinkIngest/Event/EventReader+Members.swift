@@ -84,6 +84,9 @@ extension EventReader {
             event.pointee.request.form = .link
             event.pointee.request.isPlain = true
             event.pointee.request.isScreened = true
+            // A plain string is between two quotation marks, so an empty link has these two bytes as well.
+            let link = event.pointee.request.text
+            if link.start.pointee == UInt8(ascii: " ") || link.end[-1] == UInt8(ascii: " ") { state.hasOther = true }
         }
     }
 
@@ -177,6 +180,8 @@ extension EventReader {
         event.request.isPlain = !text.hasEscape
         event.request.isScreened = false
         event.request.bytesAfter = text.hasEscape ? 0 : self.text.end - text.raw.end
+        // The white space is removed when the event is complete.
+        if form == .link, WireFormat.hasWhiteSpaceAtEnds(event.request.text) { state.hasOther = true }
     }
 
     private mutating func readPayload(_ first: UInt8, at start: Int) throws(JSONError) {

@@ -21,8 +21,8 @@ struct MessageReader: ~Copyable {
     private(set) var recordNotes = 0
     /// A Boolean value that indicates whether the record has some of the headers of CloudEvents only.
     var isIncomplete = false
-    /// The note about such a record.
-    private let incompleteNote: UnsafeMutablePointer<RequestNote>
+    /// The notes about requests other than messages: that the record is such a one, and that its link was trimmed.
+    private let fixedNotes: UnsafeMutablePointer<RequestNote>
     private var contexts = OutputArena(chunkBytes: 4096)
     /// The members of the reader's memory that are the data of CloudEvents.
     private var texts = OutputArena(chunkBytes: 4096)
@@ -44,13 +44,15 @@ struct MessageReader: ~Copyable {
         readings.initialize(repeating: Reading(), count: PlatformClass.count)
         roots = .allocate(capacity: 2)
         roots.initialize(repeating: .empty, count: 2)
-        incompleteNote = .allocate(capacity: 1)
-        incompleteNote.initialize(
+        fixedNotes = .allocate(capacity: 2)
+        fixedNotes.initialize(
             to: RequestNote(code: ByteView(VendorNote.Code.cloudEventsIncomplete.text), place: .empty))
+        (fixedNotes + 1).initialize(
+            to: RequestNote(code: ByteView(VendorNote.Code.linkTrimmed.text), place: ByteView("/link")))
     }
 
     deinit {
-        incompleteNote.deallocate()
+        fixedNotes.deallocate()
         readings.deallocate()
         roots.deallocate()
     }
@@ -68,8 +70,11 @@ struct MessageReader: ~Copyable {
         if isIncomplete { vendors.note(.cloudEventsIncomplete) }
     }
 
-    /// The notes about a record other than a message that has some of the headers of CloudEvents only.
-    var incompleteNotes: UnsafeBufferPointer<RequestNote> { UnsafeBufferPointer(start: incompleteNote, count: 1) }
+    /// Returns the notes about a request other than a message.
+    func requestNotes(isLinkTrimmed: Bool) -> UnsafeBufferPointer<RequestNote> {
+        let first = isIncomplete ? 0 : 1
+        return UnsafeBufferPointer(start: fixedNotes + first, count: (isLinkTrimmed ? 2 : 1) - first)
+    }
 
     /// The form of an event or a request that has one of its own, or nil.
     var recordForm: Int32? {

@@ -36,8 +36,11 @@ struct ScanState {
     /// A Boolean value that indicates whether the link is kept for further devices.
     var keepsLink = false
 
+    /// A Boolean value that indicates whether white space at the ends of the link was removed.
+    var hasTrimmedLink = false
+
     /// A Boolean value that indicates whether the record has anything in addition to one form and one device, such as a
-    /// mode, parameters, a list of devices, or a fault.
+    /// mode, parameters, a list of devices, a link to trim, or a fault.
     var hasOther = false
     /// A Boolean value that indicates whether properties of the event other than its id, link, and device are set.
     var hasMembers = false
