@@ -17,8 +17,15 @@ extension LinkPlatforms {
         of link: ByteView, device: DeviceClass = .unknown, limit: Int = defaultLimit, into arena: inout OutputArena
     ) -> UnwrappedLink {
         var found = UnwrappedLink(link)
-        guard link.count <= limit, let url = PlatformURL(link), mayApply(to: url) else { return found }
-        follow(link, device, limit, &found, &arena)
+        if link.count > limit { return found }
+        if let url = PlatformURL(link) {
+            if mayApply(to: url) { follow(link, device, limit, &found, &arena) }
+            if found.stepCount == 0 {
+                if Self.hasCutLink(url.query, hasFragment: !url.fragment.isEmpty) { found.notes.insert(.cut) }
+                return found
+            }
+        }
+        if found.kind == .link || found.kind == .itself, Self.hasCutLink(found.link) { found.notes.insert(.cut) }
         return found
     }
 

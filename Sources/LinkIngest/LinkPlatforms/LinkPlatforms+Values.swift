@@ -24,7 +24,7 @@ extension LinkPlatforms {
                 value = arena.finish()
             }
             guard let link = link(value, accepts: accepts, origin: origin, limit, &notes, &arena) else { return nil }
-            if Self.isCut(item, in: url) { notes.insert(.cut) }
+            if Self.isCut(item, hasFragment: !url.fragment.isEmpty) { notes.insert(.cut) }
             return link
         }
         return nil
@@ -62,10 +62,39 @@ extension LinkPlatforms {
     }
 
     /// Returns a Boolean value that indicates whether a value may lack its end, because it was written without escapes.
-    private static func isCut(_ item: QueryItems.Item, in url: PlatformURL) -> Bool {
+    private static func isCut(_ item: QueryItems.Item, hasFragment: Bool) -> Bool {
         guard isLink(item.value) else { return false }
         if item.isFollowed { return item.value.firstIndex(of: UInt8(ascii: "?")) != nil }
-        return !url.fragment.isEmpty
+        return hasFragment
+    }
+
+    /// Returns a Boolean value that indicates whether a parameter of a query has a link that may lack its end.
+    ///
+    /// Such a link ends at a separator that follows a second question mark, or at a fragment, and most links have
+    /// neither.
+    @inline(__always)
+    static func hasCutLink(_ query: ByteView, hasFragment: Bool) -> Bool {
+        if query.isEmpty { return false }
+        let mark = ByteScan.first(UInt8(ascii: "?"), in: query, from: 0)
+        return (mark < query.count || hasFragment) && hasCutItem(query, hasFragment: hasFragment)
+    }
+
+    @inline(never)
+    private static func hasCutItem(_ query: ByteView, hasFragment: Bool) -> Bool {
+        var items = QueryItems(query)
+        while let item = items.next() {
+            if isCut(item, hasFragment: hasFragment) { return true }
+        }
+        return false
+    }
+
+    /// Returns a Boolean value that indicates whether a parameter of any link has a link that may lack its end.
+    @inline(never)
+    static func hasCutLink(_ link: ByteView) -> Bool {
+        let mark = ByteScan.first(UInt8(ascii: "?"), or: UInt8(ascii: "#"), in: link, from: 0)
+        let hash = ByteScan.first(UInt8(ascii: "#"), in: link, from: mark)
+        if mark == hash { return false }
+        return hasCutLink(link.slice(mark &+ 1, hash), hasFragment: hash < link.count)
     }
 
     // MARK: - Rewriting

@@ -28,7 +28,7 @@ package struct UnwrappedLink {
         package static let noScheme = Notes(rawValue: 2)
         /// A value has a scheme that the rule does not accept, so it counts as absent.
         package static let scheme = Notes(rawValue: 4)
-        /// A link was written without escapes and has a query or a fragment, so its end may be missing.
+        /// A link in a parameter was written without escapes and has a query or a fragment, so its end may be missing.
         package static let cut = Notes(rawValue: 8)
         /// A link contains a link of a platform more than `LinkPlatforms.maxSteps` times.
         package static let tooDeep = Notes(rawValue: 16)
