@@ -125,6 +125,26 @@ struct VendorDecisionTests {
             [#""outcome":"none","reason":"needs_resolution""#, #""push":{"vendor":"braze"}"#]
         ),
         ("https://brand.app.link/x", [#""device":"k""#, #""reason":"needs_resolution""#]),
+        // The data of a Branch link, whose link can be one of the platform again.
+        (
+            #"{"payload":{"+clicked_branch_link":1,"$ios_deeplink_path":"one:/other","$deeplink_path":"one:/"},"#
+                + #""device":{"id":"d","platform":"ios"}}"#,
+            [#""route":"other""#, #""context":{"push":{"vendor":"branch"}}"#]
+        ),
+        (
+            #"{"payload":{"+clicked_branch_link":1,"$deeplink_path":"https://b.onelink.me/x?af_dp=one%3A%2F%2Fother"},"#
+                + #""device":{"id":"d"}}"#,
+            [#""route":"other""#, #""notes":["unwrapped:appsflyer.af_dp"]"#]
+        ),
+        (
+            #"{"payload":{"+clicked_branch_link":true,"~referring_link":"https://brand.app.link/x"},"#
+                + #""device":{"id":"d"}}"#,
+            [#""outcome":"none","reason":"needs_resolution""#]
+        ),
+        (
+            #"{"payload":{"+clicked_branch_link":false,"$deeplink_path":"one:/other"},"device":{"id":"d"}}"#,
+            [#""outcome":"none","reason":"no_link""#]
+        ),
     ]
 
     @Test("A record has the expected decision", arguments: cases)

@@ -27,7 +27,7 @@ struct LinkPlatformTableTests {
     @Test("A file that is no object, of another version, without platforms, or with an id twice is refused")
     func files() {
         for text in [
-            "", "[]", "{}", #"{"schemaVersion":2,"platforms":[{"id":"p","name":"P","maps":[]}]}"#,
+            "", "[]", "{}", #"{"schemaVersion":2,"platforms":[{"id":"p","name":"P","rules":[]}]}"#,
             #"{"schemaVersion":1,"platforms":[]}"#, #"{"schemaVersion":1,"platforms":[{"id":"P","name":"P"}]}"#,
             #"{"schemaVersion":1,"platforms":[{"id":"p","id":"p","name":"P"}]}"#,
         ] {
@@ -51,7 +51,7 @@ struct LinkPlatformTableTests {
     func keys() throws {
         let page = try ReferencePage(path: "Sources/LinkIngest/LinkIngest.docc/LinkPlatforms.md")
         let schema = try JSONValue.parse(IngestFixture.shipped("schemas/link-platforms.schema.json"))
-        let sections = [("The file", ""), ("Keys of a platform", "platform"), ("Rules", "rule"), ("Maps", "map")]
+        let sections = [("The file", ""), ("Keys of a platform", "platform"), ("Rules", "rule")]
         for (section, name) in sections {
             let keys = (name.isEmpty ? schema : schema["$defs"]?[name])?["properties"]?.object?.map(\.name) ?? []
             #expect(page.table(section, "Key")?.names == keys, "\(section)")
@@ -104,32 +104,6 @@ struct LinkPlatformTableTests {
             }
         }
         #expect(checked > 500)
-    }
-
-    // MARK: - Maps
-
-    @Test("The map of an SDK has the expected destination, platform, and member")
-    func maps() throws {
-        let rows = try IngestFixture.lines("link-maps.jsonl")
-        #expect(rows.count >= 20)
-        for row in rows { check(row) }
-    }
-
-    private func check(_ row: JSONValue) {
-        let device = row["device"]?.string.flatMap(DeviceClass.init(rawValue:)) ?? .unknown
-        let members = (row["map"]?.object ?? []).map { member in
-            (name: Array(member.name.utf8), value: ExactBytes(Array((member.value.string ?? member.value.text).utf8)))
-        }
-        var arena = OutputArena(chunkBytes: 4096)
-        let found = table.destination(ofMap: device, into: &arena) { name in
-            members.first { $0.name == name.array }?.value.view
-        }
-        let text = found.map { found -> String in
-            let seen = LinkSnapshot(found, table)
-            let notes = seen.notes.isEmpty ? [] : ["[\(seen.notes.joined(separator: ","))]"]
-            return ([seen.kind] + [seen.to].compactMap { $0 } + seen.steps + notes).joined(separator: " ")
-        }
-        withExtendedLifetime(members) { #expect(text ?? "none" == row["expected"]?.string, "\(row.text)") }
     }
 
     // MARK: - Random bytes

@@ -9,9 +9,7 @@ struct LinkPlatformImage: BitwiseCopyable {
     var platforms: UnsafeBufferPointer<ByteView>
     /// The rules of all platforms, in order.
     var rules: UnsafeBufferPointer<Rule>
-    /// The maps of all platforms, in order.
-    var maps: UnsafeBufferPointer<Map>
-    /// The parameters and members with links, by number.
+    /// The parameters with links, by number.
     var parameters: UnsafeBufferPointer<Parameter>
     /// The marks of the rules for every host.
     var anyHostMarks: UnsafeBufferPointer<ByteView>
@@ -26,7 +24,7 @@ struct LinkPlatformImage: BitwiseCopyable {
         var isSuffix: Bool
     }
 
-    /// The name of a parameter, or of a member of a map.
+    /// The name of a parameter.
     struct Parameter: BitwiseCopyable {
         var name: ByteView
         /// The number among all parameters of the table.
@@ -66,22 +64,6 @@ struct LinkPlatformImage: BitwiseCopyable {
         var rewrites: Bool
         var result: UnwrappedLink.Kind?
     }
-
-    /// A condition for the value of a member of a map.
-    struct Condition: BitwiseCopyable {
-        var name: ByteView
-        var values: UnsafeBufferPointer<ByteView>
-    }
-
-    /// A map of an SDK.
-    struct Map: BitwiseCopyable {
-        var platform: Int
-        var marks: UnsafeBufferPointer<ByteView>
-        var conditions: UnsafeBufferPointer<Condition>
-        var links: UnsafeBufferPointer<Parameter>
-        var via: UnsafeBufferPointer<Parameter>
-        var origin: ByteView
-    }
 }
 
 /// Compiles a file of link platforms.
@@ -92,17 +74,15 @@ struct LinkPlatformCompiler {
 
     mutating func compile(_ source: LinkPlatformSource) -> LinkPlatformImage {
         var rules: [LinkPlatformImage.Rule] = []
-        var maps: [LinkPlatformImage.Map] = []
         for (number, platform) in source.platforms.enumerated() {
             for rule in platform.rules { rules.append(compile(rule, number)) }
-            for map in platform.maps { maps.append(compile(map, number)) }
         }
         let marks = rules.filter(\.isAnyHost).flatMap { Array($0.marks) }
         var starts = ByteSet()
         for mark in marks { starts.insert(mark[0]) }
         if !marks.isEmpty { starts.insert(UInt8(ascii: "%")) }
         return LinkPlatformImage(
-            platforms: views(source.platforms.map(\.id)), rules: memory.store(rules), maps: memory.store(maps),
+            platforms: views(source.platforms.map(\.id)), rules: memory.store(rules),
             parameters: memory.store(parameters), anyHostMarks: memory.store(marks), markStarts: starts,
             endings: HostEndings(rules.flatMap { $0.hosts.map(\.name) }))
     }
@@ -126,15 +106,6 @@ struct LinkPlatformCompiler {
             unwrap: add(rule.unwrap), strip: memory.store(strip), prefix: view(rule.prefix),
             origin: view(rule.origin), rewrites: rule.result == nil && (rule.strips || !rule.origin.isEmpty),
             result: rule.result)
-    }
-
-    private mutating func compile(_ map: LinkPlatformSource.Map, _ platform: Int) -> LinkPlatformImage.Map {
-        LinkPlatformImage.Map(
-            platform: platform, marks: views(map.marks),
-            conditions: memory.store(
-                map.when.map { LinkPlatformImage.Condition(name: view($0.name), values: views($0.values)) }),
-            links: add(map.links), via: add(map.via.map { LinkPlatformSource.Parameter(name: $0, device: nil) }),
-            origin: view(map.origin))
     }
 
     private mutating func add(

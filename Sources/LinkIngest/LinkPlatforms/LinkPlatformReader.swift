@@ -26,7 +26,7 @@ struct LinkPlatformReader {
     }
 
     private mutating func platform(_ value: JSONValue, _ at: String) -> LinkPlatformSource.Platform? {
-        guard has(value, at: at, ["id", "name", "sources", "rules", "maps", "examples"]) else { return nil }
+        guard has(value, at: at, ["id", "name", "sources", "rules", "examples"]) else { return nil }
         var platform = LinkPlatformSource.Platform()
         platform.id = text(value["id"], at + "/id") ?? ""
         let isName = platform.id.utf8.allSatisfy { byte in
@@ -37,11 +37,8 @@ struct LinkPlatformReader {
         }
         _ = text(value["name"], at + "/name")
         if value["sources"] != nil { _ = texts(value["sources"], at + "/sources") }
-        for (rule, pointer) in list(value["rules"], at + "/rules", isOptional: value["maps"] != nil) {
+        for (rule, pointer) in list(value["rules"], at + "/rules") {
             platform.rules.append(self.rule(rule, pointer))
-        }
-        for (map, pointer) in list(value["maps"], at + "/maps", isOptional: true) {
-            platform.maps.append(self.map(map, pointer))
         }
         for (example, pointer) in list(value["examples"], at + "/examples", isOptional: true) {
             platform.examples.append(self.example(example, pointer))
@@ -148,37 +145,19 @@ struct LinkPlatformReader {
         return text
     }
 
-    // MARK: - Maps and examples
-
-    private mutating func map(_ value: JSONValue, _ at: String) -> LinkPlatformSource.Map {
-        var map = LinkPlatformSource.Map()
-        guard has(value, at: at, ["marks", "when", "links", "via", "origin"]) else { return map }
-        map.marks = texts(value["marks"], at + "/marks").map(\.0)
-        for member in value["when"]?.object ?? [] {
-            let pointer = at + "/when" + JSONLocation.step(member.name)
-            map.when.append((member.name, texts(member.value, pointer).map(\.0)))
-        }
-        if let when = value["when"], when.object == nil { fail(at + "/when", "expected an object") }
-        map.links = parameters(value["links"], at + "/links")
-        map.via = texts(value["via"], at + "/via", isOptional: true).map(\.0)
-        map.origin = origin(value["origin"], at + "/origin")
-        if map.links.isEmpty { fail(at + "/links", "expected at least one member") }
-        return map
-    }
+    // MARK: - Examples
 
     private mutating func example(_ value: JSONValue, _ at: String) -> LinkPlatformSource.Example {
         var example = LinkPlatformSource.Example()
         example.pointer = at
-        guard has(value, at: at, ["link", "map", "on", "destination", "result"]) else { return example }
-        example.link = value["link"].flatMap { text($0, at + "/link") }
-        example.map = (value["map"]?.object ?? []).map { ($0.name, $0.value.string ?? $0.value.text) }
+        guard has(value, at: at, ["link", "on", "destination", "result"]) else { return example }
+        example.link = text(value["link"], at + "/link") ?? ""
         example.device = choice(value["on"], at + "/on") ?? .unknown
         if let destination = value["destination"] {
             example.destination = text(destination, at + "/destination")
             example.kind = .link
         }
         if let result = value["result"] { example.kind = kind(result, at + "/result") ?? .itself }
-        if (example.link == nil) == (value["map"]?.object == nil) { fail(at, "expected `link` or `map`") }
         if (value["destination"] == nil) == (value["result"] == nil) {
             fail(at, "expected `destination` or `result`")
         }

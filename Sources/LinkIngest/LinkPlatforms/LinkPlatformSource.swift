@@ -4,7 +4,6 @@ struct LinkPlatformSource {
     struct Platform {
         var id = ""
         var rules: [Rule] = []
-        var maps: [Map] = []
         var examples: [Example] = []
     }
 
@@ -25,19 +24,9 @@ struct LinkPlatformSource {
         var strips: Bool { !strip.isEmpty || !prefix.isEmpty }
     }
 
-    /// A map of names to values that the SDK of a platform hands to the app.
-    struct Map {
-        var marks: [String] = []
-        var when: [(name: String, values: [String])] = []
-        var links: [Parameter] = []
-        var via: [String] = []
-        var origin = ""
-    }
-
-    /// A link, or a map, with its destination.
+    /// A link with its destination.
     struct Example {
-        var link: String?
-        var map: [(name: String, value: String)] = []
+        var link = ""
         var device = DeviceClass.unknown
         var destination: String?
         var kind = UnwrappedLink.Kind.itself
@@ -67,7 +56,7 @@ struct LinkPlatformSource {
         case below(String)
     }
 
-    /// The name of a parameter or a member that has a link.
+    /// The name of a parameter that has a link.
     struct Parameter {
         var name: String
         var device: DeviceClass?

@@ -70,7 +70,7 @@ extension LinkPlatforms {
         image.platforms[Int(link.platforms[step])]
     }
 
-    /// Returns the name of the parameter or member from which a step took the link, or nil if it took none.
+    /// Returns the name of the parameter from which a step took the link, or nil if it took none.
     ///
     /// The view is valid as long as the table.
     package func parameter(of link: UnwrappedLink, step: Int) -> ByteView? {
