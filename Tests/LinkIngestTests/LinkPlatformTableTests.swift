@@ -35,6 +35,33 @@ struct LinkPlatformTableTests {
         }
     }
 
+    @Test("A file with more platforms or rules than the limit is refused at the first of them beyond it")
+    func limits() throws {
+        func problem(platforms: Int, rules: Int) throws -> LinkPlatformProblem? {
+            let rule = #"{"hosts":["a.example"],"result":"itself"}"#
+            let list = repeatElement(rule, count: rules).joined(separator: ",")
+            let all = (0..<platforms).map { #"{"id":"p\#($0)","name":"P","rules":[\#(list)]}"# }
+            let text = #"{"schemaVersion":1,"platforms":[\#(all.joined(separator: ","))]}"#
+            return LinkPlatforms.problems(in: try JSONValue.parse(Array(text.utf8))).last
+        }
+        #expect(try problem(platforms: 1024, rules: 1) == nil)
+        #expect(try problem(platforms: 1025, rules: 1)?.pointer == "/platforms/1024")
+        #expect(try problem(platforms: 1, rules: 1024) == nil)
+        #expect(try problem(platforms: 1, rules: 1025)?.pointer == "/platforms/0/rules/1024")
+    }
+
+    @Test("The last parameter of the largest file is named in the notes")
+    func largest() throws {
+        let rules = (0..<LinkPlatformReader.Limit.rules).map { number in
+            let names = (0..<LinkPlatformReader.Limit.parameters).map { "\"p\(number)x\($0)\"" }
+            return #"{"hosts":["h\#(number).example"],"unwrap":[\#(names.joined(separator: ","))]}"#
+        }
+        let table = try LinkPlatforms.rules(rules.joined(separator: ","))
+        let last = LinkPlatformReader.Limit.rules - 1
+        let found = table.snapshot("https://h\(last).example/?p\(last)x15=b%3A%2F%2Fc")
+        #expect(found.to == "b://c" && found.steps == ["p.p\(last)x15"])
+    }
+
     @Test("An example that does not hold is a problem of the file")
     func wrongExample() throws {
         let text = #"""

@@ -3,9 +3,15 @@ internal import StrictJSON
 /// Reads the file of link platforms and collects its faults.
 struct LinkPlatformReader {
     /// The limits of a file.
+    ///
+    /// The positions of a platform, and of a parameter among those of all rules, are at most `Int16.max`, because an
+    /// unwrapped link stores them in this type.
     enum Limit {
+        static let platforms = 1024
         static let rules = 1024
         static let names = 64
+        /// The limit of parameters with a destination in one rule.
+        static let parameters = 16
     }
 
     private(set) var source = LinkPlatformSource()
@@ -15,7 +21,11 @@ struct LinkPlatformReader {
     init(_ file: JSONValue) {
         guard has(file, at: "", ["$schema", "schemaVersion", "platforms"]) else { return }
         if file["schemaVersion"]?.integer != 1 { fail("/schemaVersion", "expected the schema version 1") }
-        for (value, pointer) in list(file["platforms"], "/platforms") {
+        let platforms = list(file["platforms"], "/platforms")
+        if platforms.count > Limit.platforms {
+            fail("/platforms/\(Limit.platforms)", "expected at most \(Limit.platforms) platforms")
+        }
+        for (value, pointer) in platforms.prefix(Limit.platforms) {
             guard let platform = platform(value, pointer) else { continue }
             if source.platforms.contains(where: { $0.id == platform.id }) {
                 fail(pointer + "/id", "`\(platform.id)` occurs twice")
@@ -122,7 +132,9 @@ struct LinkPlatformReader {
     }
 
     private mutating func parameters(_ value: JSONValue?, _ at: String) -> [LinkPlatformSource.Parameter] {
-        list(value, at, isOptional: true).compactMap { item, pointer in
+        let items = list(value, at, isOptional: true)
+        if items.count > Limit.parameters { fail(at, "expected at most \(Limit.parameters) items") }
+        return items.compactMap { item, pointer in
             if let name = item.string, !name.isEmpty { return LinkPlatformSource.Parameter(name: name, device: nil) }
             guard has(item, at: pointer, ["name", "on"]), let name = text(item["name"], pointer + "/name") else {
                 return nil

@@ -54,6 +54,8 @@ package struct UnwrappedLink {
     init(_ link: ByteView) { self.link = link }
 
     /// Adds an applied rule.
+    ///
+    /// The limits of a file keep both numbers in the range of `Int16`.
     mutating func add(platform: Int, parameter: Int) {
         guard stepCount < 4 else { return }
         platforms[stepCount] = Int16(truncatingIfNeeded: platform)
