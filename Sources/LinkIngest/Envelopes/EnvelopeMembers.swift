@@ -21,7 +21,6 @@ struct EnvelopeMembers: BitwiseCopyable {
     var encodedData: Int32 = -1
     var dataContentType: Int32 = -1
     var partitionKey: Int32 = -1
-    var sessionID: Int32 = -1
 
     /// Finds the members of an object in one pass.
     init(of object: Int32, in tape: borrowing JSONTape) {
@@ -69,8 +68,6 @@ struct EnvelopeMembers: BitwiseCopyable {
             if name.equals("web_push") { webPush = node }
         case 9:
             if name.equals("condition") { condition = node }
-        case 10:
-            if name.equals("session_id") { sessionID = node }
         case 11:
             if name.equals("specversion") {
                 specificationVersion = node

@@ -4,7 +4,8 @@ internal import StrictJSON
 /// A writer of a decision's `context`, which consists of the members that the setting `passthrough` lists.
 struct ContextWriter: ~Copyable {
     /// The names that the reader's shape has in every configuration.
-    static let knownNames: [StaticString] = EventMember.allCases.map(\.name) + PushMember.allCases.map(\.name)
+    static let knownNames: [StaticString] =
+        EventMember.allCases.map(\.name) + PushMember.allCases.map(\.name) + [EventMember.sessionName]
 
     /// The other configured names, whose tags follow those of `knownNames`.
     let otherNames: [[UInt8]]

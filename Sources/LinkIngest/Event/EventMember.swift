@@ -29,10 +29,16 @@ enum EventMember: UInt8, CaseIterable {
     /// The tag of the first member of a push body.
     static var firstPushTag: UInt8 { EventMember.devices.rawValue + 1 }
     /// The tag of the first name that only the configuration defines.
-    static var firstOtherTag: UInt8 { firstPushTag + PushMember.webpush.rawValue + 1 }
+    static var firstOtherTag: UInt8 { sessionTag + 1 }
 
     /// The tags of the members of a push body.
-    static var pushTags: Range<UInt8> { firstPushTag..<firstOtherTag }
+    static var pushTags: Range<UInt8> { firstPushTag..<sessionTag }
+    /// The tag of the member `data` of a push body.
+    static var dataTag: UInt8 { firstPushTag + PushMember.data.rawValue }
+    /// The tag of the member of an answer of an API that has a link.
+    static var sessionTag: UInt8 { firstPushTag + PushMember.webpush.rawValue + 1 }
+    /// The name of this member.
+    static var sessionName: StaticString { "session_id" }
 
     /// The tags, as bits, of the members whose plain strings are stored without further checks.
     static var plainTags: UInt64 { 1 << UInt64(EventMember.id.rawValue) | 1 << UInt64(EventMember.link.rawValue) }

@@ -10,9 +10,12 @@ extension EventReader {
         state.hasOther = true
         state.hasMembers = true
         eventPointer.pointee.isUsual = false
-        guard state.forms == 0 || isAnswer else { return accept(complete(key)) }
+        guard state.forms == 0 || mayBeAnswer else { return accept(complete(key)) }
         if !state.isListed, let fault = open(text) { return accept(fault) }
-        if messages.detectRecord(allowsCloudEvents: !cloudEvent.isPresent, state.namedKind) {
+        let isDetected = messages.detectRecord(allowsCloudEvents: !cloudEvent.isPresent, state.namedKind)
+        if state.forms > 0 && messages.push?.kind != .record {
+            messages.clear()
+        } else if isDetected {
             if messages.push?.kind == .cloudEvents {
                 messages.clearData()
                 return readStructured(key)
@@ -23,28 +26,14 @@ extension EventReader {
         return accept(complete(key))
     }
 
-    /// A Boolean value that indicates whether the event is an answer of Branch's API, whose link is no request.
-    private var isAnswer: Bool {
+    /// A Boolean value that indicates whether a form for records can read the event although it has a link.
+    ///
+    /// An answer of Branch's API contains the link that was clicked, and the data of this link.
+    private var mayBeAnswer: Bool {
         mutating get {
-            guard case .link = event.request.form, !state.hasDevice, !state.hasDevices, Self.hasSession(text),
-                open(text) == nil
-            else { return false }
-            let members = EnvelopeMembers(of: 0, in: messages.vendors.tape)
-            guard messages.vendors.tape.isString(members.sessionID), messages.vendors.tape.isString(members.data)
-            else { return false }
-            state.forms = 0
-            return true
+            guard case .link = event.request.form else { return false }
+            return state.mayBeAnswer
         }
-    }
-
-    private static func hasSession(_ text: ByteView) -> Bool {
-        let name = ByteView("\"session_id\"")
-        var index = 0
-        while index + name.count <= text.count {
-            if text[index] == name[0], text.slice(index, index + name.count) == name { return true }
-            index += 1
-        }
-        return false
     }
 
     /// Opens a text that was validated before.

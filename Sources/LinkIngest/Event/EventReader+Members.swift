@@ -105,6 +105,7 @@ extension EventReader {
             if let member = EventMember(rawValue: tag) { try readMember(member, first, at: start) }
         } else {
             // The members of a push message are read after the others.
+            if first == UInt8(ascii: "\"") { state.countText(tag) }
             try cursor.skip()
         }
         if context.isPassedThrough(tag) { context.store(tag, text.slice(start, cursor.offset)) }

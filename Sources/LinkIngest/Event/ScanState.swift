@@ -36,6 +36,10 @@ struct ScanState {
     /// A Boolean value that indicates whether the link is kept for further devices.
     var keepsLink = false
 
+    /// Boolean values that indicate whether there are the strings `session_id` and `data`.
+    private var hasSession = false
+    private var hasData = false
+
     /// A Boolean value that indicates whether white space at the ends of the link was removed.
     var hasTrimmedLink = false
 
@@ -73,6 +77,22 @@ struct ScanState {
     mutating func record(_ fault: Fault) {
         hasOther = true
         if typeFault == nil { typeFault = fault }
+    }
+
+    /// A Boolean value that indicates whether the record can be an answer of an API, whose link is no request.
+    var mayBeAnswer: Bool { hasSession && hasData && forms == 1 }
+
+    /// Records the presence of a member with a tag that is a string.
+    mutating func countText(_ tag: UInt8) {
+        if tag == EventMember.sessionTag {
+            hasSession = true
+        } else if tag == EventMember.dataTag {
+            hasData = true
+        } else {
+            return
+        }
+        hasMembers = true
+        if hasSession && hasData { hasOther = true }
     }
 
     /// Counts one of the four forms.
