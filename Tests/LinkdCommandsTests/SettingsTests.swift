@@ -116,6 +116,12 @@ internal import Testing
             flags: ["dlq.topic": ["{input}"]], code: .usage, parts: ["dead-letter topic link-events is an input"]),
         InvalidSetting(flags: ["report": ["json"]], code: .usage, parts: ["stop.after"]),
         InvalidSetting(
+            flags: ["passthrough": ["campaign", "push"]], code: .usage,
+            parts: ["--passthrough", "names `push`", "remove `push`"]),
+        InvalidSetting(
+            environment: ["LINKD_PASSTHROUGH": "push"], code: .configuration,
+            parts: ["LINKD_PASSTHROUGH", "names `push`"]),
+        InvalidSetting(
             flags: ["commit.interval": ["5s"], "librdkafka": ["transaction.timeout.ms=10000"]], code: .usage,
             parts: ["a third", "3333ms"]),
         InvalidSetting(flags: ["librdkafka": ["client.id=x"]], code: .usage, parts: ["client.id", "--instance"]),

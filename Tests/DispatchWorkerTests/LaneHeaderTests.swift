@@ -1,0 +1,127 @@
+import DispatchWorker
+import KafkaClient
+import LinkIngest
+import LinkCoordinator
+import TestSupport
+import Testing
+
+/// The headers of records on their way from a lane's consumer to its decisions and dead letters.
+@Suite struct LaneHeaderTests {
+    /// A record with headers, and its decision or the reason of its dead letter.
+    struct Case {
+        var key: String?
+        var value: String
+        var headers: [(String, String?)] = []
+        /// The beginning of the decision, after the key and a space, or the reason.
+        var expected: String
+    }
+
+    private static let attributes: [(String, String?)] = [
+        ("ce_id", "ce-1"), ("ce_source", "/s"), ("ce_type", "t"), ("ce_specversion", "1.0"),
+    ]
+
+    static let cases = [
+        Case(
+            value: #"{"link":"one:/"}"#, headers: attributes + [("ce_partitionkey", "d-9"), ("other", nil)],
+            expected: #"d-9 {"decision":"in-0-0-0","event":"ce-1","device":"d-9","table":"one@1+"#),
+        // The headers of the record before are not those of the next one.
+        Case(
+            key: "k", value: "one:/",
+            expected: #"k {"decision":"in-0-1-0","event":"in-0-1","device":"k","table":"one@1+"#),
+        Case(
+            key: "k", value: "one:/", headers: attributes + [("content-type", "text/plain")],
+            expected: #"k {"decision":"in-0-2-0","event":"ce-1","device":"k","table":"one@1+"#),
+        Case(
+            value: #"{"specversion":"1.0","id":"ce-2","source":"/s","type":"t","partitionkey":"d-8","#
+                + #""data":{"link":"one:/"}}"#,
+            headers: [("Content-Type", "application/cloudevents+json; charset=utf-8"), ("traceparent", "00-1")],
+            expected: #"d-8 {"decision":"in-0-3-0","event":"ce-2","device":"d-8","table":"one@1+"#),
+        Case(
+            key: "k", value: "[]", headers: [("content-type", "application/cloudevents-batch+json")],
+            expected: "batch_unsupported"),
+        Case(
+            key: "k", value: "one:/", headers: attributes.dropLast() + [("ce_specversion", "0.3")],
+            expected: "schema_unsupported"),
+        Case(
+            key: "k", value: "one:/", headers: attributes + [("content-encoding", "gzip")],
+            expected: "encoding_unsupported"),
+        Case(key: nil, value: #"{"link":"one:/"}"#, headers: attributes, expected: "missing_device"),
+    ]
+
+    /// The headers of a case as a client returns them.
+    static func headers(of test: Case) -> [RecordHeader] {
+        test.headers.map { RecordHeader(name: Array($0.0.utf8), value: $0.1.map { Array($0.utf8) }) }
+    }
+
+    static func tables() throws -> TableSet {
+        TableSet([try RecordProcessorTests.table("one", scheme: "one", hosts: #""one.example""#, application: "one")])
+    }
+
+    /// Compares decisions and dead letters with the cases, in the order of their offsets.
+    static func check(decisions: [ReadRecord], deadLetters: [ReadRecord], topic: String) {
+        var found: [Int: String] = [:]
+        for decision in decisions {
+            let text = (decision.keyText ?? "") + " " + (decision.valueText ?? "")
+            let offset = text.split(separator: "\"")[3].split(separator: "-").dropLast().last.flatMap { Int($0) }
+            found[offset ?? -1] = text.replacing(topic + "-", with: "in-")
+        }
+        for letter in deadLetters {
+            found[letter.header("dlq.source.offset").flatMap { Int($0) } ?? -1] = letter.header("dlq.reason")
+        }
+        for (offset, test) in cases.enumerated() {
+            #expect(found[offset]?.hasPrefix(test.expected) == true, "\(offset): \(found[offset] ?? "nothing")")
+        }
+        #expect(found.count == cases.count)
+        #expect(decisions.filter { $0.header("traceparent") == "00-1" }.map(\.keyText) == ["d-8"])
+    }
+
+    @Test("A lane reads each record with its own headers of CloudEvents")
+    func simulated() throws {
+        let world = SimulatedWorld(seed: 1, callsPerFault: 0, lanes: 0, partitions: 1, isStable: true)
+        for test in Self.cases {
+            world.broker.logs[TopicPartition(topic: world.input, partition: 0)]?.append(
+                SimulatedEntry(
+                    state: .committed, key: test.key.map { Array($0.utf8) }, value: Array(test.value.utf8),
+                    headers: Self.headers(of: test), timestamp: 1_000, writtenAt: world.broker.now))
+        }
+        var configuration = WorkerConfiguration(bootstrap: [])
+        configuration.input = .topics([world.input])
+        configuration.output = "out"
+        let identity = LaneIdentity(group: "g", instance: "i", isStable: true, lane: 0)
+        let lane = Lane(
+            number: 0, policy: world.policy, topics: LaneTopics(configuration), limits: RecordLimits(configuration),
+            worker: WorkerIdentity(group: "g", instance: "i", version: "1"),
+            environment: SimulatedEnvironment(world, SimulatedLife(), identity),
+            processing: RecordProcessor(tables: try Self.tables()),
+            shared: WorkerShared(stopAfter: 0, log: Log(level: .error, format: .text) { _ in }))
+        for _ in 0..<10_000 where !world.isSettled { #expect(lane.step()) }
+        Self.check(decisions: world.visible("out"), deadLetters: world.visible("in.dlq"), topic: world.input)
+    }
+}
+
+extension BrokerTests {
+    @Test("A worker reads the headers of CloudEvents that a broker returns")
+    func cloudEvents() async throws {
+        try await onThread { [bootstrap] in
+            let run = try BrokerRun("ce", bootstrap: bootstrap, partitions: 1)
+            let cases = LaneHeaderTests.cases
+            try run.produce(count: cases.count, partitions: 1) { index in
+                (cases[index].key, Array(cases[index].value.utf8), LaneHeaderTests.headers(of: cases[index]))
+            }
+            var configuration = run.configuration()
+            configuration.stopAfter = Int64(cases.count)
+            let log = Log(level: .warning, format: .text)
+            defer { log.close() }
+            let outcome = Worker(configuration, log: log).run(
+                tables: try LaneHeaderTests.tables(), limits: IngestLimits(), passthrough: [])
+            #expect(outcome.exit == nil)
+            #expect(outcome.report.decisions == 4 && outcome.report.deadLetters == 4)
+            // The broker answers a commit before its end is written to every partition.
+            _ = try becomesTrue(withinSeconds: 20) {
+                try run.read(run.output).count >= 4 && run.read(run.deadLetters).count >= 4
+            }
+            LaneHeaderTests.check(
+                decisions: try run.read(run.output), deadLetters: try run.read(run.deadLetters), topic: run.input)
+        }
+    }
+}
