@@ -148,7 +148,8 @@ struct RecordProcessorTests {
         (#""link":"one:/","application":"shared""#, nil), (#""path":"/home/feed""#, nil), (#""route":"home""#, nil),
         (#""path":"/home/feed","application":"com.two""#, "two"), (#""route":"home","application":"com.one""#, "one"),
         (#""payload":{"aps":{"link":"two:/"}}"#, "two"), (#""payload":{"data":{"deep_link":"one:/"}}"#, "one"),
-        (#""payload":{"aps":{"alert":"Hi"}}"#, nil), (#""aps":{"link":"one:/"}"#, "one"),
+        (#""payload":{"aps":{"link":"three:/"}}"#, nil), (#""aps":{"link":"one:/"}"#, "one"),
+        (#""payload":{"aps":{"alert":"Hi"}},"application":"com.three""#, nil),
         (#""payload":{"aps":{}},"application":"com.one""#, "one"),
     ]
 
@@ -212,7 +213,7 @@ struct RecordProcessorTests {
     @Test("No device of a list has a decision if one has no table")
     func allOrNone() throws {
         let (seen, cause) = try Self.process(
-            #"{"payload":{"apns":{"payload":{"deep_link":"one:/"}},"data":{"x":"y"}},"#
+            #"{"payload":{"apns":{"payload":{"deep_link":"one:/"}},"data":{"deep_link":"three:/"}},"#
                 + #""devices":[{"id":"a","platform":"ios"},{"id":"b"}]}"#)
         #expect(seen.isEmpty)
         #expect(cause?.reason == .applicationUnknown)

@@ -99,6 +99,17 @@ internal import Testing
         #expect(found.envelope.text == #"{"kind":"native","cloudevents":"structured"}"#)
     }
 
+    @Test("A push that opens nothing needs no table, and its envelope is explained")
+    func noTable() throws {
+        let event = #"{\#(Self.device), "payload": {"aps": {"alert": "Hi"}}}"#
+        let text = VendorFiles.run(["resolve", "--explain", event]).out
+        #expect(text.contains("  none\n    envelope   native, with a payload of the kind apns\n"), "\(text)")
+        #expect(text.hasSuffix("    no_link\n"), "\(text)")
+        let json = try JSONValue.parse(Array(VendorFiles.run(["resolve", "--explain", "--json", event]).out.utf8))
+        #expect(json.object?.map(\.name) == ["outcome", "reason", "envelope"])
+        #expect(json["envelope"]?["reason"]?.string == "no_link")
+    }
+
     @Test("A short link needs its platform, and a long link is replaced by the app's link")
     func linkPlatforms() throws {
         let short = try Self.explain(
@@ -121,7 +132,7 @@ internal import Testing
     @Test("A vendor is added with a row in a table of one's own, by a flag, a variable, or a file")
     func ownTable() {
         let without = VendorFiles.run(["resolve", Self.event, "--json"])
-        #expect(without.out.contains("application_unknown"), "\(without.out)")
+        #expect(without.out == #"{"outcome":"none","reason":"no_link"}"# + "\n", "\(without.out)")
         withTemporaryFile(VendorFiles.table()) { path in
             let flag = VendorFiles.run(["resolve", "--vendors", path, "--explain", Self.event])
             #expect(flag.code == 0 && flag.out.contains("vendor     acme, recognized by /acme\n"), "\(flag.out)")

@@ -120,9 +120,14 @@ struct VendorSchemaTests {
         """#
 
     /// Returns the decisions that a worker publishes for values, with their names.
-    private static func decisions(_ values: [SchemaValidator.Subject]) throws -> [SchemaValidator.Subject] {
+    private static func decisions(
+        _ values: [SchemaValidator.Subject], hasOtherTable: Bool = false
+    ) throws -> [SchemaValidator.Subject] {
+        let other = table.replacing("\"fixtures\"", with: "\"others\"")
+            .replacing("\"shop\",\"myapp\"", with: "\"other\"")
         var processor = RecordProcessor(
-            tables: TableSet([try RouteTable(json: table.utf8)]), passthrough: ["about"],
+            tables: TableSet(try (hasOtherTable ? [table, other] : [table]).map { try RouteTable(json: $0.utf8) }),
+            passthrough: ["about"],
             vendors: try VendorTable(json: bytes("config/vendors.json")),
             platforms: try LinkPlatforms(file: bytes("config/link-platforms.json")))
         var arena = OutputArena(chunkBytes: 4096)
@@ -153,7 +158,9 @@ struct VendorSchemaTests {
             guard let value = line.members["value"] else { continue }
             values.append(SchemaValidator.Subject(name: line.name, text: try Self.text(value)))
         }
-        let subjects = try Self.decisions(values)
+        let withoutTable = try Self.decisions(values, hasOtherTable: true).filter { !$0.text.contains("\"table\":") }
+        #expect(withoutTable.count > 50)
+        let subjects = try Self.decisions(values) + withoutTable
         #expect(subjects.count > 300)
         #expect(try SchemaValidator.errors(schema: "decision", in: subjects) == [:])
         for part in [

@@ -204,13 +204,13 @@ package struct RecordProcessor: RecordProcessing, ~Copyable {
             let id = Self.stableID(of: device, in: &arena)
             arena.begin()
             let summary: DecisionSummary
-            if isOver {
-                summary = resolvers[number].expire(
-                    request, facts, table: views[number].table, head: decisionHead, into: &arena)
-            } else if known == nil {
+            if views[number].table == nil {
+                summary = resolvers[number].decideNothing(request, isOver: isOver, head: decisionHead, into: &arena)
+            } else if isOver, let table = views[number].table {
+                summary = resolvers[number].expire(request, facts, table: table, head: decisionHead, into: &arena)
+            } else if known == nil, let table = views[number].table {
                 summary = resolvers[number].resolve(
-                    request, facts, table: views[number].table, head: decisionHead,
-                    keepsReadings: views[number].isSearched,
+                    request, facts, table: table, head: decisionHead, keepsReadings: views[number].isSearched,
                     into: &arena)
             } else {
                 summary = resolvers[number].resolveNext(facts, head: decisionHead, into: &arena)
@@ -233,7 +233,7 @@ package struct RecordProcessor: RecordProcessing, ~Copyable {
 
     /// Creates a view of the request and chooses its table.
     ///
-    /// Returns false if no table matches.
+    /// Returns false if no table matches, and the request opens something.
     private mutating func addView(
         _ number: Int, of request: UnsafePointer<RequestView>
     ) throws(ReadingFailure) -> Bool {
@@ -243,16 +243,32 @@ package struct RecordProcessor: RecordProcessing, ~Copyable {
         }
         let event = reader.eventPointer
         let application = event.pointee.hasApplication ? event.pointee.application : nil
-        let table = try tables.table(application: application, request: request, using: &resolvers[number])
-        guard let table else { return false }
         var isSearched = application == nil && singleTable == nil
-        if reader.unwrapsLinks, request.pointee.form == .payload, request.pointee.tapped.kind == .unknown {
+        // The host of the destination chooses the table.
+        if isSearched && hasPointerLinks(request) {
+            let link = try tables.pointerLink(request, using: &resolvers[number])
+            if !link.isEmpty { reader.openLink(link) }
+        }
+        let table = try tables.table(
+            application: application, request: request, keepsReadings: isSearched && reader.unwrapsLinks,
+            using: &resolvers[number])
+        guard let table else {
+            guard isSearched, try tables.opensNothing(request, using: &resolvers[number]) else { return false }
+            views[number] = RequestRoot(view: request.pointee.view, table: nil, isSearched: true)
+            return true
+        }
+        if hasPointerLinks(request) {
             let link = try resolvers[number].pointerLink(request, table: table, keepsReadings: isSearched)
             if !link.isEmpty { reader.openLink(link) }
             isSearched = true
         }
         views[number] = RequestRoot(view: request.pointee.view, table: table, isSearched: isSearched)
         return true
+    }
+
+    /// Returns a Boolean value that indicates whether a link of a link platform can be at the pointers of a table.
+    private func hasPointerLinks(_ request: UnsafePointer<RequestView>) -> Bool {
+        reader.unwrapsLinks && request.pointee.form == .payload && request.pointee.tapped.kind == .unknown
     }
 
     @inline(__always)
@@ -320,8 +336,8 @@ struct RequestRoot: BitwiseCopyable {
 
     /// The number of the view.
     var view: UInt8
-    /// The table that resolves the request.
-    var table: TableHandle
+    /// The table that resolves the request, or nil if the request opens nothing and needs none.
+    var table: TableHandle?
     /// A Boolean value that indicates whether choosing the table has read the payload.
     var isSearched: Bool
 }

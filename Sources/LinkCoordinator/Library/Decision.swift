@@ -26,7 +26,8 @@ public struct Decision: Sendable, Hashable {
 
     /// Reads a decision that this library or a worker has written.
     ///
-    /// - Parameter json: The decision's bytes: one JSON object with an outcome and a table.
+    /// - Parameter json: The decision's bytes: one JSON object with an outcome and, unless there is nothing to do, a
+    ///   table.
     /// - Throws: A ``DecisionError`` if the bytes are not a decision.
     public init(json: some Sequence<UInt8>) throws(DecisionError) {
         let bytes = [UInt8](json)
@@ -44,7 +45,8 @@ public struct Decision: Sendable, Hashable {
             let known = Outcome.allCases.map { "`\($0.rawValue)`" }.joined(separator: ", ")
             throw DecisionError(description: "the value of the member `outcome` is unknown: expected one of \(known)")
         }
-        guard value["table"]?.string != nil else {
+        // A request that opens nothing may need none of several tables.
+        guard value["table"]?.string != nil || (value["table"] == nil && outcome == Outcome.none.rawValue) else {
             throw DecisionError(description: "expected the member `table`, a string")
         }
         self.json = bytes
@@ -63,7 +65,8 @@ public struct Decision: Sendable, Hashable {
 
     /// The kind of action that the decision requires.
     public var outcome: Outcome { text("outcome").flatMap(Outcome.init) ?? .reject }
-    /// The id, version, and hash of the table that made the decision.
+    /// The id, version, and hash of the table that made the decision, or nil if the request opened nothing and needed
+    /// none of several tables.
     public var table: String? { text("table") }
     /// The id of the selected route.
     public var route: String? { text("route") }

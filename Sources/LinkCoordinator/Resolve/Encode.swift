@@ -5,10 +5,11 @@ internal import StrictJSON
 // See DecisionReference, "Members".
 // See RouteTableReference, "Normalization".
 extension Resolver {
-    /// Writes `{` and all members before `outcome`.
+    /// Writes `{` and the members of the worker.
     ///
     /// Room for them is reserved at once.
-    private mutating func writeHead(_ out: inout OutputArena) {
+    @inline(__always)
+    mutating func writeStart(_ out: inout OutputArena) {
         if let head {
             let texts = head.source.count &* 2 &+ head.event.count &* 6 &+ head.device.count &* 6
             out.reserve(texts &+ 192 &+ OutputArena.slack)
@@ -32,6 +33,11 @@ extension Resolver {
         } else {
             out.append(byte: UInt8(ascii: "{"))
         }
+    }
+
+    /// Writes `{` and all members before `outcome`.
+    private mutating func writeHead(_ out: inout OutputArena) {
+        writeStart(&out)
         if let route = selection.route {
             let name = route.head
             let number = variant.map { $0.json } ?? .empty
@@ -63,7 +69,7 @@ extension Resolver {
 
     /// Writes the members that follow those of the outcome.
     @inline(__always)
-    private mutating func writeTail(_ out: inout OutputArena) {
+    mutating func writeTail(_ out: inout OutputArena) {
         if let head, head.context.count > 0 {
             out.append(",\"context\":{")
             out.append(head.context)

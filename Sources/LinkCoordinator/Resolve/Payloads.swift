@@ -70,6 +70,19 @@ extension Resolver {
         return nil
     }
 
+    /// A Boolean value that indicates whether there is a string at the table's pointer of the route.
+    ///
+    /// The pointers must have been read before.
+    var hasPayloadRoute: Bool {
+        mutating get {
+            guard tableData.payloadRoute >= 0 else { return false }
+            for root in 0..<record.payload.roots where string(number(tableData.payloadRoute), in: root) != nil {
+                return true
+            }
+            return false
+        }
+    }
+
     /// Returns the first nonempty string at one of the table's pointers, root by root, or an empty view.
     package mutating func findPayloadLink() throws(Rejection) -> ByteView {
         try readPointers()

@@ -72,20 +72,66 @@ package struct TableSet: Sendable {
     /// Returns the table for an event: the one of its application, the only table, or the one that reads the link.
     ///
     /// Returns nil if there is no such table or more than one. The handle is valid as long as the set. A payload is
-    /// read once for all tables. The resolver keeps the result for `resolve(…, keepsReadings: true)`.
+    /// read once for all tables. The resolver keeps the result for `resolve(…, keepsReadings: true)`. `keepsReadings`
+    /// indicates that it has already read the payload.
     ///
     /// - Throws: A `ReadingFailure` if a strictly validated payload cannot be read.
     @inline(__always)
     package func table(
-        application: ByteView?, request: UnsafePointer<RequestView>, using resolver: inout Resolver
+        application: ByteView?, request: UnsafePointer<RequestView>, keepsReadings: Bool = false,
+        using resolver: inout Resolver
     ) throws(ReadingFailure) -> TableHandle? {
         if application == nil, let only { return only }
-        return try search(application: application, request: request, using: &resolver)
+        return try search(
+            application: application, request: request, keepsReadings: keepsReadings, using: &resolver)
+    }
+
+    /// Returns the link that the pointers of every table lead to in a payload, or an empty view if they lead to none or
+    /// to different ones.
+    ///
+    /// The resolver keeps the readings for `table(application:request:keepsReadings:using:)`.
+    package func pointerLink(
+        _ request: UnsafePointer<RequestView>, using resolver: inout Resolver
+    ) throws(ReadingFailure) -> ByteView {
+        var found = ByteView.empty
+        for (index, handle) in handles.enumerated() {
+            let link = try resolver.pointerLink(request, table: handle, keepsReadings: index > 0)
+            if index > 0 && link != found { return .empty }
+            found = link
+        }
+        return found
+    }
+
+    /// Returns a Boolean value that indicates whether a request for which there is no table opens nothing, whichever
+    /// table reads it.
+    ///
+    /// The resolver must have searched for the table of the same request.
+    package func opensNothing(
+        _ request: UnsafePointer<RequestView>, using resolver: inout Resolver
+    ) throws(ReadingFailure) -> Bool {
+        let tapped = request.pointee.tapped.kind
+        let found = request.pointee.found.kind
+        switch request.pointee.form {
+        case .path, .route: return false
+        case .link: return found != .unknown && found != .link
+        case .payload:
+            if tapped != .unknown { return tapped != .link }
+            if found == .link { return false }
+            for handle in handles {
+                do throws(Rejection) {
+                    if try resolver.opensByPointer(request, table: handle) { return false }
+                } catch {
+                    throw ReadingFailure()
+                }
+            }
+            return true
+        }
     }
 
     @inline(never)
     private func search(
-        application: ByteView?, request: UnsafePointer<RequestView>, using resolver: inout Resolver
+        application: ByteView?, request: UnsafePointer<RequestView>, keepsReadings: Bool,
+        using resolver: inout Resolver
     ) throws(ReadingFailure) -> TableHandle? {
         if let application {
             resolver.forgetRecord()
@@ -94,7 +140,8 @@ package struct TableSet: Sendable {
         var found: TableHandle?
         for (index, handle) in handles.enumerated() {
             do throws(Rejection) {
-                guard try resolver.acceptsOrigin(of: request, table: handle, keepsReadings: index > 0) else { continue }
+                let isRead = keepsReadings || index > 0
+                guard try resolver.acceptsOrigin(of: request, table: handle, keepsReadings: isRead) else { continue }
             } catch {
                 throw ReadingFailure()
             }

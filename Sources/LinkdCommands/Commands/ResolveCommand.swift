@@ -120,7 +120,7 @@ private final class ResolveJob {
         for (index, decision) in decisions.enumerated() {
             let explanation = index < explanations.count ? explanations[index] : nil
             if call.json {
-                printJSON(explanation?.json ?? decision.json)
+                printJSON(explanation?.json(of: decision.json) ?? decision.json)
             } else {
                 printDecision(decision.json, explanation, of: decisions.count > 1 ? decision.device : nil)
             }
@@ -166,9 +166,9 @@ private final class ResolveJob {
         let table = json["table"]?.string.map { "  " + view.style.paint(Escaping.visible($0), .dim) } ?? ""
         let owner = device.map { Escaping.visible($0) + "  " } ?? ""
         out.line("  " + owner + view.outcome(json) + route + table)
-        if let explanation {
-            let text = explanation.decision.text.split(separator: "\n").map(String.init)
-            for line in explanation.envelope.lines + text { out.line("    " + Escaping.visible(line)) }
+        for line in explanation?.envelope.lines ?? [] { out.line("    " + Escaping.visible(line)) }
+        if let text = explanation?.decision?.text {
+            for line in text.split(separator: "\n") { out.line("    " + Escaping.visible(String(line))) }
             return
         }
         let summary = view.summary(json)

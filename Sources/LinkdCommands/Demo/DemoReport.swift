@@ -38,9 +38,10 @@ struct DemoReport {
     func print(decisions: [InspectedRecord]) {
         let read = decisions.compactMap { record in record.json }
         let tables = Set(read.compactMap { $0["table"]?.string }).sorted()
-        for table in tables {
+        let hasOthers = read.contains { $0["table"] == nil }
+        for table in tables.map(Optional.some) + (hasOthers ? [nil] : []) {
             out.line()
-            out.line(out.style.heading(Escaping.visible(table)))
+            out.line(out.style.heading(table.map { Escaping.visible($0) } ?? "no table"))
             let group = read.filter { $0["table"]?.string == table }
                 .sorted { Self.sortKey($0) < Self.sortKey($1) }
             print(group)

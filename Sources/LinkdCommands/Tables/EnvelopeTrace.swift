@@ -107,14 +107,14 @@ struct EnvelopeTrace {
 }
 
 extension Explainer.DeviceExplanation {
-    /// The decision's JSON with the envelope and the trace as its last members.
-    var json: [UInt8] {
+    /// Returns a decision's JSON with the envelope and the trace as its last members.
+    func json(of made: [UInt8]) -> [UInt8] {
         var json = JSONText()
         json.beginObject()
         envelope.write("envelope", to: &json)
-        json.raw("explain", decision.json)
+        if let decision { json.raw("explain", decision.json) }
         json.endObject()
-        var bytes = decision.decision.json
+        var bytes = decision?.decision.json ?? made
         bytes[bytes.count - 1] = UInt8(ascii: ",")
         return bytes + Array(json.finish().utf8.dropFirst())
     }

@@ -13,7 +13,8 @@ final class Explainer {
 
     /// The explanation for one device: the decision of a table, and the envelope in which the request was found.
     struct DeviceExplanation {
-        var decision: Explanation
+        /// The decision, or nil if the request opens nothing and needs no table.
+        var decision: Explanation?
         var envelope: EnvelopeTrace
     }
 
@@ -33,13 +34,22 @@ final class Explainer {
             guard reader.selectDevice(at: index) else { return [] }
             guard let request = event.pointer(to: \.request), let facts = device.pointer(to: \.facts) else { return [] }
             let application = event.pointee.hasApplication ? event.pointee.application : nil
+            let isOpen = application == nil && tables.single == nil
+            if isOpen && hasPointerLinks(request) {
+                guard let link = try? tables.pointerLink(request, using: &resolver) else { return [] }
+                if !link.isEmpty { reader.openLink(link) }
+            }
             // An event that cannot be read again is a dead letter `internal`, which has no explanation.
             guard let chosen = try? tables.table(application: application, request: request, using: &resolver),
                 let table = tables.tables.first(where: { $0.compiled.handle == chosen })
-            else { return [] }
+            else {
+                guard isOpen, (try? tables.opensNothing(request, using: &resolver)) == true else { return [] }
+                explanations.append(DeviceExplanation(decision: nil, envelope: envelope(nil)))
+                continue
+            }
             let trace = envelope(EnvelopeTrace.tablePointer(in: request.pointee, of: table))
             // As in the record processor, a link at a pointer of the table can be one of a link platform.
-            if reader.unwrapsLinks, request.pointee.form == .payload, request.pointee.tapped.kind == .unknown {
+            if hasPointerLinks(request) {
                 guard let link = try? resolver.pointerLink(request, table: chosen, keepsReadings: false) else {
                     return []
                 }
@@ -48,6 +58,11 @@ final class Explainer {
             explanations.append(DeviceExplanation(decision: table.explain(request, facts), envelope: trace))
         }
         return explanations
+    }
+
+    /// Returns a Boolean value that indicates whether a link of a link platform can be at the pointers of a table.
+    private func hasPointerLinks(_ request: UnsafePointer<RequestView>) -> Bool {
+        reader.unwrapsLinks && request.pointee.form == .payload && request.pointee.tapped.kind == .unknown
     }
 
     /// Returns the envelope of the record for the selected device.
