@@ -78,7 +78,8 @@ struct EventTests {
         GoodCase(
             "Members that are null count as absent",
             #"{"link":"a:b","path":null,"route":null,"payload":null,"id":null,"device":null,"devices":null,"#
-                + #""expires":null,"mode":null,"params":null,"application":null,"action":null,"payloadType":null}"#
+                + #""expires":null,"mode":null,"params":null,"application":null,"action":null,"payloadType":null,"#
+                + #""headers":null}"#
         ) {
             $0.text = "a:b"
         },

@@ -5,7 +5,8 @@
 /// The members of a push body (`PushMember`) follow, because a record can be a push body.
 enum EventMember: UInt8, CaseIterable {
     // The first three are members of nearly every event.
-    case id, link, device, application, expires, path, mode, route, params, payload, payloadType, action, devices
+    case id, link, device, application, expires, path, mode, route, params, payload, payloadType, headers, action
+    case devices
 
     /// The name of the member in JSON.
     var name: StaticString {
@@ -21,6 +22,7 @@ enum EventMember: UInt8, CaseIterable {
         case .params: "params"
         case .payload: "payload"
         case .payloadType: "payloadType"
+        case .headers: "headers"
         case .action: "action"
         case .devices: "devices"
         }

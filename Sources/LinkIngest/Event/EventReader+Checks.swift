@@ -56,6 +56,7 @@ extension EventReader {
             // The payload was opened when it was read.
             if !state.isPushRecord { messages.detectPayload(state.namedKind) }
             event.request.payloadType = messages.payloadType(state.namedKind)
+            if state.headers != nil { applyHeaders() }
         }
         event.request.mode = .unspecified
         event.request.params = .empty

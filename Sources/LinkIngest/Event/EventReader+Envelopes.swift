@@ -253,7 +253,8 @@ extension EventReader {
         markOther()
         guard isRead else { return false }
         let id = cloudEvent.id
-        if event.id.isEmpty, (1...IngestLimits.eventIDBytes).contains(id.count), id.firstIllFormedUTF8 == nil {
+        let isFree = event.id.isEmpty || state.hasHeaderID
+        if isFree, (1...IngestLimits.eventIDBytes).contains(id.count), id.firstIllFormedUTF8 == nil {
             event.id = id
             event.idIsPlain = false
         }

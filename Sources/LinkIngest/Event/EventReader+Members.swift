@@ -130,6 +130,7 @@ extension EventReader {
         case .mode: try readMode(first, at: start)
         case .params: try readParams(first, at: start)
         case .payloadType: try readPayloadType(first, at: start)
+        case .headers: try readHeaders(first, at: start)
         case .expires:
             let expected: StaticString = "expected `expires` to be a string with an RFC 3339 time"
             guard let text = try readText(expected, first, at: start) else { return }

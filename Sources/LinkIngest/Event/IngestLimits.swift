@@ -15,6 +15,8 @@ package struct IngestLimits: Sendable, Equatable {
     static let deviceIDBytes = 256
     /// The size limit of a string among the facts, in bytes.
     static let factBytes = 256
+    /// The size limit of a header of a push request, in bytes.
+    static let headerBytes = 256
     /// The limit of elements in a list or object among the facts.
     static let factElements = 256
     /// The limit of passthrough members.

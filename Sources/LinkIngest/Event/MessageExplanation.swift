@@ -58,7 +58,7 @@ extension MessageReader {
     mutating func explain(_ platform: ByteView, action: ByteView) -> MessageExplanation? {
         guard let push, isRead(PlatformClass(platform)) else { return nil }
         // The nodes of the first reading are gone if a device of another class was read after it.
-        let reading = vendors.read(vendors.message(push, for: PlatformClass(platform), action: action))
+        let reading = vendors.read(message(push, PlatformClass(platform), action))
         var result = MessageExplanation(envelope: envelope(of: push))
         result.recordNotes = (0..<recordNotes).map { vendors.notes[$0].string }
         for index in reading.firstNote..<reading.firstNote + reading.allNotes {

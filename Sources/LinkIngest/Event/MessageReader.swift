@@ -21,6 +21,8 @@ struct MessageReader: ~Copyable {
     private(set) var recordNotes = 0
     /// A Boolean value that indicates whether the record has some of the headers of CloudEvents only.
     var isIncomplete = false
+    /// A Boolean value that indicates whether a header states that the message is a push in the background.
+    var isBackground = false
     /// The notes about requests other than messages: that the record is such a one, and that its link was trimmed.
     private let fixedNotes: UnsafeMutablePointer<RequestNote>
     private var contexts = OutputArena(chunkBytes: 4096)
@@ -66,6 +68,7 @@ struct MessageReader: ~Copyable {
         notes.removeAll()
         links.clear()
         recordNotes = 0
+        isBackground = false
         if contexts.bytesInUse > 0 { contexts.reset() }
         if isIncomplete { vendors.note(.cloudEventsIncomplete) }
     }
@@ -184,7 +187,7 @@ struct MessageReader: ~Copyable {
         _ push: PushMessage, _ platform: PlatformClass, _ action: ByteView, _ context: ByteView
     ) -> Reading {
         var result = Reading()
-        let reading = vendors.read(vendors.message(push, for: platform, action: action))
+        let reading = vendors.read(message(push, platform, action))
         result.firstNote = notes.count
         append(0..<recordNotes)
         append(reading.firstNote..<reading.firstNote + reading.earlyNotes)
@@ -195,6 +198,19 @@ struct MessageReader: ~Copyable {
         result.noteCount = notes.count - result.firstNote
         if reading.vendor >= 0 { result.context = pushContext(reading, context) }
         return result
+    }
+
+    /// Returns the message that devices of a class receive.
+    func message(_ push: PushMessage, _ platform: PlatformClass, _ action: ByteView) -> VendorMessage {
+        var message = vendors.message(push, for: platform, action: action)
+        message.isBackground = isBackground
+        return message
+    }
+
+    /// Notes that a header of the push request cannot be read.
+    mutating func noteHeader(_ name: PushHeaders.Name) {
+        vendors.note(.headerUnreadable, ByteView(name.pointer))
+        recordNotes = vendors.noteCount
     }
 
     /// Returns a Boolean value that indicates whether the message was read for a class of devices.

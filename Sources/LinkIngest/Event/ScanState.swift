@@ -40,6 +40,10 @@ struct ScanState {
     private var hasSession = false
     private var hasData = false
 
+    /// The headers of the push request.
+    var headers: PushHeaders?
+    /// A Boolean value that indicates whether the id of the event is that of a header.
+    var hasHeaderID = false
     /// A Boolean value that indicates whether white space at the ends of the link was removed.
     var hasTrimmedLink = false
 

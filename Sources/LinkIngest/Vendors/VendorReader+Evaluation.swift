@@ -21,6 +21,8 @@ struct VendorMessage: BitwiseCopyable {
     var otherOwnLink: Int32 = -1
     /// The array of the envelope's own buttons, or -1.
     var ownButtons: Int32 = -1
+    /// A Boolean value that indicates whether a header states that the message is a push in the background.
+    var isBackground = false
 }
 
 // Reads a message in steps: the form, the ids, the tapped button, and the body.
@@ -178,7 +180,7 @@ extension VendorReader {
 
     private mutating func body(_ message: VendorMessage, _ reading: VendorReading) -> VendorOutcome {
         let form = reading.form >= 0 ? form(reading.form) : nil
-        if isBackground(message) || form.map({ holds($0.pointee.silent) }) ?? false {
+        if message.isBackground || isBackground(message) || form.map({ holds($0.pointee.silent) }) ?? false {
             if form != nil { note(.silent) }
             return VendorOutcome(kind: .noLink)
         }

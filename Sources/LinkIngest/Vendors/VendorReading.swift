@@ -48,7 +48,7 @@ struct VendorNote: BitwiseCopyable {
     /// The codes of notes.
     enum Code: UInt8, CaseIterable {
         case vendorAlso, envelopeAlso, jsonText, idTooLong, buttonUnknown, silent, linkNotText, linkTrimmed
-        case linkWithoutScheme, linkUnwrapped, platformNeeded, cloudEventsIncomplete, tooManyValues
+        case linkWithoutScheme, linkUnwrapped, platformNeeded, cloudEventsIncomplete, tooManyValues, headerUnreadable
 
         /// The text before the pointer or the id.
         var text: StaticString {
@@ -66,6 +66,7 @@ struct VendorNote: BitwiseCopyable {
             case .platformNeeded: "platform_needed "
             case .cloudEventsIncomplete: "cloudevents_incomplete"
             case .tooManyValues: "too_many_values"
+            case .headerUnreadable: "header_unreadable "
             }
         }
     }

@@ -39,8 +39,8 @@ internal import Testing
         let table = try #require(page.table("Limits", "Limit"))
         let expected = [
             limits.recordBytes, limits.devices, limits.depth, IngestLimits.eventIDBytes, IngestLimits.deviceIDBytes,
-            IngestLimits.factBytes, IngestLimits.factElements, IngestLimits.contextNames, IngestLimits.contextBytes,
-            VendorReader.idBytes, JSONTape.most, LinkPlatforms.maxSteps,
+            IngestLimits.factBytes, IngestLimits.factElements, IngestLimits.headerBytes, IngestLimits.contextNames,
+            IngestLimits.contextBytes, VendorReader.idBytes, JSONTape.most, LinkPlatforms.maxSteps,
         ]
         #expect(table.column("Default") == expected.map { "\($0)" })
         for name in table.column("Setting").flatMap(ReferencePage.code) {
