@@ -90,10 +90,22 @@ struct CatalogTableTests {
             Generated(article: article, header: "| Vendor | Name | Forms |", rows: vendors),
             Generated(article: article, header: "| Vendor | Form | Places of the link | Buttons |", rows: forms),
             Generated(article: article, header: "| Vendor | Source or remark |", rows: sources),
+            Generated(article: article, header: "| Vendor | Form | Keys | Remark |", rows: try undocumented()),
             Generated(
                 article: "EventReference", header: "| Envelope | Vendor | Id of the event | Device | Platform |",
                 rows: envelopes),
         ]
+    }
+
+    /// Returns the rows about keys that are not documented.
+    private static func undocumented() throws -> [String] {
+        try IngestFixture.lines("vendor-keys.jsonl").flatMap { line in
+            (line["undocumented"]?.object ?? []).map { kind in
+                row(
+                    code([line["vendor"]?.string ?? ""]), code([line["form"]?.string ?? ""]),
+                    kind.name == "form" ? "all" : kind.name, plain(kind.value.string ?? ""))
+            }
+        }
     }
 
     /// Returns the classes of devices of a form, or the envelope of a form for records.
