@@ -131,6 +131,21 @@ struct VendorFixtureTests {
         }
     }
 
+    @Test("The messages of the vendors' own tests are whole records, and open the same without a platform")
+    func realRecords() throws {
+        var reader = EventReader(vendors: try Self.table())
+        for line in try Self.lines(Self.folder.appendingPathComponent("real-messages.jsonl")) {
+            let body = line.value["body"]
+            let bytes = body?.string.map { Array($0.utf8) } ?? Array((body?.text ?? "").utf8)
+            let found = Self.readRecord(bytes, Array("k".utf8), line.headers, &reader)
+            let results = found.dropFirst()
+            #expect(results.allSatisfy { $0["device"] == "k" }, "\(line.value["n"]?.text ?? "")")
+            var record = (found.first ?? [:]).filter { ["envelope", "error"].contains($0.key) }
+            for name in ["link", "reason"] { record[name] = results.first?[name] }
+            #expect(record == Self.expected(line.value["record"] ?? JSONValue(.null)), "\(line.value["n"]?.text ?? "")")
+        }
+    }
+
     /// The rules of link platforms that are shipped.
     static func platforms() throws -> LinkPlatforms { try LinkPlatforms(file: try bytes(of: "link-platforms.json")) }
 
