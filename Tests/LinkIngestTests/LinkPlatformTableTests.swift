@@ -17,37 +17,49 @@ struct LinkPlatformTableTests {
         #expect(rows.count > 25)
         for row in rows {
             let pointer = "/platforms/0/rules/0" + (row["pointer"]?.string ?? "?")
-            let problem = #expect(throws: LinkPlatformProblem.self) {
+            let failure = #expect(throws: RuleFileFailure.self) {
                 try LinkPlatforms.rules(row["rule"]?.text ?? "")
             }
-            #expect(problem?.pointer == pointer, "\(row.text)")
+            let problem = failure?.problems.first
+            #expect(problem?.location.pointer == pointer, "\(row.text)")
+            #expect(problem?.code.rawValue == row["code"]?.string, "\(row.text)")
         }
     }
 
-    @Test("A file that is no object, of another version, without platforms, or with an id twice is refused")
-    func files() {
-        for text in [
-            "", "[]", "{}", #"{"schemaVersion":2,"platforms":[{"id":"p","name":"P","rules":[]}]}"#,
-            #"{"schemaVersion":1,"platforms":[]}"#, #"{"schemaVersion":1,"platforms":[{"id":"P","name":"P"}]}"#,
-            #"{"schemaVersion":1,"platforms":[{"id":"p","id":"p","name":"P"}]}"#,
-        ] {
-            #expect(throws: LinkPlatformProblem.self, "\(text)") { try LinkPlatforms(file: Array(text.utf8)) }
-        }
+    /// Files with the code and the pointer of their first problem.
+    static let files: [(String, RuleFileProblem.Code, String)] = [
+        ("", .json, ""), ("[]", .wrongType, ""), ("{}", .version, "/schemaVersion"),
+        (#"{"schemaVersion":1}"#, .missingMember, "/platforms"),
+        (#"{"schemaVersion":1,"platforms":{}}"#, .wrongType, "/platforms"),
+        (#"{"schemaVersion":1,"platforms":[],"platform":1}"#, .unknownMember, "/platform"),
+        (#"{"schemaVersion":2,"platforms":[{"id":"p","name":"P","rules":[]}]}"#, .version, "/schemaVersion"),
+        (#"{"schemaVersion":1,"platforms":[]}"#, .badValue, "/platforms"),
+        (#"{"schemaVersion":1,"platforms":[{"id":"P","name":"P"}]}"#, .badValue, "/platforms/0/id"),
+        (#"{"schemaVersion":1,"platforms":[{"id":"p","id":"p","name":"P"}]}"#, .json, "/platforms/0/id"),
+        (#"{"schemaVersion":1,"platforms":[\#(row),\#(row)]}"#, .duplicate, "/platforms/1/id"),
+    ]
+
+    private static let row = #"{"id":"p","name":"P","rules":[{"hosts":["a.example"],"unwrap":["u"]}]}"#
+
+    @Test("A file with a problem is refused with the code and the location of the value", arguments: files)
+    func refused(file: String, code: RuleFileProblem.Code, pointer: String) {
+        let problem = LinkPlatforms.check(Array(file.utf8)).problems.first
+        #expect(problem?.code == code && problem?.location.pointer == pointer, "\(String(describing: problem))")
+        #expect(throws: RuleFileFailure.self) { try LinkPlatforms(file: Array(file.utf8)) }
     }
 
-    @Test("A file with more platforms or rules than the limit is refused at the first of them beyond it")
-    func limits() throws {
-        func problem(platforms: Int, rules: Int) throws -> LinkPlatformProblem? {
-            let rule = #"{"hosts":["a.example"],"result":"itself"}"#
-            let list = repeatElement(rule, count: rules).joined(separator: ",")
-            let all = (0..<platforms).map { #"{"id":"p\#($0)","name":"P","rules":[\#(list)]}"# }
-            let text = #"{"schemaVersion":1,"platforms":[\#(all.joined(separator: ","))]}"#
-            return LinkPlatforms.problems(in: try JSONValue.parse(Array(text.utf8))).last
-        }
-        #expect(try problem(platforms: 1024, rules: 1) == nil)
-        #expect(try problem(platforms: 1025, rules: 1)?.pointer == "/platforms/1024")
-        #expect(try problem(platforms: 1, rules: 1024) == nil)
-        #expect(try problem(platforms: 1, rules: 1025)?.pointer == "/platforms/0/rules/1024")
+    @Test("A problem has its line, its column, and what to do")
+    func location() {
+        let file = """
+            {"schemaVersion":1,"platforms":[{"id":"p","name":"P","rules":[
+              {"hosts":["a.example"],
+               "unwarp":["u"]}]}]}
+            """
+        let problem = LinkPlatforms.check(Array(file.utf8)).problems.first
+        #expect(problem?.location == JSONLocation(line: 3, column: 13, pointer: "/platforms/0/rules/0/unwarp"))
+        #expect(problem?.code == .unknownMember && problem?.nearest == "unwrap")
+        #expect(problem?.suggestion == "did you mean `unwrap`?")
+        #expect(RuleFileProblem.Code.allCases.allSatisfy { !$0.advice.isEmpty })
     }
 
     @Test("The last parameter of the largest file is named in the notes")
@@ -63,15 +75,16 @@ struct LinkPlatformTableTests {
     }
 
     @Test("An example that does not hold is a problem of the file")
-    func wrongExample() throws {
+    func wrongExample() {
         let text = #"""
             {"schemaVersion":1,"platforms":[{"id":"p","name":"P","rules":[{"hosts":["a.example"],"unwrap":["u"]}],
              "examples":[{"link":"https://a.example/?u=b%3A%2F%2Fc","destination":"b://c"},
                          {"link":"https://a.example/?u=b%3A%2F%2Fc","result":"itself"}]}]}
             """#
-        let problems = LinkPlatforms.problems(in: try JSONValue.parse(Array(text.utf8)))
-        #expect(problems.map(\.pointer) == ["/platforms/0/examples/1"])
-        #expect(problems.map(\.text) == ["the destination is `b://c`"])
+        let problems = LinkPlatforms.check(Array(text.utf8)).problems
+        #expect(problems.map(\.location.pointer) == ["/platforms/0/examples/1"])
+        #expect(problems.map(\.code) == [.example])
+        #expect(problems.map(\.expected) == ["expected the stated result, found `b://c`"])
     }
 
     @Test("The article and the schema have the keys that the file can have")
@@ -86,9 +99,9 @@ struct LinkPlatformTableTests {
         // The reader knows the same keys of a rule.
         for key in (schema["$defs"]?["rule"]?["properties"]?.object ?? []).map(\.name) {
             let text = #"{"schemaVersion":1,"platforms":[{"id":"p","name":"P","rules":[{"\#(key)":0}]}]}"#
-            let problems = LinkPlatforms.problems(in: try JSONValue.parse(Array(text.utf8)))
-            #expect(problems.contains { $0.pointer.hasPrefix("/platforms/0/rules/0/\(key)") })
-            #expect(!problems.contains { $0.text.hasPrefix("unknown key") })
+            let problems = LinkPlatforms.check(Array(text.utf8)).problems
+            #expect(problems.contains { $0.location.pointer.hasPrefix("/platforms/0/rules/0/\(key)") })
+            #expect(!problems.contains { $0.code == .unknownMember })
         }
     }
 

@@ -69,7 +69,7 @@ struct VendorArticleTests {
     }
 
     /// Returns the problems of a file.
-    private func problems(_ file: [UInt8]) -> [VendorTableProblem] {
+    private func problems(_ file: [UInt8]) -> [RuleFileProblem] {
         do {
             _ = try VendorTable(json: file)
             return []
@@ -90,28 +90,6 @@ struct VendorArticleTests {
             #expect(problems(file(section, key, example)) == [], "\(key): \(example)")
         }
         #expect(problems(file(section, "linkz", "0")).map(\.code) == [.unknownMember])
-    }
-
-    // MARK: Bounds
-
-    @Test("The article has the bounds of the schema")
-    func bounds() throws {
-        let places = [
-            ["properties", "vendors", "maxItems"], ["$defs", "vendor", "properties", "forms", "maxItems"],
-            ["$defs", "rules", "maxItems"], ["$defs", "conditions", "maxItems"], ["$defs", "links", "maxItems"],
-            ["$defs", "form", "properties", "buttons", "maxItems"],
-            ["$defs", "form", "properties", "embedded", "maxItems"], ["$defs", "pointers", "maxItems"],
-            ["$defs", "pointer", "maxLength"],
-            ["$defs", "condition", "oneOf", "1", "properties", "equals", "items", "maxLength"],
-            ["$defs", "marks", "items", "items", "oneOf", "1", "properties", "prefix", "maxLength"],
-            ["$defs", "buttons", "properties", "numbered", "properties", "count", "maximum"],
-        ]
-        var expected = places.map { value($0)?.text ?? "" }
-        // The segments of a pointer are counted by its pattern.
-        let pattern = try #require(value(["$defs", "pointer", "pattern"])?.string)
-        let segments = try #require(pattern.firstMatch(of: #/\{1,(\d+)\}\$$/#)).1
-        expected.insert(String(segments), at: 8)
-        #expect(page.table("Bounds of the file", "Bound")?.column("Maximum") == expected)
     }
 
     // MARK: A new vendor

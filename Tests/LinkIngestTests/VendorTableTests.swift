@@ -13,7 +13,7 @@ struct VendorTableTests {
     }
 
     /// Files with the code and the pointer of their problem.
-    static let problems: [(String, VendorTableProblem.Code, String)] = [
+    static let problems: [(String, RuleFileProblem.Code, String)] = [
         ("{", .json, ""),
         (#"{"schemaVersion":2,"vendors":[]}"#, .version, "/schemaVersion"),
         (#"{"schemaVersion":1}"#, .missingMember, ""),
@@ -50,7 +50,7 @@ struct VendorTableTests {
     ]
 
     @Test("A file with a problem is refused with the location of the value", arguments: problems)
-    func refused(file: String, code: VendorTableProblem.Code, pointer: String) {
+    func refused(file: String, code: RuleFileProblem.Code, pointer: String) {
         let found = VendorTable.problems(of: Array(file.utf8))
         #expect(found.first?.code == code && found.first?.location.pointer == pointer, "\(found)")
     }

@@ -25,7 +25,7 @@ struct LinkPlatformSchemaTests {
                 "schemaVersion": 1, "platforms": [["id": "p", "name": "P", "rules": [row?["rule"] ?? 0]]],
             ]
             let text = String(decoding: try JSONSerialization.data(withJSONObject: file), as: UTF8.self)
-            #expect(throws: LinkPlatformProblem.self) { try LinkPlatforms(file: Array(text.utf8)) }
+            #expect(throws: RuleFileFailure.self) { try LinkPlatforms(file: Array(text.utf8)) }
             return SchemaValidator.Subject(name: String(line), text: text)
         }
         let errors = try SchemaValidator.errors(schema: "link-platforms", in: subjects)

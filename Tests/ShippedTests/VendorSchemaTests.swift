@@ -72,7 +72,7 @@ struct VendorSchemaTests {
             let text =
                 #"{"schemaVersion":1,"vendors":[{"id":"a","name":"A","sources":["s"],"examples":["#
                 + #"\#(example),\#(example)],"forms":[{"on":["apple"],\#(form)}]}]}"#
-            #expect(throws: VendorTableFailure.self, "\(form)") { try VendorTable(json: Array(text.utf8)) }
+            #expect(throws: RuleFileFailure.self, "\(form)") { try VendorTable(json: Array(text.utf8)) }
             return SchemaValidator.Subject(name: form, text: text)
         }
         let errors = try SchemaValidator.errors(schema: "vendors", in: subjects)

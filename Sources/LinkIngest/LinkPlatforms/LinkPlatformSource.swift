@@ -69,11 +69,3 @@ struct LinkPlatformSource {
 package enum DeviceClass: String, Sendable, CaseIterable, BitwiseCopyable {
     case apple, android, web, unknown
 }
-
-/// A fault of a file with rules of link platforms.
-package struct LinkPlatformProblem: Error, Sendable, Equatable {
-    /// The JSON pointer to the fault.
-    package var pointer: String
-    /// A description.
-    package var text: String
-}

@@ -6,27 +6,27 @@ extension VendorTable {
     ///
     /// - Parameter json: The bytes of the file.
     /// - Returns: The table, or nil if the file is not valid, and the problems with the file and its examples.
-    package static func check(_ json: [UInt8]) -> (table: VendorTable?, problems: [VendorTableProblem]) {
-        do throws(VendorTableFailure) {
+    package static func check(_ json: [UInt8]) -> (table: VendorTable?, problems: [RuleFileProblem]) {
+        do throws(RuleFileFailure) {
             let table = try VendorTable(json: json)
-            return (table, table.failedExamples(in: json))
+            return (table, table.failedExamples(of: table.vendors, in: json))
         } catch {
             return (nil, error.problems)
         }
     }
 
     /// Returns the problems of a file, including those of its examples.
-    package static func problems(of json: [UInt8]) -> [VendorTableProblem] { check(json).problems }
+    package static func problems(of json: [UInt8]) -> [RuleFileProblem] { check(json).problems }
 
-    /// Returns the differences between the examples and the results of this table.
-    private func failedExamples(in json: [UInt8]) -> [VendorTableProblem] {
+    /// Returns the differences between the examples of rows and the results of this table.
+    func failedExamples(of rows: [VendorSource], in json: [UInt8]) -> [RuleFileProblem] {
         var reader = EventReader(vendors: self)
-        var problems: [VendorTableProblem] = []
-        for vendor in vendors {
+        var problems: [RuleFileProblem] = []
+        for vendor in rows {
             for example in vendor.examples {
                 for difference in Self.differences(example, of: vendor.id, &reader) {
                     problems.append(
-                        VendorTableProblem(
+                        RuleFileProblem(
                             code: .example, location: JSONLocation.locate(offset: difference.offset, in: json),
                             expected: difference.text))
                 }

@@ -15,7 +15,7 @@ package final class VendorTable: @unchecked Sendable {
     ///
     /// - Parameter json: The bytes of the file.
     /// - Throws: The problems of the file with their locations.
-    package convenience init(json: [UInt8]) throws(VendorTableFailure) {
+    package convenience init(json: [UInt8]) throws(RuleFileFailure) {
         self.init(try VendorTableReader.read(json))
     }
 

@@ -58,9 +58,12 @@ extension VendorTableReader {
     private mutating func platformNames(_ value: JSONValue?) -> [(name: String, platform: VendorSurfaces)] {
         guard let value else { return [] }
         guard let object = value.object, object.count <= Self.mostItems else {
-            add(.wrongType, value.offset, "expected an object with at most \(Self.mostItems) members")
+            add(
+                value.object == nil ? .wrongType : .tooMany, value.offset,
+                "expected an object with at most \(Self.mostItems) members")
             return []
         }
+        if object.isEmpty { add(.badValue, value.offset, "expected at least one name") }
         return object.compactMap { member in
             switch member.value.string {
             case "ios": return (member.name, .apple)
@@ -196,7 +199,8 @@ extension VendorTableReader {
 
     private mutating func wrapper(_ value: JSONValue) -> VendorWrapper? {
         guard members(value, "`wrapped`", required: ["scheme", "after"]),
-            let scheme = text(value["scheme"], bytes: 1...64), let segment = text(value["after"], bytes: 1...64)
+            let scheme = text(value["scheme"], bytes: 1...Self.mostWordBytes),
+            let segment = text(value["after"], bytes: 1...Self.mostWordBytes)
         else { return nil }
         return VendorWrapper(scheme: scheme, segment: segment)
     }
@@ -221,10 +225,12 @@ extension VendorTableReader {
         guard let range = value["numbered"], members(range, "`numbered`", required: ["from", "count"]) else {
             return nil
         }
-        guard let from = range["from"]?.integer, (0...1000).contains(from), let count = range["count"]?.integer,
-            (1...Int64(VendorButtons.most)).contains(count)
+        guard let from = range["from"]?.integer, (0...Self.mostFirstNumber).contains(from),
+            let count = range["count"]?.integer, (1...Int64(VendorButtons.most)).contains(count)
         else {
-            add(.badValue, range.offset, "expected `from` of 0 to 1000, and `count` of 1 to \(VendorButtons.most)")
+            add(
+                .badValue, range.offset,
+                "expected `from` of 0 to \(Self.mostFirstNumber), and `count` of 1 to \(VendorButtons.most)")
             return nil
         }
         if value["id"]?.string?.contains(Self.placeholder) == false {

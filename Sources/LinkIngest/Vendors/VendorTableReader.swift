@@ -8,17 +8,23 @@ struct VendorTableReader {
     /// The limits of a table.
     static let mostVendors = 256
     static let mostForms = 16
+    /// The limit of sources, examples, notes of an example, texts of `equals`, and names of platforms.
     static let mostItems = 64
     /// The limit of lists in rules, conditions in a list, places of a link, and pointers of a key.
     static let mostParts = 16
     static let mostButtons = 8
     static let mostEmbedded = 8
     static let mostPrefixBytes = 64
-    static let mostNameBytes = 64
+    static let mostNameBytes = 128
+    static let mostSourceBytes = 512
+    /// The limit of the texts of `wrapped`.
+    static let mostWordBytes = 64
+    /// The limit of the first number of numbered buttons.
+    static let mostFirstNumber: Int64 = 999
     static let mostProblems = 100
 
     private struct Found {
-        var code: VendorTableProblem.Code
+        var code: RuleFileProblem.Code
         var offset: Int
         var expected: String
         var nearest: String?
@@ -36,7 +42,7 @@ struct VendorTableReader {
     private init(_ file: [UInt8]) { self.file = file }
 
     /// Reads a table.
-    static func read(_ file: [UInt8]) throws(VendorTableFailure) -> [VendorSource] {
+    static func read(_ file: [UInt8]) throws(RuleFileFailure) -> [VendorSource] {
         var reader = VendorTableReader(file)
         var vendors: [VendorSource] = []
         do throws(JSONError) {
@@ -45,13 +51,13 @@ struct VendorTableReader {
             reader.add(.json, error.offset, error.text)
         }
         if reader.found.isEmpty { return vendors }
-        throw VendorTableFailure(problems: reader.problems)
+        throw RuleFileFailure(problems: reader.problems)
     }
 
     /// The problems in the order of the file.
-    private var problems: [VendorTableProblem] {
+    private var problems: [RuleFileProblem] {
         found.enumerated().sorted { ($0.element.offset, $0.offset) < ($1.element.offset, $1.offset) }.map { item in
-            VendorTableProblem(
+            RuleFileProblem(
                 code: item.element.code, location: JSONLocation.locate(offset: item.element.offset, in: file),
                 expected: item.element.expected, nearest: item.element.nearest)
         }
@@ -59,7 +65,7 @@ struct VendorTableReader {
 
     /// Adds a problem, unless there are very many already.
     mutating func add(
-        _ code: VendorTableProblem.Code, _ offset: Int, _ expected: String, nearest: String? = nil
+        _ code: RuleFileProblem.Code, _ offset: Int, _ expected: String, nearest: String? = nil
     ) {
         guard found.count < Self.mostProblems else { return }
         // The descriptions of numbered buttons are read once per number.
@@ -92,7 +98,7 @@ struct VendorTableReader {
             Self.isLowercase($0) || Self.isDigit($0) || $0 == UInt8(ascii: "-")
         }
         let name = text(value["name"], bytes: 1...Self.mostNameBytes)
-        let sources = items(value["sources"], "sources").compactMap { text($0, bytes: 1...512) }
+        let sources = items(value["sources"], "sources").compactMap { text($0, bytes: 1...Self.mostSourceBytes) }
         let forms = items(value["forms"], "forms", most: Self.mostForms).compactMap { form($0) }
         if value["forms"]?.array?.isEmpty == true {
             add(.badValue, value["forms"]?.offset ?? 0, "expected at least one form")

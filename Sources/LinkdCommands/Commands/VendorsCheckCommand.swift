@@ -76,7 +76,7 @@ enum VendorsCheckCommand {
                 json.number("line", Int64(problem.location.line))
                 json.number("column", Int64(problem.location.column))
                 json.text("pointer", problem.location.pointer)
-                if let suggestion = problem.suggestion { json.text("suggestion", suggestion) }
+                json.text("suggestion", problem.suggestion)
                 json.endObject()
             }
             json.endArray()

@@ -95,12 +95,14 @@ enum WorkerCommand {
         _ settings: Settings, _ shipped: ShippedFiles, _ log: Log
     ) throws(CommandFailure) -> LoadedVendors {
         let loaded = try LoadedVendors(settings, shipped) { file, problem in
-            var fields = [
-                LogField("file", .text(file)), LogField("line", .count(problem.location.line)),
-                LogField("column", .count(problem.location.column)), LogField("code", .text(problem.code)),
-            ]
-            if let suggestion = problem.suggestion { fields.append(LogField("advice", .text(suggestion))) }
-            log.log(LogEntry(.error, "vendors.refused", problem.message, fields))
+            log.log(
+                LogEntry(
+                    .error, "vendors.refused", problem.message,
+                    [
+                        LogField("file", .text(file)), LogField("line", .count(problem.location.line)),
+                        LogField("column", .count(problem.location.column)), LogField("code", .text(problem.code)),
+                        LogField("advice", .text(problem.suggestion)),
+                    ]))
         }
         for file in loaded.missing {
             log.log(

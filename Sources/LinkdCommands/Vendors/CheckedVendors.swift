@@ -12,14 +12,21 @@ struct CheckedVendors {
         var location: JSONLocation
         /// A description that begins with the expected value.
         var message: String
-        /// A description of what to do, or nil if the message makes it clear.
-        var suggestion: String?
+        /// A description of what to do.
+        var suggestion: String
+
+        init(_ problem: RuleFileProblem) {
+            code = problem.code.rawValue
+            location = problem.location
+            message = problem.expected
+            suggestion = problem.suggestion
+        }
 
         /// Returns the problem as lines: `file:line:column: error: … [code]`, then the pointer and the suggestion.
         func lines(file: String) -> [String] {
             var lines = ["\(file):\(location.line):\(location.column): error: \(message) [\(code)]"]
             if !location.pointer.isEmpty { lines.append("    at \(location.pointer)") }
-            if let suggestion { lines.append("    \(suggestion)") }
+            lines.append("    \(suggestion)")
             return lines.map(Escaping.visible)
         }
     }
@@ -38,6 +45,8 @@ struct CheckedVendors {
     var problems: [Problem]
     /// The file as JSON, or nil if it is not strict JSON.
     var json: JSONValue?
+    /// The bytes of the file.
+    let bytes: [UInt8]
 
     /// The size limit of a file.
     static let limitBytes = 16 << 20
@@ -59,28 +68,18 @@ struct CheckedVendors {
     private init(path: String, _ bytes: [UInt8]) {
         self.path = path
         json = try? JSONValue.parse(bytes)
+        let found: [RuleFileProblem]
         if let json, json["platforms"] != nil, json["vendors"] == nil {
-            (rules, problems) = Self.checkPlatforms(json, bytes)
+            let platforms: LinkPlatforms?
+            (platforms, found) = LinkPlatforms.check(bytes)
+            rules = .platforms(found.isEmpty ? platforms : nil)
         } else {
-            let (table, found) = VendorTable.check(bytes)
+            let table: VendorTable?
+            (table, found) = VendorTable.check(bytes)
             rules = .vendors(found.isEmpty ? table : nil)
-            problems = found.map { problem in
-                Problem(
-                    code: problem.code.rawValue, location: problem.location, message: problem.expected,
-                    suggestion: problem.nearest.map { "did you mean `\($0)`?" })
-            }
         }
-    }
-
-    private static func checkPlatforms(_ json: JSONValue, _ bytes: [UInt8]) -> (rules: Rules, problems: [Problem]) {
-        let platforms = try? LinkPlatforms(file: bytes)
-        let problems = LinkPlatforms.problems(in: json).map { problem in
-            Problem(
-                code: platforms == nil ? "bad_value" : "example",
-                location: JSONLocation.locate(offset: json.value(at: problem.pointer).offset, in: bytes),
-                message: problem.text)
-        }
-        return (.platforms(problems.isEmpty ? platforms : nil), problems)
+        self.bytes = bytes
+        problems = found.map(Problem.init)
     }
 
     /// A Boolean value that indicates whether the file is refused.
@@ -104,18 +103,4 @@ struct CheckedVendors {
 
     /// The number of examples.
     var examples: Int { rows.reduce(0) { $0 + ($1["examples"]?.array?.count ?? 0) } }
-}
-
-extension JSONValue {
-    /// Returns the value at a JSON pointer, or the innermost one on the way to it that is present.
-    fileprivate func value(at pointer: String) -> JSONValue {
-        var value = self
-        for part in pointer.split(separator: "/", omittingEmptySubsequences: false).dropFirst() {
-            let name = String(part).replacing("~1", with: "/").replacing("~0", with: "~")
-            let next = value[name] ?? Int(name).flatMap { value.array?[safe: $0] }
-            guard let next else { break }
-            value = next
-        }
-        return value
-    }
 }
