@@ -118,7 +118,7 @@ enum VendorFiles {
         withTemporaryFile(file) { path in
             let result = VendorFiles.run(["vendors", "check", path])
             #expect(result.code == 65 && result.out.contains(":3:") && result.out.contains("[example]"))
-            #expect(result.out.contains("the destination is `needs_resolution`"), "\(result.out)")
+            #expect(result.out.contains("expected the stated result, found `needs_resolution`"), "\(result.out)")
         }
         withTemporaryFile(file.replacing("no_link", with: "needs_resolution")) { path in
             let result = VendorFiles.run(["vendors", "check", path])
@@ -149,6 +149,92 @@ enum VendorFiles {
             let result = VendorFiles.run(["vendors", "check", path, "--json"])
             let file = try JSONValue.parse(Array(result.out.utf8))["files"]?.array?.first
             #expect(result.code == 65 && file?["problems"]?.array?.count == 100)
+        }
+    }
+}
+
+/// A file of one's own beside the shipped one.
+@Suite struct VendorsSettingTests {
+    private static let event =
+        #"{"payload": {"aps": {}, "acme": {"url": "acme:///a"}, "ab": {}, "ab_uri": "b:///b"}, "device": {"id": "d"}}"#
+
+    /// Runs a command with a file of the setting.
+    private static func run(_ arguments: [String], _ path: String) -> CommandResult {
+        VendorFiles.run(arguments + ["--vendors", path])
+    }
+
+    private static func read(_ path: String) throws -> JSONValue? {
+        let result = run(["resolve", "--json", "--explain", Self.event], path)
+        // No table claims the links.
+        return try JSONValue.parse(Array(result.out.utf8))["dead_letter"]?["envelope"]
+    }
+
+    @Test("The rows of a file are added to the shipped ones, and have precedence over them")
+    func added() throws {
+        try withTemporaryFile(VendorFiles.table()) { path in
+            let message = try Self.read(path)
+            #expect(message?["vendor"]?.string == "acme" && message?["link"]?.string == "acme:///a")
+            #expect(message?["also"]?.text == #"["braze"]"#)
+            let list = Self.run(["vendors", "list"], path).out
+            #expect(list.contains("braze") && list.contains("acme") && !list.contains("REPLACED BY"))
+        }
+    }
+
+    @Test("A row replaces the shipped one with its id, in its place, and the list names its file")
+    func replaced() throws {
+        let form = #""on": ["apple"], "marks": [["/acme"]], "links": ["/acme/url"]"#
+        try withTemporaryFile(VendorFiles.table(form: form).replacing(#""acme", "n"#, with: #""braze", "n"#)) { path in
+            let message = try Self.read(path)
+            #expect(message?["vendor"]?.string == "braze" && message?["link"]?.string == "acme:///a")
+            let list = Self.run(["vendors", "list"], path).out
+            let rows = list.split(separator: "\n").filter { $0.hasPrefix("braze ") }
+            #expect(list.contains("REPLACED BY") && rows.count == 2)
+            #expect(rows.first?.hasSuffix(path) == true && rows.last?.contains("Acme") == true)
+            let json = try JSONValue.parse(Array(Self.run(["vendors", "list", "--json"], path).out.utf8))
+            let all = json["vendors"]?.array?.filter { $0["id"]?.string == "braze" } ?? []
+            #expect(all.map { $0["replacedBy"]?.string } == [path, nil])
+        }
+    }
+
+    @Test("A file that does not fit the rows of the shipped one is refused with the place")
+    func refused() {
+        let record = #""on": ["record"], "envelope": "segment_track", "marks": [["/acme"]]"#
+        withTemporaryFile(VendorFiles.table(form: record)) { path in
+            #expect(VendorFiles.run(["vendors", "check", path]).code == 0)
+            let result = Self.run(["resolve", Self.event], path)
+            #expect(result.code == 65)
+            #expect(result.err.contains("\(path):3:") && result.err.contains("[duplicate]"), "\(result.err)")
+            #expect(result.err.contains("the vendor `segment` has it"), "\(result.err)")
+        }
+        // The shipped row before the replaced one reads this message.
+        let example = #"{"payload": {"aps": {}, "ab": {}, "adb_x": 1}, "reason": "no_link"}"#
+        let form = #""on": ["apple"], "marks": [["/adb_x"]], "links": ["/x"]"#
+        let file = VendorFiles.table(form: form, examples: example)
+        withTemporaryFile(file.replacing(#""acme", "n"#, with: #""adobe", "n"#)) { path in
+            #expect(VendorFiles.run(["vendors", "check", path]).code == 0)
+            let result = Self.run(["resolve", Self.event], path)
+            #expect(result.code == 65 && result.err.contains("[example]"), "\(result.err)")
+            #expect(result.err.contains("expected the vendor `adobe`, found `braze`"), "\(result.err)")
+        }
+        #expect(Self.run(["resolve", Self.event], "/no/such.json").code == 78)
+    }
+
+    @Test("A shipped file that is not found is one line on standard error of each command that reads events")
+    func missing() throws {
+        try withTemporaryFile(#"{"link": "shop:///p/new", "device": {"id": "d"}}"#) { event in
+            let table = VendorFiles.home + "/routes/shop.json"
+            for arguments in [
+                ["resolve", "shop:///p/new", "--table", table],
+                ["produce", event, "--dry-run"],
+                ["routes", "diff", table, table, "--traffic", event],
+            ] {
+                let result = try LinkdProcess.run(arguments)
+                for file in ["vendors.json", "link-platforms.json"] {
+                    let lines = result.err.split(separator: "\n").filter { $0.contains(file) }
+                    #expect(lines.count == 1, "\(arguments): \(result.err)")
+                    #expect(lines.first?.hasPrefix("warning: \(file), which comes with linkd, was not found") == true)
+                }
+            }
         }
     }
 }

@@ -10,7 +10,8 @@ enum VendorsListCommand {
         discussion: [
             "Vendors are listed in the order of their precedence, with the surfaces that are read (the messages of "
                 + "apple, android, and web devices, and whole records), and the kinds of envelopes of whole records. "
-                + "`--json` adds the sources from which each row was made."
+                + "`--json` adds the sources from which each row was made. A row with the id of a row in a later file "
+                + "is replaced by it, and the list names that file."
         ],
         flags: [FlagDeclaration("--json", type: .boolean, "Print one JSON object.")],
         settings: .vendors,
@@ -35,19 +36,36 @@ enum VendorsListCommand {
     private static func printText(_ files: [CheckedVendors], _ out: Channel) {
         for (index, checked) in files.enumerated() {
             if index > 0 { out.line() }
+            let later = files[(index + 1)...]
             let file = out.style.paint(Escaping.visible(checked.path), .dim)
             out.line(out.style.heading(checked.rowsText) + "  " + file)
             var table: TextTable
             switch checked.rules {
             case .vendors(let vendors):
-                table = TextTable([("ID", .left), ("NAME", .left), ("SURFACES", .left), ("ENVELOPES", .left)])
-                for vendor in vendors?.vendors ?? [] { table.add(cells(vendor)) }
+                let rows = vendors?.vendors ?? []
+                let replacements = rows.map { replacement($0, in: later) }
+                let isAnyReplaced = replacements.contains { $0 != nil }
+                table = TextTable(
+                    [("ID", .left), ("NAME", .left), ("SURFACES", .left), ("ENVELOPES", .left)]
+                        + (isAnyReplaced ? [("REPLACED BY", .left)] : []))
+                for (vendor, file) in zip(rows, replacements) {
+                    let last = isAnyReplaced ? [TextTable.Cell(Escaping.visible(file ?? ""))] : []
+                    table.add(cells(vendor) + last)
+                }
             case .platforms:
                 table = TextTable([("ID", .left), ("NAME", .left), ("HOSTS", .left)])
                 for row in checked.rows { table.add(cells(platform: row)) }
             }
             for line in table.lines(style: out.style) { out.line(line) }
         }
+    }
+
+    /// Returns the path of the last file that has a row with a vendor's id, or nil if none has.
+    private static func replacement(_ vendor: VendorSource, in later: ArraySlice<CheckedVendors>) -> String? {
+        later.last { checked in
+            guard case .vendors(let table) = checked.rules else { return false }
+            return table?.vendors.contains { $0.id == vendor.id } ?? false
+        }?.path
     }
 
     private static func cells(_ vendor: VendorSource) -> [TextTable.Cell] {
@@ -82,7 +100,7 @@ enum VendorsListCommand {
         var json = JSONText()
         json.beginObject()
         json.beginArray("vendors")
-        for checked in files {
+        for (index, checked) in files.enumerated() {
             guard case .vendors(let table) = checked.rules else { continue }
             for vendor in table?.vendors ?? [] {
                 json.beginObject()
@@ -92,6 +110,7 @@ enum VendorsListCommand {
                 json.texts("envelopes", vendor.envelopes)
                 json.texts("sources", vendor.sources)
                 json.text("file", checked.path)
+                if let path = replacement(vendor, in: files[(index + 1)...]) { json.text("replacedBy", path) }
                 json.endObject()
             }
         }

@@ -107,8 +107,8 @@ enum WorkerCommand {
         for file in loaded.missing {
             log.log(
                 LogEntry(
-                    .warning, "vendors.loaded", "\(file), which comes with linkd, was not found",
-                    [LogField("advice", .text("set LINKD_HOME to the directory that contains it"))]))
+                    .warning, "vendors.loaded", LoadedVendors.missingText(file),
+                    [LogField("advice", .text(LoadedVendors.missingAdvice))]))
         }
         if !loaded.paths.isEmpty {
             log.log(

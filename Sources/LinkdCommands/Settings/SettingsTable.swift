@@ -59,8 +59,10 @@ enum SettingsTable {
             flags: ["--table"], [.worker, .resolve, .routes, .config], bounds: "64MiB each",
             "Route tables, one file each."),
         SettingRow(
-            "vendors", .file, default: .none(description: "the shipped `vendors.json`"), .reading, bounds: "16MiB",
-            "Vendor table, by which push messages of vendors are recognized and read. It replaces the shipped one."),
+            "vendors", .files(count: 1...16), default: .none(description: "none"), .reading, bounds: "16MiB each",
+            "Vendor tables, by which push messages of vendors are recognized and read. They are added to the shipped "
+                + "one: a row replaces the row with its id, and other rows have precedence over those of earlier "
+                + "files."),
         SettingRow(
             "link.platforms", .file, default: .none(description: "the shipped `link-platforms.json`"), .reading,
             bounds: "16MiB",
