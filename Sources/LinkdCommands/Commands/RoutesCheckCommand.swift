@@ -14,10 +14,11 @@ enum RoutesCheckCommand {
             "--for-schema also reports what an app with an older library cannot read: every key and type that is newer "
                 + "than the schema version, with the version that introduced it.",
             "--aasa, --manifest, and --assetlinks read the association files of an app and compare them with one "
-                + "table: which routes the system never hands to the app, and which links it hands over that no route "
-                + "knows, each with a link. A link is in its usual spelling: characters that a path allows are not "
-                + "percent-encoded. A result that is not proved holds for the links that were tried. assetlinks.json "
-                + "has paths only for Dynamic App Links.",
+                + "table: which routes the system never or only partly hands to the app, and which links it hands "
+                + "over that no route knows, each with a link. A link is in its usual spelling: characters that a path "
+                + "allows are not percent-encoded. A result that is not proved holds for the links that were tried. "
+                + "assetlinks.json has paths only for Dynamic App Links. --host and --app-id select among several "
+                + "hosts of the table and several apps of the files.",
         ],
         flags: [
             FlagDeclaration("--strict", type: .boolean, "End with exit code 65 also for warnings."),
@@ -33,6 +34,12 @@ enum RoutesCheckCommand {
                 "--manifest", type: .file, "Compare with the intent filters of an AndroidManifest.xml."),
             FlagDeclaration(
                 "--assetlinks", type: .file, "Compare with the dynamic rules of an assetlinks.json file."),
+            FlagDeclaration(
+                "--host", type: .texts(count: 1...64, bytes: 1...253), repeats: true, placeholder: "HOST",
+                "Compare only web links with this host, which the association files are for."),
+            FlagDeclaration(
+                "--app-id", type: .texts(count: 1...64, bytes: 1...255), repeats: true, placeholder: "ID",
+                "Compare only with this app: PREFIX.BUNDLE in --aasa, a package in --assetlinks."),
             FlagDeclaration("--json", type: .boolean, "Print one JSON object."),
         ],
         settings: .routes,
@@ -108,7 +115,12 @@ enum RoutesCheckCommand {
     private static func associations(
         _ call: Invocation, _ checked: [CheckedTable], _ allowed: Set<AssociationProblem.Code>
     ) throws(CommandFailure) -> AssociationResult? {
-        guard AssociationResult.isWanted(call) else { return nil }
+        guard AssociationResult.isWanted(call) else {
+            guard let flag = ["host", "app-id"].first(where: { !call.list($0).isEmpty }) else { return nil }
+            throw CommandFailure(
+                .usage, "--\(flag) is given, but no association file",
+                advice: "pass --aasa, --manifest, or --assetlinks too")
+        }
         guard checked.count == 1 else {
             throw CommandFailure(
                 .usage, "association files are compared with one table, but there are \(checked.count)",

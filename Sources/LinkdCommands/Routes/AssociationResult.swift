@@ -25,6 +25,13 @@ struct AssociationResult {
     ///
     /// A file that cannot be read ends with exit code 78.
     init(_ call: Invocation, _ table: RouteTable, allowed: Set<AssociationProblem.Code>) throws(CommandFailure) {
+        let (hosts, apps) = (call.list("host"), call.list("app-id"))
+        if let host = hosts.first(where: { !AssociationCheck.isHost($0, of: table) }) {
+            throw CommandFailure(
+                .usage,
+                "--host: table \(Escaping.visible(table.id)) has no https links with the host "
+                    + Escaping.visible(host), advice: "specify a host in the `link` of the table")
+        }
         var apple: AppleFile?
         var manifest: ManifestFile?
         var assetLinks: AssetLinksFile?
@@ -35,13 +42,13 @@ struct AssociationResult {
             do throws(AssociationProblem) {
                 switch kind {
                 case .aasa:
-                    let read = try AppleFile(bytes)
+                    let read = try AppleFile(bytes, apps: apps)
                     (apple, file.problems) = (read, read.problems)
                 case .manifest:
                     let read = try ManifestFile(bytes)
                     (manifest, file.problems) = (read, read.problems)
                 case .assetlinks:
-                    let read = try AssetLinksFile(bytes)
+                    let read = try AssetLinksFile(bytes, apps: apps)
                     (assetLinks, file.problems) = (read, read.problems)
                 }
             } catch {
@@ -49,7 +56,7 @@ struct AssociationResult {
             }
             files.append(file)
         }
-        var check = AssociationCheck(table, apple: apple, manifest: manifest, assetLinks: assetLinks)
+        var check = AssociationCheck(table, apple: apple, manifest: manifest, assetLinks: assetLinks, hosts: hosts)
         if let index = files.firstIndex(where: { $0.kind == .assetlinks }) {
             files[index].problems += check.fileProblems
             if assetLinks?.hasRules == false, manifest == nil {
@@ -103,7 +110,7 @@ struct AssociationResult {
             out.line(
                 out.style.paint(isComplete ? "ok" : "--", isComplete ? .good : .warning)
                     + "  \(report.system.name)  \(report.handed) of \(Counts.text(report.routes, "route")) handed "
-                    + "over, "
+                    + "over, " + (report.partly > 0 ? "\(report.partly) of them partly, " : "")
                     + "\(Counts.text(report.parts, "part")) of the files compared, \(proof)")
         }
     }
@@ -149,6 +156,7 @@ struct AssociationResult {
             json.text("system", report.system.rawValue)
             json.number("routes", Int64(report.routes))
             json.number("handed", Int64(report.handed))
+            json.number("partly", Int64(report.partly))
             json.number("parts", Int64(report.parts))
             json.boolean("proved", report.isProved)
             json.beginArray("findings")

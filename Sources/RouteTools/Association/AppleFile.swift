@@ -9,6 +9,8 @@ package struct AppleFile {
     /// The problems of the file.
     package private(set) var problems: [AssociationProblem] = []
 
+    /// The apps whose components count, or none for all apps of the file.
+    private let selected: Set<String>
     private var variables = AppleVariables()
     /// The number of states of all patterns of queries and fragments.
     private var states = 0
@@ -17,8 +19,11 @@ package struct AppleFile {
     /// Reads a file.
     ///
     /// A file that the system cannot use throws its first error.
-    package init(_ json: [UInt8]) throws(AssociationProblem) {
+    ///
+    /// - Parameter apps: The ids of the apps whose components count, or none for all apps of the file.
+    package init(_ json: [UInt8], apps: [String] = []) throws(AssociationProblem) {
         let root = try AssociationJSON.read(json)
+        selected = Set(apps)
         places = JSONPlaces(json)
         if json.count > AssociationLimits.appleBytes {
             problems.append(
@@ -86,7 +91,7 @@ package struct AppleFile {
         var places: [String: Int] = [:]
         for (index, (apps, entry, pointer)) in entries.enumerated() {
             ranges.append(try readEntry(entry, base, pointer))
-            for app in Set(apps).sorted() {
+            for app in Set(apps).sorted() where selected.isEmpty || selected.contains(app) {
                 if let place = places[app] {
                     byApp[place].append(index)
                 } else {
@@ -94,6 +99,10 @@ package struct AppleFile {
                     byApp.append([index])
                 }
             }
+        }
+        if byApp.isEmpty, !selected.isEmpty {
+            let names = selected.sorted().joined(separator: ", ")
+            warn(.notAssociated, "the file does not name the app \(names)", details, "/applinks/details")
         }
         var seen = Set<[Int]>()
         var count = 0

@@ -124,6 +124,9 @@ struct AppleRules {
         var rule: Int?
     }
 
+    /// The numbers of the components that hand over links of an app that counts.
+    var handingNumbers: [Int] { rules.indices.filter { !rules[$0].isExcluded && !lists[$0].isEmpty } }
+
     /// Adds the components of an app, or of several with the same components, in ascending order.
     mutating func add(list: [Int]) {
         for number in list { lists[number].append(listCount) }

@@ -16,6 +16,10 @@ package struct AssetLinksFile {
     private(set) var statements: [Statement] = []
     /// A Boolean value that indicates whether the file has rules of Dynamic App Links, which are its only paths.
     package var hasRules: Bool { statements.contains { $0.rules != nil } }
+    /// The statements about the apps that count.
+    var selected: [Statement] { apps.isEmpty ? statements : statements.filter { apps.contains($0.package) } }
+    /// The packages of the apps that count, or none for all apps of the file.
+    private let apps: Set<String>
     /// The problems of the file.
     package private(set) var problems: [AssociationProblem] = []
 
@@ -25,11 +29,20 @@ package struct AssetLinksFile {
     private static let relation = "delegate_permission/common.handle_all_urls"
 
     /// Reads a file.
-    package init(_ json: [UInt8]) throws(AssociationProblem) {
+    ///
+    /// - Parameter apps: The packages of the apps that count, or none for all apps of the file.
+    package init(_ json: [UInt8], apps: [String] = []) throws(AssociationProblem) {
         let root = try AssociationJSON.read(json)
+        self.apps = Set(apps)
         places = JSONPlaces(json)
         guard let list = root.array else { throw error("expected an array of statements", root, "") }
         for (index, statement) in list.enumerated() { try read(statement, "/\(index)") }
+        if selected.isEmpty, !statements.isEmpty {
+            let names = apps.sorted().joined(separator: ", ")
+            problems.append(
+                AssociationProblem(
+                    .warning, .notAssociated, "the file does not name the app \(names)", at: places.place(root, "")))
+        }
         if statements.isEmpty {
             problems.append(
                 AssociationProblem(

@@ -3,9 +3,9 @@ package import RouteAnalysis
 
 /// A comparison of a table with the association files of an app.
 ///
-/// It finds the routes of which the system hands no link to the app, and the parts of the files that hand over links
-/// that no route knows. Every result has a link that demonstrates it, and that link was decided by the table and by the
-/// rules of the system.
+/// It finds the routes of which the system hands no link, or only a part of the links, to the app, and the parts of the
+/// files that hand over links that no route knows. Every result has a link that demonstrates it, and that link was
+/// decided by the table and by the rules of the system.
 package struct AssociationCheck {
     /// A system that hands links to apps.
     package enum System: String, Sendable, CaseIterable {
@@ -65,6 +65,8 @@ package struct AssociationCheck {
         package var routes = 0
         /// The number of those of which a link is handed over.
         package var handed = 0
+        /// The number of those of which a link is known that is not handed over.
+        package var partly = 0
         /// The number of components or filter paths that were compared.
         package var parts = 0
         /// A Boolean value that indicates whether every answer is proved.
@@ -83,20 +85,25 @@ package struct AssociationCheck {
     private let origins: HandingOrigins
     private let queries: [Int: String]
     private var budget: WorkBudget
+    /// The limit on the work of the searches for links that are not handed over.
+    private var partBudget = WorkBudget(perSearch: 2_000_000, total: 20_000_000)
 
     /// Creates a check of a table with the files that are given.
     ///
-    /// - Parameter budget: The limit on the work of the searches.
+    /// - Parameters:
+    ///   - hosts: The only hosts of web links that are compared, or none for all hosts of the table.
+    ///   - budget: The limit on the work of the searches.
     package init(
         _ table: RouteTable, apple: AppleFile? = nil, manifest: ManifestFile? = nil,
-        assetLinks: AssetLinksFile? = nil, budget: WorkBudget = WorkBudget(perSearch: 8_000_000, total: 60_000_000)
+        assetLinks: AssetLinksFile? = nil, hosts: [String] = [],
+        budget: WorkBudget = WorkBudget(perSearch: 8_000_000, total: 60_000_000)
     ) {
         self.table = table
         self.apple = apple
         self.manifest = manifest
         self.assetLinks = assetLinks
         self.budget = budget
-        origins = HandingOrigins(table.source)
+        origins = HandingOrigins(table.source, hosts: hosts.map { $0.lowercased() })
         var queries: [Int: String] = [:]
         for (index, route) in table.source.routes.enumerated() {
             let link = SampleLinks.first(of: route, in: table)
@@ -104,6 +111,11 @@ package struct AssociationCheck {
             queries[index] = String(link[link.index(after: mark)...])
         }
         self.queries = queries
+    }
+
+    /// Returns a Boolean value that indicates whether a table reads https links with a host.
+    package static func isHost(_ host: String, of table: RouteTable) -> Bool {
+        !HandingOrigins(table.source, hosts: [host.lowercased()]).apple().isEmpty
     }
 
     /// The warnings about files that do not fit each other.
@@ -129,7 +141,7 @@ package struct AssociationCheck {
     }
 
     private var dynamicRules: [DynamicRule]? {
-        let statements = assetLinks?.statements.filter { $0.rules != nil } ?? []
+        let statements = assetLinks?.selected.filter { $0.rules != nil } ?? []
         guard let name = manifest?.packageName else { return statements.first?.rules }
         return statements.first { $0.package == name }?.rules
     }
@@ -143,9 +155,10 @@ package struct AssociationCheck {
             var search = PathSearch(
                 table, TableLanguage(table.source, origin), platform, origin, queries: queries)
             search.run(&budget, into: &result)
+            search.findParts(&partBudget, into: &result)
         }
-        trySamples(&result, platform)
-        var report = self.report(.apple, result, parts: file.rules.rules.count { !$0.isExcluded })
+        trySamples(&result, platform) { $0.scheme == "https" && $0.port == nil }
+        var report = self.report(.apple, result, parts: file.rules.handingNumbers.count)
         for (number, link) in result.unknown.sorted(by: { $0.key < $1.key }) {
             let rule = file.rules.rules[number]
             report.findings.append(
@@ -164,14 +177,15 @@ package struct AssociationCheck {
             var search = PathSearch(
                 table, TableLanguage(table.source, origin), platform, origin, queries: queries)
             search.run(&budget, into: &result)
+            search.findParts(&partBudget, into: &result)
         }
         let any = AndroidPlatform(rules, units: units, HandingOrigin(scheme: "", host: ""))
         if rules.filters != nil {
             // No filter matches a scheme that the manifest does not list.
-            let source = table.source
-            result.routes = Set(source.routes.indices.filter { !source.routes[$0].patterns.isEmpty })
+            result.routes = origins.selectedRoutes()
         }
-        trySamples(&result, any)
+        let schemes = rules.filters.map { Set($0.flatMap(\.schemes)) } ?? ["https", "http"]
+        trySamples(&result, any) { schemes.contains($0.scheme) }
         if manifest?.isUnresolved == true { result.isExhausted = true }
         var report = self.report(system, result, parts: units.count)
         for (number, link) in result.unknown.sorted(by: { $0.key < $1.key }) {
@@ -180,14 +194,24 @@ package struct AssociationCheck {
         return report
     }
 
-    /// Tries the sample links of routes that the search did not find.
-    private func trySamples(_ result: inout HandingResult, _ platform: some HandingPlatform) {
-        for (index, route) in table.source.routes.enumerated() {
-            guard result.routes.contains(index), result.links[index] == nil else { continue }
-            let link = SampleLinks.all(of: route, in: table).first { link in
-                LinkPieces(link).map { !platform.handing($0).isEmpty } ?? false
+    /// Tries the sample links of routes that the searches did not find.
+    ///
+    /// - Parameter canHand: Returns a Boolean value that indicates whether the system could hand over such a link.
+    private func trySamples(
+        _ result: inout HandingResult, _ platform: some HandingPlatform, canHand: (LinkPieces) -> Bool
+    ) {
+        for (index, route) in table.source.routes.enumerated() where result.routes.contains(index) {
+            if result.links[index] != nil, result.parts[index] != nil { continue }
+            for link in SampleLinks.all(of: route, in: table) {
+                guard let pieces = LinkPieces(link), origins.isSelected(pieces) else { continue }
+                if !platform.handing(pieces).isEmpty {
+                    if result.links[index] == nil { result.links[index] = (link, false) }
+                } else if canHand(pieces), result.parts[index] == nil, !pieces.path.contains("//"),
+                    pieces.path.count < 2 || !pieces.path.hasSuffix("/")
+                {
+                    result.parts[index] = link
+                }
             }
-            if let link { result.links[index] = (link, false) }
         }
     }
 
@@ -202,6 +226,14 @@ package struct AssociationCheck {
             report.routes += 1
             if let found = result.links[index] {
                 report.handed += 1
+                if !found.isUnusual, let link = result.parts[index] {
+                    report.partly += 1
+                    report.findings.append(
+                        Finding(
+                            code: .partlyHanded, system: system,
+                            message: "\(system.name) hands only a part of the links of route \(route.id.value) to the "
+                                + "app, such as \(found.link)", link: link, route: route.id.value, isProved: true))
+                }
                 guard found.isUnusual else { continue }
                 report.findings.append(
                     Finding(

@@ -34,6 +34,8 @@ package struct AssociationProblem: Error, Sendable, Equatable {
         case notAssociated = "association_missing"
         /// The system hands no link of a route to the app.
         case neverHanded = "never_handed"
+        /// The system hands a part of the links of a route to the app.
+        case partlyHanded = "partly_handed"
         /// The system hands the links of a route to the app only in an unusual spelling.
         case unusualOnly = "unusual_spelling"
         /// The system hands links to the app that no route knows.

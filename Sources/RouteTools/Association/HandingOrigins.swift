@@ -12,9 +12,15 @@ struct HandingOrigins {
     /// The host rules of patterns.
     private let rules: [HostRule]
 
+    /// The only hosts of web links, or none for all hosts.
+    private let selected: [String]
+
     /// Creates the origins of a table.
-    init(_ source: TableSource) {
+    ///
+    /// - Parameter selected: The only hosts of web links, in lowercase, or none for all hosts.
+    init(_ source: TableSource, hosts selected: [String] = []) {
         self.source = source
+        self.selected = selected
         var seen = Set<HostRule>()
         rules = source.routes.flatMap(\.patterns).compactMap(\.host).filter { $0 != .any && seen.insert($0).inserted }
     }
@@ -29,7 +35,8 @@ struct HandingOrigins {
         let block = source.blocks[index]
         var seen = Set<[Bool]>()
         var origins: [HandingOrigin] = []
-        for (host, port) in Self.samples(block.hosts.map(\.value) + rules) where port == nil && !host.isEmpty {
+        let samples = selected.isEmpty ? Self.samples(block.hosts.map(\.value) + rules) : selected.map { ($0, nil) }
+        for (host, port) in samples where port == nil && !host.isEmpty {
             guard block.hosts.contains(where: { $0.value.matches(host: Array(host.utf8), port: nil) }),
                 seen.insert(matches(host, port)).inserted
             else { continue }
@@ -67,10 +74,11 @@ struct HandingOrigins {
             var hosts = isSegment ? segments(scheme) : Self.samples((block?.hosts.map(\.value) ?? []) + rules)
             hosts += named.map { (Self.sample($0.name), isSegment ? nil : $0.port.flatMap { UInt16($0) }) }
             if hosts.isEmpty { hosts = [("any.invalid", nil)] }
+            let isWeb = scheme == "https" || scheme == "http"
+            if isWeb, !selected.isEmpty { hosts = selected.map { ($0, nil) } }
             for (host, port) in hosts {
                 work += 1 + (filters ?? []).count + named.count
                 if work > Self.maxWork || origins.count >= Self.maxCount { return (origins, true) }
-                let isWeb = scheme == "https" || scheme == "http"
                 if host.isEmpty && (isWeb || isSegment) { continue }
                 let origin = HandingOrigin(block: index, scheme: scheme, host: host, port: port, isSegment: isSegment)
                 let text = port.map { String($0) }
@@ -87,6 +95,35 @@ struct HandingOrigins {
             }
         }
         return (origins, false)
+    }
+
+    /// Returns a Boolean value that indicates whether a link is not a web link of a host that is not selected.
+    func isSelected(_ link: LinkPieces) -> Bool {
+        if selected.isEmpty || !["http", "https"].contains(link.scheme.lowercased()) { return true }
+        return selected.contains(link.host.lowercased())
+    }
+
+    /// Returns the routes with links of the selected hosts, or with links of other schemes.
+    func selectedRoutes() -> Set<Int> {
+        let patterns = source.routes.indices.filter { !source.routes[$0].patterns.isEmpty }
+        guard !selected.isEmpty else { return Set(patterns) }
+        var routes = Set<Int>()
+        for (index, block) in source.blocks.enumerated() {
+            for scheme in block.schemes.map({ $0.value.lowercased() }) {
+                let isWeb = scheme == "https" || scheme == "http"
+                for host in isWeb ? selected : [] {
+                    let origin = HandingOrigin(block: index, scheme: scheme, host: host)
+                    routes.formUnion(TableLanguage(source, origin).entries.map(\.route))
+                }
+                if !isWeb {
+                    routes.formUnion(
+                        patterns.filter { route in
+                            source.routes[route].patterns.contains { $0.scheme == nil || $0.scheme == scheme }
+                        })
+                }
+            }
+        }
+        return routes
     }
 
     /// Returns first segments that the patterns of a scheme distinguish.

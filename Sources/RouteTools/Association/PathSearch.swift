@@ -7,6 +7,8 @@ struct HandingResult {
     var links: [Int: (link: String, isUnusual: Bool)] = [:]
     /// The routes for which a search found a path that could be handed over, but no link.
     var openRoutes = Set<Int>()
+    /// The first link of each route that is not handed over, although others of the route are.
+    var parts: [Int: String] = [:]
     /// The first link of each unit that is handed over and that no route knows.
     var unknown: [Int: String] = [:]
     /// The units for which a search found a path that no route might know, but no link.
@@ -44,6 +46,8 @@ struct PathSearch<Platform: HandingPlatform> {
     private let origin: HandingOrigin
     private let alphabet: PathAlphabet
     private var tries: [Int: Int] = [:]
+    /// The routes of which a link that is not handed over is searched, or nil in a search for links that are.
+    private var partial: Set<Int>?
 
     /// The queries that routes require, by the index of the route.
     let queries: [Int: String]
@@ -78,6 +82,20 @@ struct PathSearch<Platform: HandingPlatform> {
         }
     }
 
+    /// Searches for a link that is not handed over, of each route with a link that is.
+    ///
+    /// The search also goes on where no path is handed over, so it needs a budget of its own. Its end at a limit only
+    /// leaves routes out.
+    mutating func findParts(_ budget: inout WorkBudget, into result: inout HandingResult) {
+        let routes = Set(language.entries.map(\.route)).filter { result.links[$0] != nil && result.parts[$0] == nil }
+        guard !routes.isEmpty else { return }
+        partial = routes
+        tries = [:]
+        budget.begin()
+        try? walk(&budget, &result)
+        partial = nil
+    }
+
     private mutating func walk(
         _ budget: inout WorkBudget, _ result: inout HandingResult
     ) throws(WorkBudget.Exhausted) {
@@ -86,7 +104,7 @@ struct PathSearch<Platform: HandingPlatform> {
         var seen = Set<Product>()
         let slash = alphabet.mask(.exact("/", folds: false))
         var at = 0
-        while at < products.count {
+        while at < products.count, partial?.isEmpty != true {
             let product = products[at]
             // A link with a host that is not a segment has at least the path `/`.
             if at > 0 || language.isSegment { try visit(product, at, nodes, &budget, &result) }
@@ -102,7 +120,8 @@ struct PathSearch<Platform: HandingPlatform> {
                     table: language.automaton.step(product.table, symbol.scalar),
                     platform: platform.step(product.platform, symbol),
                     isAfterSlash: isSlash && !language.collapses)
-                guard !platform.isDead(next.platform), seen.insert(next).inserted else { continue }
+                if partial == nil ? platform.isDead(next.platform) : next.table.isEmpty { continue }
+                guard seen.insert(next).inserted else { continue }
                 if products.count >= Self.maxStates { throw WorkBudget.Exhausted() }
                 products.append(next)
                 nodes.append(Node(parent: at, symbol: index))
@@ -115,6 +134,13 @@ struct PathSearch<Platform: HandingPlatform> {
         _ product: Product, _ at: Int, _ nodes: [Node], _ budget: inout WorkBudget, _ result: inout HandingResult
     ) throws(WorkBudget.Exhausted) {
         let units = platform.units(product.platform)
+        if let partial {
+            for route in language.selectable(language.automaton.numbers(product.table)) where partial.contains(route) {
+                try budget.spend(platform.total)
+                tryPart(route, path(at, nodes), isSure: units.isEmpty, &result)
+            }
+            return
+        }
         guard !units.isEmpty else { return }
         result.units.formUnion(units)
         let numbers = language.automaton.numbers(product.table)
@@ -166,6 +192,24 @@ struct PathSearch<Platform: HandingPlatform> {
         }
         tries[key, default: 0] += 1
         result.openRoutes.insert(route)
+    }
+
+    /// Tries a link of a route that should not be handed over.
+    ///
+    /// - Parameter isSure: A Boolean value that indicates whether no link with the path is handed over. Otherwise the
+    ///   number of links to try is limited.
+    private mutating func tryPart(_ route: Int, _ path: String, isSure: Bool, _ result: inout HandingResult) {
+        if path.contains("//") || path.count > 1 && path.hasSuffix("/") { return }
+        if !isSure {
+            guard tries[route, default: 0] < Self.maxTries else { return }
+            tries[route, default: 0] += 1
+        }
+        let link = link(path, LinkRest(query: queries[route] ?? ""))
+        guard let pieces = LinkPieces(link), platform.handing(pieces).isEmpty else { return }
+        let decision = table.resolve(link)
+        guard decision.via.first ?? decision.route == table.source.routes[route].id.value else { return }
+        result.parts[route] = link
+        partial?.remove(route)
     }
 
     private mutating func tryUnit(_ unit: Int, _ path: String, _ result: inout HandingResult) {

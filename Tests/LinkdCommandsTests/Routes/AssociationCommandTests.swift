@@ -88,6 +88,56 @@ internal import Testing
         }
     }
 
+    @Test("A host and an app are selected by flags, which need an association file, and are known")
+    func selection() {
+        let file = """
+            {"applinks": {"details": [{"appIDs": ["A.b"], "components": [{"/": "/buy/$(digit)"}, {"/": "/sell"}]},
+                                      {"appIDs": ["A.c"], "components": [{"/": "*"}]}]}}
+            """
+        let result = check(file, "--app-id", "A.b", "--host", "a.example")
+        #expect(result.out.contains("only a part of the links of route buy"), "\(result.out)")
+        #expect(result.out.contains("2 of 2 routes handed over, 1 of them partly, 2 parts"), "\(result.out)")
+        #expect(check(file, "--app-id", "A.b", "--allow", "partly_handed", "--strict").code == 0)
+        #expect(check(file, "--app-id", "A.d").out.contains("does not name the app A.d [association_missing]"))
+        let host = check(file, "--host", "b.example")
+        #expect(host.code == 64 && host.err.contains("no https links with the host b.example"), "\(host.err)")
+        withTemporaryFile(Self.table) { table in
+            let alone = linkd("routes", "check", table, "--host", "a.example")
+            #expect(alone.code == 64 && alone.err.contains("--host is given, but no association file"))
+        }
+    }
+
+    @Test("The export states what it leaves out, and Apple's file with `/buy` also takes `/buy/`")
+    func exportNotes() {
+        withTemporaryFile(Self.table) { table in
+            let export = ["routes", "export", table, "--format", "aasa", "--app-id", "A.b"]
+            let aasa = linkd(export)
+            #expect(
+                aasa.err.contains(
+                    "note: links with repeated slashes in the path are not exported, although the table matches them"),
+                "\(aasa.err)")
+            #expect(!aasa.err.contains("131072"))
+            withTemporaryFile(aasa.out) { file in
+                let again = linkd("routes", "check", table, "--aasa", file)
+                #expect(again.out.contains("2 of 2 routes handed over") && !again.out.contains("partly_handed"))
+            }
+            let matcher = try? AppleMatcher(aasa.out)
+            for link in ["https://a.example/sell", "https://a.example/sell/", "https://a.example/buy/7/"] {
+                #expect(matcher?.decide(link)?.opens == true, "\(link)")
+                #expect(linkd("resolve", "--table", table, link).code == 0, "\(link)")
+            }
+        }
+        let routes = (0..<1500).map {
+            #"{"id": "route-\#($0)", "match": "/route-number-\#($0)-of-a-long-table", "to": {"root": true}}"#
+        }
+        let large = Self.table.replacing(#""routes": ["#, with: #""routes": [\#(routes.joined(separator: ",")),"#)
+        withTemporaryFile(large) { table in
+            let aasa = linkd("routes", "export", table, "--format", "aasa", "--app-id", "A.b")
+            #expect(aasa.code == 0 && aasa.out.utf8.count > 128 << 10)
+            #expect(aasa.err.contains("warning: the file has \(aasa.out.utf8.count) bytes"), "\(aasa.err.prefix(300))")
+        }
+    }
+
     @Test("The exports of a table have no findings when they are read again")
     func exports() throws {
         try withTemporaryFile(Self.table) { table in

@@ -154,6 +154,19 @@ internal import Testing
         ])
     func variables(one: Case) throws { try check(one) }
 
+    @Test("The codes of languages and regions are complete lists, each once")
+    func codes() throws {
+        for (name, count, isCode) in [
+            ("lang", 183, { (code: String) in code.utf8.allSatisfy { (0x61...0x7A).contains($0) } }),
+            ("region", 250, { (code: String) in code.utf8.allSatisfy { (0x41...0x5A).contains($0) } }),
+        ] {
+            let codes = try #require(AppleVariables.codes(name))
+            #expect(codes.count == count && Set(codes).count == count, "\(name)")
+            #expect(codes.allSatisfy { $0.utf8.count == 2 && isCode($0) }, "\(name)")
+        }
+        #expect(AppleVariables.codes("language") == nil)
+    }
+
     @Test("The first component that matches decides, and an exclusion ends the search")
     func order() throws {
         let file = Self.file(#"{"/": "/buy/old", "exclude": true}, {"/": "/buy/*"}, {"/": "/buy/old"}"#)

@@ -45,8 +45,8 @@ internal import Testing
             [route("buy", "/buy/{id:int}"), route("sell", "/sell"), route("any", "/x/{rest+}")]
                 .joined(separator: ","))
         let whole = try apple(table, #"{"/": "/sell"}, {"/": "/x/?*"}, {"/": "/buy/$(digit)"}"#)
-        #expect(summary(whole) == [])
-        #expect(whole.routes == 3 && whole.handed == 3 && whole.parts == 3 && whole.isProved)
+        #expect(summary(whole) == ["partly_handed buy https://a.example/buy/11"])
+        #expect(whole.routes == 3 && whole.handed == 3 && whole.partly == 1 && whole.parts == 3 && whole.isProved)
         let poor = try apple(table, #"{"/": "/buy/*"}, {"/": "/old"}, {"/": "/y/*", "exclude": true}"#)
         #expect(
             summary(poor) == [
@@ -56,6 +56,80 @@ internal import Testing
                 "unknown_links /applinks/details/0/components/1 https://a.example/old",
             ])
         #expect(poor.routes == 3 && poor.handed == 1 && poor.parts == 2)
+    }
+
+    @Test("A route with links on both sides of a component is partly handed over, also far behind the difference")
+    func parts() throws {
+        let table = try table(
+            [
+                route("far", "/a/{x}/b/{y}/end"), route("both", "/c/{x}"), route("all", "/d/{x}"),
+                route("word", "/e/{x:enum(red|blue)}"),
+            ].joined(separator: ","))
+        let report = try apple(
+            table,
+            #"{"/": "/a/1/*"}, {"/": "/c/x", "exclude": true}, {"/": "/c/*"}, {"/": "/d/*"}, {"/": "/e/red"}"#)
+        let found = Dictionary(
+            uniqueKeysWithValues: report.findings.filter { $0.code == .partlyHanded }.map { ($0.route ?? "", $0) })
+        #expect(Set(found.keys) == ["far", "both", "word"] && report.partly == 3 && report.handed == 4)
+        #expect(found["both"]?.link == "https://a.example/c/x")
+        #expect(found["word"]?.link == "https://a.example/e/blue")
+        let far = try #require(found["far"]?.link)
+        #expect(table.resolve(far).route == "far" && !far.hasPrefix("https://a.example/a/1/"))
+    }
+
+    @Test("Of several hosts, only those that are selected are compared")
+    func hosts() throws {
+        let table = try table(
+            [
+                #"{"id": "a", "match": {"path": "/x", "host": "a.example"}, "to": {"root": true}}"#,
+                #"{"id": "b", "match": {"path": "/y", "host": "b.example"}, "to": {"root": true}}"#,
+                route("both", "/z"),
+            ].joined(separator: ","),
+            link: #"{"schemes": ["https"], "host": "authority", "hosts": ["a.example", "*.b.example", "b.example"]}"#)
+        let file = try AppleFile(Array(AppleRuleTests.file(#"{"/": "/x"}, {"/": "/z"}"#).utf8))
+        func findings(_ hosts: String...) throws -> [String] {
+            var check = AssociationCheck(table, apple: file, hosts: hosts)
+            return summary(try #require(check.run().first))
+        }
+        let unknown = "unknown_links /applinks/details/0/components/0"
+        #expect(try findings().contains("never_handed b https://b.example/y"))
+        #expect(try findings("A.example") == [])
+        #expect(
+            try findings("b.example") == ["never_handed b https://b.example/y", "\(unknown) https://b.example/x"])
+        #expect(try findings("c.b.example") == ["\(unknown) https://c.b.example/x"])
+        #expect(AssociationCheck.isHost("c.b.example", of: table) && !AssociationCheck.isHost("c.example", of: table))
+        let manifest = try ManifestFile(
+            Array(AndroidRuleTests.manifest(AndroidRuleTests.web + #"<data android:path="/x" />"#).utf8))
+        var check = AssociationCheck(table, manifest: manifest, hosts: ["b.example"])
+        let android = try #require(check.run().first)
+        #expect(
+            summary(android) == ["never_handed b https://b.example/y", "never_handed both https://a.example/z"])
+    }
+
+    @Test("Of several apps, only those that are selected count")
+    func apps() throws {
+        let table = try table([route("a", "/a"), route("b", "/b")].joined(separator: ","))
+        let json = """
+            {"applinks": {"details": [{"appIDs": ["T.one", "T.both"], "components": [{"/": "/a"}]},
+                                      {"appIDs": ["T.two", "T.both"], "components": [{"/": "/b"}]}]}}
+            """
+        func report(_ apps: String...) throws -> (AssociationCheck.Report, [AssociationProblem]) {
+            let file = try AppleFile(Array(json.utf8), apps: apps)
+            var check = AssociationCheck(table, apple: file)
+            return (try #require(check.run().first), file.problems)
+        }
+        for (apps, missing) in [(["T.one"], ["b"]), (["T.two"], ["a"]), (["T.both"], []), (["T.one", "T.two"], [])] {
+            let (found, problems) = try apps.count == 1 ? report(apps[0]) : report(apps[0], apps[1])
+            #expect(found.findings.map(\.route) == missing && problems == [], "\(apps)")
+            #expect(found.parts == 2 - missing.count, "\(apps)")
+        }
+        let (none, problems) = try report("T.three")
+        #expect(none.handed == 0 && problems.map(\.code) == [.notAssociated])
+        #expect(problems.first?.message == "the file does not name the app T.three")
+        let print = Array(repeating: "AB", count: 32).joined(separator: ":")
+        let links = AssetLinks.json(package: "a.b", fingerprints: [print])
+        #expect(try AssetLinksFile(Array(links.utf8), apps: ["a.b"]).problems == [])
+        #expect(try AssetLinksFile(Array(links.utf8), apps: ["a.c"]).problems.map(\.code) == [.notAssociated])
     }
 
     @Test("An exclusion before a component closes a route, and one after it does not")
@@ -74,7 +148,8 @@ internal import Testing
                 .joined(separator: ","))
         let report = try apple(table, #"{"/": "/p/new"}"#)
         #expect(summary(report) == ["never_handed any https://a.example/p/id"])
-        #expect(try summary(apple(table, #"{"/": "/p/ne?"}"#)) == [])
+        #expect(
+            try summary(apple(table, #"{"/": "/p/ne?"}"#)) == ["partly_handed any https://a.example/p/x"])
     }
 
     @Test("Queries of components and of routes are filled in, and the result says if not all were tried")
@@ -89,7 +164,8 @@ internal import Testing
             ])
         #expect(
             try summary(apple(table, ##"{"/": "/a", "#": "top"}, {"/": "/b"}"##)) == [
-                "unknown_links /applinks/details/0/components/0 https://a.example/a#top"
+                "partly_handed a https://a.example/a?mode=read",
+                "unknown_links /applinks/details/0/components/0 https://a.example/a#top",
             ])
     }
 
@@ -99,7 +175,8 @@ internal import Testing
         let whole = try android(
             table,
             AndroidRuleTests.web + #"<data android:path="/sell" /><data android:pathAdvancedPattern="/buy/[1-9]" />"#)
-        #expect(summary(whole) == [] && whole.handed == 2 && whole.parts == 2 && whole.isProved)
+        #expect(summary(whole) == ["partly_handed buy https://a.example/buy/0"])
+        #expect(whole.handed == 2 && whole.partly == 1 && whole.parts == 2 && whole.isProved)
         let poor = try android(
             table,
             AndroidRuleTests.web + #"<data android:host="b.example" /><data android:path="/sell" />"#)
