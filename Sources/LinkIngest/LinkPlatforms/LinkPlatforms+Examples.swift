@@ -2,19 +2,21 @@ internal import ByteStorage
 
 extension LinkPlatforms {
     /// Returns the examples of the table that have another destination than they say.
-    package func failedExamples() -> [LinkPlatformProblem] {
+    func failedExamples() -> [LinkPlatformReader.Found] {
         source.platforms.flatMap(\.examples).compactMap { example in
             var arena = OutputArena(chunkBytes: 4096)
             let (kind, link) = destination(of: example, &arena)
             if kind == example.kind && (kind != .link || link == example.destination) { return nil }
-            let found =
+            let actual =
                 switch kind {
                 case .link: "`\(link)`"
                 case .itself: "`itself`"
                 case .noLink: "`no_link`"
                 case .needsResolution: "`needs_resolution`"
                 }
-            return LinkPlatformProblem(pointer: example.pointer, text: "the destination is \(found)")
+            let wanted = example.destination.map { "destination `\($0)`" } ?? "stated result"
+            return LinkPlatformReader.Found(
+                code: .example, pointer: example.pointer, expected: "expected the \(wanted), found \(actual)")
         }
     }
 
