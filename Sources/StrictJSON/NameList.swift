@@ -4,8 +4,8 @@ internal import ByteStorage
 ///
 /// One stack serves all open objects: each owns the entries from its `firstName` on. The 64-bit filter of a scope
 /// excludes most duplicates. Up to 16 names are compared one by one; more are sorted by their hashes when their object
-/// ends. The time for an object with n members is therefore proportional to n, or to n log n with crafted hashes, and
-/// never to n squared.
+/// ends. Anyone can compute names with equal hashes, so many of them are sorted again by a hash with a secret. The time
+/// for an object with n members is therefore proportional to n.
 struct NameList: ~Copyable {
     struct Entry {
         /// Bytes of the text or of the cursor's scratch memory, which do not change before the next text.
@@ -69,25 +69,65 @@ struct NameList: ~Copyable {
         if count < 2 { return nil }
         if count > keyCapacity { growKeys(count) }
         for index in 0..<count { keys[index] = UInt64(entries[first + index].hash) << 32 | UInt64(index) }
-        let sorted = count <= Self.maxComparisonSortCount ? sortByComparing(count) : sortByCounting(count)
+        return duplicate(among: sort(count, of: keys, keys + keyCapacity), first, isSecret: false)
+    }
+
+    /// Returns the least offset of a name that occurs twice among those of sorted keys, or nil if there is none.
+    ///
+    /// - Parameter isSecret: A Boolean value that indicates whether the hashes in the keys have a secret.
+    private func duplicate(among sorted: UnsafeMutableBufferPointer<UInt64>, _ first: Int, isSecret: Bool) -> Int? {
         var found: Int?
         var start = 0
-        while start < count {
+        while start < sorted.count {
             var end = start + 1
-            while end < count && sorted[end] >> 32 == sorted[start] >> 32 { end += 1 }
-            if end - start > 1, let offset = duplicate(among: sorted, start..<end, first) {
-                found = min(found ?? offset, offset)
+            while end < sorted.count && sorted[end] >> 32 == sorted[start] >> 32 { end += 1 }
+            if end - start > 1 {
+                let isMany = !isSecret && end - start > Self.maxLinearSearchCount
+                let same = UnsafeMutableBufferPointer(rebasing: sorted[start..<end])
+                let offset = isMany ? duplicate(amongMany: same, first) : duplicate(among: same, first)
+                if let offset { found = min(found ?? offset, offset) }
             }
             start = end
         }
         return found
     }
 
+    /// Returns the least offset of a name that occurs twice among many names of one hash, or nil if there is none.
+    ///
+    /// The secret of `Hasher` is new in each process. It affects the order of comparisons only, not their result.
+    @inline(never)
+    private func duplicate(amongMany keys: UnsafeMutableBufferPointer<UInt64>, _ first: Int) -> Int? {
+        withUnsafeTemporaryAllocation(of: UInt64.self, capacity: 2 * keys.count) { memory in
+            guard let base = memory.baseAddress else { return nil }
+            for (place, key) in keys.enumerated() {
+                let index = key & 0xFFFF_FFFF
+                var hasher = Hasher()
+                hasher.combine(bytes: UnsafeRawBufferPointer(entries[first + Int(index)].name.buffer))
+                let hash = UInt64(truncatingIfNeeded: hasher.finalize())
+                (base + place).initialize(to: hash << 32 | index)
+            }
+            return duplicate(among: sort(keys.count, of: base, base + keys.count), first, isSecret: true)
+        }
+    }
+
+    /// Sorts keys, and returns them in their memory or in another memory of the same size.
+    private func sort(
+        _ count: Int, of keys: UnsafeMutablePointer<UInt64>, _ other: UnsafeMutablePointer<UInt64>
+    ) -> UnsafeMutableBufferPointer<UInt64> {
+        let isSmall = count <= Self.maxComparisonSortCount
+        let sorted = isSmall ? sortByComparing(keys, count) : sortByCounting(keys, other, count)
+        return UnsafeMutableBufferPointer(start: sorted, count: count)
+    }
+
     /// Returns the least offset of a name that occurs twice among those of one hash, or nil if there is none.
-    private func duplicate(among keys: UnsafeMutablePointer<UInt64>, _ range: Range<Int>, _ first: Int) -> Int? {
-        var same = UnsafeMutableBufferPointer(start: keys + range.lowerBound, count: range.count)
+    private func duplicate(among keys: UnsafeMutableBufferPointer<UInt64>, _ first: Int) -> Int? {
+        var same = keys
+        let entries = entries
         func entry(_ key: UInt64) -> Entry { entries[first + Int(truncatingIfNeeded: key & 0xFFFF_FFFF)] }
         if same.count > 2 {
+            // One name that occurs many times needs no order.
+            let name = entry(same[0]).name
+            if same.allSatisfy({ entry($0).name == name }) { return secondOffset(same, first) }
             same.sort { a, b in
                 let a = entry(a)
                 let b = entry(b)
@@ -103,6 +143,18 @@ struct NameList: ~Copyable {
         return found
     }
 
+    /// Returns the second of the names' offsets in ascending order.
+    private func secondOffset(_ keys: UnsafeMutableBufferPointer<UInt64>, _ first: Int) -> Int {
+        var least = Int.max
+        var second = Int.max
+        for key in keys {
+            let offset = entries[first + Int(truncatingIfNeeded: key & 0xFFFF_FFFF)].offset
+            second = min(second, max(least, offset))
+            least = min(least, offset)
+        }
+        return second
+    }
+
     private mutating func growKeys(_ count: Int) {
         keys.deallocate()
         keyCapacity = max(count, keyCapacity * 2)
@@ -110,16 +162,20 @@ struct NameList: ~Copyable {
         keys = .allocate(capacity: keyCapacity * 2)
     }
 
-    private func sortByComparing(_ count: Int) -> UnsafeMutablePointer<UInt64> {
+    private func sortByComparing(
+        _ keys: UnsafeMutablePointer<UInt64>, _ count: Int
+    ) -> UnsafeMutablePointer<UInt64> {
         var all = UnsafeMutableBufferPointer(start: keys, count: count)
         all.sort()
         return keys
     }
 
     /// Sorts by the hash in three rounds of eleven bits, the lowest first, which cover all 32 bits.
-    private func sortByCounting(_ count: Int) -> UnsafeMutablePointer<UInt64> {
+    private func sortByCounting(
+        _ keys: UnsafeMutablePointer<UInt64>, _ other: UnsafeMutablePointer<UInt64>, _ count: Int
+    ) -> UnsafeMutablePointer<UInt64> {
         var from = keys
-        var to = keys + keyCapacity
+        var to = other
         withUnsafeTemporaryAllocation(of: Int.self, capacity: 2049) { starts in
             for shift in [UInt64(32), 43, 54] {
                 starts.initialize(repeating: 0)
