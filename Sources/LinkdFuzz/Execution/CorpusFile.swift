@@ -32,7 +32,8 @@ package enum CorpusFile {
         Array(("\\x" + (byte < 16 ? "0" : "") + String(byte, radix: 16)).utf8)
     }
 
-    private static func unescaped(_ line: [UInt8]) -> [UInt8] {
+    /// Returns the bytes of a line, or of a part of it.
+    static func unescaped(_ line: [UInt8]) -> [UInt8] {
         var input: [UInt8] = []
         var at = 0
         while at < line.count {

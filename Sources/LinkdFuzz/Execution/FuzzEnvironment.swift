@@ -16,13 +16,24 @@ package struct FuzzEnvironment: Sendable {
     package let passthrough: [String]
     /// The words in the files of the tables.
     package let words: Vocabulary
+    /// The vendors whose messages are recognized, or nil for none.
+    package let vendors: VendorTable?
+    /// The link platforms whose links are replaced by their destinations, or nil for none.
+    package let platforms: LinkPlatforms?
 
-    init(_ name: String, files: [[UInt8]], limits: IngestLimits = IngestLimits(), passthrough: [String] = []) throws {
+    init(
+        _ name: String, files: [[UInt8]], limits: IngestLimits = IngestLimits(), passthrough: [String] = [],
+        vendors: [UInt8]? = nil, platforms: LinkPlatforms? = nil
+    ) throws {
         self.name = name
         tables = TableSet(try files.map { try RouteTable.checked($0) })
         self.limits = limits
         self.passthrough = passthrough
-        words = Vocabulary(tables: files)
+        self.vendors = try vendors.map { try VendorTable(json: $0) }
+        self.platforms = platforms
+        var words = Vocabulary(tables: files)
+        if let vendors { words.add(vendors: vendors) }
+        self.words = words
     }
 
     /// The directory of shipped tables and samples: `LINKD_HOME`, or that of the checkout.

@@ -1,5 +1,6 @@
 package import DispatchWorker
 internal import KafkaClient
+internal import LinkIngest
 internal import ByteStorage
 
 /// A processor with its arena, used for batch after batch as in a lane of a worker.
@@ -13,7 +14,9 @@ package struct RecordLane: ~Copyable {
     /// The number of bytes in the decisions of the last batch.
     package private(set) var bytesWritten = 0
     /// The thread's CPU time of the last batch, in nanoseconds.
-    package private(set) var nanoseconds: UInt64 = 0
+    package var nanoseconds: UInt64 { times.reduce(0, +) }
+    /// The thread's CPU time of each record of the last batch, in nanoseconds.
+    package private(set) var times: [UInt64] = []
 
     /// Creates a lane.
     ///
@@ -23,7 +26,8 @@ package struct RecordLane: ~Copyable {
     ///     having its own memory.
     package init(_ environment: FuzzEnvironment, isPacked: Bool = false) {
         processor = RecordProcessor(
-            tables: environment.tables, limits: environment.limits, passthrough: environment.passthrough)
+            tables: environment.tables, limits: environment.limits, passthrough: environment.passthrough,
+            vendors: environment.vendors, platforms: environment.platforms)
         memory = RecordMemory(isPacked: isPacked)
         // Small chunks are filled often, as in a busy worker, and keep a lane for one record cheap.
         arena = OutputArena(chunkBytes: 16 << 10)
@@ -42,18 +46,19 @@ package struct RecordLane: ~Copyable {
         decisions.removeAll(keepingCapacity: true)
         ends.removeAll(keepingCapacity: true)
         causes.removeAll(keepingCapacity: true)
+        times.removeAll(keepingCapacity: true)
         let consumed = records.map { record in
             ConsumedRecord(
                 topic: 0, partition: 0, offset: record.offset, timestamp: FuzzRecord.timestamp,
-                key: record.key.map { memory.copy($0) }, value: memory.copy(record.value), index: 0, hasHeaders: false)
+                key: record.key.map { memory.copy($0) }, value: memory.copy(record.value), index: 0,
+                hasHeaders: !record.headers.isEmpty)
         }
-        let start = ThreadClock.nanoseconds()
-        for record in consumed {
-            causes.append(
-                processor.process(record, topicName: ByteView("links"), into: &arena, decisions: &decisions))
+        for (source, record) in zip(records, consumed) {
+            let start = ThreadClock.nanoseconds()
+            causes.append(process(record, source.headers))
+            times.append(ThreadClock.nanoseconds() - start)
             ends.append(decisions.count)
         }
-        nanoseconds = ThreadClock.nanoseconds() - start
         bytesWritten = decisions.reduce(0) { $0 + $1.value.count }
         var first = 0
         for index in ends.indices {
@@ -62,6 +67,23 @@ package struct RecordLane: ~Copyable {
         }
         arena.reset()
         memory.free()
+    }
+
+    /// Processes a record as a lane of a worker does.
+    private mutating func process(_ record: ConsumedRecord, _ headers: [FuzzHeader]) -> DeadLetterCause? {
+        var envelope = EnvelopeHeaders()
+        for header in headers {
+            let name = memory.copy(header.name)
+            let value = header.value.map { memory.copy($0) }
+            envelope.add(name: name, value: value)
+            if let failure = WireFormat.refusal(ofHeader: name, value: value) {
+                return DeadLetterCause(reason: .encodingUnsupported, detail: failure.detail)
+            }
+        }
+        let topic = ByteView("links")
+        return envelope.isEmpty
+            ? processor.process(record, topicName: topic, into: &arena, decisions: &decisions)
+            : processor.process(record, headers: envelope, topicName: topic, into: &arena, decisions: &decisions)
     }
 
     /// Returns the digests of a batch's results.

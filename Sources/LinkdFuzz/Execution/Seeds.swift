@@ -33,6 +33,13 @@ package enum Seeds {
         case .links: links(environments)
         case .tables: try tables()
         case .sequences: try sequences(environments)
+        case .ingest: try ingestInputs()
+        }
+    }
+
+    private static func ingestInputs() throws -> [[UInt8]] {
+        try IngestSeeds.records().enumerated().map { index, record in
+            IngestInput.input(record, letter: FuzzEnvironment.name(of: index % 8 < 4 ? 0 : index % 4))
         }
     }
 

@@ -3,6 +3,8 @@ package struct Mutator {
     private let target: FuzzTarget
     private let environments: [FuzzEnvironment]
     private let seeds: [[UInt8]]
+    /// The mutation of the target `ingest`, or nil for another target.
+    private let ingest: IngestMutation?
 
     /// Creates a mutator for a target.
     package init(_ target: FuzzTarget, environments: [FuzzEnvironment]) {
@@ -10,6 +12,12 @@ package struct Mutator {
         self.environments = environments
         // The tables to combine with others. Other targets need none.
         seeds = target == .tables ? (try? Seeds.generatedInputs(of: .tables, environments: environments)) ?? [] : []
+        ingest = target == .ingest ? try? Self.ingestMutation() : nil
+    }
+
+    private static func ingestMutation() throws -> IngestMutation {
+        IngestMutation(
+            try FuzzEnvironment.ingest()[1].words, seeds: try IngestSeeds.records(), allowsLarge: false)
     }
 
     /// Changes an input once or several times.
@@ -23,6 +31,7 @@ package struct Mutator {
         case .links: changeLink(&input, &random)
         case .tables: changeTable(&input, &random)
         case .sequences: changeSequence(&input, &random)
+        case .ingest: changeIngest(&input, &random)
         }
     }
 
@@ -50,6 +59,13 @@ package struct Mutator {
             JSONMutation(words, hasGroups: hasGroups).change(&value, &random)
         }
         input = [hasGroups ? letter & ~0x20 : letter] + input[..<end].dropFirst() + [UInt8(ascii: "\n")] + value
+    }
+
+    private func changeIngest(_ input: inout [UInt8], _ random: inout RandomSource) {
+        var (letter, record) = IngestInput.record(input)
+        if random.one(in: 12) { letter = FuzzEnvironment.name(of: random.below(4)) }
+        ingest?.change(&record, &random)
+        input = IngestInput.input(record, letter: letter)
     }
 
     private func changeLink(_ input: inout [UInt8], _ random: inout RandomSource) {

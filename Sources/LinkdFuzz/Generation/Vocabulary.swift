@@ -37,6 +37,29 @@ package struct Vocabulary: Sendable {
         }
     }
 
+    /// Adds the pointers of a vendor table, the names in them, and the beginnings of names.
+    package mutating func add(vendors table: [UInt8]) {
+        guard let value = try? JSONValue.parse(table) else { return }
+        gatherPointers(value, under: "")
+    }
+
+    private mutating func gatherPointers(_ value: JSONValue, under key: String) {
+        switch value.kind {
+        case .string(let text):
+            if key == "prefix" { names.append(text) }
+            if key == "equals" { values.append(text) }
+            guard text.hasPrefix("/") else { return }
+            let pointer = text.replacing("{N}", with: "0")
+            pointers.append(pointer)
+            for name in pointer.split(separator: "/") {
+                names.append(String(name).replacing("~1", with: "/").replacing("~0", with: "~"))
+            }
+        case .array(let elements): for element in elements { gatherPointers(element, under: key) }
+        case .object(let members): for member in members { gatherPointers(member.value, under: member.name) }
+        default: break
+        }
+    }
+
     private mutating func gather(_ value: JSONValue, under key: String) {
         switch value.kind {
         case .string(let text): add(text, under: key)

@@ -12,6 +12,8 @@ package struct CostBound: Sendable {
 
     /// No bound.
     package static let none = CostBound(slack: .infinity, floor: 0)
+    /// The bound of a release build.
+    package static let release = CostBound(slack: 1, floor: 30_000)
     /// The bound of a build with sanitizers.
     package static let sanitized = CostBound(slack: 25, floor: 30_000_000)
 
@@ -20,8 +22,13 @@ package struct CostBound: Sendable {
         Double(bytes) / 1_000_000 * perMegabyte + Double(devices) * perDevice
     }
 
+    /// Returns the bound in nanoseconds, with slack and floor.
+    func nanoseconds(bytes: Int, devices: Int) -> Double {
+        floor + slack * Self.nanoseconds(bytes: bytes, devices: devices)
+    }
+
     /// Returns a Boolean value that indicates whether a time exceeds the bound.
     func isOver(_ time: UInt64, bytes: Int, devices: Int) -> Bool {
-        slack < .infinity && Double(time) > floor + slack * Self.nanoseconds(bytes: bytes, devices: devices)
+        slack < .infinity && Double(time) > nanoseconds(bytes: bytes, devices: devices)
     }
 }

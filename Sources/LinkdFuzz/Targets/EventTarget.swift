@@ -54,14 +54,16 @@ extension FuzzRunner {
     }
 
     /// Returns a violation of the rules that hold for the result of every record, or nil.
-    private func wrong(_ result: RecordResult, of record: FuzzRecord, _ environment: FuzzEnvironment) -> String? {
+    func wrong(_ result: RecordResult, of record: FuzzRecord, _ environment: FuzzEnvironment) -> String? {
         if let cause = result.cause {
             if !result.decisions.isEmpty { return "a dead letter with decisions" }
             if cause.reason == .internal { return "a dead letter `internal`: \(cause.detail)" }
             return nil
         }
         if result.decisions.isEmpty { return "a record without a decision or a dead letter" }
-        if record.value.contains(UInt8(ascii: "{")), let error = Self.syntaxError(record.value, environment) {
+        if record.headers.isEmpty, record.value.contains(UInt8(ascii: "{")),
+            let error = Self.syntaxError(record.value, environment)
+        {
             return error
         }
         for decision in result.decisions {

@@ -2,6 +2,8 @@
 package final class FuzzRunner {
     let environments: [FuzzEnvironment]
     let cost: CostBound
+    /// The environments of the target `ingest`, which other targets do not need.
+    private(set) lazy var ingestEnvironments = (try? FuzzEnvironment.ingest()) ?? []
     private var known: [UInt64: UInt64] = [:]
 
     /// Creates a runner.

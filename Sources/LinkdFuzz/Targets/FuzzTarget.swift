@@ -10,6 +10,8 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
     case tables
     /// A sequence of records through one processor, compared with a fresh processor for each.
     case sequences
+    /// A record in any envelope, with its headers. Its result must not depend on earlier records.
+    case ingest
 
     /// The size limit of an input, in bytes.
     package var maxBytes: Int {
@@ -18,6 +20,7 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
         case .links: 4 << 10
         case .tables: 16 << 10
         case .sequences: 8 << 10
+        case .ingest: 8 << 10
         }
     }
 }
@@ -30,6 +33,7 @@ extension FuzzRunner {
         case .links: runLink(input)
         case .tables: runTable(input)
         case .sequences: runSequence(input)
+        case .ingest: runIngest(input)
         }
     }
 }

@@ -28,7 +28,7 @@ public func initializeFuzzer(
 ) -> Int32 {
     let name = arguments.pointee[0].map { String(cString: $0) }?.split(separator: "/").last.map(String.init) ?? ""
     guard let target = FuzzTarget(rawValue: name) else {
-        end("`\(name)` is not a target: use events, links, tables, or sequences")
+        end("`\(name)` is not a target: use events, links, tables, sequences, or ingest")
     }
     do {
         let environments = try FuzzEnvironment.all()
