@@ -19,6 +19,9 @@ struct BenchmarkOptions {
     var json = false
     var seconds = 60
     var seed: UInt64 = 1
+    var batch: Int?
+    var replay: String?
+    var output = "."
 
     static let kinds = ["record", "push", "lookup", "load", "worker"]
 
@@ -47,6 +50,9 @@ struct BenchmarkOptions {
             case "--rounds": rounds = try number()
             case "--seconds": seconds = try number()
             case "--seed": seed = UInt64(try number())
+            case "--batch": batch = try number() - 1
+            case "--replay": replay = try value()
+            case "--output": output = try value()
             case "--json": json = true
             case let kind where Self.kinds.contains(kind): named.insert(kind)
             case let other: throw BenchmarkError(text: "unknown argument \(other), see --help", code: 64)

@@ -10,6 +10,8 @@ enum Benchmarks {
         USAGE
           LinkdBenchmarks [record] [push] [lookup] [load] [worker] [--peers DIR] [--broker HOST:PORT] [OPTIONS]
           LinkdBenchmarks adversarial [--records N] [--seed S]   compare long-lived processors with fresh ones
+          LinkdBenchmarks ingest [--records N] [--seed S]        the same for mutated records of all envelopes
+          LinkdBenchmarks ingest --replay FILE                   run the inputs of a finding
           LinkdBenchmarks hostile [--seconds N] [--seed S]       measure expensive records, and search for others
           LinkdBenchmarks cpu FILE.jsonl TABLE.json       time per record of a workload file, pass by pass
           LinkdBenchmarks resolve FILE.jsonl TABLE.json   print key, tab, and decision of each record
@@ -26,9 +28,11 @@ enum Benchmarks {
           --broker HOST:PORT   an empty broker for the measurement (or KAFKA_BOOTSTRAP_SERVERS)
           --workload FILE      records of the workload (default: generated)
           --table FILE         their table (default: config/routes/shop.json)
-          --records N          records of `worker` (default: 300000) or `adversarial` (default: 10000000)
+          --records N          records of `worker` (default: 300000), `adversarial`, or `ingest` (default: 10000000)
           --seconds N          duration of the search of `hostile` (default: 60)
-          --seed S             seed of `adversarial` and `hostile` (default: 1)
+          --seed S             seed of `adversarial`, `ingest`, and `hostile` (default: 1)
+          --batch N            the only batch of `ingest`, from 1
+          --output DIR         directory of the findings of `ingest` (default: .)
           --rounds N           rounds of each comparison (default: 7)
           --json               print one JSON object per line
 
@@ -46,10 +50,14 @@ enum Benchmarks {
                 print(help)
                 return 0
             }
-            if let search = arguments.first, ["adversarial", "hostile"].contains(search) {
+            if let search = arguments.first, ["adversarial", "ingest", "hostile"].contains(search) {
                 var options = try BenchmarkOptions(Array(arguments.dropFirst()))
                 if !arguments.contains("--records") { options.records = 10_000_000 }
-                return try search == "hostile" ? HostileBenchmark.run(options) : AdversarialRecords.run(options)
+                switch search {
+                case "hostile": return try HostileBenchmark.run(options)
+                case "ingest": return try IngestSearch.run(options)
+                default: return try AdversarialRecords.run(options)
+                }
             }
             return try run(try BenchmarkOptions(arguments))
         } catch let error as BenchmarkError {
