@@ -7,12 +7,14 @@ internal import LinkdFuzz
 /// The bound for a record is 20 ms of CPU time per megabyte read and written, plus 20 µs per device.
 enum HostileBenchmark {
     static func run(_ options: BenchmarkOptions) throws -> Int32 {
-        let environments = try FuzzEnvironment.all() + FuzzEnvironment.hostile()
-        let records = try HostileRecord.readCorpus()
+        let environments = try FuzzEnvironment.all() + FuzzEnvironment.hostile() + FuzzEnvironment.ingest()
+        let records = try HostileRecord.readCorpus() + HostileRecord.withCollidingNames()
         if !options.json { print(heading) }
         var costs: [(record: HostileRecord, cost: RecordCost)] = []
         for record in records { costs.append((record, measure(record, environments, runs: options.rounds, options))) }
-        var search = HostileSearch(environments: environments, seed: options.seed, from: costs)
+        // Records that are not recipes take too long to mutate.
+        let recipes = costs.filter { $0.record.input.count < 64 << 10 }
+        var search = HostileSearch(environments: environments, seed: options.seed, from: recipes)
         let clock = ContinuousClock()
         let start = clock.now
         while clock.now - start < .seconds(options.seconds) { search.step() }

@@ -6,8 +6,7 @@ internal import StrictJSON
 package struct HostileRecord: Sendable {
     /// A description of the cause.
     package let name: String
-    /// The input in the format of the target `events`: a line with the letter of the environment and the key, then the
-    /// recipe.
+    /// The input in the format of `IngestInput`, whose value is a recipe.
     package let input: [UInt8]
 
     /// Creates a record.
@@ -22,9 +21,11 @@ package struct HostileRecord: Sendable {
     /// The recipe of the value.
     package var recipe: [UInt8] { Array(input.drop { $0 != UInt8(ascii: "\n") }.dropFirst()) }
 
-    /// Returns the record with another recipe.
-    package func with(recipe: [UInt8]) -> HostileRecord {
-        HostileRecord(name: name, input: [letter & ~0x20, UInt8(ascii: "\n")] + recipe)
+    /// Returns the record with another recipe, and with another environment if there is a letter.
+    package func with(recipe: [UInt8], letter: UInt8? = nil) -> HostileRecord {
+        let head = input.prefix { $0 != UInt8(ascii: "\n") }.dropFirst()
+        return HostileRecord(
+            name: name, input: [(letter ?? self.letter) & ~0x20] + head + [UInt8(ascii: "\n")] + recipe)
     }
 
     /// Reads the records in the corpus.
@@ -81,8 +82,10 @@ package struct RecordCost: Sendable {
         _ record: HostileRecord, _ environment: FuzzEnvironment, runs: Int, limit: Int = 1 << 20,
         during: () -> Void = {}
     ) -> RecordCost {
-        let value = Recipe.expand(record.recipe, limit: limit)
-        let consumed = CollectionOfOne(FuzzRecord(key: Array("d-1".utf8), value: value))
+        var read = IngestInput.record(record.input, limit: limit).record
+        read.key = read.key ?? Array("d-1".utf8)
+        let value = read.value
+        let consumed = CollectionOfOne(read)
         var lane = RecordLane(environment)
         var least = UInt64.max
         var written = 0

@@ -48,7 +48,7 @@ package struct HostileSearch {
         let mutation = JSONMutation(FuzzEnvironment.named(letter, of: environments).words, hasGroups: true)
         var recipe = record.recipe
         for _ in 0...random.below(3) { mutation.change(&recipe, &random) }
-        return HostileRecord(name: record.name, input: [letter & ~0x20, UInt8(ascii: "\n")]).with(recipe: recipe)
+        return record.with(recipe: recipe, letter: letter)
     }
 
     /// Sorts the records by cost.
