@@ -5,6 +5,7 @@ internal import Foundation
 enum CrashReplay {
     // Set before the handlers are installed. A handler only reads them, because it can run at any time.
     nonisolated(unsafe) private static var arguments: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
+    // Set and read like `arguments`.
     nonisolated(unsafe) private static var digits: UnsafeMutablePointer<CChar>?
     private static let width = 19
 

@@ -25,8 +25,8 @@ extension EventReader {
         try cursor.finish()
     }
 
-    /// Reads a record that is probably a push message: first all of its values into a list, then the members of an event
-    /// from the list.
+    /// Reads a record that is probably a push message: first all of its values into a list, then the members of an
+    /// event from the list.
     ///
     /// A record with a member such as `link` is an event, whatever else it contains, and is scanned again.
     @inline(never)

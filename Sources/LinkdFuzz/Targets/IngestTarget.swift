@@ -32,7 +32,8 @@ extension FuzzRunner {
 
     private static let others = [
         #"{"device":{"id":"d","platform":"android"},"action":"0","payload":{"message":{"data":{"_ab":"true","#
-            + #""uri":"shop:\/\/\/p\/new","ab_a0_a":"ab_uri","ab_a0_uri":"shop:///","com.batch":"{\"l\":\"shop:///\"}"}}}}"#,
+            + #""uri":"shop:\/\/\/p\/new","ab_a0_a":"ab_uri","ab_a0_uri":"shop:///","#
+            + #""com.batch":"{\"l\":\"shop:///\"}"}}}}"#,
         #"{"specversion":"1.0","id":"i","source":"s","type":"t","data_base64":"eyJsaW5rIjoic2hvcDovLy8ifQ=="}"#,
         #"{"link":"https://shop.example/p/new","devices":[{"id":"a","platform":"ios"},{"id":"b","platform":"web"}]}"#,
     ].map { FuzzRecord(key: Array("k".utf8), value: Array($0.utf8)) }
