@@ -118,7 +118,7 @@ struct CatalogTableTests {
     }
 
     private static func buttons(_ form: JSONValue) -> [String] {
-        (form["buttons"]?.array ?? []).compactMap { ($0["list"] ?? $0["members"] ?? $0["id"])?.string }
+        (form["buttons"]?.array ?? []).compactMap { ($0["list"] ?? $0["object"] ?? $0["members"] ?? $0["id"])?.string }
     }
 
     // MARK: Link platforms

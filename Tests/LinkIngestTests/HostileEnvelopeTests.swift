@@ -9,13 +9,13 @@ import Testing
 struct HostileEnvelopeTests {
     /// A table whose forms read JSON in a string, another one for each class of devices, and buttons by name.
     static let table = #"""
-        {"schemaVersion":1,"vendors":[{"id":"acme","name":"Acme","sources":[],"examples":[],"forms":[
+        {"schemaVersion":1,"vendors":[{"id":"acme","name":"Acme","sources":["s"],"forms":[
         {"on":["apple"],"marks":[["/m"]],"embedded":["/a"],"links":["/a/url"],"message":["/a/id"],
         "buttons":[{"members":"/buttons","links":["/url"]}]},
         {"on":["android"],"marks":[["/m"]],"embedded":["/b"],"links":["/b/url"],"message":["/b/id"],
         "buttons":[{"numbered":{"from":0,"count":64},"id":"/b/{N}/id","links":["/b/{N}/url"]}]},
         {"on":["web"],"marks":[["/m"],["/"],[{"prefix":"~"}]],"embedded":["/c","/a/x"],"links":["//url","/c/url"]}
-        ]}]}
+        ],"examples":[{"payload":{},"reason":"no_link"},{"payload":{},"reason":"no_link"}]}]}
         """#
 
     static func read(_ text: String, _ key: String? = nil, _ reader: inout EventReader) -> [[String: String]] {

@@ -44,8 +44,8 @@ struct VendorArticleTests {
         members[key] = value
         let form = members.map { "\"\($0.key)\":\($0.value)" }.joined(separator: ",")
         return Array(
-            (#"{"schemaVersion":1,"vendors":[{"id":"acme","name":"A","sources":[],"examples":[],"forms":[{"#
-                + form + "}]}]}").utf8)
+            (#"{"schemaVersion":1,"vendors":[{"id":"acme","name":"A","sources":["s"],"forms":[{"# + form
+                + #"}],"examples":\#(VendorTableTests.examples)}]}"#).utf8)
     }
 
     /// Returns a file in which a key of a section has a value.
@@ -58,7 +58,8 @@ struct VendorArticleTests {
             return file("links", "[\(link)]", isRecord: true)
         case "Buttons":
             let others = [
-                "list": "\"id\":\"/id\",", "members": "", "numbered": "\"id\":\"/id{N}\",", "id": "\"list\":\"/b\",",
+                "list": "\"id\":\"/id\",", "object": "\"id\":\"/id\",", "members": "",
+                "numbered": "\"id\":\"/id{N}\",", "id": "\"list\":\"/b\",",
             ]
             let other = others[key] ?? "\"list\":\"/b\",\"id\":\"/id\","
             return file("buttons", "[{\(other)\"\(key)\":\(value)}]")

@@ -118,6 +118,21 @@ struct VendorBoundTests {
         FileBound("texts of `equals`", inCondition + ["equals", "maxItems"]) {
             file(["silent": #"[[{"at":"/a","equals":\#(FileBound.list($0, #""x""#))}]]"#])
         },
+        FileBound("texts of `equals`", inCondition + ["notEquals", "maxItems"]) {
+            file(["silent": #"[[{"at":"/a","notEquals":\#(FileBound.list($0, #""x""#))}]]"#])
+        },
+        FileBound("bytes of a text in a condition", inCondition + ["notEquals", "items", "maxLength"]) {
+            file(["silent": #"[[{"at":"/a","notEquals":["\#(FileBound.text($0))"]}]]"#])
+        },
+        FileBound("lists in rules", ["$defs", "silent", "maxItems"]) {
+            file(["silent": FileBound.list($0, #"["/a"]"#)])
+        },
+        FileBound("conditions in a list", ["$defs", "silent", "items", "maxItems"]) {
+            file(["silent": "[\(FileBound.list($0, #"{"shown":true}"#))]"])
+        },
+        FileBound("`limit` of buttons", ["$defs", "buttons", "properties", "limit", "maximum"]) {
+            file(["buttons": #"[{"list":"/b","id":"/i","limit":\#($0)}]"#])
+        },
         FileBound("bytes of a text in a condition", inCondition + ["equals", "items", "maxLength"]) {
             file(["silent": #"[[{"at":"/a","equals":["\#(FileBound.text($0))"]}]]"#])
         },

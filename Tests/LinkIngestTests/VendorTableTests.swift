@@ -7,10 +7,13 @@ import Testing
 @Suite("A vendor table is read strictly, and its problems have locations")
 struct VendorTableTests {
     /// A table with one form of one vendor, whose members are given.
-    static func table(_ form: String, examples: String = "[]") -> String {
-        #"{"schemaVersion":1,"vendors":[{"id":"a","name":"A","sources":[],"forms":[{"on":["apple"],"#
+    static func table(_ form: String, examples: String = VendorTableTests.examples) -> String {
+        #"{"schemaVersion":1,"vendors":[{"id":"a","name":"A","sources":["s"],"forms":[{"on":["apple"],"#
             + form + #"}],"examples":"# + examples + "}]}"
     }
+
+    /// Examples that are well-formed.
+    static let examples = #"[{"payload":{},"reason":"no_link"},{"payload":{},"reason":"no_link"}]"#
 
     /// Files with the code and the pointer of their problem.
     static let problems: [(String, RuleFileProblem.Code, String)] = [
@@ -40,12 +43,17 @@ struct VendorTableTests {
         ),
         (table(#""marks":[["/a"]],"envelope":"x""#), .unknownMember, "/vendors/0/forms/0/envelope"),
         (
-            table(#""marks":[["/a"]],"links":["/a"]"#, examples: #"[{"payload":{"a":"b:c"},"link":"b:d"}]"#), .example,
+            table(
+                #""marks":[["/a"]],"links":["/a"]"#,
+                examples: #"[{"payload":{"a":"b:c"},"link":"b:d"},{"payload":{"a":""},"reason":"no_link"}]"#),
+            .example,
             "/vendors/0/examples/0/link"
         ),
         (
-            table(#""marks":[["/a"]]"#, examples: #"[{"payload":{"b":1},"reason":"no_link"}]"#), .example,
-            "/vendors/0/examples/0"
+            table(
+                #""marks":[["/a"]]"#,
+                examples: #"[{"payload":{"b":1},"reason":"no_link"},{"payload":{"a":1},"reason":"no_link"}]"#),
+            .example, "/vendors/0/examples/0"
         ),
     ]
 

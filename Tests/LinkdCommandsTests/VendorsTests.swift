@@ -13,12 +13,13 @@ enum VendorFiles {
     static func table(
         form: String = #""on": ["apple"], "marks": [["/acme"]], "links": ["/acme/url"]"#, examples: String = ""
     ) -> String {
-        """
-        { "schemaVersion": 1, "vendors": [
-          { "id": "acme", "name": "Acme", "sources": ["acme.example/docs"],
-            "forms": [{ \(form) }],
-            "examples": [\(examples)] } ] }
-        """
+        let silent = #"{ "payload": { "aps": {}, "acme": {} }, "reason": "no_link" }"#
+        return """
+            { "schemaVersion": 1, "vendors": [
+              { "id": "acme", "name": "Acme", "sources": ["acme.example/docs"],
+                "forms": [{ \(form) }],
+                "examples": [\(examples.isEmpty ? "" : examples + ", ")\(silent), \(silent)] } ] }
+            """
     }
 
     /// Runs a command line with the shipped files.

@@ -63,20 +63,81 @@ struct VendorSchemaTests {
         #""marks":[["/a"]],"buttons":[{"members":"/b","otherwise":"link"}]"#,
         #""marks":[["/a"]],"buttons":[{"numbered":{"from":0,"count":65},"id":"/b{N}"}]"#,
         #""marks":[["/a"]],"envelope":"x""#, #""marks":[["/a"]],"device":["/d"]"#, #""marks":[["/a"]],"message":"/m""#,
+        #""marks":[[{"at":"/a","absent":true}]]"#, #""marks":[[{"at":"/a","notEquals":[]}]]"#,
+        #""marks":[["/a"]],"links":[{"at":"/b","when":[]}]"#, #""marks":[["/a"]],"links":["/b{N}"]"#,
+        #""marks":[["/a"]],"links":[{"at":"/b","when":["/c{N}"]}]"#, #""marks":[["/a{N}"]]"#,
+        #""marks":[["/a"]],"message":["/{N}"]"#, #""marks":[["/a"]],"buttons":[{"list":"/b","id":"/id{N}"}]"#,
+        #""marks":[["/a"]],"buttons":[{"members":"/b","links":["/u{N}"]}]"#,
+        #""marks":[["/a"]],"buttons":[{"numbered":{"from":0,"count":2},"id":"/b"}]"#,
+        #""marks":[["/a"]],"buttons":[{"numbered":{"from":1000,"count":2},"id":"/b{N}"}]"#,
+        #""marks":[["/a"]],"buttons":[{"object":"/b"}]"#, #""marks":[["/a"]],"buttons":[{"object":"/b","list":"/c"}]"#,
+        #""marks":[["/a"]],"buttons":[{"list":"/b","id":"/id","limit":0}]"#,
+        #""marks":[["/a"]],"buttons":[{"members":"/b","limit":3}]"#,
+        #""marks":[["/a"]],"buttons":[{"members":"/b","links":[{"at":"/u","platform":"apple"}]}]"#,
+        #""marks":[["/a"]],"customActions":[[{"at":"/a","absent":true}]]"#, #""marks":[[{"shown":true}]]"#,
+        #""marks":[["/a"]],"customActions":[[{"shown":true}]]"#, #""marks":[["/a"]],"silent":[[{"shown":1}]]"#,
+        #""marks":[["/a"]],"links":[{"at":"/b","wrapped":{"scheme":"1a","after":"b"}}]"#,
+        #""marks":[["/\#(letters(256))"]]"#, #""marks":[[{"prefix":"\#(letters(65))"}]]"#,
+        #""marks":[[{"at":"/a","equals":["\#(letters(257))"]}]]"#,
+        #""marks":[[{"at":"/a","startsWith":"\#(letters(257))"}]]"#,
+        #""marks":[[{"at":"/a","equals":[\#(list(65, #""x""#))]}]]"#,
     ]
 
-    @Test("The schema of vendors refuses forms that the program refuses")
+    /// Members of a form that the schema and the program accept, at the limits of lengths and numbers.
+    static let largeForms = [
+        #""marks":[["/\#(ascii(255))"]]"#, #""marks":[[{"prefix":"\#(ascii(64))"}]]"#,
+        #""marks":[[{"at":"/a","equals":["\#(ascii(256))"]}]]"#, #""marks":[[{"at":"/a","equals":["{N}","{N}"]}]]"#,
+        #""marks":[["/a"]],"message":["/b","/b"],"silent":[["/b",{"shown":false}]]"#,
+        #""marks":[["/a"]],"buttons":[{"numbered":{"from":999,"count":64},"id":"/{N}","links":["/u{N}"]}]"#,
+        #""marks":[["/a"]],"buttons":[{"list":"/b","id":"/id","limit":64},{"object":"/b","id":"/id"}]"#,
+        #""marks":[["/a"]],"customActions":[[{"at":"/b","absent":true},{"at":"/a","notEquals":["x"]}]]"#,
+    ]
+
+    /// Members of a vendor that the schema and the program refuse.
+    static let faultyVendors = [
+        #""sources":[""]"#, #""sources":["\#(letters(513))"]"#, #""sources":[\#(list(65, #""s""#))]"#,
+        #""name":"""#, #""name":"\#(letters(129))""#,
+        #""examples":[\#(list(65, example))]"#, #""forms":[]"#,
+        #""examples":[\#(example),{"payload":{"a":1},"reason":"no_link","notes":[\#(list(65, #""n""#))]}]"#,
+    ]
+
+    private static let example = #"{"payload":{"a":1},"reason":"no_link"}"#
+
+    /// Returns a text with a number of characters of two bytes.
+    private static func letters(_ count: Int) -> String { String(repeating: "\u{E9}", count: count) }
+
+    private static func ascii(_ count: Int) -> String { String(repeating: "e", count: count) }
+
+    private static func list(_ count: Int, _ element: String) -> String {
+        Array(repeating: element, count: count).joined(separator: ",")
+    }
+
+    /// Returns a table with one vendor, some of whose members are given.
+    private static func vendor(_ given: String) -> String {
+        let members = [
+            "name": #""A""#, "sources": #"["s"]"#, "examples": "[\(example),\(example)]",
+            "forms": #"[{"on":["apple"],"marks":[["/a"]]}]"#,
+        ]
+        let others = members.filter { !given.hasPrefix("\"\($0.key)\"") }.map { "\"\($0.key)\":\($0.value)" }
+        return #"{"schemaVersion":1,"vendors":[{"id":"a",\#((others.sorted() + [given]).joined(separator: ","))}]}"#
+    }
+
+    private static func form(_ members: String) -> String { vendor(#""forms":[{"on":["apple"],\#(members)}]"#) }
+
+    @Test("The schema of vendors refuses forms and vendors that the program refuses, and accepts large ones")
     func faultyForms() throws {
-        let subjects = Self.faultyForms.map { form in
-            let example = #"{"payload":{"a":1},"reason":"no_link"}"#
-            let text =
-                #"{"schemaVersion":1,"vendors":[{"id":"a","name":"A","sources":["s"],"examples":["#
-                + #"\#(example),\#(example)],"forms":[{"on":["apple"],\#(form)}]}]}"#
-            #expect(throws: RuleFileFailure.self, "\(form)") { try VendorTable(json: Array(text.utf8)) }
-            return SchemaValidator.Subject(name: form, text: text)
+        let faulty = Self.faultyForms.map(Self.form) + Self.faultyVendors.map(Self.vendor)
+        let large = Self.largeForms.map(Self.form)
+        for text in faulty {
+            #expect(throws: RuleFileFailure.self, "\(text)") { try VendorTable(json: Array(text.utf8)) }
         }
+        for text in large {
+            #expect(throws: Never.self, "\(text)") { try VendorTable(json: Array(text.utf8)) }
+        }
+        let subjects = (faulty + large).map { SchemaValidator.Subject(name: $0, text: $0) }
         let errors = try SchemaValidator.errors(schema: "vendors", in: subjects)
-        #expect(subjects.map(\.name).filter { errors[$0] == nil } == [])
+        #expect(faulty.filter { errors[$0] == nil } == [])
+        #expect(large.filter { errors[$0] != nil } == [])
     }
 
     // MARK: Events

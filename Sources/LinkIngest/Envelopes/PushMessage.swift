@@ -48,16 +48,6 @@ enum PlatformClass: UInt8 {
         return false
     }
 
-    /// The name of a platform of the class, or an empty view.
-    var platform: ByteView {
-        switch self {
-        case .unknown: .empty
-        case .apple: ByteView("ios")
-        case .android: ByteView("android")
-        case .web: ByteView("web")
-        }
-    }
-
     /// The surface that devices of the class receive, or none.
     var surface: VendorSurfaces {
         switch self {
@@ -87,6 +77,10 @@ struct PushMessage: BitwiseCopyable {
     var token: Int32 = -1
     /// A Boolean value that indicates whether an FCM message is for a topic or a condition.
     var isBroadcast = false
+    /// The member `notification` of an FCM message, or -1.
+    var notification: Int32 = -1
+    /// A Boolean value that indicates whether FCM only validates the message and sends it to no device.
+    var isDryRun = false
 
     init(members: EnvelopeMembers) { self.members = members }
 }
@@ -174,6 +168,14 @@ extension VendorReader {
         message.applePayload = tape.isObject(parts.apns) ? tape.object("payload", of: parts.apns) : -1
         message.token = tape.isString(parts.token) ? parts.token : -1
         message.isBroadcast = tape.isString(parts.topic) || tape.isString(parts.condition)
+        message.notification = parts.notification
+        message.isDryRun = isWrapped && (isTrue("validate_only") || isTrue("validateOnly"))
+    }
+
+    /// Returns a Boolean value that indicates whether a member of the body is true.
+    private mutating func isTrue(_ name: StaticString) -> Bool {
+        let node = tape.member(ByteView(name), of: 0)
+        return node >= 0 && equals(node, ByteView("true"))
     }
 
     /// Returns the message that devices of a class receive.
@@ -189,6 +191,8 @@ extension VendorReader {
             message.surfaces = .web
             message.first = tape.object("data", of: push.members.notification)
             message.ownLink = tape.member(ByteView("navigate"), of: push.members.notification)
+            // The name in an older draft of the format.
+            message.otherOwnLink = tape.member(ByteView("default_action_url"), of: push.members.notification)
             message.ownButtons = tape.member(ByteView("actions"), of: push.members.notification)
         case .fcm: setParts(push, platform, &message)
         case .map, .cloudEvents:
@@ -208,17 +212,34 @@ extension VendorReader {
     private func setParts(_ push: PushMessage, _ platform: PlatformClass, _ message: inout VendorMessage) {
         message.second = push.data
         message.surfaces = platform == .unknown ? .android : platform.surface
+        message.isDryRun = push.isDryRun
+        message.notifications.0 = push.notification
         switch platform {
-        case .unknown: message.first = -1
-        case .apple: message.first = push.applePayload
-        case .android: message.first = tape.object("data", of: push.android)
+        case .unknown:
+            message.first = -1
+            message.apple = push.applePayload
+            message.android = tape.object("data", of: push.android)
+            message.web = tape.object("data", of: push.webpush)
+            message.webLink = webLink("fcm_options", push)
+            if message.webLink < 0 { message.webLink = webLink("fcmOptions", push) }
+        case .apple:
+            message.first = push.applePayload
+            message.android = push.data
+        case .android:
+            message.first = tape.object("data", of: push.android)
+            message.notifications.1 = tape.object("notification", of: push.android)
         case .web:
             message.first = tape.object("data", of: push.webpush)
-            guard push.webpush >= 0 else { return }
-            let snake = tape.object("fcm_options", of: push.webpush)
-            let camel = tape.object("fcmOptions", of: push.webpush)
-            if snake >= 0 { message.ownLink = tape.member(ByteView("link"), of: snake) }
-            if camel >= 0 { message.otherOwnLink = tape.member(ByteView("link"), of: camel) }
+            message.notifications.1 = tape.object("notification", of: push.webpush)
+            message.ownLink = webLink("fcm_options", push)
+            message.otherOwnLink = webLink("fcmOptions", push)
+            message.requiresHTTPS = true
         }
+    }
+
+    /// Returns the link that an FCM message has for browsers, or -1.
+    private func webLink(_ options: StaticString, _ push: PushMessage) -> Int32 {
+        let options = tape.object(options, of: push.webpush)
+        return options >= 0 ? tape.member(ByteView("link"), of: options) : -1
     }
 }

@@ -25,7 +25,7 @@ extension VendorReader {
             let node = value(place)
             guard tape.isString(node) else { continue }
             let text = tape.text(of: node)
-            for known in record.platformNames where known.name == text { return PlatformClass(known.platform).platform }
+            for known in record.platformNames where known.name == text { return known.platform }
             return text.count <= IngestLimits.factBytes ? text : .empty
         }
         return .empty
@@ -63,12 +63,5 @@ extension VendorReader {
             if (1...bytes).contains(text.count) { return text }
         }
         return .empty
-    }
-}
-
-extension PlatformClass {
-    /// Creates the class of a surface of the vendor table.
-    init(_ surface: VendorSurfaces) {
-        self = surface == .apple ? .apple : surface == .android ? .android : surface == .web ? .web : .unknown
     }
 }

@@ -71,7 +71,7 @@ extension MessageReader {
         }
         if !reading.message.isEmpty { result.message = reading.message.string }
         if !reading.campaign.isEmpty { result.campaign = reading.campaign.string }
-        result.isButton = reading.tapped.kind != .undecided
+        result.isButton = reading.tapped.kind != .undecided && !push.isDryRun
         let outcome = result.isButton ? reading.tapped : reading.body
         switch outcome.kind {
         case .link:
@@ -117,6 +117,7 @@ extension VendorCondition {
         case .present(let pointer), .tests(let pointer, _): pointer.text
         case .absent(let pointer): "no \(pointer.text)"
         case .prefix(let start): "\(start)*"
+        case .shown(let isShown): isShown ? "shown" : "not shown"
         }
     }
 }

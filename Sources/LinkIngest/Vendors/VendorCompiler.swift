@@ -55,7 +55,7 @@ struct VendorCompiler {
                 case .present(let pointer), .tests(let pointer, _):
                     formsOfSlots[slot(pointer.segments[0]), default: []].insert(form)
                 case .prefix(let text): formsOfPrefixes[prefix(text), default: []].insert(form)
-                case .absent: continue
+                case .absent, .shown: continue
                 }
                 isAdded = true
             }
@@ -118,7 +118,8 @@ extension VendorCompiler {
         return FormImage(
             vendor: Int32(vendor), surfaces: form.surfaces, marks: rules(form.marks), embedded: places,
             silent: rules(form.silent), links: links(form.links), opensApp: rules(form.opensApp),
-            buttons: buttons(form.buttons), message: pointers(form.message), campaign: pointers(form.campaign),
+            customActions: rules(form.customActions), buttons: buttons(form.buttons), message: pointers(form.message),
+            campaign: pointers(form.campaign),
             record: form.record.map { record($0) } ?? RecordFormImage())
     }
 
@@ -128,7 +129,7 @@ extension VendorCompiler {
             devices: pointers(form.devices), platform: pointers(form.platform), action: pointers(form.action),
             broadcast: rules(form.broadcast),
             platformNames: store(
-                form.platformNames.map { PlatformNameImage(name: text($0.name), platform: $0.platform) }))
+                form.platformNames.map { PlatformNameImage(name: text($0.name), platform: text($0.platform)) }))
     }
 
     private mutating func pointers(_ pointers: [VendorPointer]) -> PointerImages {
@@ -180,8 +181,12 @@ extension VendorCompiler {
             image.valueKind = tests.kind
             image.hasEquals = tests.equals != nil
             image.equals = store((tests.equals ?? []).map { text($0) })
+            image.notEquals = store((tests.notEquals ?? []).map { text($0) })
             image.start = tests.start.map { text($0) }
             image.empty = tests.empty
+        case .shown(let isShown):
+            image.kind = .shown
+            image.isShown = isShown
         }
         return image
     }
@@ -210,12 +215,16 @@ extension VendorCompiler {
     private mutating func button(_ buttons: VendorButtons, id: VendorPointer?) -> ButtonImage {
         var image = ButtonImage(
             kind: .numbered, place: PointerImage(), id: PointerImage(), requirements: store([]),
-            hasRequirements: buttons.requirements != nil, links: store([]), opensApp: store([]),
-            opensBody: buttons.opensBody)
+            hasRequirements: buttons.requirements != nil, links: store([]), limit: buttons.limit, opensApp: store([]),
+            customActions: store([]), opensBody: buttons.opensBody)
         switch buttons.place {
         case .list(let list, let id):
             image.kind = .list
             image.place = pointer(list, isInside: false)
+            image.id = pointer(id, isInside: true)
+        case .object(let object, let id):
+            image.kind = .object
+            image.place = pointer(object, isInside: false)
             image.id = pointer(id, isInside: true)
         case .members(let object):
             image.kind = .members
@@ -226,6 +235,7 @@ extension VendorCompiler {
         image.requirements = rules(buttons.requirements ?? [], isInside: isInside)
         image.links = links(buttons.links, isInside: isInside)
         image.opensApp = rules(buttons.opensApp, isInside: isInside)
+        image.customActions = rules(buttons.customActions, isInside: isInside)
         return image
     }
 }

@@ -50,7 +50,7 @@ struct StepImage: BitwiseCopyable {
 
 /// A compiled condition.
 struct ConditionImage: BitwiseCopyable {
-    enum Kind: UInt8 { case present, absent, prefix, tests }
+    enum Kind: UInt8 { case present, absent, prefix, tests, shown }
 
     var kind = Kind.present
     var pointer = PointerImage()
@@ -59,8 +59,11 @@ struct ConditionImage: BitwiseCopyable {
     var valueKind: JSONTape.Kind?
     var hasEquals = false
     var equals = UnsafeBufferPointer<ByteView>(start: nil, count: 0)
+    var notEquals = UnsafeBufferPointer<ByteView>(start: nil, count: 0)
     var start: ByteView?
     var empty: Bool?
+    /// The expected value of the kind `shown`.
+    var isShown = false
 }
 
 typealias ConditionImages = UnsafeBufferPointer<ConditionImage>
@@ -80,7 +83,7 @@ struct LinkImage: BitwiseCopyable {
 
 /// A compiled description of buttons, or of one numbered button.
 struct ButtonImage: BitwiseCopyable {
-    enum Kind: UInt8 { case list, members, numbered }
+    enum Kind: UInt8 { case list, object, members, numbered }
 
     var kind: Kind
     var place: PointerImage
@@ -88,7 +91,10 @@ struct ButtonImage: BitwiseCopyable {
     var requirements: RuleImages
     var hasRequirements: Bool
     var links: UnsafeBufferPointer<LinkImage>
+    /// The number of buttons in a list that the app shows.
+    var limit: Int
     var opensApp: RuleImages
+    var customActions: RuleImages
     var opensBody: Bool
 }
 
@@ -108,6 +114,7 @@ struct FormImage: BitwiseCopyable {
     var silent: RuleImages
     var links: UnsafeBufferPointer<LinkImage>
     var opensApp: RuleImages
+    var customActions: RuleImages
     var buttons: UnsafeBufferPointer<ButtonSetImage>
     var message: PointerImages
     var campaign: PointerImages
@@ -129,5 +136,5 @@ struct RecordFormImage: BitwiseCopyable {
 /// The name of a platform in the records of a form.
 struct PlatformNameImage: BitwiseCopyable {
     var name: ByteView
-    var platform: VendorSurfaces
+    var platform: ByteView
 }

@@ -23,6 +23,17 @@ struct VendorMessage: BitwiseCopyable {
     var ownButtons: Int32 = -1
     /// A Boolean value that indicates whether a header states that the message is a push in the background.
     var isBackground = false
+    /// A Boolean value that indicates whether only `https` links of the envelope itself are opened.
+    var requiresHTTPS = false
+    /// A Boolean value that indicates whether the message is a test of the sender that reaches no device.
+    var isDryRun = false
+    /// The objects with what the push service itself shows, or -1.
+    var notifications: (Int32, Int32) = (-1, -1)
+    /// The objects and the link that only devices of other platforms read, or -1.
+    var apple: Int32 = -1
+    var android: Int32 = -1
+    var web: Int32 = -1
+    var webLink: Int32 = -1
 }
 
 // Reads a message in steps: the form, the ids, the tapped button, and the body.
@@ -35,6 +46,7 @@ extension VendorReader {
         // The strings that another class of devices needs do not use up the limit of values.
         tape.forgetContents()
         namedButton = -1
+        notifications = message.notifications
         surface.load(message.first, message.second, of: tape)
         var reading = VendorReading()
         reading.firstNote = noteCount
@@ -52,7 +64,12 @@ extension VendorReader {
             reading.campaign = id(form(reading.form).pointee.campaign)
         }
         let isTapped = !message.action.isEmpty && !message.action.equals(Self.defaultAction)
-        if isTapped { reading.tapped = tapped(message, reading) }
+        if message.isDryRun {
+            note(.dryRun)
+            reading.tapped.kind = .noLink
+        } else if isTapped {
+            reading.tapped = tapped(message, reading)
+        }
         noteCut(&isCutNoted)
         reading.earlyNotes = noteCount - reading.firstNote
         if reading.tapped.kind == .undecided {
@@ -186,19 +203,22 @@ extension VendorReader {
         }
         if let form {
             if let outcome = outcome(of: form.pointee.links, on: message.platform) { return outcome }
+            noteCustomAction(form.pointee.customActions)
             if holds(form.pointee.opensApp) { return VendorOutcome(kind: .opensApp) }
         }
-        if let outcome = outcome(ofLinkAt: message.ownLink) { return outcome }
-        return outcome(ofLinkAt: message.otherOwnLink) ?? VendorOutcome(kind: .noLink)
+        if let outcome = ownLink(message) { return outcome }
+        noteWindow(message)
+        noteOtherPlatforms(message)
+        return VendorOutcome(kind: .noLink)
     }
 
     /// Returns a Boolean value that indicates whether the message is a background push of APNs.
-    private mutating func isBackground(_ message: VendorMessage) -> Bool {
+    mutating func isBackground(_ message: VendorMessage) -> Bool {
         guard message.surfaces == .apple, message.recordForm < 0, surface.first >= 0 else { return false }
         let aps = tape.member(ByteView("aps"), of: surface.first)
         guard aps >= 0, tape.kind(of: aps) == .object else { return false }
         guard isOn("content-available", of: aps) || isOn("content_available", of: aps) else { return false }
-        return !has("alert", in: aps) && !has("badge", in: aps) && !has("sound", in: aps)
+        return !has("alert", in: aps) && !has("badge", in: aps) && !has("sound", in: aps) && !isShown
     }
 
     private mutating func isOn(_ name: StaticString, of object: Int32) -> Bool {
@@ -220,6 +240,7 @@ extension VendorReader {
                 let (button, base) = find(message.action, in: set)
                 guard let button else { continue }
                 if let outcome = outcome(of: button.links, in: base, on: message.platform) { return outcome }
+                noteCustomAction(button.customActions, in: base)
                 if holds(button.opensApp, in: base) { return VendorOutcome(kind: .opensApp) }
                 return button.opensBody ? body(message, reading) : VendorOutcome(kind: .noLink)
             }
@@ -231,6 +252,7 @@ extension VendorReader {
         guard let first = set.descriptions.first else { return (nil, -1) }
         switch first.kind {
         case .list: return findElement(action, first)
+        case .object: return findObject(action, first)
         case .members:
             let object = value(first.place)
             guard object >= 0 else { return (nil, -1) }
@@ -252,7 +274,7 @@ extension VendorReader {
         }
     }
 
-    private mutating func isButton(_ button: ButtonImage, _ base: Int32) -> Bool {
+    mutating func isButton(_ button: ButtonImage, _ base: Int32) -> Bool {
         !button.hasRequirements || holds(button.requirements, in: base)
     }
 
@@ -263,10 +285,12 @@ extension VendorReader {
         guard array >= 0, tape.kind(of: array) == .array else { return (nil, -1) }
         var element = tape.first(in: array)
         var seen = 0
-        while element < tape.end(of: array), seen < VendorButtons.most {
-            if tape.kind(of: element) == .object {
+        var shown = 0
+        while element < tape.end(of: array), seen < VendorButtons.most, shown < button.limit {
+            if tape.kind(of: element) == .object, isButton(button, element) {
                 let id = value(button.id, in: element)
-                if id >= 0, equals(id, action), isButton(button, element) { return (button, element) }
+                if id >= 0, equals(id, action) { return (button, element) }
+                shown &+= 1
             }
             seen &+= 1
             element = tape.next(after: element)

@@ -17,6 +17,8 @@ struct VendorReader: ~Copyable {
     ///
     /// The id is a value of the record, so the pointers of notes do not contain it.
     var namedButton: Int32 = -1
+    /// The objects with what the push service itself shows for the message, or -1.
+    var notifications: (Int32, Int32) = (-1, -1)
     /// The pointers in notes.
     private var texts = OutputArena(chunkBytes: 4096)
 
@@ -127,11 +129,12 @@ struct VendorReader: ~Copyable {
 
     private mutating func holds(_ condition: ConditionImage, in base: Int32) -> Bool {
         if condition.kind == .prefix { return surface.hasPrefix(condition.prefix) }
+        if condition.kind == .shown { return isShown == condition.isShown }
         let node = value(condition.pointer, in: base)
         switch condition.kind {
         case .present: return node >= 0
         case .absent: return node < 0
-        case .prefix: return false
+        case .prefix, .shown: return false
         case .tests: return node >= 0 && passes(node, condition)
         }
     }
@@ -140,6 +143,7 @@ struct VendorReader: ~Copyable {
         let kind = tape.kind(of: node)
         if let wanted = condition.valueKind, kind != wanted { return false }
         if condition.hasEquals && !isOne(of: condition.equals, node) { return false }
+        if condition.notEquals.count > 0 && isOne(of: condition.notEquals, node) { return false }
         if let start = condition.start {
             guard kind == .string, tape.text(of: node).hasPrefix(start) else { return false }
         }

@@ -48,7 +48,8 @@ struct VendorNote: BitwiseCopyable {
     /// The codes of notes.
     enum Code: UInt8, CaseIterable {
         case vendorAlso, envelopeAlso, jsonText, idTooLong, buttonUnknown, silent, linkNotText, linkTrimmed
-        case linkWithoutScheme, linkUnwrapped, platformNeeded, cloudEventsIncomplete, tooManyValues, headerUnreadable
+        case linkWithoutScheme, linkNotHTTPS, linkUnwrapped, platformNeeded, customAction, dryRun
+        case cloudEventsIncomplete, tooManyValues, headerUnreadable
 
         /// The text before the pointer or the id.
         var text: StaticString {
@@ -62,8 +63,11 @@ struct VendorNote: BitwiseCopyable {
             case .linkNotText: "link_not_text "
             case .linkTrimmed: "link_trimmed "
             case .linkWithoutScheme: "link_without_scheme "
+            case .linkNotHTTPS: "link_not_https "
             case .linkUnwrapped: "link_unwrapped "
             case .platformNeeded: "platform_needed "
+            case .customAction: "custom_action "
+            case .dryRun: "dry_run"
             case .cloudEventsIncomplete: "cloudevents_incomplete"
             case .tooManyValues: "too_many_values"
             case .headerUnreadable: "header_unreadable "

@@ -99,11 +99,15 @@ package enum VendorCondition: Sendable {
     case prefix(String)
     /// The value is present, and all tests hold.
     case tests(VendorPointer, VendorTests)
+    /// The push service itself shows a notification, or does not.
+    case shown(Bool)
 
     /// A Boolean value that indicates whether the condition requires something to be present.
     var isPositive: Bool {
-        if case .absent = self { return false }
-        return true
+        switch self {
+        case .absent, .shown: false
+        case .present, .prefix, .tests: true
+        }
     }
 }
 
@@ -113,6 +117,8 @@ package struct VendorTests: Sendable {
     var kind: JSONTape.Kind?
     /// The texts, one of which equals that of the value.
     var equals: [String]?
+    /// The texts, none of which equals that of the value.
+    var notEquals: [String]?
     /// The beginning of the string.
     var start: String?
     /// A Boolean value that indicates whether the string, the array, or the object is empty.
@@ -149,6 +155,8 @@ struct VendorButtons: Sendable {
     enum Place: Sendable {
         /// The elements of an array, each with its id.
         case list(VendorPointer, id: VendorPointer)
+        /// A single object with its id.
+        case object(VendorPointer, id: VendorPointer)
         /// The members of an object, whose names are the ids.
         case members(VendorPointer)
         /// Members of the message whose names contain the number of the button.
@@ -161,8 +169,12 @@ struct VendorButtons: Sendable {
     var place: Place
     /// The rule for a button to be one, or nil if each is.
     var requirements: VendorRules?
+    /// The number of buttons in a list that the app shows.
+    var limit = most
     var links: [VendorLink] = []
     var opensApp: VendorRules = []
+    /// The rule for buttons with an action of the app.
+    var customActions: VendorRules = []
     /// A Boolean value that indicates whether a button without a link opens what the body opens.
     var opensBody = false
 }
@@ -180,6 +192,8 @@ package struct VendorForm: Sendable {
     var links: [VendorLink] = []
     /// The rule for messages that only open the app.
     var opensApp: VendorRules = []
+    /// The rule for messages with an action of the app.
+    var customActions: VendorRules = []
     /// For each description of buttons, one per number if they are numbered.
     var buttons: [VendorButtonSet] = []
     /// The places of the message's id and of the campaign's id.
@@ -210,7 +224,7 @@ package struct VendorRecordForm: Sendable {
     var platform: [VendorPointer] = []
     var action: [VendorPointer] = []
     /// The platforms by their names in the record, other than those of a device.
-    var platformNames: [(name: String, platform: VendorSurfaces)] = []
+    var platformNames: [(name: String, platform: String)] = []
     /// The rule for messages to many devices that the record does not name.
     var broadcast: VendorRules = []
 }

@@ -3,7 +3,7 @@ internal import StrictJSON
 // Reads the forms of a vendor: rules, links, and buttons.
 extension VendorTableReader {
     private static let formMembers = [
-        "embedded", "silent", "links", "opensApp", "buttons", "message", "campaign",
+        "embedded", "silent", "links", "opensApp", "customActions", "buttons", "message", "campaign",
     ]
     private static let recordMembers = [
         "event", "device", "devices", "platform", "platformNames", "action", "broadcast",
@@ -20,19 +20,16 @@ extension VendorTableReader {
         let required = ["on", "marks"] + (isRecord ? ["envelope"] : [])
         let optional = Self.formMembers + (isRecord ? Self.recordMembers : [])
         guard members(value, "a form", required: required, optional: optional) else { return nil }
-        form.marks = rules(value["marks"], "marks", allowsPrefix: true)
+        form.marks = rules(value["marks"], "marks", special: "prefix")
         if value["marks"]?.array?.isEmpty == true {
             add(.badValue, value["marks"]?.offset ?? 0, "expected at least one list of conditions")
         }
-        for (index, list) in form.marks.enumerated() where !list.isEmpty && !list.contains(where: \.isPositive) {
-            add(
-                .badValue, value["marks"]?.array?[index].offset ?? 0,
-                "expected a condition for a value that is present")
-        }
+        checkPositive(form.marks, value["marks"])
         form.embedded = embedded(value["embedded"])
-        form.silent = rules(value["silent"], "silent")
+        form.silent = rules(value["silent"], "silent", special: "shown")
         form.links = links(value["links"], allowsPlatform: isRecord)
         form.opensApp = rules(value["opensApp"], "opensApp")
+        form.customActions = customActions(value["customActions"])
         form.buttons = items(value["buttons"], "buttons", most: Self.mostButtons).compactMap {
             buttons($0, allowsPlatform: isRecord)
         }
@@ -55,7 +52,12 @@ extension VendorTableReader {
             platformNames: platformNames(value["platformNames"]), broadcast: rules(value["broadcast"], "broadcast"))
     }
 
-    private mutating func platformNames(_ value: JSONValue?) -> [(name: String, platform: VendorSurfaces)] {
+    /// The platforms that a name can stand for.
+    private static let platforms = [
+        "ios", "ipados", "macos", "tvos", "watchos", "visionos", "android", "web",
+    ]
+
+    private mutating func platformNames(_ value: JSONValue?) -> [(name: String, platform: String)] {
         guard let value else { return [] }
         guard let object = value.object, object.count <= Self.mostItems else {
             add(
@@ -65,14 +67,12 @@ extension VendorTableReader {
         }
         if object.isEmpty { add(.badValue, value.offset, "expected at least one name") }
         return object.compactMap { member in
-            switch member.value.string {
-            case "ios": return (member.name, .apple)
-            case "android": return (member.name, .android)
-            case "web": return (member.name, .web)
-            default:
-                add(.badValue, member.value.offset, "expected `ios`, `android`, or `web`")
+            guard let platform = member.value.string, Self.platforms.contains(platform) else {
+                let names = Self.platforms.map { "`\($0)`" }.joined(separator: ", ")
+                add(.badValue, member.value.offset, "expected one of \(names)")
                 return nil
             }
+            return (member.name, platform)
         }
     }
 
@@ -108,29 +108,41 @@ extension VendorTableReader {
 
     // MARK: Rules
 
-    private mutating func rules(_ value: JSONValue?, _ name: String, allowsPrefix: Bool = false) -> VendorRules {
-        items(value, name, most: Self.mostParts).map { list in
-            let conditions = conditions(list, name, allowsPrefix: allowsPrefix)
-            if list.array?.isEmpty == true {
-                add(.badValue, list.offset, "expected at least one condition")
-            }
-            return conditions
-        }
+    /// Returns rules.
+    ///
+    /// - Parameter special: The condition without a pointer that these rules can have, `prefix` or `shown`, or nil.
+    private mutating func rules(_ value: JSONValue?, _ name: String, special: String? = nil) -> VendorRules {
+        items(value, name, most: Self.mostParts).map { conditions($0, name, special: special) }
     }
 
     private mutating func conditions(
-        _ value: JSONValue?, _ name: String, allowsPrefix: Bool = false
+        _ value: JSONValue?, _ name: String, special: String? = nil
     ) -> [VendorCondition] {
-        items(value, name, most: Self.mostParts).compactMap { condition($0, allowsPrefix: allowsPrefix) }
+        items(value, name, fewest: 1, most: Self.mostParts).compactMap { condition($0, special: special) }
     }
 
-    private mutating func condition(_ value: JSONValue, allowsPrefix: Bool) -> VendorCondition? {
-        if value.string != nil { return pointer(value).map { .present($0) } }
-        if value["prefix"] != nil && allowsPrefix {
-            guard members(value, "a condition", required: ["prefix"]) else { return nil }
-            return text(value["prefix"], bytes: 1...Self.mostPrefixBytes).map { .prefix($0) }
+    /// Reports lists without a condition for a value that is present.
+    private mutating func checkPositive(_ rules: VendorRules, _ value: JSONValue?) {
+        for (index, list) in rules.enumerated() where !list.isEmpty && !list.contains(where: \.isPositive) {
+            add(.badValue, value?.array?[index].offset ?? 0, "expected a condition for a value that is present")
         }
-        let optional = ["is", "equals", "startsWith", "empty", "absent"]
+    }
+
+    /// Returns rules whose lists have a place that a note can name.
+    private mutating func customActions(_ value: JSONValue?) -> VendorRules {
+        let rules = rules(value, "customActions")
+        checkPositive(rules, value)
+        return rules
+    }
+
+    private mutating func condition(_ value: JSONValue, special: String?) -> VendorCondition? {
+        if value.string != nil { return pointer(value).map { .present($0) } }
+        if let special, let test = value[special] {
+            guard members(value, "a condition", required: [special]) else { return nil }
+            if special == "shown" { return bool(test).map { .shown($0) } }
+            return text(test, bytes: 1...Self.mostPrefixBytes).map { .prefix($0) }
+        }
+        let optional = ["is", "equals", "notEquals", "startsWith", "empty", "absent"]
         guard members(value, "a condition", required: ["at"], optional: optional) else { return nil }
         let place = pointer(value["at"])
         if let absent = value["absent"] {
@@ -142,7 +154,9 @@ extension VendorTableReader {
         }
         let tests = tests(value)
         guard let place else { return nil }
-        let isPlain = tests.kind == nil && tests.equals == nil && tests.start == nil && tests.empty == nil
+        let isPlain =
+            tests.kind == nil && tests.equals == nil && tests.notEquals == nil && tests.start == nil
+            && tests.empty == nil
         return isPlain ? .present(place) : .tests(place, tests)
     }
 
@@ -160,13 +174,15 @@ extension VendorTableReader {
                 add(kind.string == nil ? .wrongType : .badValue, kind.offset, expected)
             }
         }
-        if let equals = value["equals"] {
-            tests.equals = items(equals, "equals").compactMap { text($0, bytes: 0...VendorPointer.mostBytes) }
-            if equals.array?.isEmpty == true { add(.badValue, equals.offset, "expected at least one text") }
-        }
+        tests.equals = value["equals"].map { texts($0, "equals") }
+        tests.notEquals = value["notEquals"].map { texts($0, "notEquals") }
         if let start = value["startsWith"] { tests.start = text(start, bytes: 1...VendorPointer.mostBytes) }
         if let empty = value["empty"] { tests.empty = bool(empty) }
         return tests
+    }
+
+    private mutating func texts(_ value: JSONValue, _ name: String) -> [String] {
+        items(value, name, fewest: 1).compactMap { text($0, bytes: 0...VendorPointer.mostBytes) }
     }
 
     // MARK: Links and buttons
@@ -202,15 +218,28 @@ extension VendorTableReader {
             let scheme = text(value["scheme"], bytes: 1...Self.mostWordBytes),
             let segment = text(value["after"], bytes: 1...Self.mostWordBytes)
         else { return nil }
+        if !Self.isScheme(scheme) { add(.badValue, value["scheme"]?.offset ?? 0, "expected a scheme of a URL") }
         return VendorWrapper(scheme: scheme, segment: segment)
     }
 
+    /// Returns a Boolean value that indicates whether a text is a scheme (RFC 3986, section 3.1).
+    private static func isScheme(_ text: String) -> Bool {
+        func isLetter(_ byte: UInt8) -> Bool { isLowercase(byte | 0x20) }
+        return text.utf8.first.map(isLetter) == true
+            && text.utf8.allSatisfy { isLetter($0) || isDigit($0) || [0x2B, 0x2D, 0x2E].contains($0) }
+    }
+
     private mutating func buttons(_ value: JSONValue, allowsPlatform: Bool) -> VendorButtonSet? {
-        let common = ["require", "links", "opensApp", "otherwise"]
+        let common = ["require", "links", "opensApp", "customActions", "otherwise"]
         if value["list"] != nil {
-            guard members(value, "buttons", required: ["list", "id"], optional: common) else { return nil }
+            guard members(value, "buttons", required: ["list", "id"], optional: common + ["limit"]) else { return nil }
             guard let list = pointer(value["list"]), let id = pointer(value["id"]) else { return nil }
             return VendorButtonSet(descriptions: [description(value, .list(list, id: id), allowsPlatform)])
+        }
+        if value["object"] != nil {
+            guard members(value, "buttons", required: ["object", "id"], optional: common) else { return nil }
+            guard let place = pointer(value["object"]), let id = pointer(value["id"]) else { return nil }
+            return VendorButtonSet(descriptions: [description(value, .object(place, id: id), allowsPlatform)])
         }
         if value["members"] != nil {
             guard members(value, "buttons", required: ["members"], optional: common) else { return nil }
@@ -254,6 +283,14 @@ extension VendorTableReader {
         buttons.requirements = value["require"].map { rules($0, "require") }
         buttons.links = links(value["links"], allowsPlatform: allowsPlatform)
         buttons.opensApp = rules(value["opensApp"], "opensApp")
+        buttons.customActions = customActions(value["customActions"])
+        if let limit = value["limit"] {
+            if let count = limit.integer, (1...Int64(VendorButtons.most)).contains(count) {
+                buttons.limit = Int(count)
+            } else {
+                add(.badValue, limit.offset, "expected a number of 1 to \(VendorButtons.most)")
+            }
+        }
         if let otherwise = value["otherwise"] {
             if otherwise.string != "body" { add(.badValue, otherwise.offset, "expected `body`") }
             buttons.opensBody = true

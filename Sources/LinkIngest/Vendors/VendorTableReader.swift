@@ -133,7 +133,9 @@ struct VendorTableReader {
     }
 
     /// Returns the elements of an array, or none if the member is absent.
-    mutating func items(_ value: JSONValue?, _ name: String, most: Int = Self.mostItems) -> [JSONValue] {
+    mutating func items(
+        _ value: JSONValue?, _ name: String, fewest: Int = 0, most: Int = Self.mostItems
+    ) -> [JSONValue] {
         guard let value else { return [] }
         guard let items = value.array else {
             add(.wrongType, value.offset, "expected `\(name)` to be an array")
@@ -142,6 +144,9 @@ struct VendorTableReader {
         if items.count > most {
             add(.tooMany, value.offset, "expected at most \(most) elements")
             return []
+        }
+        if items.count < fewest {
+            add(.badValue, value.offset, "expected at least \(fewest) \(fewest == 1 ? "element" : "elements")")
         }
         return items
     }
