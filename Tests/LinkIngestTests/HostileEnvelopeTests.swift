@@ -102,6 +102,29 @@ struct HostileEnvelopeTests {
         }
     }
 
+    @Test("The list of devices of a request has the same limit as that of an event, and failures have its place")
+    func longList() throws {
+        var reader = EventReader(vendors: try VendorFixtureTests.table())
+        func failure(_ ids: String) -> String {
+            let text = "{\"app_id\":\"a\",\"contents\":{},\"include_subscription_ids\":[\(ids)]}"
+            let value = ExactBytes(Array(text.utf8))
+            if reader.readInPlace(value: value.view, key: nil) {
+                return "\(reader.eventPointer.pointee.deviceCount) devices"
+            }
+            let failure = reader.failure
+            return "\(failure.reason.rawValue) \(failure.detail) \(failure.pointer(in: value.view) ?? "nowhere")"
+        }
+        #expect(failure(Self.list(500) { "\"d\($0)\"" }) == "500 devices")
+        #expect(
+            failure(Self.list(501) { "\"d\($0)\"" })
+                == "too_many_devices expected at most 500 devices, found 501 /include_subscription_ids")
+        #expect(
+            failure("") == "missing_device expected at least one device in the list /include_subscription_ids")
+        #expect(
+            failure(#""a",7"#)
+                == "bad_device expected each device to be a string of 1 to 256 bytes /include_subscription_ids/1")
+    }
+
     @Test("The tape of a request without a list of devices can be cut")
     func cutWithoutList() throws {
         var reader = EventReader(vendors: try VendorFixtureTests.table())

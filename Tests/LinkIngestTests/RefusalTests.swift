@@ -37,7 +37,8 @@ struct RefusalTests {
         BadCase("", "bad_json", neither),
         BadCase(" \n ", "bad_json", neither),
         BadCase("null", "bad_json", neither),
-        BadCase("[]", "bad_json", neither),
+        BadCase("[", "bad_json", neither),
+        BadCase(#"[{"to":"a",}]"#, "bad_json", neither),
         BadCase("\"https://shop.example/\"", "bad_json", neither),
         BadCase("hello", "bad_json", neither),
         BadCase("/p/1", "bad_json", neither),
@@ -50,6 +51,15 @@ struct RefusalTests {
         BadCase("shop:a\nb", "bad_json", neither),
         BadCase("\u{FEFF}{\"link\":\"a:b\"}", "bad_json", neither),
         BadCase("\u{B}shop:x", "bad_json", neither),
+    ]
+
+    static let list = "expected one JSON object, found a list: send each of its objects as a record"
+    static let listCases: [BadCase] = [
+        BadCase("[]", "batch_unsupported", list),
+        BadCase(#" [{"to":"ExponentPushToken[a]"},{"to":"ExponentPushToken[b]"}] "#, "batch_unsupported", list),
+        BadCase(#"[{"audience":"all","device_types":"all","notification":{}}]"#, "batch_unsupported", list),
+        BadCase("\u{0}\u{0}\u{0}\u{0}\u{7}[{}]", "batch_unsupported", list),
+        BadCase("\u{0}\u{0}\u{0}\u{0}\u{7}[{}", "schema_unsupported", "expected JSON after schema id 7"),
     ]
 
     static let syntaxCases: [BadCase] = [
@@ -149,6 +159,9 @@ struct RefusalTests {
 
     @Test("A record that is neither an object nor a link is refused", arguments: neitherCases)
     func neitherOfBoth(_ test: BadCase) { check(test) }
+
+    @Test("A list of messages is refused as such", arguments: listCases)
+    func lists(_ test: BadCase) { check(test) }
 
     @Test("JSON that is not strict is refused", arguments: syntaxCases)
     func notStrict(_ test: BadCase) { check(test) }

@@ -94,22 +94,9 @@ extension VendorReader {
         var message = PushMessage(members: EnvelopeMembers(of: 0, in: tape))
         let members = message.members
         if !allowsCloudEvents && members.isCloudEvent(in: tape) { return nil }
-        surface.load(0, -1, of: tape)
-        let form = recognized(.record, from: 0)
+        let form = loadRecordForm()
         message.recordForm = Int32(truncatingIfNeeded: form)
-        var found: EnvelopeKind?
-        func offer(_ kind: EnvelopeKind, _ name: ByteView) {
-            if found == nil { found = kind } else { note(.envelopeAlso, name) }
-        }
-        if tape.isObject(members.aps) { offer(.apns, ByteView("apns")) }
-        if members.isCloudEvent(in: tape) { offer(.cloudEvents, ByteView("cloudevents")) }
-        if members.isWebPush(in: tape) { offer(.webPush, ByteView("web_push")) }
-        var next = form
-        while next >= 0 {
-            offer(.record, image.forms[next].record.envelope)
-            next = recognized(.record, from: next + 1)
-        }
-        if members.isFCM(in: tape), found == nil || isWholeFCM(members) { offer(.fcm, ByteView("fcm")) }
+        var found = kind(members, form: form, allowsCloudEvents: true)
         if found == nil, recognized(.devices, from: 0) >= 0 {
             found = .map
         } else if found == nil, type != nil {
@@ -123,6 +110,45 @@ extension VendorReader {
         return message
     }
 
+    /// Notes the kinds that the body at node 0 could be, which is an event.
+    mutating func noteEnvelopes(allowsCloudEvents: Bool) {
+        let first = noteCount
+        let members = EnvelopeMembers(of: 0, in: tape)
+        _ = kind(members, form: loadRecordForm(), isEvent: true, allowsCloudEvents: allowsCloudEvents)
+        if noteCount == first, recognized(.devices, from: 0) >= 0 { note(.envelopeAlso, ByteView("vendor_map")) }
+    }
+
+    /// Returns the first form for records that recognizes the body at node 0, or -1.
+    private mutating func loadRecordForm() -> Int {
+        surface.load(0, -1, of: tape)
+        return recognized(.record, from: 0)
+    }
+
+    /// Returns the kind of the body at node 0 by its members and forms, and notes the other kinds that it could be.
+    ///
+    /// - Parameters:
+    ///   - form: The first form for records that recognizes the body, or -1.
+    ///   - isEvent: A Boolean value that indicates whether the body is an event, so that all kinds are noted.
+    private mutating func kind(
+        _ members: EnvelopeMembers, form: Int, isEvent: Bool = false, allowsCloudEvents: Bool
+    ) -> EnvelopeKind? {
+        var found: EnvelopeKind?
+        func offer(_ kind: EnvelopeKind, _ name: ByteView) {
+            if found == nil && !isEvent { found = kind } else { note(.envelopeAlso, name) }
+        }
+        if tape.isObject(members.aps) { offer(.apns, ByteView("apns")) }
+        if allowsCloudEvents, members.isCloudEvent(in: tape) { offer(.cloudEvents, ByteView("cloudevents")) }
+        if members.isWebPush(in: tape) { offer(.webPush, ByteView("web_push")) }
+        var next = form
+        while next >= 0 {
+            offer(.record, image.forms[next].record.envelope)
+            next = recognized(.record, from: next + 1)
+        }
+        let isFree = found == nil && !isEvent
+        if members.isFCM(in: tape), isFree || isWholeFCM(members) { offer(.fcm, ByteView("fcm")) }
+        return found
+    }
+
     /// Returns a Boolean value that indicates whether the body is a message of FCM with content and a target or the
     /// wrapper, so that it is not similar to one by accident.
     private func isWholeFCM(_ members: EnvelopeMembers) -> Bool {
@@ -132,20 +158,16 @@ extension VendorReader {
     }
 
     /// Detects the envelope of the body at node 0 that is the payload of an event.
+    ///
+    /// Notes the other kinds that the body could be.
     mutating func detectPayload(_ type: PayloadType?) -> PushMessage {
         var message = PushMessage(members: EnvelopeMembers(of: 0, in: tape))
         message.type = type
-        let members = message.members
-        if tape.isObject(members.aps) {
-            message.kind = .apns
-        } else if members.isWebPush(in: tape) {
-            message.kind = .webPush
-        } else {
-            if type == nil {
-                surface.load(0, -1, of: tape)
-                message.recordForm = Int32(truncatingIfNeeded: recognized(.record, from: 0))
-            }
-            message.kind = message.recordForm >= 0 ? .record : members.isFCM(in: tape) ? .fcm : .map
+        // A stated kind is not ambiguous, so there are no notes.
+        if type == nil {
+            let form = loadRecordForm()
+            message.kind = kind(message.members, form: form, allowsCloudEvents: false) ?? .map
+            if message.kind == .record { message.recordForm = Int32(truncatingIfNeeded: form) }
         }
         complete(&message)
         return message

@@ -52,6 +52,22 @@ struct ContextWriter: ~Copyable {
         otherNames = others
     }
 
+    /// Returns the tags of names as bits, and the names among them whose tags follow those of `otherNames`.
+    func tags(of names: [[UInt8]]) -> (tags: UInt64, newNames: [[UInt8]]) {
+        let known = Self.knownNames.map { Array($0.description.utf8) } + otherNames
+        var tags: UInt64 = 0
+        var newNames: [[UInt8]] = []
+        for name in names {
+            if let tag = known.firstIndex(of: name) {
+                tags |= 1 << UInt64(tag)
+            } else if known.count + newNames.count < 64 {
+                tags |= 1 << UInt64(known.count + newNames.count)
+                newNames.append(name)
+            }
+        }
+        return (tags, newNames)
+    }
+
     private static func appendString(_ text: [UInt8], to arena: inout OutputArena) {
         text.withUnsafeBufferPointer { arena.appendString(ByteView($0)) }
     }

@@ -42,6 +42,15 @@ enum EventMember: UInt8, CaseIterable {
     /// The name of this member.
     static var sessionName: StaticString { "session_id" }
 
+    /// The tag of the attribute of CloudEvents with the version.
+    static var versionTag: UInt8 { firstPushTag + PushMember.specversion.rawValue }
+
+    /// The tags, as bits, of the members that an event rarely has, and other envelopes have.
+    static var envelopeTags: UInt64 {
+        let members: [PushMember] = [.aps, .message, .data, .notification, .android, .apns, .webpush, .specversion]
+        return members.reduce(0) { $0 | 1 << UInt64(firstPushTag + $1.rawValue) }
+    }
+
     /// The tags, as bits, of the members whose plain strings are stored without further checks.
     static var plainTags: UInt64 { 1 << UInt64(EventMember.id.rawValue) | 1 << UInt64(EventMember.link.rawValue) }
 }

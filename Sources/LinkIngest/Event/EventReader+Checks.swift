@@ -43,6 +43,8 @@ extension EventReader {
             return Fault(
                 reason: .missingLink, detail: "expected `link`, `path`, `route`, or `payload`, or a push body",
                 offset: -1)
+        } else if state.mayBeMessage, let fault = noteEnvelopes() {
+            return fault
         }
         switch event.request.form {
         case .link: trimLink()
@@ -206,9 +208,9 @@ extension EventReader {
         let end = messages.vendors.tape.end(of: list)
         while node < end {
             if state.listedIDs < limits.devices {
-                guard messages.vendors.tape.isString(node) else { return Self.badElement }
+                guard messages.vendors.tape.isString(node) else { return badElement(node) }
                 let id = messages.vendors.tape.text(of: node)
-                guard (1...IngestLimits.deviceIDBytes).contains(id.count) else { return Self.badElement }
+                guard (1...IngestLimits.deviceIDBytes).contains(id.count) else { return badElement(node) }
                 deviceTexts.set(state.listedIDs, id)
                 state.listedIDs += 1
             } else {
@@ -216,14 +218,19 @@ extension EventReader {
             }
             node = messages.vendors.tape.next(after: node)
         }
-        if state.skipped > 0 { return Fault(reason: .tooManyDevices, detail: "too many devices", offset: -1) }
+        if state.skipped > 0 {
+            return Fault(reason: .tooManyDevices, detail: "too many devices", offset: offset(of: list))
+        }
         event.deviceCount = state.listedIDs
         if state.listedIDs > 0 { return nil }
-        return Fault(reason: .missingDevice, detail: "expected at least one device in the list", offset: -1)
+        return Fault(
+            reason: .missingDevice, detail: "expected at least one device in the list", offset: offset(of: list))
     }
 
-    private static var badElement: Fault {
-        Fault(reason: .badDevice, detail: "expected each device to be a string of 1 to 256 bytes", offset: -1)
+    private mutating func badElement(_ node: Int32) -> Fault {
+        Fault(
+            reason: .badDevice, detail: "expected each device to be a string of 1 to 256 bytes",
+            offset: offset(of: node))
     }
 
     /// Selects a device of which only the id is known.

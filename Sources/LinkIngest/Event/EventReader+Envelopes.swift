@@ -42,10 +42,30 @@ extension EventReader {
             try messages.open(text)
             return nil
         } catch {
-            return Fault(
-                reason: .internalError,
-                detail: "a valid value cannot be read a second time: report this bug with the record", offset: -1)
+            return Self.unreadable
         }
+    }
+
+    private static var unreadable: Fault {
+        Fault(
+            reason: .internalError,
+            detail: "a valid value cannot be read a second time: report this bug with the record", offset: -1)
+    }
+
+    /// Notes the envelopes that an event could be besides, because it has members that only these have.
+    @inline(never)
+    mutating func noteEnvelopes() -> Fault? {
+        messages.noteEnvelopes(of: text, allowsCloudEvents: !cloudEvent.isPresent)
+        if case .payload = event.request.form {
+            do throws(JSONError) {
+                try messages.reopen(event.request.payload)
+            } catch {
+                return Self.unreadable
+            }
+        } else {
+            noteRequest()
+        }
+        return nil
     }
 
     /// Sets the request to what the message opens for the selected device.
@@ -110,7 +130,10 @@ extension EventReader {
 
     /// Adds the notes about a request other than a payload.
     mutating func noteRequest() {
-        event.request.notes = messages.requestNotes(isLinkTrimmed: state.hasTrimmedLink)
+        let isTrimmed = state.hasTrimmedLink
+        event.request.notes =
+            state.mayBeMessage
+            ? messages.eventNotes(isLinkTrimmed: isTrimmed) : messages.requestNotes(isLinkTrimmed: isTrimmed)
         event.request.earlyNotes = event.request.notes.count
     }
 
@@ -195,7 +218,7 @@ extension EventReader {
     }
 
     /// Returns the offset of a value in the open text.
-    private mutating func offset(of node: Int32) -> Int {
+    mutating func offset(of node: Int32) -> Int {
         let start = messages.vendors.tape.nodes[Int(node)].text.start
         return start >= text.start && start <= text.end ? start - text.start : -1
     }

@@ -20,6 +20,7 @@ extension EventReader {
                 state.isMessage = true
                 return
             }
+            if scope.tag >= EventMember.firstPushTag { notice(scope.tag) }
             try readAny(scope.tag)
         }
         try cursor.finish()
@@ -58,6 +59,18 @@ extension EventReader {
             }
             node = member.pointee.end
         }
+    }
+
+    /// Notices a member that only push messages and other envelopes have.
+    ///
+    /// Most of these members are objects. A member with the name and another type is usual in events.
+    private mutating func notice(_ tag: UInt8) {
+        guard tag < 64, envelopeTags & (1 &<< UInt64(tag)) != 0 else { return }
+        let isObject = cursor.peek() == UInt8(ascii: "{")
+        let isText = tag == EventMember.versionTag || !EventMember.pushTags.contains(tag)
+        guard isObject || isText && cursor.peek() != UInt8(ascii: "n") else { return }
+        state.mayBeMessage = true
+        state.hasOther = true
     }
 
     /// Reads consecutive plain strings as values of the id, the link, and ignored members.

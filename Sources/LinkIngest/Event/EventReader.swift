@@ -20,6 +20,9 @@ package struct EventReader: ~Copyable {
     /// A Boolean value that indicates whether links of link platforms are replaced by their destinations.
     package let unwrapsLinks: Bool
 
+    /// The tags, as bits, of the members that only push messages and other envelopes have.
+    let envelopeTags: UInt64
+
     /// The JSON text of the current record, and its offset in the value.
     var text = ByteView.empty
     var textOffset = 0
@@ -69,9 +72,11 @@ package struct EventReader: ~Copyable {
         deviceTexts = FactList(capacity: max(limits.devices, 1))
         context = ContextWriter(passthrough)
         // Passthrough members are read one by one, so that their bytes can be stored.
+        let marks = context.tags(of: vendors?.namesBesideLinks ?? [])
+        envelopeTags = EventMember.envelopeTags | marks.tags
         shape = MemberShape(
-            ContextWriter.knownNames, extra: context.otherNames, plain: EventMember.plainTags & ~context.passthroughTags
-        )
+            ContextWriter.knownNames, extra: context.otherNames + marks.newNames,
+            plain: EventMember.plainTags & ~context.passthroughTags)
     }
 
     deinit {
@@ -178,7 +183,7 @@ package struct EventReader: ~Copyable {
     private mutating func readOther(value: ByteView, key: ByteView?) -> Bool {
         let isFramed = frame(value)
         if !text.isEmpty && text[0] == UInt8(ascii: "{") { return readJSON(key) }
-        if isFramed {
+        if isFramed && !isList {
             let id = WireFormat.schemaID(of: value)
             failure = IngestFailure(.schemaUnsupported, "expected JSON after schema id \(id)")
             return false
@@ -224,6 +229,11 @@ package struct EventReader: ~Copyable {
         state.isBareLink = true
         if unwrapsLinks { state.hasOther = true }
         guard WireFormat.isLink(text) else {
+            if isList {
+                failure = IngestFailure(
+                    .batchUnsupported, "expected one JSON object, found a list: send each of its objects as a record")
+                return false
+            }
             let isText = text.firstIllFormedUTF8 == nil
             failure =
                 isText
@@ -240,6 +250,21 @@ package struct EventReader: ~Copyable {
         return accept(useKey(key))
     }
 
+    /// A Boolean value that indicates whether the text is a JSON array.
+    private var isList: Bool {
+        mutating get {
+            guard !text.isEmpty, text[0] == UInt8(ascii: "[") else { return false }
+            cursor.open(text)
+            do throws(JSONError) {
+                _ = try cursor.skip()
+                try cursor.finish()
+                return true
+            } catch {
+                return false
+            }
+        }
+    }
+
     /// Records the failure for a fault.
     ///
     /// Returns true if there is none.
@@ -247,7 +272,8 @@ package struct EventReader: ~Copyable {
         guard let fault else { return true }
         var failure = fault.failure(textOffset: textOffset)
         if fault.reason == .tooManyDevices {
-            failure.detail = "expected at most \(limits.devices) devices, found \(state.listed + state.skipped)"
+            let found = state.listed + state.listedIDs + state.skipped
+            failure.detail = "expected at most \(limits.devices) devices, found \(found)"
         }
         fail(failure)
         return false

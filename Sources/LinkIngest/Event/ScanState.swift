@@ -29,6 +29,8 @@ struct ScanState {
     var isPushRecord = false
     /// A Boolean value that indicates whether the scan stopped because the record is probably a push message.
     var isMessage = false
+    /// A Boolean value that indicates whether the record has a member that only push messages and other envelopes have.
+    var mayBeMessage = false
     /// A Boolean value that indicates whether the values of the record are in the list of the message reader.
     var isListed = false
     /// A Boolean value that indicates whether the record is a bare link.

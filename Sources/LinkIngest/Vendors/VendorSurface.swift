@@ -50,7 +50,10 @@ struct VendorSurface: ~Copyable {
     }
 
     /// Sets the members to those of one or two objects, which are nodes of a tape or -1.
+    ///
+    /// The nodes of a body stay as they are until `clear`, so that the same objects are not searched twice.
     mutating func load(_ first: Int32, _ second: Int32, of tape: borrowing JSONTape) {
+        if first >= 0 && first == self.first && second == self.second { return }
         clear()
         self.first = first
         self.second = second

@@ -31,6 +31,23 @@ package final class VendorTable: @unchecked Sendable {
         for block in memory { block.deallocate() }
     }
 
+    /// The names of members that identify a vendor whose maps have their link where an event has its request.
+    ///
+    /// Such a map is read as an event, and these names make it possible to note that.
+    var namesBesideLinks: [[UInt8]] {
+        var names: [[UInt8]] = []
+        for form in vendors.flatMap(\.forms) where form.record == nil {
+            guard form.links.contains(where: { Self.requests.contains($0.pointer.segments[0]) }) else { continue }
+            for name in form.marks.compactMap({ $0.lazy.compactMap(\.name).first }) {
+                let bytes = Array(name.utf8)
+                if !names.contains(bytes) { names.append(bytes) }
+            }
+        }
+        return names
+    }
+
+    private static let requests: Set<String> = ["link", "path", "route", "payload"]
+
     /// Returns a form by its position among those of all vendors.
     func form(at index: Int) -> VendorForm? {
         var rest = index
@@ -39,5 +56,15 @@ package final class VendorTable: @unchecked Sendable {
             rest -= vendor.forms.count
         }
         return nil
+    }
+}
+
+extension VendorCondition {
+    /// The member at the top level that the condition requires, or nil.
+    fileprivate var name: String? {
+        switch self {
+        case .present(let pointer), .tests(let pointer, _): pointer.segments[0]
+        case .absent, .prefix: nil
+        }
     }
 }
