@@ -80,6 +80,27 @@ struct VendorDecisionTests {
             #"{"action":"x","payload":{"aps":{},"ab":{},"ab_uri":"one:/"},"device":{"id":"d"}}"#,
             [#""outcome":"none","reason":"no_link","context""#, #""notes":["button_unknown"]"#]
         ),
+        // A dismissed notification opens nothing, in each envelope, even if a pointer of the table leads to a link.
+        (
+            #"{"action":"com.apple.UNNotificationDismissActionIdentifier","payload":{"aps":{},"first":"one:/other"},"#
+                + #""device":{"id":"d"}}"#,
+            [#""outcome":"none","reason":"no_link","notes":["dismissed"]}"#]
+        ),
+        (
+            #"{"action":"com.apple.UNNotificationDismissActionIdentifier","payload":{"message":{"data":{"#
+                + #""first":"one:/other","_ab":"1","uri":"one:/"}}},"device":{"id":"d","platform":"android"}}"#,
+            [#""reason":"no_link","context":{"push":{"vendor":"braze"}},"notes":["dismissed"]}"#]
+        ),
+        (
+            #"{"action":"com.apple.UNNotificationDismissActionIdentifier","payload":{"web_push":8030,"notification":{"#
+                + #""navigate":"one:/"}},"device":{"id":"d","platform":"web"}}"#,
+            [#""reason":"no_link","notes":["dismissed"]}"#]
+        ),
+        (
+            #"{"action":"com.apple.UNNotificationDismissActionIdentifier","payload":{"first":"one:/other"},"#
+                + #""device":{"id":"d"}}"#,
+            [#""reason":"no_link","notes":["dismissed"]}"#]
+        ),
         // A button that opens the app.
         (
             #"{"action":"s","payload":{"aps":{},"body":{"_k":"{}","action_buttons":["#

@@ -40,6 +40,8 @@ struct VendorMessage: BitwiseCopyable {
 extension VendorReader {
     /// The action of a tap on the notification itself.
     static let defaultAction: StaticString = "com.apple.UNNotificationDefaultActionIdentifier"
+    /// The action of a notification that the user dismissed.
+    static let dismissAction: StaticString = "com.apple.UNNotificationDismissActionIdentifier"
 
     /// Reads a message.
     mutating func read(_ message: VendorMessage) -> VendorReading {
@@ -66,6 +68,9 @@ extension VendorReader {
         let isTapped = !message.action.isEmpty && !message.action.equals(Self.defaultAction)
         if message.isDryRun {
             note(.dryRun)
+            reading.tapped.kind = .noLink
+        } else if isTapped, message.action.equals(Self.dismissAction) {
+            note(.dismissed)
             reading.tapped.kind = .noLink
         } else if isTapped {
             reading.tapped = tapped(message, reading)
@@ -128,20 +133,28 @@ extension VendorReader {
         }
     }
 
-    /// Notes strings that should contain JSON and do not: those of the form, or of all forms if none is recognized.
+    /// Notes strings that should contain JSON and do not: those of the form and of the other forms that were tried, or
+    /// of all forms if none is recognized.
     private mutating func noteInvalidText(_ reading: VendorReading, _ message: VendorMessage) {
         let first = noteCount
+        let surfaces = message.recordForm >= 0 ? .record : message.surfaces
         if reading.form >= 0 {
             noteInvalidText(form(reading.form).pointee.embedded, isKnown: true, from: first)
+            var index = surface.candidate(from: 0)
+            while index >= 0 {
+                noteInvalidText(of: index, surfaces, from: first)
+                index = surface.candidate(from: index &+ 1)
+            }
             return
         }
-        for index in 0..<image.forms.count {
-            let form = form(Int32(truncatingIfNeeded: index))
-            guard !form.pointee.embedded.isEmpty, !form.pointee.surfaces.isDisjoint(with: message.surfaces) else {
-                continue
-            }
-            noteInvalidText(form.pointee.embedded, isKnown: false, from: first)
-        }
+        for index in 0..<image.forms.count { noteInvalidText(of: index, surfaces, from: first) }
+    }
+
+    /// Notes strings of a form that is not recognized.
+    private mutating func noteInvalidText(of index: Int, _ surfaces: VendorSurfaces, from first: Int) {
+        let form = form(Int32(truncatingIfNeeded: index))
+        if form.pointee.embedded.isEmpty || form.pointee.surfaces.isDisjoint(with: surfaces) { return }
+        noteInvalidText(form.pointee.embedded, isKnown: false, from: first)
     }
 
     private mutating func noteInvalidText(_ places: PointerImages, isKnown: Bool, from first: Int) {
@@ -149,10 +162,7 @@ extension VendorReader {
             let node = value(place)
             guard node >= 0, tape.kind(of: node) == .string else { continue }
             let text = tape.text(of: node)
-            let range = WireFormat.trimmed(text, from: 0)
-            if text.isEmpty || !isKnown && (range.isEmpty || text[range.lowerBound] | 0x20 != UInt8(ascii: "{")) {
-                continue
-            }
+            if text.isEmpty || !isKnown && !Self.resemblesJSON(text) { continue }
             let content = tape.readContent(of: node)
             if content >= 0, tape.kind(of: content) == .object || tape.kind(of: content) == .array { continue }
             let pointer = notedPointer(to: node)
@@ -160,6 +170,21 @@ extension VendorReader {
             for index in first..<noteCount where notes[index].text == pointer { isNoted = true }
             if !isNoted { note(.jsonText, pointer) }
         }
+    }
+
+    /// Returns a Boolean value that indicates whether a text begins as an object or an array does, perhaps after a byte
+    /// order mark, or as one that was encoded twice.
+    private static func resemblesJSON(_ text: ByteView) -> Bool {
+        let mark: StaticString = "\u{FEFF}"
+        var rest = text.hasPrefix(ByteView(mark)) ? text.dropFirst(mark.utf8CodeUnitCount) : text
+        for _ in 0..<2 {
+            rest = rest.dropFirst(WireFormat.trimmed(rest, from: 0).lowerBound)
+            if rest.isEmpty { return false }
+            if rest[0] | 0x20 == UInt8(ascii: "{") { return true }
+            if rest[0] != UInt8(ascii: "\"") { return false }
+            rest = rest.dropFirst(1)
+        }
+        return false
     }
 
     // MARK: Ids
@@ -171,26 +196,45 @@ extension VendorReader {
     mutating func id(_ places: PointerImages) -> ByteView {
         for place in places {
             let node = value(place)
-            guard node >= 0 else { continue }
-            switch tape.kind(of: node) {
-            case .number:
-                if tape.text(of: node).count <= Self.idBytes { return tape.text(of: node) }
-            case .string:
-                let text = tape.text(of: node)
-                if text.count > Self.idBytes {
-                    note(.idTooLong, at: node)
-                } else if !text.isEmpty && !Self.hasControl(text) {
-                    return text
-                }
-            default: continue
+            guard node >= 0, tape.kind(of: node) == .number || tape.kind(of: node) == .string else { continue }
+            let text = tape.text(of: node)
+            if text.isEmpty { continue }
+            if text.count > Self.idBytes {
+                note(.idTooLong, at: node)
+            } else if !Self.isPrintable(text) {
+                note(.idMalformed, at: node)
+            } else {
+                return text
             }
         }
         return .empty
     }
 
-    static func hasControl(_ text: ByteView) -> Bool {
-        for index in 0..<text.count where text[index] < 0x20 || text[index] == 0x7F { return true }
-        return false
+    /// Returns a Boolean value that indicates whether a text has no control or format character, and no white space
+    /// other than U+0020.
+    ///
+    /// A format character, such as one that reverses the direction of text, gives an id another appearance in a report.
+    static func isPrintable(_ text: ByteView) -> Bool {
+        var isASCII = true
+        for index in 0..<text.count {
+            if text[index] < 0x20 || text[index] == 0x7F { return false }
+            if text[index] >= 0x80 { isASCII = false }
+        }
+        return isASCII || hasOnlyPrintableScalars(text)
+    }
+
+    @inline(never)
+    private static func hasOnlyPrintableScalars(_ text: ByteView) -> Bool {
+        var decoder = UTF8()
+        var bytes = text.buffer.makeIterator()
+        while case .scalarValue(let scalar) = decoder.decode(&bytes) {
+            switch scalar.properties.generalCategory {
+            case .control, .format, .lineSeparator, .paragraphSeparator: return false
+            case .spaceSeparator: if scalar != " " { return false }
+            default: continue
+            }
+        }
+        return true
     }
 
     // MARK: The body

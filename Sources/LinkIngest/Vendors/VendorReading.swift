@@ -49,7 +49,7 @@ struct VendorNote: BitwiseCopyable {
     enum Code: UInt8, CaseIterable {
         case vendorAlso, envelopeAlso, jsonText, idTooLong, buttonUnknown, silent, linkNotText, linkTrimmed
         case linkWithoutScheme, linkNotHTTPS, linkUnwrapped, platformNeeded, customAction, dryRun
-        case cloudEventsIncomplete, tooManyValues, headerUnreadable
+        case cloudEventsIncomplete, tooManyValues, headerUnreadable, idMalformed, dismissed
 
         /// The text before the pointer or the id.
         var text: StaticString {
@@ -71,6 +71,8 @@ struct VendorNote: BitwiseCopyable {
             case .cloudEventsIncomplete: "cloudevents_incomplete"
             case .tooManyValues: "too_many_values"
             case .headerUnreadable: "header_unreadable "
+            case .idMalformed: "id_malformed "
+            case .dismissed: "dismissed"
             }
         }
     }
