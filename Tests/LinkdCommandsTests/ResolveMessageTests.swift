@@ -110,6 +110,35 @@ internal import Testing
         #expect(json["envelope"]?["reason"]?.string == "no_link")
     }
 
+    @Test("Headers and a key are read as a worker reads them")
+    func flags() throws {
+        let body = #"{"aps":{"alert":"Sale"},"ab":{},"ab_uri":"shop:///p/new"}"#
+        #expect(VendorFiles.run(["resolve", "--json", body]).out.contains("missing_device"))
+        let keyed = VendorFiles.run(["resolve", "--explain", "--key", "d-7", body])
+        #expect(keyed.code == 0 && keyed.out.contains("envelope   apns\n"), "\(keyed.out)\(keyed.err)")
+        let headers = ["ce_specversion=1.0", "ce_id=e-1", "ce_source=/a", "ce_type=t"].flatMap { ["--header", $0] }
+        let binary = VendorFiles.run(["resolve", "--explain", "--key", "d-7"] + headers + ["shop:///p/new"])
+        #expect(binary.out.contains("envelope   url, in an event of CloudEvents (binary)\n"), "\(binary.out)")
+        let some = VendorFiles.run(["resolve", "--json", "--header", "ce_specversion=1.0", "shop:///p/new"])
+        #expect(some.out.contains(#""notes":["cloudevents_incomplete","#), "\(some.out)")
+        let batch = ["--header", "content-type=application/cloudevents-batch+json"]
+        #expect(VendorFiles.run(["resolve", "--json"] + batch + ["shop:///"]).out.contains("batch_unsupported"))
+        let packed = VendorFiles.run(["resolve", "--json", "--header", "Content-Encoding=gzip", "shop:///"])
+        #expect(packed.code == 65 && packed.out.contains("encoding_unsupported"), "\(packed.out)")
+        #expect(VendorFiles.run(["resolve", "--header", "x", "shop:///"]).code == 64)
+    }
+
+    @Test("A decision as JSON has the context of a worker's decision, also with an explanation")
+    func context() throws {
+        let payload = #"{"aps":{},"itbl":{"messageId":"m","campaignId":7},"url":"shop:///p/new"}"#
+        let event = #"{"payload":\#(payload),\#(Self.device)}"#
+        let plain = VendorFiles.run(["resolve", "--json", event]).out
+        let push = #""context":{"push":{"vendor":"iterable","message":"m","campaign":"7"}}}"#
+        #expect(plain.hasPrefix(#"{"table":"shop@"#) && plain.hasSuffix(push + "\n"), "\(plain)")
+        let decision = try JSONValue.parse(Array(VendorFiles.run(["resolve", "--json", "--explain", event]).out.utf8))
+        #expect(decision["context"]?["push"]?["campaign"]?.string == "7")
+    }
+
     @Test("A short link needs its platform, and a long link is replaced by the app's link")
     func linkPlatforms() throws {
         let short = try Self.explain(

@@ -129,16 +129,21 @@ package struct RecordProcessor: RecordProcessing, ~Copyable {
 
     /// Resolves a value without a broker.
     ///
-    /// The decisions have no worker members, and events never expire.
+    /// The decisions have no worker members except for `context`, and events never expire.
+    ///
+    /// - Parameter hasContext: A Boolean value that indicates whether the decisions have the member `context`.
     package mutating func process(
-        value: ByteView, key: ByteView?, headers: EnvelopeHeaders = EnvelopeHeaders(), into arena: inout OutputArena,
+        value: ByteView, key: ByteView?, headers: EnvelopeHeaders = EnvelopeHeaders(), hasContext: Bool = false,
+        into arena: inout OutputArena,
         body: (_ device: ByteView, _ decision: ByteView, _ outcome: DecisionOutcome) -> Void
     ) -> DeadLetterCause? {
         let isRead =
             headers.isEmpty
             ? reader.readInPlace(value: value, key: key)
             : reader.readInPlace(value: value, key: key, headers: headers)
-        return process(value: value, isRead: isRead, timestamp: -1, hasHead: false, into: &arena, body: body)
+        // A head without a source has only the context.
+        if hasContext { source = SourceName() }
+        return process(value: value, isRead: isRead, timestamp: -1, hasHead: hasContext, into: &arena, body: body)
     }
 
     @inline(__always)

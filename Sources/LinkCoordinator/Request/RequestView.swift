@@ -90,9 +90,9 @@ package struct RequestView {
     }
 }
 
-/// The members that the worker adds at the start of a decision.
+/// The members that the worker adds to a decision.
 package struct DecisionHead {
-    /// The position of the source record: `topic-partition-offset`.
+    /// The position of the source record, `topic-partition-offset`, or empty for a decision that only has the context.
     package var source: ByteView
     /// The index of the device in the event.
     package var index: Int

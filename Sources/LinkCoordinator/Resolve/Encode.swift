@@ -10,7 +10,7 @@ extension Resolver {
     /// Room for them is reserved at once.
     @inline(__always)
     mutating func writeStart(_ out: inout OutputArena) {
-        if let head {
+        if let head, head.source.count > 0 {
             let texts = head.source.count &* 2 &+ head.event.count &* 6 &+ head.device.count &* 6
             out.reserve(texts &+ 192 &+ OutputArena.slack)
             out.put("{\"decision\":\"")

@@ -13,9 +13,9 @@ enum ResolveCommand {
         summary: "Resolve links or events without a broker",
         discussion: [
             "Reads links from the arguments, or lines of standard input. Each is a link or an event (a JSON object). "
-                + "`--json` prints the exact bytes of each decision, one line per device, without the members that the "
-                + "worker adds. An input that a worker would turn into a dead letter is printed as one, and the exit "
-                + "code is 65.",
+                + "`--json` prints the exact bytes of each decision, one line per device, without the members "
+                + "`decision`, `event`, and `device` that the worker adds. An input that a worker would turn into a "
+                + "dead letter is printed as one, and the exit code is 65.",
             "`--explain` also says which envelope and vendor of a push message were recognized, by which marks, and "
                 + "where the link was found. With it, a refused table is used too if it can be compiled, so that "
                 + "you can explain the example link of a problem.",
@@ -24,6 +24,12 @@ enum ResolveCommand {
             FlagDeclaration(
                 "--device", type: .text(bytes: 2...65536), placeholder: "JSON",
                 "Facts about the device of bare links."),
+            FlagDeclaration(
+                "--key", type: .text(bytes: 1...65536), default: "`device` for links, none for events",
+                "Key of every record."),
+            FlagDeclaration(
+                "--header", type: .pairs(count: 0...64), repeats: true, placeholder: "NAME=VALUE",
+                "Header of every record, such as those of CloudEvents."),
             FlagDeclaration(
                 "--explain", type: .boolean,
                 "Explain each decision: which patterns match, which do not, and which variant was chosen."),
@@ -41,6 +47,9 @@ enum ResolveCommand {
                 description: "For a device with an older app, with an explanation."),
             CommandExample(
                 line: "linkd resolve --table my.json --json < events.jsonl", description: "Resolves events, as JSON."),
+            CommandExample(
+                line: "linkd resolve --key d-0042 --explain '{\"aps\":{\"alert\":\"Sale\"},\"ab\":{},\"ab_uri\":"
+                    + "\"shop:///p/new\"}'", description: "A push payload as it is, whose device is the key."),
         ],
         run: { call throws(CommandFailure) in
             try ResolveJob(call).run()
@@ -57,6 +66,7 @@ private final class ResolveJob {
     private var processor: RecordProcessor
     private let explainer: Explainer
     private var arena = OutputArena()
+    private let record: RecordFlags
     private var deadLetters = 0
     private var inputs = 0
 
@@ -68,6 +78,7 @@ private final class ResolveJob {
         let vendors = try LoadedVendors(settings, shipped, on: call.console)
         self.call = call
         self.device = device
+        record = RecordFlags(key: call.text("key"), headers: call.pairs("header"))
         view = DecisionView(style: call.console.out.style)
         let set = TableSet(tables.tables)
         processor = RecordProcessor(
@@ -102,15 +113,9 @@ private final class ResolveJob {
         var unclaimed = Explainer.UnclaimedEvent()
         let cause = value.withUnsafeBufferPointer { value in
             // A bare link needs a key for its device. An event has its own device.
-            let key: ByteView? = value.first == UInt8(ascii: "{") ? nil : ByteView("device")
-            if call.isOn("explain") { explanations = explainer.explain(value: ByteView(value), key: key) }
-            let cause = processor.process(value: ByteView(value), key: key, into: &arena) { device, decision, _ in
-                decisions.append((device.string, decision.array))
-            }
-            if call.isOn("explain"), cause?.reason == .applicationUnknown {
-                unclaimed = explainer.unclaimed(value: ByteView(value), key: key)
-            }
-            return cause
+            let isEvent = value.first == UInt8(ascii: "{")
+            let key = record.key ?? (isEvent ? nil : ByteView("device"))
+            return record.refusal ?? resolve(ByteView(value), key, &decisions, &explanations, &unclaimed)
         }
         if let cause {
             deadLetters += 1
@@ -125,6 +130,23 @@ private final class ResolveJob {
                 printDecision(decision.json, explanation, of: decisions.count > 1 ? decision.device : nil)
             }
         }
+    }
+
+    /// Resolves a record, and explains its decisions.
+    private func resolve(
+        _ value: ByteView, _ key: ByteView?, _ decisions: inout [(device: String, json: [UInt8])],
+        _ explanations: inout [Explainer.DeviceExplanation], _ unclaimed: inout Explainer.UnclaimedEvent
+    ) -> DeadLetterCause? {
+        let headers = record.headers
+        if call.isOn("explain") { explanations = explainer.explain(value: value, key: key, headers: headers) }
+        let cause = processor.process(value: value, key: key, headers: headers, hasContext: true, into: &arena) {
+            device, decision, _ in
+            decisions.append((device.string, decision.array))
+        }
+        if call.isOn("explain"), cause?.reason == .applicationUnknown {
+            unclaimed = explainer.unclaimed(value: value, key: key, headers: headers)
+        }
+        return cause
     }
 
     private func printInput(_ input: [UInt8]) {
@@ -150,7 +172,7 @@ private final class ResolveJob {
         json.beginObject()
         json.text("link", link)
         json.beginObject("device")
-        json.text("id", device["id"]?.string ?? "device")
+        json.text("id", device["id"]?.string ?? record.key?.string ?? "device")
         for fact in device.object ?? [] where fact.name != "id" { json.value(fact.name, fact.value) }
         json.endObject()
         json.endObject()

@@ -114,7 +114,7 @@ extension Explainer.DeviceExplanation {
         envelope.write("envelope", to: &json)
         if let decision { json.raw("explain", decision.json) }
         json.endObject()
-        var bytes = decision?.decision.json ?? made
+        var bytes = made
         bytes[bytes.count - 1] = UInt8(ascii: ",")
         return bytes + Array(json.finish().utf8.dropFirst())
     }

@@ -25,8 +25,8 @@ final class Explainer {
     }
 
     /// Returns an explanation for each device of an event, or an empty array if there is no decision.
-    func explain(value: ByteView, key: ByteView?) -> [DeviceExplanation] {
-        guard reader.readInPlace(value: value, key: key) else { return [] }
+    func explain(value: ByteView, key: ByteView?, headers: EnvelopeHeaders) -> [DeviceExplanation] {
+        guard reader.readInPlace(value: value, key: key, headers: headers) else { return [] }
         var explanations: [DeviceExplanation] = []
         let event = reader.eventPointer
         let device = reader.devicePointer
@@ -81,8 +81,8 @@ final class Explainer {
     }
 
     /// Returns the explanations of each table for an event that no table claims.
-    func unclaimed(value: ByteView, key: ByteView?) -> UnclaimedEvent {
-        guard reader.readInPlace(value: value, key: key) else { return UnclaimedEvent() }
+    func unclaimed(value: ByteView, key: ByteView?, headers: EnvelopeHeaders) -> UnclaimedEvent {
+        guard reader.readInPlace(value: value, key: key, headers: headers) else { return UnclaimedEvent() }
         let event = reader.eventPointer
         guard reader.selectDevice(at: 0), !event.pointee.hasApplication, let request = event.pointer(to: \.request),
             let facts = reader.devicePointer.pointer(to: \.facts),
