@@ -18,6 +18,14 @@ struct AssociationResult {
     /// The flags that name the files, in the order of the result.
     private static let kinds: [AssociationCheck.File] = [.aasa, .manifest, .assetlinks]
 
+    /// The limit of printed findings about one system.
+    private static let mostFindings = 100
+
+    /// Returns the number of findings that are not printed.
+    private static func omitted(_ report: AssociationCheck.Report) -> Int {
+        max(0, report.findings.count - mostFindings)
+    }
+
     /// Returns a Boolean value that indicates whether the command line names association files.
     static func isWanted(_ call: Invocation) -> Bool { kinds.contains { call.text($0.rawValue) != nil } }
 
@@ -104,7 +112,10 @@ struct AssociationResult {
             }
         }
         for report in reports {
-            for finding in report.findings { print(finding, on: out) }
+            for finding in report.findings.prefix(Self.mostFindings) { print(finding, on: out) }
+            if Self.omitted(report) > 0 {
+                out.line("... and \(Counts.text(Self.omitted(report), "more warning")) for \(report.system.name)")
+            }
             let proof = report.isProved ? "proved" : "not proved for all links"
             let isComplete = report.findings.isEmpty && report.isProved
             out.line(
@@ -160,8 +171,9 @@ struct AssociationResult {
             json.number("parts", Int64(report.parts))
             json.boolean("proved", report.isProved)
             json.beginArray("findings")
-            for finding in report.findings { write(finding, to: &json) }
+            for finding in report.findings.prefix(Self.mostFindings) { write(finding, to: &json) }
             json.endArray()
+            json.number("omitted", Int64(Self.omitted(report)))
             json.endObject()
         }
         json.endArray()

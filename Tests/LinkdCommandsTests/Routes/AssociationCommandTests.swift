@@ -74,6 +74,23 @@ internal import Testing
         #expect(findings[1]["pointer"]?.string == "/applinks/details/0/components/0")
     }
 
+    @Test("Of many findings, the first are printed with the number of the others, and all count")
+    func manyFindings() throws {
+        let count = 150
+        let list = (0..<count).map { "{\"/\":\"/x\($0)\"}" }.joined(separator: ",")
+        let components = "[{\"/\":\"/buy/1\"},\(list)]"
+        let aasa = "{\"applinks\":{\"details\":[{\"appIDs\":[\"A.b\"],\"components\":\(components)}]}}"
+        let result = check(aasa)
+        let lines = result.out.split(separator: "\n")
+        // The route `sell` is never handed over.
+        #expect(lines.count { $0.contains("warning: iOS") } == 100)
+        #expect(lines.contains("... and \(count - 99) more warnings for iOS"), "\(lines.suffix(2))")
+        let json = try JSONValue.parse(Array(check(aasa, "--json").out.utf8))
+        let system = try #require(json["associations"]?["systems"]?.array?.first)
+        #expect(system["findings"]?.array?.count == 100 && system["omitted"]?.integer == Int64(count - 99))
+        #expect(check(aasa, "--strict").err.contains("\(count + 1) warnings"))
+    }
+
     @Test("A file that cannot be used ends with exit code 65, and one that cannot be read with 78")
     func refused() {
         let broken = check(#"{"applinks": {"details": [}}"#)
