@@ -1,4 +1,5 @@
 import Foundation
+import LinkIngest
 import TestSupport
 import Testing
 
@@ -85,6 +86,14 @@ import Testing
             let missing = name.split { !$0.isLetter }.filter { !words.contains($0) }
             #expect(missing == [], "\(name)")
         }
+    }
+
+    @Test("The vendor in the README is a valid table, whose examples have their results")
+    func vendorRow() throws {
+        let blocks = text.blocks("json", "vendor")
+        try #require(blocks.count == 1)
+        let table = Array(blocks[0].lines.joined(separator: "\n").utf8)
+        #expect(VendorTable.check(table).problems.map(\.expected) == [])
     }
 
     @Test("Links between documents refer to existing files")
