@@ -64,7 +64,7 @@ extension VendorCondition {
     fileprivate var name: String? {
         switch self {
         case .present(let pointer), .tests(let pointer, _): pointer.segments[0]
-        case .absent, .prefix: nil
+        case .absent, .prefix, .shown: nil
         }
     }
 }
