@@ -10,10 +10,12 @@ enum VendorFiles {
         .appendingPathComponent("../../config").standardizedFileURL.path
 
     /// Returns the text of a table with one vendor.
+    ///
+    /// - Parameter silent: The last two examples.
     static func table(
-        form: String = #""on": ["apple"], "marks": [["/acme"]], "links": ["/acme/url"]"#, examples: String = ""
+        form: String = #""on": ["apple"], "marks": [["/acme"]], "links": ["/acme/url"]"#, examples: String = "",
+        silent: String = #"{ "payload": { "aps": {}, "acme": {} }, "reason": "no_link" }"#
     ) -> String {
-        let silent = #"{ "payload": { "aps": {}, "acme": {} }, "reason": "no_link" }"#
         return """
             { "schemaVersion": 1, "vendors": [
               { "id": "acme", "name": "Acme", "sources": ["acme.example/docs"],
@@ -200,7 +202,8 @@ enum VendorFiles {
     @Test("A file that does not fit the rows of the shipped one is refused with the place")
     func refused() {
         let record = #""on": ["record"], "envelope": "segment_track", "marks": [["/acme"]]"#
-        withTemporaryFile(VendorFiles.table(form: record)) { path in
+        let table = VendorFiles.table(form: record, silent: #"{ "payload": { "acme": {} }, "reason": "no_link" }"#)
+        withTemporaryFile(table) { path in
             #expect(VendorFiles.run(["vendors", "check", path]).code == 0)
             let result = Self.run(["resolve", Self.event], path)
             #expect(result.code == 65)
@@ -210,7 +213,7 @@ enum VendorFiles {
         // The shipped row before the replaced one reads this message.
         let example = #"{"payload": {"aps": {}, "ab": {}, "adb_x": 1}, "reason": "no_link"}"#
         let form = #""on": ["apple"], "marks": [["/adb_x"]], "links": ["/x"]"#
-        let file = VendorFiles.table(form: form, examples: example)
+        let file = VendorFiles.table(form: form, silent: example)
         withTemporaryFile(file.replacing(#""acme", "n"#, with: #""adobe", "n"#)) { path in
             #expect(VendorFiles.run(["vendors", "check", path]).code == 0)
             let result = Self.run(["resolve", Self.event], path)

@@ -34,7 +34,7 @@ struct NameHashTests {
         for place in Self.names.indices {
             // Two repetitions, of which the first one is reported.
             let names = Self.names + [Self.names[place], Self.names[0]]
-            #expect(Self.offset(names) == Self.object(Self.names).count, "\(place)")
+            #expect(Self.offset(names) == Self.object(Self.names).count + 1, "\(place)")
         }
     }
 
@@ -42,6 +42,6 @@ struct NameHashTests {
     func many(count: Int) {
         let others = (0..<20).map { "n\($0)" }
         let names = ["a"] + others + [String](repeating: "a", count: count)
-        #expect(Self.offset(names) == Self.object(["a"] + others).count)
+        #expect(Self.offset(names) == Self.object(["a"] + others).count + 1)
     }
 }

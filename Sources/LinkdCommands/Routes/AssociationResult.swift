@@ -19,11 +19,10 @@ struct AssociationResult {
     private static let kinds: [AssociationCheck.File] = [.aasa, .manifest, .assetlinks]
 
     /// The limit of printed findings about one system.
-    private static let mostFindings = 100
 
     /// Returns the number of findings that are not printed.
     private static func omitted(_ report: AssociationCheck.Report) -> Int {
-        max(0, report.findings.count - mostFindings)
+        max(0, report.findings.count - AssociationLimits.maxFindings)
     }
 
     /// Returns a Boolean value that indicates whether the command line names association files.
@@ -112,7 +111,7 @@ struct AssociationResult {
             }
         }
         for report in reports {
-            for finding in report.findings.prefix(Self.mostFindings) { print(finding, on: out) }
+            for finding in report.findings.prefix(AssociationLimits.maxFindings) { print(finding, on: out) }
             if Self.omitted(report) > 0 {
                 out.line("... and \(Counts.text(Self.omitted(report), "more warning")) for \(report.system.name)")
             }
@@ -171,7 +170,7 @@ struct AssociationResult {
             json.number("parts", Int64(report.parts))
             json.boolean("proved", report.isProved)
             json.beginArray("findings")
-            for finding in report.findings.prefix(Self.mostFindings) { write(finding, to: &json) }
+            for finding in report.findings.prefix(AssociationLimits.maxFindings) { write(finding, to: &json) }
             json.endArray()
             json.number("omitted", Int64(Self.omitted(report)))
             json.endObject()

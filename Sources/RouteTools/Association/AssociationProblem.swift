@@ -127,7 +127,9 @@ struct LineIndex {
 }
 
 /// The limits on association files, which are read from untrusted places.
-enum AssociationLimits {
+package enum AssociationLimits {
+    /// The maximum number of findings about one system that are printed.
+    package static let maxFindings = 100
     /// The maximum size of a file, in bytes.
     static let maxBytes = 4 << 20
     /// The maximum nesting depth of a file.

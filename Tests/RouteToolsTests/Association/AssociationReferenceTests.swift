@@ -26,7 +26,7 @@ internal import Testing
                 "\(AssociationLimits.maxPaths) values",
                 "\(AssociationLimits.maxPattern) UTF-16 code units", "\(ScalarAutomaton.maxStates) states",
                 "\(PathSearch<ApplePlatform>.maxStates) states", "\(HandingOrigins.maxCount) origins",
-                "\(AssociationJSON.maxProblems) problems",
+                "\(AssociationJSON.maxProblems) problems", "\(AssociationLimits.maxFindings) findings",
             ])
     }
 
