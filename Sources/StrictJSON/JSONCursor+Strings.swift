@@ -26,6 +26,10 @@ extension JSONCursor {
         return try endRun(from: start, at: address, word, PlainText.stops(word), high)
     }
 
+    /// Reads the string at the cursor without being inlined, for callers with a fast path of their own.
+    @inline(never)
+    mutating func anyString() throws(JSONError) -> JSONString { try string() }
+
     /// Ends a plain run that stops within `word`, the word at `address`: at the closing quote, or on the slow path.
     @inlinable
     @inline(__always)
