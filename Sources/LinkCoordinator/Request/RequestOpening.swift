@@ -20,6 +20,11 @@ package struct RequestOpening: BitwiseCopyable {
     package var kind: Kind
     /// The link, or an empty view.
     package var link: ByteView
+    /// A Boolean value that indicates whether all bytes of the link are known to be allowed, as
+    /// `RequestView.isScreened` describes.
+    package var isScreened = false
+    /// The number of readable bytes after the link, regardless of their values.
+    package var bytesAfter = 0
 
     /// Creates an opening.
     package init(_ kind: Kind = .unknown, link: ByteView = .empty) {

@@ -45,7 +45,8 @@ extension Resolver {
             return nil
         }
         requested.link = opening.link
-        return try select(normalize(opening.link))
+        return try select(
+            normalize(opening.link, isScreened: opening.isScreened, bytesAfter: opening.bytesAfter))
     }
 
     /// Adds notes of the request.

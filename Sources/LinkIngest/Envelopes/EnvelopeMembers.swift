@@ -23,12 +23,12 @@ struct EnvelopeMembers: BitwiseCopyable {
     var partitionKey: Int32 = -1
 
     /// Finds the members of an object in one pass.
-    init(of object: Int32, in tape: borrowing JSONTape) {
-        guard tape.kind(of: object) == .object else { return }
-        let end = tape.end(of: object)
+    init(of object: Int32, in nodes: JSONTape.Nodes) {
+        guard nodes.kind(of: object) == .object else { return }
+        let end = nodes.end(of: object)
         var node = object &+ 1
         while node < end {
-            let member = tape.nodes + Int(node)
+            let member = nodes + Int(node)
             if member.pointee.kind != .null { set(member.pointee.name, node) }
             node = member.pointee.end
         }
@@ -87,23 +87,23 @@ struct EnvelopeMembers: BitwiseCopyable {
     }
 
     /// Returns a Boolean value that indicates whether the body is a message of FCM, or one around it.
-    func isFCM(in tape: borrowing JSONTape) -> Bool { tape.isObject(message) || hasContent(in: tape) }
+    func isFCM(in nodes: JSONTape.Nodes) -> Bool { nodes.isObject(message) || hasContent(in: nodes) }
 
     /// Returns a Boolean value that indicates whether there is a member that only messages of FCM have.
-    func hasContent(in tape: borrowing JSONTape) -> Bool {
-        tape.isObject(data) || tape.isObject(notification) || tape.isObject(android)
-            || tape.isObject(apns) || tape.isObject(webpush)
+    func hasContent(in nodes: JSONTape.Nodes) -> Bool {
+        nodes.isObject(data) || nodes.isObject(notification) || nodes.isObject(android)
+            || nodes.isObject(apns) || nodes.isObject(webpush)
     }
 
     /// Returns a Boolean value that indicates whether the body is a declarative message of Web Push.
-    func isWebPush(in tape: borrowing JSONTape) -> Bool {
-        guard webPush >= 0, tape.kind(of: webPush) == .number, tape.isObject(notification) else { return false }
-        return tape.nodes[Int(webPush)].text.equals("8030")
+    func isWebPush(in nodes: JSONTape.Nodes) -> Bool {
+        guard webPush >= 0, nodes.kind(of: webPush) == .number, nodes.isObject(notification) else { return false }
+        return nodes[Int(webPush)].text.equals("8030")
     }
 
     /// Returns a Boolean value that indicates whether the body is an event of CloudEvents.
-    func isCloudEvent(in tape: borrowing JSONTape) -> Bool {
-        tape.isString(specificationVersion) && tape.isString(id) && tape.isString(source) && tape.isString(type)
+    func isCloudEvent(in nodes: JSONTape.Nodes) -> Bool {
+        nodes.isString(specificationVersion) && nodes.isString(id) && nodes.isString(source) && nodes.isString(type)
             && (data >= 0 || encodedData >= 0)
     }
 }

@@ -33,19 +33,18 @@ enum PlatformClass: UInt8 {
     ///
     /// Case is ignored.
     init(_ platform: ByteView) {
-        if Self.isApple(platform) {
-            self = .apple
-        } else if platform.equalsFoldingCase("android") {
-            self = .android
-        } else {
-            self = platform.equalsFoldingCase("web") ? .web : .unknown
-        }
-    }
-
-    private static func isApple(_ platform: ByteView) -> Bool {
-        let names: [StaticString] = ["ios", "ipados", "macos", "tvos", "watchos", "visionos"]
-        for name in names where platform.equalsFoldingCase(name) { return true }
-        return false
+        self =
+            switch platform.count {
+            case 3 where platform.equalsFoldingCase("ios"): .apple
+            case 3 where platform.equalsFoldingCase("web"): .web
+            case 4 where platform.equalsFoldingCase("tvos"): .apple
+            case 5 where platform.equalsFoldingCase("macos"): .apple
+            case 6 where platform.equalsFoldingCase("ipados"): .apple
+            case 7 where platform.equalsFoldingCase("android"): .android
+            case 7 where platform.equalsFoldingCase("watchos"): .apple
+            case 8 where platform.equalsFoldingCase("visionos"): .apple
+            default: .unknown
+            }
     }
 
     /// The surface that devices of the class receive, or none.
@@ -91,9 +90,9 @@ extension VendorReader {
     ///
     /// Returns nil if there is none. Notes the other kinds that the body could be.
     mutating func detectRecord(allowsCloudEvents: Bool, _ type: PayloadType?) -> PushMessage? {
-        var message = PushMessage(members: EnvelopeMembers(of: 0, in: tape))
+        var message = PushMessage(members: EnvelopeMembers(of: 0, in: tape.nodes))
         let members = message.members
-        if !allowsCloudEvents && members.isCloudEvent(in: tape) { return nil }
+        if !allowsCloudEvents && members.isCloudEvent(in: tape.nodes) { return nil }
         let form = loadRecordForm()
         message.recordForm = Int32(truncatingIfNeeded: form)
         var found = kind(members, form: form, allowsCloudEvents: true)
@@ -113,14 +112,14 @@ extension VendorReader {
     /// Notes the kinds that the body at node 0 could be, which is an event.
     mutating func noteEnvelopes(allowsCloudEvents: Bool) {
         let first = noteCount
-        let members = EnvelopeMembers(of: 0, in: tape)
+        let members = EnvelopeMembers(of: 0, in: tape.nodes)
         _ = kind(members, form: loadRecordForm(), isEvent: true, allowsCloudEvents: allowsCloudEvents)
         if noteCount == first, recognized(.devices, from: 0) >= 0 { note(.envelopeAlso, ByteView("vendor_map")) }
     }
 
     /// Returns the first form for records that recognizes the body at node 0, or -1.
     private mutating func loadRecordForm() -> Int {
-        surface.load(0, -1, of: tape)
+        surface.load(0, -1, of: tape.nodes)
         return recognized(.record, from: 0)
     }
 
@@ -137,53 +136,59 @@ extension VendorReader {
             if found == nil && !isEvent { found = kind } else { note(.envelopeAlso, name) }
         }
         if tape.isObject(members.aps) { offer(.apns, ByteView("apns")) }
-        if allowsCloudEvents, members.isCloudEvent(in: tape) { offer(.cloudEvents, ByteView("cloudevents")) }
-        if members.isWebPush(in: tape) { offer(.webPush, ByteView("web_push")) }
+        if allowsCloudEvents, members.isCloudEvent(in: tape.nodes) { offer(.cloudEvents, ByteView("cloudevents")) }
+        if members.isWebPush(in: tape.nodes) { offer(.webPush, ByteView("web_push")) }
         var next = form
         while next >= 0 {
             offer(.record, image.forms[next].record.envelope)
             next = recognized(.record, from: next + 1)
         }
         let isFree = found == nil && !isEvent
-        if members.isFCM(in: tape), isFree || isWholeFCM(members) { offer(.fcm, ByteView("fcm")) }
+        if members.isFCM(in: tape.nodes), isFree || isWholeFCM(members) { offer(.fcm, ByteView("fcm")) }
         return found
     }
 
     /// Returns a Boolean value that indicates whether the body is a message of FCM with content and a target or the
     /// wrapper, so that it is not similar to one by accident.
-    private func isWholeFCM(_ members: EnvelopeMembers) -> Bool {
-        if tape.isObject(members.message) { return EnvelopeMembers(of: members.message, in: tape).hasContent(in: tape) }
+    private mutating func isWholeFCM(_ members: EnvelopeMembers) -> Bool {
+        if tape.isObject(members.message) {
+            return EnvelopeMembers(of: members.message, in: tape.nodes).hasContent(in: tape.nodes)
+        }
         let hasTarget = tape.isString(members.token) || tape.isString(members.topic) || tape.isString(members.condition)
-        return hasTarget && members.hasContent(in: tape)
+        return hasTarget && members.hasContent(in: tape.nodes)
     }
 
     /// Detects the envelope of the body at node 0 that is the payload of an event.
     ///
-    /// Notes the other kinds that the body could be.
-    mutating func detectPayload(_ type: PayloadType?) -> PushMessage {
-        var message = PushMessage(members: EnvelopeMembers(of: 0, in: tape))
-        message.type = type
+    /// Notes the other kinds that the body could be. The message is written in place, so that it is not copied.
+    mutating func detectPayload(_ type: PayloadType?, into message: UnsafeMutablePointer<PushMessage>) {
+        message.initialize(to: PushMessage(members: EnvelopeMembers(of: 0, in: tape.nodes)))
+        message.pointee.type = type
         // A stated kind is not ambiguous, so there are no notes.
         if type == nil {
             let form = loadRecordForm()
-            message.kind = kind(message.members, form: form, allowsCloudEvents: false) ?? .map
-            if message.kind == .record { message.recordForm = Int32(truncatingIfNeeded: form) }
+            message.pointee.kind = kind(message.pointee.members, form: form, allowsCloudEvents: false) ?? .map
+            if message.pointee.kind == .record { message.pointee.recordForm = Int32(truncatingIfNeeded: form) }
         }
-        complete(&message)
-        return message
+        complete(&message.pointee)
     }
 
     /// Applies the kind that the event states, and finds the parts of an FCM message.
     private mutating func complete(_ message: inout PushMessage) {
-        let members = message.members
         if message.kind != .cloudEvents, let type = message.type {
             message.recordForm = -1
-            message.kind = type == .apns ? .apns : members.isFCM(in: tape) ? .fcm : .map
+            message.kind = type == .apns ? .apns : message.members.isFCM(in: tape.nodes) ? .fcm : .map
         }
         guard message.kind == .fcm else { return }
-        let isWrapped = tape.isObject(members.message)
-        message.message = isWrapped ? members.message : 0
-        let parts = isWrapped ? EnvelopeMembers(of: members.message, in: tape) : members
+        guard tape.isObject(message.members.message) else { return setParts(of: &message, message.members) }
+        message.message = message.members.message
+        setParts(of: &message, EnvelopeMembers(of: message.message, in: tape.nodes))
+        message.isDryRun = isTrue("validate_only") || isTrue("validateOnly")
+    }
+
+    /// Sets the parts of an FCM message to those among the members of its object.
+    @inline(__always)
+    private mutating func setParts(of message: inout PushMessage, _ parts: EnvelopeMembers) {
         message.data = tape.isObject(parts.data) ? parts.data : -1
         message.android = tape.isObject(parts.android) ? parts.android : -1
         message.webpush = tape.isObject(parts.webpush) ? parts.webpush : -1
@@ -191,7 +196,6 @@ extension VendorReader {
         message.token = tape.isString(parts.token) ? parts.token : -1
         message.isBroadcast = tape.isString(parts.topic) || tape.isString(parts.condition)
         message.notification = parts.notification
-        message.isDryRun = isWrapped && (isTrue("validate_only") || isTrue("validateOnly"))
     }
 
     /// Returns a Boolean value that indicates whether a member of the body is true.
@@ -201,26 +205,28 @@ extension VendorReader {
     }
 
     /// Returns the message that devices of a class receive.
-    func message(_ push: PushMessage, for platform: PlatformClass, action: ByteView = .empty) -> VendorMessage {
+    mutating func message(
+        _ push: UnsafePointer<PushMessage>, for platform: PlatformClass, action: ByteView = .empty
+    ) -> VendorMessage {
         var message = VendorMessage()
         message.platform = platform.surface
         message.action = action
         message.first = 0
-        switch push.kind {
+        switch push.pointee.kind {
         case .apns: message.surfaces = .apple
-        case .record: message.recordForm = push.recordForm
+        case .record: message.recordForm = push.pointee.recordForm
         case .webPush:
             message.surfaces = .web
-            message.first = tape.object("data", of: push.members.notification)
-            message.ownLink = tape.member(ByteView("navigate"), of: push.members.notification)
+            message.first = tape.object("data", of: push.pointee.members.notification)
+            message.ownLink = tape.member(ByteView("navigate"), of: push.pointee.members.notification)
             // The name in an older draft of the format.
-            message.otherOwnLink = tape.member(ByteView("default_action_url"), of: push.members.notification)
-            message.ownButtons = tape.member(ByteView("actions"), of: push.members.notification)
+            message.otherOwnLink = tape.member(ByteView("default_action_url"), of: push.pointee.members.notification)
+            message.ownButtons = tape.member(ByteView("actions"), of: push.pointee.members.notification)
         case .fcm: setParts(push, platform, &message)
         case .map, .cloudEvents:
             if platform != .unknown {
                 message.surfaces = platform.surface
-            } else if push.type == .fcm {
+            } else if push.pointee.type == .fcm {
                 message.surfaces = .android
             }
         }
@@ -231,28 +237,30 @@ extension VendorReader {
         return message
     }
 
-    private func setParts(_ push: PushMessage, _ platform: PlatformClass, _ message: inout VendorMessage) {
-        message.second = push.data
+    private mutating func setParts(
+        _ push: UnsafePointer<PushMessage>, _ platform: PlatformClass, _ message: inout VendorMessage
+    ) {
+        message.second = push.pointee.data
         message.surfaces = platform == .unknown ? .android : platform.surface
-        message.isDryRun = push.isDryRun
-        message.notifications.0 = push.notification
+        message.isDryRun = push.pointee.isDryRun
+        message.notifications.0 = push.pointee.notification
         switch platform {
         case .unknown:
             message.first = -1
-            message.apple = push.applePayload
-            message.android = tape.object("data", of: push.android)
-            message.web = tape.object("data", of: push.webpush)
+            message.apple = push.pointee.applePayload
+            message.android = tape.object("data", of: push.pointee.android)
+            message.web = tape.object("data", of: push.pointee.webpush)
             message.webLink = webLink("fcm_options", push)
             if message.webLink < 0 { message.webLink = webLink("fcmOptions", push) }
         case .apple:
-            message.first = push.applePayload
-            message.android = push.data
+            message.first = push.pointee.applePayload
+            message.android = push.pointee.data
         case .android:
-            message.first = tape.object("data", of: push.android)
-            message.notifications.1 = tape.object("notification", of: push.android)
+            message.first = tape.object("data", of: push.pointee.android)
+            message.notifications.1 = tape.object("notification", of: push.pointee.android)
         case .web:
-            message.first = tape.object("data", of: push.webpush)
-            message.notifications.1 = tape.object("notification", of: push.webpush)
+            message.first = tape.object("data", of: push.pointee.webpush)
+            message.notifications.1 = tape.object("notification", of: push.pointee.webpush)
             message.ownLink = webLink("fcm_options", push)
             message.otherOwnLink = webLink("fcmOptions", push)
             message.requiresHTTPS = true
@@ -260,8 +268,8 @@ extension VendorReader {
     }
 
     /// Returns the link that an FCM message has for browsers, or -1.
-    private func webLink(_ options: StaticString, _ push: PushMessage) -> Int32 {
-        let options = tape.object(options, of: push.webpush)
+    private mutating func webLink(_ options: StaticString, _ push: UnsafePointer<PushMessage>) -> Int32 {
+        let options = tape.object(options, of: push.pointee.webpush)
         return options >= 0 ? tape.member(ByteView("link"), of: options) : -1
     }
 }

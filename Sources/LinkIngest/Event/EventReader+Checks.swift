@@ -23,22 +23,22 @@ extension EventReader {
         guard let written = context.finish() else {
             return .type("expected at most 4096 bytes in the passthrough members", at: -1)
         }
-        event.context = written
+        eventPointer.pointee.context = written
         return nil
     }
 
     private mutating func completeForm() -> Fault? {
-        event.request.payloadType = .unspecified
+        eventPointer.pointee.request.payloadType = .unspecified
         if state.forms > 1 {
             return Fault(
                 reason: .ambiguousEvent, detail: "expected only one of `link`, `path`, `route`, and `payload`",
                 offset: state.secondForm)
         }
         if state.isPushRecord {
-            event.request.form = .payload
-            event.request.payload = text
+            eventPointer.pointee.request.form = .payload
+            eventPointer.pointee.request.payload = text
             // A member `action` of a push body belongs to the body.
-            event.action = .empty
+            eventPointer.pointee.action = .empty
         } else if state.forms == 0 {
             return Fault(
                 reason: .missingLink, detail: "expected `link`, `path`, `route`, or `payload`, or a push body",
@@ -46,31 +46,31 @@ extension EventReader {
         } else if state.mayBeMessage, let fault = noteEnvelopes() {
             return fault
         }
-        switch event.request.form {
+        switch eventPointer.pointee.request.form {
         case .link: trimLink()
         case .path:
-            event.request.params = .empty
+            eventPointer.pointee.request.params = .empty
             return nil
         case .route:
-            event.request.mode = .unspecified
+            eventPointer.pointee.request.mode = .unspecified
             return nil
         case .payload:
             // The payload was opened when it was read.
             if !state.isPushRecord { messages.detectPayload(state.namedKind) }
-            event.request.payloadType = messages.payloadType(state.namedKind)
+            eventPointer.pointee.request.payloadType = messages.payloadType(state.namedKind)
             if state.headers != nil { applyHeaders() }
         }
-        event.request.mode = .unspecified
-        event.request.params = .empty
+        eventPointer.pointee.request.mode = .unspecified
+        eventPointer.pointee.request.params = .empty
         return nil
     }
 
     /// Removes white space at both ends of the link, and notes that it did.
     private mutating func trimLink() {
-        let link = event.request.text
+        let link = eventPointer.pointee.request.text
         guard WireFormat.hasWhiteSpaceAtEnds(link) else { return }
         let range = WireFormat.trimmed(link, from: 0)
-        event.request.text = link.slice(range.lowerBound, range.upperBound)
+        eventPointer.pointee.request.text = link.slice(range.lowerBound, range.upperBound)
         state.hasTrimmedLink = true
         noteRequest()
     }
@@ -81,13 +81,13 @@ extension EventReader {
             return Fault(reason: .tooManyDevices, detail: "too many devices", offset: state.listOffset)
         }
         if state.hasDevices {
-            event.deviceCount = state.listed
+            eventPointer.pointee.deviceCount = state.listed
             guard state.listed == 0 else { return nil }
             return Fault(
                 reason: .missingDevice, detail: "expected at least one device in `devices`", offset: state.listOffset)
         }
         if state.hasDevice {
-            event.deviceCount = 1
+            eventPointer.pointee.deviceCount = 1
             return nil
         }
         return useKey(key)
@@ -95,8 +95,8 @@ extension EventReader {
 
     /// Uses the key of the record, or else the target of the message, as the only device of the event.
     mutating func useKey(_ key: ByteView?) -> Fault? {
-        device.clear()
-        event.deviceCount = 1
+        devicePointer.pointee.clear()
+        eventPointer.pointee.deviceCount = 1
         guard let key else {
             let fault = useTarget()
             return fault != nil && usePartitionKey() ? nil : fault
@@ -105,8 +105,8 @@ extension EventReader {
             return Fault(
                 reason: .badDevice, detail: "expected a device, or a key of 1 to 256 bytes of UTF-8", offset: -1)
         }
-        device.id = key
-        device.isPlain = WireFormat.isPlain(key)
+        devicePointer.pointee.id = key
+        devicePointer.pointee.isPlain = WireFormat.isPlain(key)
         return nil
     }
 
@@ -114,14 +114,14 @@ extension EventReader {
     private mutating func usePartitionKey() -> Bool {
         let key = cloudEvent.partitionKey
         guard !key.isEmpty, key.count <= IngestLimits.deviceIDBytes, key.firstIllFormedUTF8 == nil else { return false }
-        device.id = key
+        devicePointer.pointee.id = key
         // The key can be in memory of the reader.
-        device.isPlain = false
+        devicePointer.pointee.isPlain = false
         return true
     }
 
     private mutating func useTarget() -> Fault? {
-        if case .payload = event.request.form, let target = messages.target() {
+        if case .payload = eventPointer.pointee.request.form, let target = messages.target() {
             switch target {
             case .token(let token):
                 if token.isEmpty || token.count > IngestLimits.deviceIDBytes {
@@ -145,16 +145,16 @@ extension EventReader {
 
     /// Sets the id of the only device to a text of the message.
     private mutating func setDevice(_ id: ByteView) {
-        device.id = id
-        device.isPlain = isInRecord(id) && WireFormat.isPlain(id)
+        devicePointer.pointee.id = id
+        devicePointer.pointee.isPlain = isInRecord(id) && WireFormat.isPlain(id)
         setPlatform()
     }
 
     /// Sets the platform of the device to the one that the record states.
     private mutating func setPlatform() {
         guard !messages.platform.isEmpty, messages.recordForm != nil else { return }
-        device.facts.platform = messages.platform
-        device.facts.setKnown(.platform)
+        devicePointer.pointee.facts.platform = messages.platform
+        devicePointer.pointee.facts.setKnown(.platform)
     }
 
     /// Returns a Boolean value that indicates whether a view is a part of the record, and not of the reader's memory.
@@ -167,11 +167,11 @@ extension EventReader {
     /// Completes an event or a request that is a whole record and has a form of its own in the vendor table.
     private mutating func completeRecord(_ form: Int32, _ key: ByteView?) -> Fault? {
         state.forgetDevices()
-        device.clear()
+        devicePointer.pointee.clear()
         let id = messages.vendors.eventID(of: form)
-        event.id = id
-        event.idIsPlain = false
-        event.action = messages.vendors.action(of: form)
+        eventPointer.pointee.id = id
+        eventPointer.pointee.idIsPlain = false
+        eventPointer.pointee.action = messages.vendors.action(of: form)
         messages.setPlatform(messages.vendors.platform(of: form))
         let list = messages.vendors.devices(of: form)
         if messages.vendors.isCut(list, of: form) { return Self.cutList }
@@ -181,7 +181,7 @@ extension EventReader {
             setPlatform()
             return nil
         }
-        event.deviceCount = 1
+        eventPointer.pointee.deviceCount = 1
         let target = messages.vendors.deviceID(of: form)
         if !target.isEmpty {
             setDevice(target)
@@ -221,7 +221,7 @@ extension EventReader {
         if state.skipped > 0 {
             return Fault(reason: .tooManyDevices, detail: "too many devices", offset: offset(of: list))
         }
-        event.deviceCount = state.listedIDs
+        eventPointer.pointee.deviceCount = state.listedIDs
         if state.listedIDs > 0 { return nil }
         return Fault(
             reason: .missingDevice, detail: "expected at least one device in the list", offset: offset(of: list))
@@ -235,7 +235,7 @@ extension EventReader {
 
     /// Selects a device of which only the id is known.
     mutating func selectID(_ index: Int) {
-        device.clear()
+        devicePointer.pointee.clear()
         setDevice(deviceTexts.prefix(state.listedIDs)[index])
     }
 }

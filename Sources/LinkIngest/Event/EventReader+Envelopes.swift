@@ -13,10 +13,10 @@ extension EventReader {
         guard state.forms == 0 || mayBeAnswer else { return accept(complete(key)) }
         if !state.isListed, let fault = open(text) { return accept(fault) }
         let isDetected = messages.detectRecord(allowsCloudEvents: !cloudEvent.isPresent, state.namedKind)
-        if state.forms > 0 && messages.push?.kind != .record {
+        if state.forms > 0 && messages.push?.pointee.kind != .record {
             messages.clear()
         } else if isDetected {
-            if messages.push?.kind == .cloudEvents {
+            if messages.push?.pointee.kind == .cloudEvents {
                 messages.clearData()
                 return readStructured(key)
             }
@@ -31,7 +31,7 @@ extension EventReader {
     /// An answer of Branch's API contains the link that was clicked, and the data of this link.
     private var mayBeAnswer: Bool {
         mutating get {
-            guard case .link = event.request.form else { return false }
+            guard case .link = eventPointer.pointee.request.form else { return false }
             return state.mayBeAnswer
         }
     }
@@ -56,9 +56,9 @@ extension EventReader {
     @inline(never)
     mutating func noteEnvelopes() -> Fault? {
         messages.noteEnvelopes(of: text, allowsCloudEvents: !cloudEvent.isPresent)
-        if case .payload = event.request.form {
+        if case .payload = eventPointer.pointee.request.form {
             do throws(JSONError) {
-                try messages.reopen(event.request.payload)
+                try messages.reopen(eventPointer.pointee.request.payload)
             } catch {
                 return Self.unreadable
             }
@@ -72,7 +72,8 @@ extension EventReader {
     mutating func selectMessage() {
         messages.select(
             devicePointer.pointee.facts.platform, action: eventPointer.pointee.action,
-            context: eventPointer.pointee.context, into: &eventPointer.pointee.request, &devicePointer.pointee)
+            context: eventPointer.pointee.context, of: text, into: &eventPointer.pointee.request,
+            &devicePointer.pointee)
     }
 
     // MARK: Links
@@ -124,17 +125,17 @@ extension EventReader {
     /// Adds the note that the record has some of the headers of CloudEvents only.
     private mutating func noteIncomplete() {
         markOther()
-        if case .payload = event.request.form { return }
+        if case .payload = eventPointer.pointee.request.form { return }
         noteRequest()
     }
 
     /// Adds the notes about a request other than a payload.
     mutating func noteRequest() {
         let isTrimmed = state.hasTrimmedLink
-        event.request.notes =
+        eventPointer.pointee.request.notes =
             state.mayBeMessage
             ? messages.eventNotes(isLinkTrimmed: isTrimmed) : messages.requestNotes(isLinkTrimmed: isTrimmed)
-        event.request.earlyNotes = event.request.notes.count
+        eventPointer.pointee.request.earlyNotes = eventPointer.pointee.request.notes.count
     }
 
     private mutating func readBinary(_ value: ByteView, _ key: ByteView?, _ headers: EnvelopeHeaders) -> Bool {
@@ -173,7 +174,7 @@ extension EventReader {
     ///
     /// The specification is CloudEvents 1.0, "JSON Event Format", section 3.
     mutating func readStructured(_ key: ByteView?) -> Bool {
-        let members = EnvelopeMembers(of: 0, in: messages.vendors.tape)
+        let members = EnvelopeMembers(of: 0, in: messages.vendors.tape.nodes)
         if let fault = checkAttributes(members) { return accept(fault) }
         cloudEvent.isPresent = true
         cloudEvent.isStructured = true
@@ -276,10 +277,10 @@ extension EventReader {
         markOther()
         guard isRead else { return false }
         let id = cloudEvent.id
-        let isFree = event.id.isEmpty || state.hasHeaderID
+        let isFree = eventPointer.pointee.id.isEmpty || state.hasHeaderID
         if isFree, (1...IngestLimits.eventIDBytes).contains(id.count), id.firstIllFormedUTF8 == nil {
-            event.id = id
-            event.idIsPlain = false
+            eventPointer.pointee.id = id
+            eventPointer.pointee.idIsPlain = false
         }
         return true
     }

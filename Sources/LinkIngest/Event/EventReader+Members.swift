@@ -135,11 +135,11 @@ extension EventReader {
         case .devices: try readDevices(first, at: start)
         case .application:
             guard let text = try readText("expected `application` to be a string", first, at: start) else { return }
-            event.application = cursor.unescaped(text)
-            event.hasApplication = true
+            eventPointer.pointee.application = cursor.unescaped(text)
+            eventPointer.pointee.hasApplication = true
         case .action:
             guard let text = try readText("expected `action` to be a string", first, at: start) else { return }
-            event.action = cursor.unescaped(text)
+            eventPointer.pointee.action = cursor.unescaped(text)
         case .mode: try readMode(first, at: start)
         case .params: try readParams(first, at: start)
         case .payloadType: try readPayloadType(first, at: start)
@@ -147,8 +147,8 @@ extension EventReader {
         case .expires:
             let expected: StaticString = "expected `expires` to be a string with an RFC 3339 time"
             guard let text = try readText(expected, first, at: start) else { return }
-            event.expires = Timestamp.milliseconds(cursor.unescaped(text))
-            if event.expires == nil { state.record(.type(expected, at: start)) }
+            eventPointer.pointee.expires = Timestamp.milliseconds(cursor.unescaped(text))
+            if eventPointer.pointee.expires == nil { state.record(.type(expected, at: start)) }
         }
     }
 
@@ -167,7 +167,7 @@ extension EventReader {
     private mutating func readID(_ first: UInt8, at start: Int) throws(JSONError) {
         let expected: StaticString = "expected `id` to be a string of 1 to 128 bytes"
         guard let text = try readText(expected, first, at: start) else { return }
-        event.id = cursor.unescaped(text)
+        eventPointer.pointee.id = cursor.unescaped(text)
         checkID(isPlain: !text.hasEscape, at: start)
     }
 
@@ -181,7 +181,7 @@ extension EventReader {
 
     @inline(never)
     private mutating func refuseID(at start: Int) {
-        event.id = .empty
+        eventPointer.pointee.id = .empty
         state.record(.type("expected `id` to be a string of 1 to 128 bytes", at: start))
     }
 
@@ -190,13 +190,13 @@ extension EventReader {
     ) throws(JSONError) {
         guard let text = try readText(expected, first, at: start) else { return }
         state.countForm(at: start)
-        event.request.form = form
-        event.request.text = cursor.unescaped(text)
-        event.request.isPlain = !text.hasEscape
-        event.request.isScreened = false
-        event.request.bytesAfter = text.hasEscape ? 0 : self.text.end - text.raw.end
+        eventPointer.pointee.request.form = form
+        eventPointer.pointee.request.text = cursor.unescaped(text)
+        eventPointer.pointee.request.isPlain = !text.hasEscape
+        eventPointer.pointee.request.isScreened = false
+        eventPointer.pointee.request.bytesAfter = text.hasEscape ? 0 : self.text.end - text.raw.end
         // The white space is removed when the event is complete.
-        if form == .link, WireFormat.hasWhiteSpaceAtEnds(event.request.text) { state.hasOther = true }
+        if form == .link, WireFormat.hasWhiteSpaceAtEnds(eventPointer.pointee.request.text) { state.hasOther = true }
     }
 
     private mutating func readPayload(_ first: UInt8, at start: Int) throws(JSONError) {
@@ -205,10 +205,10 @@ extension EventReader {
             return state.record(.type("expected `payload` to be an object", at: start))
         }
         state.countForm(at: start)
-        event.request.form = .payload
+        eventPointer.pointee.request.form = .payload
         cursor.depthLimit = limits.depth + 1
         defer { cursor.depthLimit = limits.depth }
-        event.request.payload = try messages.open(at: &cursor)
+        eventPointer.pointee.request.payload = try messages.open(at: &cursor)
     }
 
     private mutating func readPayloadType(_ first: UInt8, at start: Int) throws(JSONError) {
@@ -232,11 +232,11 @@ extension EventReader {
         guard let text = try readText(expected, first, at: start) else { return }
         let name = cursor.unescaped(text)
         if name.equals("replace") {
-            event.request.mode = .replace
+            eventPointer.pointee.request.mode = .replace
         } else if name.equals("append") {
-            event.request.mode = .append
+            eventPointer.pointee.request.mode = .append
         } else if name.equals("reuse") {
-            event.request.mode = .reuse
+            eventPointer.pointee.request.mode = .reuse
         } else {
             state.record(.type(expected, at: start))
         }
@@ -264,7 +264,7 @@ extension EventReader {
                 state.record(.type("expected a string, a number, a Boolean, or a list of these", at: offset))
             }
         }
-        event.request.params = text.slice(start, cursor.offset)
+        eventPointer.pointee.request.params = text.slice(start, cursor.offset)
     }
 
     private mutating func readParamList() throws(JSONError) {
@@ -318,14 +318,16 @@ extension EventReader {
     }
 
     private mutating func checkDeviceID() {
-        if devicePointer.pointer(to: \.id).unsafelyUnwrapped.pointee.isEmpty { checkID(of: device) }
+        if devicePointer.pointee.id.isEmpty { refuseDevice() }
     }
 
-    private mutating func checkID(of device: EventDevice) {
-        guard device.id.isEmpty, state.deviceFault == nil else { return }
+    @inline(never)
+    private mutating func refuseDevice() {
+        guard state.deviceFault == nil else { return }
+        let device = devicePointer
         state.hasOther = true
         state.deviceFault = Fault(
             reason: .badDevice, detail: "expected the device's `id` to be a string of 1 to 256 bytes",
-            offset: device.idOffset < 0 ? device.offset : device.idOffset)
+            offset: device.pointee.idOffset < 0 ? device.pointee.offset : device.pointee.idOffset)
     }
 }

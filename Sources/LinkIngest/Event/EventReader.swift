@@ -84,18 +84,6 @@ package struct EventReader: ~Copyable {
         devicePointer.deallocate()
     }
 
-    /// The event that was read last.
-    var event: IngestedEvent {
-        mutating _read { yield eventPointer.pointee }
-        _modify { yield &eventPointer.pointee }
-    }
-
-    /// The device that was read or selected last.
-    var device: EventDevice {
-        mutating _read { yield devicePointer.pointee }
-        _modify { yield &devicePointer.pointee }
-    }
-
     /// The result of reading a record.
     package enum Outcome {
         /// An event. `device(at:)` returns its devices.
@@ -110,7 +98,7 @@ package struct EventReader: ~Copyable {
     ///   - value: The value of the record.
     ///   - key: The key of the record, which is the id of the device if the event has none.
     package mutating func read(value: ByteView, key: ByteView?) -> Outcome {
-        readInPlace(value: value, key: key) ? .event(event) : .failure(failure)
+        readInPlace(value: value, key: key) ? .event(eventPointer.pointee) : .failure(failure)
     }
 
     /// Reads a record as `read` does, and returns a Boolean value that indicates whether it is an event.
@@ -241,12 +229,12 @@ package struct EventReader: ~Copyable {
                 : IngestFailure(.notUTF8, "expected UTF-8 with a JSON object or a link")
             return false
         }
-        event.isUsual = false
-        event.request.form = .link
-        event.request.text = text
-        event.request.isPlain = WireFormat.isPlain(text)
-        event.request.isScreened = false
-        event.request.bytesAfter = 0
+        eventPointer.pointee.isUsual = false
+        eventPointer.pointee.request.form = .link
+        eventPointer.pointee.request.text = text
+        eventPointer.pointee.request.isPlain = WireFormat.isPlain(text)
+        eventPointer.pointee.request.isScreened = false
+        eventPointer.pointee.request.bytesAfter = 0
         return accept(useKey(key))
     }
 
@@ -283,7 +271,7 @@ package struct EventReader: ~Copyable {
     mutating func fail(_ failure: IngestFailure) {
         self.failure = failure
         if cloudEvent.isPresent { locateFailure() }
-        self.failure.event = event.id.isEmpty ? nil : event.id.array
+        self.failure.event = eventPointer.pointee.id.isEmpty ? nil : eventPointer.pointee.id.array
     }
 
     /// Moves the location of a failure from the data of CloudEvents to the record.
@@ -304,7 +292,7 @@ package struct EventReader: ~Copyable {
     /// - Throws: `IngestFailure` with the reason `internal` if the device cannot be read a second time.
     package mutating func device(at index: Int) throws(IngestFailure) -> EventDevice {
         guard selectDevice(at: index) else { throw failure }
-        return device
+        return devicePointer.pointee
     }
 
     /// Reads a device of the event into `devicePointer`, and sets the roots of the request to those of the device.
@@ -322,8 +310,8 @@ package struct EventReader: ~Copyable {
     private mutating func selectOther(at index: Int) -> Bool {
         if state.listed > 0 && !readListed(index) { return false }
         if state.listedIDs > 0 { selectID(index) }
-        if cloudEvent.isDecoded { device.isPlain = false }
-        switch event.request.form {
+        if cloudEvent.isDecoded { devicePointer.pointee.isPlain = false }
+        switch eventPointer.pointee.request.form {
         case .payload: selectMessage()
         case .link: if unwrapsLinks { selectLink() }
         case .path, .route: break
@@ -342,12 +330,12 @@ package struct EventReader: ~Copyable {
         } catch {
             return failSecondRead()
         }
-        return device.id.isEmpty ? failSecondRead() : true
+        return devicePointer.pointee.id.isEmpty ? failSecondRead() : true
     }
 
     @inline(never)
     private mutating func failSecondRead() -> Bool {
-        device.clear()
+        devicePointer.pointee.clear()
         fail(
             IngestFailure(
                 .internalError, "a valid device cannot be read a second time: report this bug with the record"))

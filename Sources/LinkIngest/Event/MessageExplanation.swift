@@ -59,7 +59,7 @@ extension MessageReader {
         guard let push, isRead(PlatformClass(platform)) else { return nil }
         // The nodes of the first reading are gone if a device of another class was read after it.
         let reading = vendors.read(message(push, PlatformClass(platform), action))
-        var result = MessageExplanation(envelope: envelope(of: push))
+        var result = MessageExplanation(envelope: envelope(of: push.pointee))
         result.recordNotes = (0..<recordNotes).map { vendors.notes[$0].string }
         for index in reading.firstNote..<reading.firstNote + reading.allNotes {
             if vendors.notes[index].code == .vendorAlso { result.others.append(vendors.notes[index].text.string) }
@@ -71,7 +71,7 @@ extension MessageReader {
         }
         if !reading.message.isEmpty { result.message = reading.message.string }
         if !reading.campaign.isEmpty { result.campaign = reading.campaign.string }
-        result.isButton = reading.tapped.kind != .undecided && !push.isDryRun
+        result.isButton = reading.tapped.kind != .undecided && !push.pointee.isDryRun
         let outcome = result.isButton ? reading.tapped : reading.body
         switch outcome.kind {
         case .link:
@@ -84,7 +84,7 @@ extension MessageReader {
     }
 
     /// The kind of the message's envelope, or `native` if there is no message.
-    var envelope: String { push.map { envelope(of: $0) } ?? "native" }
+    var envelope: String { push.map { envelope(of: $0.pointee) } ?? "native" }
 
     private func envelope(of push: PushMessage) -> String {
         switch push.kind {
@@ -101,7 +101,7 @@ extension MessageReader {
 extension VendorReader {
     /// Returns the conditions of the first list of marks that holds for a form.
     fileprivate mutating func marks(of form: Int, _ message: VendorMessage) -> [String] {
-        surface.load(message.first, message.second, of: tape)
+        surface.load(message.first, message.second, of: tape.nodes)
         guard let source = table?.form(at: form) else { return [] }
         for (index, list) in source.marks.enumerated() where holdsAll(image.forms[form].marks[index]) {
             return list.map(\.text)

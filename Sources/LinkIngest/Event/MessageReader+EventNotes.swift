@@ -5,7 +5,7 @@ internal import StrictJSON
 // The notes about events that are no messages, or that could be other envelopes besides.
 extension MessageReader {
     /// Returns the notes about a request other than a message.
-    func requestNotes(isLinkTrimmed: Bool) -> UnsafeBufferPointer<RequestNote> {
+    mutating func requestNotes(isLinkTrimmed: Bool) -> UnsafeBufferPointer<RequestNote> {
         let first = isIncomplete ? 0 : 1
         return UnsafeBufferPointer(start: fixedNotes + first, count: (isLinkTrimmed ? 2 : 1) - first)
     }

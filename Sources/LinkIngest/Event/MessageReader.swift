@@ -5,8 +5,10 @@ internal import StrictJSON
 /// A reader of the push message of a record, for each class of devices once.
 struct MessageReader: ~Copyable {
     var vendors: VendorReader
-    /// The message, or nil if the record has none.
-    private(set) var push: PushMessage?
+    /// The memory of the message, which is read in place.
+    private let pushMemory: UnsafeMutablePointer<PushMessage>
+    /// A Boolean value that indicates whether the record has a message.
+    private var hasMessage = false
     /// The platform that the record itself states, or an empty view.
     private(set) var platform = ByteView.empty
     /// The readings by class, and the classes that were read, as bits.
@@ -28,6 +30,9 @@ struct MessageReader: ~Copyable {
     /// The notes about an event that could be another envelope.
     var envelopeNotes = RequestNotes()
     private var contexts = OutputArena(chunkBytes: 4096)
+    /// The beginning of `push` for each vendor of the table.
+    private let vendorMembers: UnsafeMutablePointer<ByteView>
+    private var vendorTexts = OutputArena(chunkBytes: 4096)
     /// The members of the reader's memory that are the data of CloudEvents.
     private var texts = OutputArena(chunkBytes: 4096)
 
@@ -44,6 +49,14 @@ struct MessageReader: ~Copyable {
     init(_ table: VendorTable?, _ platforms: LinkPlatforms?, limits: IngestLimits) {
         links = LinkUnwrapper(platforms)
         vendors = VendorReader(table, depth: limits.depth)
+        pushMemory = .allocate(capacity: 1)
+        vendorMembers = .allocate(capacity: max(vendors.image.vendors.count, 1))
+        for (number, vendor) in vendors.image.vendors.enumerated() {
+            vendorTexts.begin()
+            vendorTexts.append("\"push\":{\"vendor\":")
+            vendorTexts.appendString(vendor)
+            (vendorMembers + number).initialize(to: vendorTexts.finish())
+        }
         readings = .allocate(capacity: PlatformClass.count)
         readings.initialize(repeating: Reading(), count: PlatformClass.count)
         roots = .allocate(capacity: 2)
@@ -56,6 +69,8 @@ struct MessageReader: ~Copyable {
     }
 
     deinit {
+        pushMemory.deallocate()
+        vendorMembers.deallocate()
         fixedNotes.deallocate()
         readings.deallocate()
         roots.deallocate()
@@ -64,7 +79,7 @@ struct MessageReader: ~Copyable {
     /// Removes the message of the last record.
     mutating func clear() {
         vendors.clear()
-        push = nil
+        hasMessage = false
         platform = .empty
         known = 0
         notes.removeAll()
@@ -75,36 +90,14 @@ struct MessageReader: ~Copyable {
         if isIncomplete { vendors.note(.cloudEventsIncomplete) }
     }
 
+    /// The message, or nil if the record has none.
+    @inline(__always)
+    var push: UnsafePointer<PushMessage>? { hasMessage ? UnsafePointer(pushMemory) : nil }
+
     /// The form of an event or a request that has one of its own, or nil.
     var recordForm: Int32? {
-        guard let push, push.kind == .record else { return nil }
-        return push.recordForm
-    }
-
-    /// The target of a message.
-    enum Target {
-        /// The device with a token.
-        case token(ByteView)
-        /// All devices that follow a topic, or for which a condition holds.
-        case broadcast
-    }
-
-    /// Returns the target of an FCM message, or nil if there is none.
-    mutating func target() -> Target? {
-        guard let push, push.kind == .fcm else { return nil }
-        if push.token >= 0 { return .token(vendors.tape.text(of: push.token)) }
-        return push.isBroadcast ? .broadcast : nil
-    }
-
-    /// Returns the kind that an event states for its payload if the payload would be detected as another one.
-    func payloadType(_ stated: PayloadType?) -> RequestView.PayloadType {
-        guard let stated, let push else { return .unspecified }
-        let isAPNs = vendors.tape.isObject(push.members.aps)
-        let isFCM = !isAPNs && push.members.isFCM(in: vendors.tape)
-        switch stated {
-        case .apns: return isAPNs ? .unspecified : .apns
-        case .fcm: return isFCM ? .unspecified : .fcm
-        }
+        guard let push, push.pointee.kind == .record else { return nil }
+        return push.pointee.recordForm
     }
 
     /// Opens the text of a message, which was validated strictly.
@@ -139,15 +132,21 @@ struct MessageReader: ~Copyable {
     ///
     /// Returns false if there is none.
     mutating func detectRecord(allowsCloudEvents: Bool, _ type: PayloadType?) -> Bool {
-        push = vendors.detectRecord(allowsCloudEvents: allowsCloudEvents, type)
+        if let found = vendors.detectRecord(allowsCloudEvents: allowsCloudEvents, type) {
+            pushMemory.initialize(to: found)
+            hasMessage = true
+        } else {
+            hasMessage = false
+        }
         vendors.tape.mark()
         recordNotes = vendors.noteCount
-        return push != nil
+        return hasMessage
     }
 
     /// Detects the envelope of the open text, which is the payload of an event.
     mutating func detectPayload(_ type: PayloadType?) {
-        push = vendors.detectPayload(type)
+        vendors.detectPayload(type, into: pushMemory)
+        hasMessage = true
         vendors.tape.mark()
         recordNotes = vendors.noteCount
     }
@@ -156,16 +155,18 @@ struct MessageReader: ~Copyable {
     mutating func setPlatform(_ platform: ByteView) { self.platform = platform }
 
     /// Sets what a payload opens for the devices of a platform, and the roots in which pointers are looked up.
+    ///
+    /// - Parameter text: The JSON text of the record.
     mutating func select(
-        _ devicePlatform: ByteView, action: ByteView, context: ByteView, into request: inout RequestView,
-        _ device: inout EventDevice
+        _ devicePlatform: ByteView, action: ByteView, context: ByteView, of text: ByteView,
+        into request: inout RequestView, _ device: inout EventDevice
     ) {
         guard let push else { return }
         let platform = PlatformClass(devicePlatform)
         let place = Int(platform.rawValue)
         if known & 1 << platform.rawValue == 0 {
             known |= 1 << platform.rawValue
-            readings[place] = read(push, platform, action, context)
+            readings[place] = read(push, platform, action, context, text)
         }
         let found = readings + place
         setRoots(of: push, platform, in: &request)
@@ -180,24 +181,27 @@ struct MessageReader: ~Copyable {
     }
 
     private mutating func read(
-        _ push: PushMessage, _ platform: PlatformClass, _ action: ByteView, _ context: ByteView
+        _ push: UnsafePointer<PushMessage>, _ platform: PlatformClass, _ action: ByteView, _ context: ByteView,
+        _ text: ByteView
     ) -> Reading {
         var result = Reading()
         let reading = vendors.read(message(push, platform, action))
         result.firstNote = notes.count
         append(0..<recordNotes)
         append(reading.firstNote..<reading.firstNote + reading.earlyNotes)
-        result.tapped = open(reading.tapped, platform)
+        result.tapped = open(reading.tapped, platform, text)
         result.earlyNotes = notes.count - result.firstNote
         append(reading.firstNote + reading.earlyNotes..<reading.firstNote + reading.allNotes)
-        result.body = open(reading.body, platform)
+        result.body = open(reading.body, platform, text)
         result.noteCount = notes.count - result.firstNote
         if reading.vendor >= 0 { result.context = pushContext(reading, context) }
         return result
     }
 
     /// Returns the message that devices of a class receive.
-    func message(_ push: PushMessage, _ platform: PlatformClass, _ action: ByteView) -> VendorMessage {
+    mutating func message(
+        _ push: UnsafePointer<PushMessage>, _ platform: PlatformClass, _ action: ByteView
+    ) -> VendorMessage {
         var message = vendors.message(push, for: platform, action: action)
         message.isBackground = isBackground
         return message
@@ -221,12 +225,21 @@ struct MessageReader: ~Copyable {
     }
 
     /// Returns what a message or a button opens.
-    private mutating func open(_ outcome: VendorOutcome, _ platform: PlatformClass) -> RequestOpening {
+    private mutating func open(
+        _ outcome: VendorOutcome, _ platform: PlatformClass, _ text: ByteView
+    ) -> RequestOpening {
         switch outcome.kind {
-        case .undecided: RequestOpening()
-        case .link: links.open(outcome.link, for: platform, &notes)
-        case .noLink: RequestOpening(.noLink)
-        case .opensApp: RequestOpening(.opensApp)
+        case .undecided: return RequestOpening()
+        case .link:
+            var opening = links.open(outcome.link, for: platform, &notes)
+            if opening.link.start >= text.start && opening.link.end <= text.end {
+                // The link is a part of the record, so that it can be split in place.
+                opening.bytesAfter = text.end - opening.link.end
+                opening.isScreened = vendors.tape.nodes[Int(outcome.node)].isPlain
+            }
+            return opening
+        case .noLink: return RequestOpening(.noLink)
+        case .opensApp: return RequestOpening(.opensApp)
         }
     }
 
@@ -237,8 +250,7 @@ struct MessageReader: ~Copyable {
             contexts.append(passed)
             contexts.append(byte: UInt8(ascii: ","))
         }
-        contexts.append("\"push\":{\"vendor\":")
-        contexts.appendString(vendors.image.vendors[Int(reading.vendor)])
+        contexts.append(vendorMembers[Int(reading.vendor)])
         if !reading.message.isEmpty {
             contexts.append(",\"message\":")
             contexts.appendString(reading.message)
@@ -256,20 +268,21 @@ struct MessageReader: ~Copyable {
     /// FCM merges `apns.payload`, `android`, or `webpush` into the message, depending on the platform of the device. If
     /// the platform is unknown, the only root is the message.
     private mutating func setRoots(
-        of push: PushMessage, _ platform: PlatformClass, in request: inout RequestView
+        of push: UnsafePointer<PushMessage>, _ platform: PlatformClass, in request: inout RequestView
     ) {
         var part: Int32 = -1
-        if push.kind == .fcm {
+        let whole = push.pointee.message
+        if push.pointee.kind == .fcm {
             switch platform {
             case .unknown: break
-            case .apple: part = push.applePayload
-            case .android: part = push.android
-            case .web: part = push.webpush
+            case .apple: part = push.pointee.applePayload
+            case .android: part = push.pointee.android
+            case .web: part = push.pointee.webpush
             }
         }
-        request.rootNodes = part >= 0 ? (part, push.message) : (push.message, -1)
+        request.rootNodes = part >= 0 ? (part, whole) : (whole, -1)
         roots[0] = vendors.tape.nodes[Int(request.rootNodes.0)].text
-        if part >= 0 { roots[1] = vendors.tape.nodes[Int(push.message)].text }
+        if part >= 0 { roots[1] = vendors.tape.nodes[Int(whole)].text }
         request.roots = UnsafeBufferPointer(start: roots, count: part >= 0 ? 2 : 1)
         // Values beyond the limit of the list are found in the text.
         request.payloadNodes = vendors.tape.isCut ? nil : UnsafePointer(vendors.tape.nodes)

@@ -132,17 +132,17 @@ extension EventReader {
 
     /// Applies the headers to an event whose payload is a body of APNs.
     mutating func applyHeaders() {
-        guard let headers = state.headers, messages.push?.kind == .apns else { return }
-        if !event.hasApplication, !headers.application.isEmpty {
-            event.application = headers.application
-            event.hasApplication = true
+        guard let headers = state.headers, messages.push?.pointee.kind == .apns else { return }
+        if !eventPointer.pointee.hasApplication, !headers.application.isEmpty {
+            eventPointer.pointee.application = headers.application
+            eventPointer.pointee.hasApplication = true
         }
-        if event.id.isEmpty, !headers.id.isEmpty {
-            event.id = headers.id
-            event.idIsPlain = false
+        if eventPointer.pointee.id.isEmpty, !headers.id.isEmpty {
+            eventPointer.pointee.id = headers.id
+            eventPointer.pointee.idIsPlain = false
             state.hasHeaderID = true
         }
-        if event.expires == nil { event.expires = headers.expires }
+        if eventPointer.pointee.expires == nil { eventPointer.pointee.expires = headers.expires }
         messages.isBackground = headers.isBackground
         for name in PushHeaders.Name.allCases where headers.isUnreadable(name) { messages.noteHeader(name) }
     }

@@ -27,10 +27,11 @@ struct VendorCompiler {
         var image = VendorImage()
         image.vendors = store(vendors.map { text($0.id) })
         image.forms = store(forms)
+        image.embeddings = store(forms.indices.filter { !forms[$0].embedded.isEmpty }.map { Int32($0) })
         image.names = names()
         image.slots = slotNames.count
         image.prefixes = store(prefixTexts)
-        image.prefixBytes = image.prefixes.reduce(0) { $0 | 1 << UInt64($1.isEmpty ? 0 : $1[0] & 63) }
+        image.prefixBytes = image.prefixes.reduce(0) { $0 | VendorImage.prefixBit($1) }
         image.words = (forms.count + 63) / 64
         var sets: [UInt64] = []
         for slot in slotNames.indices { sets += set(formsOfSlots[Int32(slot)] ?? [], words: image.words) }

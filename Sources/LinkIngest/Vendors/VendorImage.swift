@@ -7,13 +7,15 @@ internal import StrictJSON
 struct VendorImage: BitwiseCopyable {
     var vendors = UnsafeBufferPointer<ByteView>(start: nil, count: 0)
     var forms = UnsafeBufferPointer<FormImage>(start: nil, count: 0)
+    /// The forms with strings that contain JSON.
+    var embeddings = UnsafeBufferPointer<Int32>(start: nil, count: 0)
     /// A hash table of the names at the top level that any pointer begins with.
     var names = UnsafeBufferPointer<NameImage>(start: nil, count: 0)
     /// The number of these names.
     var slots = 0
     /// The beginnings of names.
     var prefixes = UnsafeBufferPointer<ByteView>(start: nil, count: 0)
-    /// The first bytes of these beginnings, modulo 64, as bits.
+    /// A filter of these beginnings: a name whose bit is not set has none of them.
     var prefixBytes: UInt64 = 0
     /// The number of words in a set of forms.
     var words = 0
@@ -21,6 +23,12 @@ struct VendorImage: BitwiseCopyable {
     var candidates = UnsafeBufferPointer<UInt64>(start: nil, count: 0)
     /// The forms that are always tried.
     var always = UnsafeBufferPointer<UInt64>(start: nil, count: 0)
+
+    /// Returns the bit of the first two bytes of a name in `prefixBytes`, or all bits for a shorter text.
+    @inline(__always)
+    static func prefixBit(_ name: ByteView) -> UInt64 {
+        name.count < 2 ? .max : 1 &<< UInt64((name.start[0] &* 7 &+ name.start[1]) & 63)
+    }
 }
 
 /// An entry of the hash table of names.

@@ -82,7 +82,7 @@ extension VendorReader {
 
     private mutating func noteLink(in object: Int32, _ surfaces: VendorSurfaces) {
         guard object >= 0 else { return }
-        surface.load(object, -1, of: tape)
+        surface.load(object, -1, of: tape.nodes)
         let number = recognized(surfaces, from: 0)
         guard number >= 0 else { return }
         let form = form(Int32(truncatingIfNeeded: number))

@@ -49,7 +49,7 @@ extension VendorReader {
         tape.forgetContents()
         namedButton = -1
         notifications = message.notifications
-        surface.load(message.first, message.second, of: tape)
+        surface.load(message.first, message.second, of: tape.nodes)
         var reading = VendorReading()
         reading.firstNote = noteCount
         var isCutNoted = false
@@ -142,23 +142,24 @@ extension VendorReader {
             noteInvalidText(form(reading.form).pointee.embedded, isKnown: true, from: first)
             var index = surface.candidate(from: 0)
             while index >= 0 {
-                noteInvalidText(of: index, surfaces, from: first)
+                noteInvalidText(of: Int32(truncatingIfNeeded: index), surfaces, from: first)
                 index = surface.candidate(from: index &+ 1)
             }
             return
         }
-        for index in 0..<image.forms.count { noteInvalidText(of: index, surfaces, from: first) }
+        for form in image.embeddings { noteInvalidText(of: form, surfaces, from: first) }
     }
 
     /// Notes strings of a form that is not recognized.
-    private mutating func noteInvalidText(of index: Int, _ surfaces: VendorSurfaces, from first: Int) {
-        let form = form(Int32(truncatingIfNeeded: index))
-        if form.pointee.embedded.isEmpty || form.pointee.surfaces.isDisjoint(with: surfaces) { return }
+    private mutating func noteInvalidText(of form: Int32, _ surfaces: VendorSurfaces, from first: Int) {
+        let form = self.form(form)
+        if form.pointee.surfaces.isDisjoint(with: surfaces) { return }
         noteInvalidText(form.pointee.embedded, isKnown: false, from: first)
     }
 
     private mutating func noteInvalidText(_ places: PointerImages, isKnown: Bool, from first: Int) {
         for place in places {
+            if place.slot >= 0, surface.member(place.slot) < 0 { continue }
             let node = value(place)
             guard node >= 0, tape.kind(of: node) == .string else { continue }
             let text = tape.text(of: node)
@@ -261,18 +262,19 @@ extension VendorReader {
         guard message.surfaces == .apple, message.recordForm < 0, surface.first >= 0 else { return false }
         let aps = tape.member(ByteView("aps"), of: surface.first)
         guard aps >= 0, tape.kind(of: aps) == .object else { return false }
-        guard isOn("content-available", of: aps) || isOn("content_available", of: aps) else { return false }
-        return !has("alert", in: aps) && !has("badge", in: aps) && !has("sound", in: aps) && !isShown
-    }
-
-    private mutating func isOn(_ name: StaticString, of object: Int32) -> Bool {
-        let node = tape.member(ByteView(name), of: object)
-        return node >= 0 && (equals(node, ByteView("1")) || equals(node, ByteView("true")))
-    }
-
-    private func has(_ name: StaticString, in object: Int32) -> Bool {
-        let node = tape.member(ByteView(name), of: object)
-        return node >= 0 && tape.kind(of: node) != .null
+        var isBackground = false
+        var node = tape.first(in: aps)
+        let end = tape.end(of: aps)
+        while node < end {
+            let name = tape.nodes[Int(node)].name
+            if name.count == 5, name.equals("alert") || name.equals("badge") || name.equals("sound") {
+                if tape.kind(of: node) != .null { return false }
+            } else if name.count == 17, name.equals("content-available") || name.equals("content_available") {
+                isBackground = isBackground || equals(node, ByteView("1")) || equals(node, ByteView("true"))
+            }
+            node = tape.next(after: node)
+        }
+        return isBackground && !isShown
     }
 
     // MARK: Buttons

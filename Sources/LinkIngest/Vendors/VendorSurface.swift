@@ -30,6 +30,7 @@ struct VendorSurface: ~Copyable {
         prefixes.initialize(repeating: false, count: max(image.prefixes.count, 1))
         candidates = .allocate(capacity: max(image.words, 1))
         candidates.initialize(repeating: 0, count: max(image.words, 1))
+        for word in 0..<image.words { candidates[word] = image.always[word] }
     }
 
     deinit {
@@ -40,7 +41,13 @@ struct VendorSurface: ~Copyable {
     }
 
     /// Removes all members.
+    @inline(__always)
     mutating func clear() {
+        if first >= 0 || second >= 0 { removeAll() }
+    }
+
+    @inline(never)
+    private mutating func removeAll() {
         for index in 0..<touchedCount { found[Int(touched[index])] = -1 }
         touchedCount = 0
         for index in 0..<image.prefixes.count { prefixes[index] = false }
@@ -52,54 +59,62 @@ struct VendorSurface: ~Copyable {
     /// Sets the members to those of one or two objects, which are nodes of a tape or -1.
     ///
     /// The nodes of a body stay as they are until `clear`, so that the same objects are not searched twice.
-    mutating func load(_ first: Int32, _ second: Int32, of tape: borrowing JSONTape) {
+    mutating func load(_ first: Int32, _ second: Int32, of nodes: JSONTape.Nodes) {
         if first >= 0 && first == self.first && second == self.second { return }
         clear()
         self.first = first
         self.second = second
         if image.words == 0 { return }
-        if first >= 0 { add(first, of: tape) }
-        if second >= 0 { add(second, of: tape) }
+        if first >= 0 { add(first, of: nodes) }
+        if second >= 0 { add(second, of: nodes) }
     }
 
-    private mutating func add(_ object: Int32, of tape: borrowing JSONTape) {
-        let end = tape.end(of: object)
+    private mutating func add(_ object: Int32, of nodes: JSONTape.Nodes) {
+        let end = nodes[Int(object)].end
+        let names = image.names.baseAddress.unsafelyUnwrapped
+        let mask = image.names.count &- 1
+        let firstBytes = image.prefixBytes
         var node = object &+ 1
         while node < end {
-            let member = tape.nodes + Int(node)
-            if member.pointee.kind != .null { add(member.pointee.name, member.pointee.nameHash, node) }
+            let member = nodes + Int(node)
+            if member.pointee.kind != .null {
+                let name = member.pointee.name
+                var place = Int(member.pointee.nameHash) & mask
+                while names[place].slot >= 0 {
+                    if names[place].hash == member.pointee.nameHash, names[place].name == name {
+                        set(names[place].slot, node)
+                        break
+                    }
+                    place = (place &+ 1) & mask
+                }
+                if firstBytes & VendorImage.prefixBit(name) != 0 { addPrefixes(of: name) }
+            }
             node = member.pointee.end
         }
     }
 
-    private mutating func add(_ name: ByteView, _ hash: UInt32, _ node: Int32) {
-        let slot = slot(of: name, hash)
-        if slot >= 0, found[Int(slot)] < 0 {
-            found[Int(slot)] = node
-            touched[touchedCount] = slot
-            touchedCount &+= 1
-            addCandidates(Int(slot))
-        }
-        if name.isEmpty || image.prefixBytes & 1 &<< UInt64(name[0] & 63) == 0 { return }
+    @inline(__always)
+    private mutating func set(_ slot: Int32, _ node: Int32) {
+        if found[Int(slot)] >= 0 { return }
+        found[Int(slot)] = node
+        touched[touchedCount] = slot
+        touchedCount &+= 1
+        addCandidates(Int(slot))
+    }
+
+    @inline(never)
+    private mutating func addPrefixes(of name: ByteView) {
         for prefix in 0..<image.prefixes.count where !prefixes[prefix] && name.hasPrefix(image.prefixes[prefix]) {
             prefixes[prefix] = true
             addCandidates(image.slots &+ prefix)
         }
     }
 
-    private mutating func slot(of name: ByteView, _ hash: UInt32) -> Int32 {
-        let mask = image.names.count &- 1
-        var place = Int(hash) & mask
-        while true {
-            let entry = image.names[place]
-            if entry.slot < 0 { return -1 }
-            if entry.hash == hash, entry.name == name { return entry.slot }
-            place = (place &+ 1) & mask
-        }
-    }
-
+    @inline(__always)
     private mutating func addCandidates(_ row: Int) {
-        for word in 0..<image.words { candidates[word] |= image.candidates[row &* image.words &+ word] }
+        let words = image.words
+        let added = image.candidates.baseAddress.unsafelyUnwrapped + row &* words
+        for word in 0..<words { candidates[word] |= added[word] }
     }
 
     /// Returns the node of a member, or -1.
