@@ -14,6 +14,7 @@ struct BenchmarkOptions {
     var workload: String?
     var table = "config/routes/shop.json"
     var vendors = "config/vendors.json"
+    var platforms = "config/link-platforms.json"
     var records = 300_000
     var rounds = 7
     var json = false

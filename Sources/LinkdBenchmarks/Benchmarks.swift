@@ -77,7 +77,9 @@ enum Benchmarks {
         }
         if options.runs("push") {
             let work = try options.workload.map { try Workload(path: $0) } ?? Workload.generated(20_000)
-            try PushBenchmark(workload: work, table: options.table, vendors: options.vendors).run(options, report)
+            let benchmark = try PushBenchmark(
+                workload: work, table: options.table, vendors: options.vendors, platforms: options.platforms)
+            benchmark.run(options, report)
         }
         if options.runs("lookup") { try LookupBenchmark.run(options, report) }
         if options.runs("load") { try LoadBenchmark.run(options, report) }

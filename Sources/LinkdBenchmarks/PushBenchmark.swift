@@ -16,8 +16,9 @@ struct PushBenchmark {
     private var records: [Form: (bytes: [UInt8], spans: [Range<Int>])] = [:]
     private let tables: TableSet
     private let vendors: VendorTable
+    private let platforms: LinkPlatforms
 
-    init(workload: Workload, table: String, vendors: String) throws {
+    init(workload: Workload, table: String, vendors: String, platforms: String) throws {
         func read(_ path: String) throws -> [UInt8] {
             guard let data = FileManager.default.contents(atPath: path) else {
                 throw BenchmarkError(text: "\(path) cannot be read: run from the checkout", code: 78)
@@ -26,6 +27,7 @@ struct PushBenchmark {
         }
         tables = TableSet([try RouteTable(json: try read(table))])
         self.vendors = try VendorTable(json: try read(vendors))
+        self.platforms = try LinkPlatforms(file: try read(platforms))
         for form in Form.allCases { records[form] = ([], []) }
         for span in workload.spans.prefix(20_000) {
             guard let event = try? JSONValue.parse(Array(workload.bytes[span])) else { continue }
@@ -57,19 +59,23 @@ struct PushBenchmark {
     func run(_ options: BenchmarkOptions, _ report: Report) {
         report.heading("push messages beside native events of the same size (\(options.rounds) rounds)")
         var times: [Form: [Double]] = [:]
+        var withPlatforms: [Double] = []
         for _ in 0..<options.rounds {
             for form in Form.allCases { times[form, default: []].append(pass(form)) }
+            withPlatforms.append(pass(.native, platforms))
         }
         let native = times[.native] ?? []
         report.figure("native event", unit: "ns", native)
+        report.figure(
+            "native event with link platforms", unit: "ns", withPlatforms, baseline: ("native", native), bound: 1.05)
         report.figure("APNs message", unit: "ns", times[.apns] ?? [], baseline: ("native", native), bound: 1.5)
         report.figure("FCM message", unit: "ns", times[.fcm] ?? [], baseline: ("native", native), bound: 1.5)
     }
 
     /// Returns the time per record of the best of some passes, in nanoseconds.
-    private func pass(_ form: Form) -> Double {
+    private func pass(_ form: Form, _ platforms: LinkPlatforms? = nil) -> Double {
         guard let (bytes, spans) = records[form] else { return .nan }
-        var processor = RecordProcessor(tables: tables, vendors: vendors)
+        var processor = RecordProcessor(tables: tables, vendors: vendors, platforms: platforms)
         var arena = OutputArena(chunkBytes: 4 << 20)
         var decisions: [ProducedDecision] = []
         decisions.reserveCapacity(2000)

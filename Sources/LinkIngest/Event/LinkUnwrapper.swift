@@ -5,8 +5,13 @@ internal import ByteStorage
 struct LinkUnwrapper: ~Copyable {
     private let platforms: LinkPlatforms?
     private var arena = OutputArena(chunkBytes: 4096)
+    /// The origins that no rule has.
+    let origins: OriginFilter
 
-    init(_ platforms: LinkPlatforms?) { self.platforms = platforms }
+    init(_ platforms: LinkPlatforms?) {
+        self.platforms = platforms
+        origins = OriginFilter(platforms)
+    }
 
     /// A Boolean value that indicates whether there are rules.
     var isActive: Bool { platforms != nil }
@@ -17,8 +22,13 @@ struct LinkUnwrapper: ~Copyable {
     }
 
     /// Returns a Boolean value that indicates whether a rule applies to a link.
+    ///
+    /// Removes the links of the last record.
+    @inline(never)
     mutating func applies(to link: ByteView) -> Bool {
+        clear()
         guard let platforms else { return false }
+        origins.learn(link, platforms)
         let found = platforms.destination(
             of: link, device: .unknown, limit: LinkPlatforms.defaultLimit, into: &arena)
         return found.kind != .itself || found.stepCount > 0 || !found.notes.isEmpty

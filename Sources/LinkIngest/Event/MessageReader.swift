@@ -294,9 +294,9 @@ struct MessageReader: ~Copyable {
     var unwrapsLinks: Bool { links.isActive }
 
     /// Returns a Boolean value that indicates whether a link is one of a link platform.
+    @inline(__always)
     mutating func isPlatformLink(_ link: ByteView) -> Bool {
-        links.clear()
-        return links.applies(to: link)
+        links.origins.excludes(link) ? false : links.applies(to: link)
     }
 
     /// Keeps the link of an event, and removes the message of the last record.
