@@ -67,12 +67,13 @@ struct OriginFilter: ~Copyable {
     @inline(__always)
     func excludes(_ link: ByteView) -> Bool {
         let origin = knownOrigin(link)
-        return origin > 0 && (startCount == 0 || !hasStart(link, from: origin))
+        return origin > 0 && !hasStart(link, from: origin)
     }
 
-    /// Returns a Boolean value that indicates whether an item may be one that a rule for every host reads.
+    /// Returns a Boolean value that indicates whether an item may be one that a rule for every host reads, or may have a
+    /// link that is written without escapes.
     ///
-    /// An item begins after a question mark or an ampersand.
+    /// An item begins after a question mark or an ampersand, and a link has a colon.
     @inline(__always)
     private func hasStart(_ link: ByteView, from origin: Int) -> Bool {
         let last = link.count &- Self.leastLink
@@ -90,6 +91,7 @@ struct OriginFilter: ~Copyable {
             let names = WideBytes.load(position + 1)
             let starts = WideBytes.equal(first, in: names) | WideBytes.equal(second, in: names)
             found |= startCount > 2 ? marks : marks & starts
+            found |= WideBytes.equal(WideBytes.all(UInt8(ascii: ":")), in: window)
             if index >= last { return !WideBytes.isNone(found) }
             index &+= 16
         }
