@@ -70,8 +70,8 @@ struct OriginFilter: ~Copyable {
         return origin > 0 && !hasStart(link, from: origin)
     }
 
-    /// Returns a Boolean value that indicates whether an item may be one that a rule for every host reads, or may have a
-    /// link that is written without escapes.
+    /// Returns a Boolean value that indicates whether an item may be one that a rule for every host reads, or may have
+    /// a link that is written without escapes.
     ///
     /// An item begins after a question mark or an ampersand, and a link has a colon.
     @inline(__always)

@@ -18,8 +18,6 @@ struct AssociationResult {
     /// The flags that name the files, in the order of the result.
     private static let kinds: [AssociationCheck.File] = [.aasa, .manifest, .assetlinks]
 
-    /// The limit of printed findings about one system.
-
     /// Returns the number of findings that are not printed.
     private static func omitted(_ report: AssociationCheck.Report) -> Int {
         max(0, report.findings.count - AssociationLimits.maxFindings)
