@@ -1,3 +1,4 @@
+internal import ByteStorage
 internal import StrictJSON
 
 /// The result of reading a binding's value, kept for other bindings that read the same value.

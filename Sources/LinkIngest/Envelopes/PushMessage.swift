@@ -111,10 +111,10 @@ extension VendorReader {
 
     /// Notes the kinds that the body at node 0 could be, which is an event.
     mutating func noteEnvelopes(allowsCloudEvents: Bool) {
-        let first = noteCount
+        let first = notes.count
         let members = EnvelopeMembers(of: 0, in: tape.nodes)
         _ = kind(members, form: loadRecordForm(), isEvent: true, allowsCloudEvents: allowsCloudEvents)
-        if noteCount == first, recognized(.devices, from: 0) >= 0 { note(.envelopeAlso, ByteView("vendor_map")) }
+        if notes.count == first, recognized(.devices, from: 0) >= 0 { note(.envelopeAlso, ByteView("vendor_map")) }
     }
 
     /// Returns the first form for records that recognizes the body at node 0, or -1.

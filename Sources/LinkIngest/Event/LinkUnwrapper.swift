@@ -35,7 +35,7 @@ struct LinkUnwrapper: ~Copyable {
     }
 
     /// Returns what a link opens on devices of a class, and adds the notes about it.
-    mutating func open(_ link: ByteView, for device: PlatformClass, _ notes: inout RequestNotes) -> RequestOpening {
+    mutating func open(_ link: ByteView, for device: PlatformClass, _ notes: inout Growable<RequestNote>) -> RequestOpening {
         guard let platforms else { return RequestOpening(.link, link: link) }
         let found = platforms.destination(
             of: link, device: DeviceClass(device), limit: LinkPlatforms.defaultLimit, into: &arena)
@@ -74,36 +74,5 @@ extension DeviceClass {
         case .android: self = .android
         case .web: self = .web
         }
-    }
-}
-
-/// The notes about the requests of a record.
-struct RequestNotes: ~Copyable {
-    private var notes = UnsafeMutablePointer<RequestNote>.allocate(capacity: 64)
-    private var capacity = 64
-    private(set) var count = 0
-
-    deinit { notes.deallocate() }
-
-    mutating func removeAll() { count = 0 }
-
-    mutating func append(_ note: RequestNote) {
-        if count == capacity { grow() }
-        (notes + count).initialize(to: note)
-        count &+= 1
-    }
-
-    @inline(never)
-    private mutating func grow() {
-        let larger = UnsafeMutablePointer<RequestNote>.allocate(capacity: capacity * 2)
-        larger.moveInitialize(from: notes, count: count)
-        notes.deallocate()
-        notes = larger
-        capacity *= 2
-    }
-
-    /// Returns the notes from a position on, valid until the next one is added.
-    func range(_ first: Int, count: Int) -> UnsafeBufferPointer<RequestNote> {
-        UnsafeBufferPointer(start: notes + first, count: count)
     }
 }

@@ -22,7 +22,7 @@ extension MessageReader {
             // The payload of an event may be nested one level deeper than a record that is a push message.
             clear()
         }
-        for index in 0..<vendors.noteCount {
+        for index in 0..<vendors.notes.count {
             let note = vendors.notes[index]
             envelopeNotes.append(RequestNote(code: ByteView(note.code.text), place: note.text))
         }
@@ -40,7 +40,7 @@ extension MessageReader {
     /// Opens the payload of an event again, after `noteEnvelopes`, and keeps the notes.
     mutating func reopen(_ payload: ByteView) throws(JSONError) {
         try open(payload)
-        let first = vendors.noteCount
+        let first = vendors.notes.count
         for note in envelopeNotes.range(first, count: envelopeNotes.count - first) {
             vendors.note(.envelopeAlso, note.place)
         }

@@ -15,7 +15,7 @@ struct MessageReader: ~Copyable {
     private let readings: UnsafeMutablePointer<Reading>
     private var known: UInt8 = 0
     private let roots: UnsafeMutablePointer<ByteView>
-    private var notes = RequestNotes()
+    private var notes = Growable<RequestNote>(capacity: 64)
     private var links: LinkUnwrapper
     /// The request with a link as it was read, for further devices.
     private var original = RequestView(form: .link, text: .empty, isPlain: true)
@@ -28,7 +28,7 @@ struct MessageReader: ~Copyable {
     /// The notes about requests other than messages: that the record is such a one, and that its link was trimmed.
     let fixedNotes: UnsafeMutablePointer<RequestNote>
     /// The notes about an event that could be another envelope.
-    var envelopeNotes = RequestNotes()
+    var envelopeNotes = Growable<RequestNote>(capacity: 64)
     private var contexts = OutputArena(chunkBytes: 4096)
     /// The beginning of `push` for each vendor of the table.
     private let vendorMembers: UnsafeMutablePointer<ByteView>
@@ -139,7 +139,7 @@ struct MessageReader: ~Copyable {
             hasMessage = false
         }
         vendors.tape.mark()
-        recordNotes = vendors.noteCount
+        recordNotes = vendors.notes.count
         return hasMessage
     }
 
@@ -148,7 +148,7 @@ struct MessageReader: ~Copyable {
         vendors.detectPayload(type, into: pushMemory)
         hasMessage = true
         vendors.tape.mark()
-        recordNotes = vendors.noteCount
+        recordNotes = vendors.notes.count
     }
 
     /// Sets the platform that the record states.
@@ -210,7 +210,7 @@ struct MessageReader: ~Copyable {
     /// Notes that a header of the push request cannot be read.
     mutating func noteHeader(_ name: PushHeaders.Name) {
         vendors.note(.headerUnreadable, ByteView(name.pointer))
-        recordNotes = vendors.noteCount
+        recordNotes = vendors.notes.count
     }
 
     /// Returns a Boolean value that indicates whether the message was read for a class of devices.

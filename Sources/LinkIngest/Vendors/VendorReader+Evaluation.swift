@@ -51,7 +51,7 @@ extension VendorReader {
         notifications = message.notifications
         surface.load(message.first, message.second, of: tape.nodes)
         var reading = VendorReading()
-        reading.firstNote = noteCount
+        reading.firstNote = notes.count
         var isCutNoted = false
         noteCut(&isCutNoted)
         if message.recordForm >= 0 {
@@ -76,7 +76,7 @@ extension VendorReader {
             reading.tapped = tapped(message, reading)
         }
         noteCut(&isCutNoted)
-        reading.earlyNotes = noteCount - reading.firstNote
+        reading.earlyNotes = notes.count - reading.firstNote
         if reading.tapped.kind == .undecided {
             if isTapped {
                 note(.buttonUnknown)
@@ -86,7 +86,7 @@ extension VendorReader {
             }
         }
         noteCut(&isCutNoted)
-        reading.allNotes = noteCount - reading.firstNote
+        reading.allNotes = notes.count - reading.firstNote
         return reading
     }
 
@@ -136,7 +136,7 @@ extension VendorReader {
     /// Notes strings that should contain JSON and do not: those of the form and of the other forms that were tried, or
     /// of all forms if none is recognized.
     private mutating func noteInvalidText(_ reading: VendorReading, _ message: VendorMessage) {
-        let first = noteCount
+        let first = notes.count
         let surfaces = message.recordForm >= 0 ? .record : message.surfaces
         if reading.form >= 0 {
             noteInvalidText(form(reading.form).pointee.embedded, isKnown: true, from: first)
@@ -168,7 +168,7 @@ extension VendorReader {
             if content >= 0, tape.kind(of: content) == .object || tape.kind(of: content) == .array { continue }
             let pointer = notedPointer(to: node)
             var isNoted = false
-            for index in first..<noteCount where notes[index].text == pointer { isNoted = true }
+            for index in first..<notes.count where notes[index].text == pointer { isNoted = true }
             if !isNoted { note(.jsonText, pointer) }
         }
     }

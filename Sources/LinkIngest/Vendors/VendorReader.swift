@@ -10,9 +10,7 @@ struct VendorReader: ~Copyable {
     let table: VendorTable?
     var tape: JSONTape
     var surface: VendorSurface
-    private(set) var notes: UnsafeMutablePointer<VendorNote>
-    private(set) var noteCount = 0
-    private var noteCapacity = 64
+    private(set) var notes = Growable<VendorNote>(capacity: 64)
     /// The tapped button, if its name is the id of the button, or -1.
     ///
     /// The id is a value of the record, so the pointers of notes do not contain it.
@@ -32,16 +30,13 @@ struct VendorReader: ~Copyable {
         image = table?.image ?? VendorImage()
         tape = JSONTape(depth: depth)
         surface = VendorSurface(image)
-        notes = .allocate(capacity: 64)
     }
-
-    deinit { notes.deallocate() }
 
     /// Removes the values of the last record.
     mutating func clear() {
         tape.clear()
         surface.clear()
-        noteCount = 0
+        notes.removeAll()
         namedButton = -1
         if texts.bytesInUse > 0 { texts.reset() }
     }
@@ -49,18 +44,7 @@ struct VendorReader: ~Copyable {
     // MARK: Notes
 
     mutating func note(_ code: VendorNote.Code, _ text: ByteView = .empty) {
-        if noteCount == noteCapacity { growNotes() }
-        (notes + noteCount).initialize(to: VendorNote(code: code, text: text))
-        noteCount &+= 1
-    }
-
-    @inline(never)
-    private mutating func growNotes() {
-        let larger = UnsafeMutablePointer<VendorNote>.allocate(capacity: noteCapacity * 2)
-        larger.moveInitialize(from: notes, count: noteCount)
-        notes.deallocate()
-        notes = larger
-        noteCapacity *= 2
+        notes.append(VendorNote(code: code, text: text))
     }
 
     /// Adds a note about a value.
@@ -192,7 +176,7 @@ struct VendorReader: ~Copyable {
 
     /// Notes the links that devices of a certain platform would open.
     private mutating func notePlatformLinks(_ links: UnsafeBufferPointer<LinkImage>, in base: Int32) {
-        let first = noteCount
+        let first = notes.count
         for link in links where !link.platform.isEmpty && link.platform != .unknown {
             let node = value(link.pointer, in: base)
             guard holdsAll(link.conditions, in: base), tape.isString(node), !tape.text(of: node).isEmpty else {
@@ -200,7 +184,7 @@ struct VendorReader: ~Copyable {
             }
             let pointer = notedPointer(to: node)
             var isNoted = false
-            for index in first..<noteCount where notes[index].text == pointer { isNoted = true }
+            for index in first..<notes.count where notes[index].text == pointer { isNoted = true }
             if !isNoted { note(.platformNeeded, pointer) }
         }
     }
