@@ -1,3 +1,5 @@
+internal import ByteStorage
+
 // Binds values that are read once for a request.
 extension Resolver {
     /// Binds a value that several bindings of the route read in the same way.

@@ -1,3 +1,4 @@
+internal import ByteStorage
 internal import StrictJSON
 
 // Binds the values of parents that are the entries of another route.

@@ -1,4 +1,4 @@
-internal import ByteStorage
+package import ByteStorage
 
 /// The five phases of a resolution and their scratch memory, which one lane reuses for every request.
 ///

@@ -20,7 +20,9 @@ package struct AppleFile {
     ///
     /// A file that the system cannot use throws its first error.
     ///
-    /// - Parameter apps: The ids of the apps whose components count, or none for all apps of the file.
+    /// - Parameters:
+    ///   - json: The bytes of the file.
+    ///   - apps: The ids of the apps whose components count, or none for all apps of the file.
     package init(_ json: [UInt8], apps: [String] = []) throws(AssociationProblem) {
         let root = try AssociationJSON.read(json)
         selected = Set(apps)

@@ -30,7 +30,9 @@ package struct AssetLinksFile {
 
     /// Reads a file.
     ///
-    /// - Parameter apps: The packages of the apps that count, or none for all apps of the file.
+    /// - Parameters:
+    ///   - json: The bytes of the file.
+    ///   - apps: The packages of the apps that count, or none for all apps of the file.
     package init(_ json: [UInt8], apps: [String] = []) throws(AssociationProblem) {
         let root = try AssociationJSON.read(json)
         self.apps = Set(apps)
