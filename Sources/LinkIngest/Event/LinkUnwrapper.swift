@@ -35,7 +35,9 @@ struct LinkUnwrapper: ~Copyable {
     }
 
     /// Returns what a link opens on devices of a class, and adds the notes about it.
-    mutating func open(_ link: ByteView, for device: PlatformClass, _ notes: inout Growable<RequestNote>) -> RequestOpening {
+    mutating func open(_ link: ByteView, for device: PlatformClass, _ notes: inout Growable<RequestNote>)
+        -> RequestOpening
+    {
         guard let platforms else { return RequestOpening(.link, link: link) }
         let found = platforms.destination(
             of: link, device: DeviceClass(device), limit: LinkPlatforms.defaultLimit, into: &arena)
