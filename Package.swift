@@ -41,7 +41,7 @@ let package = Package(
         .target(name: "KafkaClient", dependencies: ["CRdKafka", "CPlatform", "ByteStorage"], swiftSettings: strict),
         .target(
             name: "DispatchWorker",
-            dependencies: ["LinkCoordinator", "LinkIngest", "KafkaClient", "ByteStorage", "CPlatform"],
+            dependencies: ["LinkCoordinator", "LinkIngest", "KafkaClient", "ByteStorage", "StrictJSON", "CPlatform"],
             swiftSettings: strict),
         .target(
             name: "LinkdCommands",

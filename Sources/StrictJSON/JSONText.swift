@@ -1,41 +1,92 @@
-package import ByteStorage
+internal import ByteStorage
 
-extension JSONValue {
-    /// The value as JSON text without white space.
-    package var text: String {
-        var arena = OutputArena(chunkBytes: 4096)
-        arena.begin()
-        write(into: &arena)
-        return arena.finish().string
+/// A builder of small JSON texts for `--json`, on top of the JSON writer.
+package struct JSONText: ~Copyable {
+    private var arena = OutputArena(chunkBytes: 4096)
+    private var needsComma = false
+
+    /// Creates an empty text.
+    package init() { arena.begin() }
+
+    /// Begins an object, as a member if `name` is given.
+    package mutating func beginObject(_ name: String? = nil) { open(name, "{") }
+
+    /// Ends an object.
+    package mutating func endObject() { close("}") }
+
+    /// Begins an array, as a member if `name` is given.
+    package mutating func beginArray(_ name: String? = nil) { open(name, "[") }
+
+    /// Ends an array.
+    package mutating func endArray() { close("]") }
+
+    /// Writes a string, or `null` for nil.
+    package mutating func text(_ name: String? = nil, _ value: String?) {
+        start(name)
+        if let value { string(value) } else { arena.append("null") }
     }
 
-    /// Appends the value as JSON without white space.
-    package func write(into arena: inout OutputArena) {
-        switch kind {
-        case .null: arena.append("null")
-        case .bool(let value): value ? arena.append("true") : arena.append("false")
-        case .number(let text): arena.append([UInt8](text.utf8))
-        case .string(let text): Self.write(text, into: &arena)
-        case .array(let elements):
-            arena.append("[")
-            for (index, element) in elements.enumerated() {
-                if index > 0 { arena.append(",") }
-                element.write(into: &arena)
-            }
-            arena.append("]")
-        case .object(let members):
-            arena.append("{")
-            for (index, member) in members.enumerated() {
-                if index > 0 { arena.append(",") }
-                Self.write(member.name, into: &arena)
-                arena.append(":")
-                member.value.write(into: &arena)
-            }
-            arena.append("}")
-        }
+    /// Writes an array of strings.
+    package mutating func texts(_ name: String, _ values: [String]) {
+        beginArray(name)
+        for value in values { text(nil, value) }
+        endArray()
     }
 
-    private static func write(_ text: String, into arena: inout OutputArena) {
-        [UInt8](text.utf8).withUnsafeBufferPointer { arena.appendString(ByteView($0)) }
+    /// Writes an integer, or `null` for nil.
+    package mutating func number(_ name: String? = nil, _ value: Int64?) {
+        start(name)
+        if let value { arena.append(decimal: value) } else { arena.append("null") }
+    }
+
+    /// Writes `true` or `false`.
+    package mutating func boolean(_ name: String? = nil, _ value: Bool) {
+        start(name)
+        arena.append(value ? "true" : "false")
+    }
+
+    /// Writes a number with three decimal places.
+    package mutating func decimal(_ name: String? = nil, _ value: Double) {
+        start(name)
+        arena.append(Array(Decimals.text(value).utf8))
+    }
+
+    /// Writes bytes that are valid JSON.
+    package mutating func raw(_ name: String? = nil, _ value: [UInt8]) {
+        start(name)
+        arena.append(value)
+    }
+
+    /// Writes a parsed value, without white space.
+    package mutating func value(_ name: String? = nil, _ value: JSONValue) {
+        start(name)
+        value.write(into: &arena)
+    }
+
+    /// Returns the text written so far.
+    package mutating func finish() -> String { arena.finish().string }
+
+    private mutating func open(_ name: String?, _ bracket: StaticString) {
+        start(name)
+        arena.append(bracket)
+        needsComma = false
+    }
+
+    private mutating func close(_ bracket: StaticString) {
+        arena.append(bracket)
+        needsComma = true
+    }
+
+    private mutating func start(_ name: String?) {
+        if needsComma { arena.append(",") }
+        needsComma = true
+        guard let name else { return }
+        string(name)
+        arena.append(":")
+    }
+
+    private mutating func string(_ text: String) {
+        var text = text
+        text.withUTF8 { arena.appendString(ByteView($0)) }
     }
 }

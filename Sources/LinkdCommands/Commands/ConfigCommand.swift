@@ -1,4 +1,5 @@
 internal import RouteTools
+internal import StrictJSON
 /// `linkd config`: prints the effective settings and the source of each.
 enum ConfigCommand {
     static let command = Command(

@@ -1,6 +1,7 @@
 internal import RouteTools
 internal import RouteAnalysis
 internal import LinkCoordinator
+internal import StrictJSON
 
 /// `linkd routes diff`: compares the decisions of two tables.
 enum RoutesDiffCommand {

@@ -1,5 +1,5 @@
-internal import RouteTools
 internal import KafkaClient
+internal import StrictJSON
 
 /// `linkd topics check`: reports the problems of the topics.
 enum TopicsCheckCommand {

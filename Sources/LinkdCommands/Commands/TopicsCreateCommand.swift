@@ -1,5 +1,6 @@
 internal import RouteTools
 internal import KafkaClient
+internal import StrictJSON
 
 /// `linkd topics create`: creates the missing topics.
 enum TopicsCreateCommand {

@@ -1,4 +1,5 @@
-internal import RouteTools
+internal import StrictJSON
+
 /// The result of `linkd produce`.
 struct ProduceSummary {
     /// The number of lines or rows.

@@ -1,5 +1,6 @@
 internal import RouteTools
 internal import LinkCoordinator
+internal import StrictJSON
 
 /// The association files of `routes check`: their problems, and their comparison with a table.
 struct AssociationResult {

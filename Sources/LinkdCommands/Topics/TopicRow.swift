@@ -1,5 +1,5 @@
-internal import RouteTools
 internal import KafkaClient
+internal import StrictJSON
 
 /// A row of `linkd topics check`.
 struct TopicRow {

@@ -1,4 +1,5 @@
 package import LinkCoordinator
+internal import StrictJSON
 
 /// Apple's `apple-app-site-association` file for a table, which lists the links of a site that open the app.
 ///

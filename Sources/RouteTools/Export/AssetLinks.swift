@@ -1,3 +1,5 @@
+internal import StrictJSON
+
 /// The file `assetlinks.json`, in which a site lists the Android apps that can open its links (Digital Asset Links).
 package enum AssetLinks {
     /// Returns the file, which is the same for every host.

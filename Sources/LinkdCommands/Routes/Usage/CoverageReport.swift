@@ -1,6 +1,7 @@
 internal import RouteTools
 internal import RouteAnalysis
 internal import LinkCoordinator
+internal import StrictJSON
 
 /// The report of a coverage, as a table and as JSON.
 struct CoverageReport {

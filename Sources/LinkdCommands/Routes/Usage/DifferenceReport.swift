@@ -1,5 +1,6 @@
 internal import RouteTools
 internal import LinkCoordinator
+internal import StrictJSON
 
 /// The report of a difference of two tables over recorded links.
 struct DifferenceReport {

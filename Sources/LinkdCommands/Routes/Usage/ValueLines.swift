@@ -1,6 +1,7 @@
 internal import RouteTools
 internal import RouteAnalysis
 internal import LinkCoordinator
+internal import StrictJSON
 
 /// The changed values of decisions, for people and as JSON.
 enum ValueLines {
