@@ -22,6 +22,15 @@ internal import Testing
         ] as [(String, Int64?)])
     func sizes(text: String, bytes: Int64?) { #expect(Sizes.parse(text) == bytes) }
 
+    @Test(
+        "A decimal number has at most the decimal places of its type",
+        arguments: [
+            ("0.95", 9500), ("0", 0), ("1", 10_000), ("1.0", 10_000), ("0.0001", 1), ("007.5", 75_000),
+            ("0.00001", nil), ("", nil), (".5", nil), ("5.", nil), ("1.2.3", nil), ("-1", nil), ("+1", nil),
+            ("1e-1", nil), ("1,5", nil), ("٣", nil), ("922337203685477.5807", .max), ("922337203685477.5808", nil),
+        ] as [(String, Int64?)])
+    func decimals(text: String, value: Int64?) { #expect(FixedPoint.parse(text, places: 4) == value) }
+
     @Test("A printed quantity is read as the same number")
     func roundTrip() {
         var generator = SeededGenerator(seed: 20_261_120)
@@ -29,6 +38,10 @@ internal import Testing
             let number = Int64.random(in: 0...(1 << Int64.random(in: 0...50)), using: &generator)
             #expect(Durations.parse(Durations.text(number)) == number, "seed \(generator.seed)")
             #expect(Sizes.parse(Sizes.text(number)) == number, "seed \(generator.seed)")
+            for places in 0...4 {
+                let text = FixedPoint.text(number, places: places)
+                #expect(FixedPoint.parse(text, places: places) == number, "\(text), seed \(generator.seed)")
+            }
         }
     }
 

@@ -11,7 +11,9 @@ internal import Testing
         for (name, values) in flags {
             texts[name] = SettingTexts(texts: values, splitting: true, source: .flag("--\(name)"))
         }
-        let known: Set<String> = ["sasl.password", "fetch.min.bytes", "debug", "client.id", "transaction.timeout.ms"]
+        let known: Set<String> = [
+            "sasl.password", "sasl.mechanisms", "fetch.min.bytes", "debug", "client.id", "transaction.timeout.ms",
+        ]
         guard let file else {
             return try Settings(
                 flags: texts, environment: environment, configFile: nil, isKnownProperty: known.contains)
@@ -124,6 +126,20 @@ internal import Testing
         InvalidSetting(
             flags: ["commit.interval": ["5s"], "librdkafka": ["transaction.timeout.ms=10000"]], code: .usage,
             parts: ["a third", "3333ms"]),
+        InvalidSetting(
+            flags: ["dlq.max.ratio": ["1.01"]], code: .usage, parts: ["`1.01`", "0..1,", "4 decimal places"]),
+        InvalidSetting(flags: ["http.listen": ["8080"]], code: .usage, parts: ["`8080`", ":port for all interfaces"]),
+        InvalidSetting(flags: ["http.listen": ["::1:80"]], code: .usage, parts: ["[IPv6 address]:port"]),
+        InvalidSetting(
+            flags: ["canary.percent": ["0.5"]], code: .usage, parts: ["needs `canary.table`", "--canary-table FILE"]),
+        InvalidSetting(
+            environment: ["LINKD_CANARY_COMPARE": "2"], code: .configuration,
+            parts: ["LINKD_CANARY_COMPARE", "needs `canary.table`"]),
+        InvalidSetting(
+            flags: ["sasl.token.file": ["token"]], code: .usage, parts: ["OAUTHBEARER", "-X sasl.mechanisms"]),
+        InvalidSetting(
+            flags: ["sasl.token.file": ["token"], "sasl.token.command": ["print-token"]], code: .usage,
+            parts: ["both set", "one of them"]),
         InvalidSetting(flags: ["librdkafka": ["client.id=x"]], code: .usage, parts: ["client.id", "--instance"]),
         InvalidSetting(flags: ["librdkafka": ["no.such=x"]], code: .usage, parts: ["no property `no.such`"]),
         InvalidSetting(flags: ["librdkafka": ["justakey"]], code: .usage, parts: ["key=value"]),
@@ -135,6 +151,9 @@ internal import Testing
             environment: ["KAFKA_SASL_PASSWORD_FILE": "/none"], code: .configuration,
             parts: ["/none", "cannot be read"]),
         InvalidSetting(file: #"{"lanes": 0}"#, code: .configuration, parts: [":1", "`0`", "1..64"]),
+        InvalidSetting(
+            file: #"{"dlq": {"max": {"ratio": "0.5"}}}"#, code: .configuration,
+            parts: ["`dlq.max.ratio`", "wrong type"]),
         InvalidSetting(file: #"{"lanes": "2"}"#, code: .configuration, parts: ["line 1, column 11", "wrong type"]),
         InvalidSetting(
             file: #"{"commit": {"intervall": "1s"}}"#, code: .configuration,
@@ -158,6 +177,29 @@ internal import Testing
         }
         #expect(error?.code == invalid.code)
         for word in invalid.parts { #expect(error?.line.contains(word) == true, "\(error?.line ?? "")") }
+    }
+
+    @Test("Settings of a canary and of a token are accepted with the settings that they need")
+    func complementedSettings() throws {
+        let settings = try Self.settings(
+            flags: [
+                "canary.table": ["shop.json"], "canary.percent": ["12.5"], "sasl.token.file": ["token"],
+                "librdkafka": ["sasl.mechanisms=OAUTHBEARER"],
+            ], file: #"{"dlq": {"max": {"ratio": 0.5}}, "canary": {"compare": 0}}"#)
+        #expect(settings.number("canary.percent") == 1250)
+        #expect(settings.entry("canary.percent").value?.description == "12.5")
+        #expect(settings.number("canary.compare") == 0)
+        #expect(settings.number("dlq.max.ratio") == 5000)
+    }
+
+    @Test(
+        "An address to listen on has a port, and a host if it has one",
+        arguments: [
+            (":8080", true), ("127.0.0.1:0", true), ("[::1]:80", true), ("", false), (":", false), ("a b:1", false),
+            ("host:65536", false), ("host", false),
+        ])
+    func listenAddresses(text: String, isValid: Bool) {
+        #expect((ValueType.address.parse([text], splitting: true) != nil) == isValid)
     }
 
     @Test("A missing settings file ends with exit code 78")

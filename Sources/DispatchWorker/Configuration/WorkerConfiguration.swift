@@ -12,12 +12,12 @@ package struct WorkerConfiguration: Sendable {
     package var deadLetterTemplate = "{input}.dlq"
     /// `dlq.max.ratio`: the share of dead letters among a lane's last 1,000 records that ends the worker.
     ///
-    /// 0 turns the limit off. This version has no setting for it.
-    package var deadLetterMaxRatio = 0.0
+    /// 0 turns the limit off.
+    package var deadLetterMaxRatio = 0.95
     /// `dlq.max.consecutive`: the largest number of consecutive dead letters in one partition that does not end the
     /// worker.
     ///
-    /// 0 turns the limit off. This version has no setting for it.
+    /// 0 turns the limit off.
     package var deadLetterMaxConsecutive = 0
     /// `group`: the consumer group.
     package var group = "linkd"
@@ -47,6 +47,12 @@ package struct WorkerConfiguration: Sendable {
     package var startTimeoutMilliseconds = 30_000
     /// `shutdown.grace` in milliseconds.
     package var shutdownGraceMilliseconds = 30_000
+    /// `state.dir`: the directory of files that outlive the process, or nil for none.
+    package var stateDirectory: String?
+    /// `http.max.loop.age` in milliseconds.
+    package var maxLoopAgeMilliseconds = 60_000
+    /// `http.max.stall` in milliseconds.
+    package var maxStallMilliseconds = 120_000
     /// `limits.record.bytes`: the maximum size of a value that is parsed.
     package var recordBytesLimit = 1 << 20
     /// `limits.decision.bytes`: the maximum size of a decision.
@@ -57,6 +63,8 @@ package struct WorkerConfiguration: Sendable {
     package var logLevel = LogLevel.info
     /// `log.format`: the format of log lines.
     package var logFormat = LogFormat.text
+    /// `trace.log`: a Boolean value that indicates whether the times of sampled records are logged.
+    package var logsTraces = false
     /// `librdkafka` and the `KAFKA_…` variables: librdkafka properties that override the worker's own, in order.
     ///
     /// A key may begin with `consumer.` or `producer.`. The settings table rejects the keys in

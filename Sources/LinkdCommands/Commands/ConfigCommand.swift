@@ -86,6 +86,7 @@ enum ConfigCommand {
             for item in items { json.text(nil, item) }
             json.endArray()
         case .integer(let number), .size(let number): json.number("value", number)
+        case .decimal: json.raw("value", Array((value?.description ?? "").utf8))
         case .boolean(let flag): json.boolean("value", flag)
         case .some(let other): json.text("value", other.description)
         case nil: json.text("value", nil)

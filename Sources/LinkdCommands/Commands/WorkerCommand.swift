@@ -17,7 +17,8 @@ enum WorkerCommand {
                 + "A second signal, at least one second later, ends it at once. SIGHUP is logged and ignored.",
             "Exit codes: 0 (after a signal or `--stop-after`), 64 (a wrong flag), 65 (a refused table, data loss), 69 "
                 + "(no broker), 70 (internal error), 75 (gave up for now), 77 (not authorized), 78 (a wrong setting, "
-                + "or a missing file or topic), 79 (another process uses the instance name), 80 (forced end).",
+                + "or a missing file or topic), 79 (another process uses the instance name), 80 (forced end), 81 "
+                + "(too many dead letters).",
         ],
         settings: .worker,
         examples: [
@@ -138,6 +139,8 @@ enum WorkerCommand {
         result.input = inputs.first?.hasPrefix("^") == true ? .pattern(inputs[0]) : .topics(inputs)
         result.output = settings.text("output") ?? result.output
         result.deadLetterTemplate = settings.text("dlq.topic") ?? result.deadLetterTemplate
+        result.deadLetterMaxRatio = Double(settings.number("dlq.max.ratio")) / 10_000
+        result.deadLetterMaxConsecutive = Int(settings.number("dlq.max.consecutive"))
         result.group = settings.text("group") ?? result.group
         result.instance = settings.text("instance")
         result.lanes = Int(settings.number("lanes"))
@@ -151,11 +154,15 @@ enum WorkerCommand {
         result.report = settings.text("report").flatMap(ReportFormat.init)
         result.startTimeoutMilliseconds = Int(settings.number("start.timeout"))
         result.shutdownGraceMilliseconds = Int(settings.number("shutdown.grace"))
+        result.stateDirectory = settings.text("state.dir")
+        result.maxLoopAgeMilliseconds = Int(settings.number("http.max.loop.age"))
+        result.maxStallMilliseconds = Int(settings.number("http.max.stall"))
         result.recordBytesLimit = Int(settings.number("limits.record.bytes"))
         result.decisionBytesLimit = Int(settings.number("limits.decision.bytes"))
         result.outputBytesLimit = Int(settings.number("limits.output.bytes"))
         result.logLevel = logLevel(settings)
         result.logFormat = logFormat(settings, console)
+        result.logsTraces = settings.entry("trace.log").value == .boolean(true)
         result.clientProperties = settings.properties.map { ClientProperty($0.key, $0.value) }
         result.version = LinkdVersion.text
         return result

@@ -85,11 +85,11 @@ struct FileSource {
 
     /// Returns a Boolean value that indicates whether a JSON value has a valid kind for a type.
     ///
-    /// A number is valid for counts and sizes only, and a Boolean for Booleans only.
+    /// A number is valid for numbers and sizes only, and a Boolean for Booleans only.
     private func fits(_ value: JSONValue, _ type: ValueType) -> Bool {
         switch (value.kind, type) {
-        case (.number, .integer), (.number, .size), (.bool, .boolean): true
-        case (.string, .integer), (.string, .boolean): false
+        case (.number, .integer), (.number, .decimal), (.number, .size), (.bool, .boolean): true
+        case (.string, .integer), (.string, .decimal), (.string, .boolean): false
         case (.string, _): true
         default: false
         }

@@ -3,6 +3,8 @@ enum SettingValue: Equatable, Sendable {
     case text(String)
     case list([String])
     case integer(Int64)
+    /// A number in units of the last of its decimal places.
+    case decimal(Int64, places: Int)
     case size(Int64)
     case duration(milliseconds: Int64)
     case boolean(Bool)
@@ -15,6 +17,7 @@ enum SettingValue: Equatable, Sendable {
         case .text(let text): text
         case .list(let items): items.joined(separator: ",")
         case .integer(let number): "\(number)"
+        case .decimal(let number, let places): FixedPoint.text(number, places: places)
         case .size(let bytes): Sizes.text(bytes)
         case .duration(let milliseconds): Durations.text(milliseconds)
         case .boolean(let value): value ? "true" : "false"
@@ -65,6 +68,9 @@ extension ValueType {
                 text.split(separator: "{input}", omittingEmptySubsequences: false).joined(separator: "x"))
                 ? .text(text) : nil
         case .integer(let range): return number(Quantities.integer(text), range).map { .integer($0) }
+        case .decimal(let range, let places):
+            return number(FixedPoint.parse(text, places: places), range).map { .decimal($0, places: places) }
+        case .address: return Self.isListenAddress(text) ? .text(text) : nil
         case .size(let range): return number(Sizes.parse(text), range).map { .size($0) }
         case .duration(let range): return number(Durations.parse(text), range).map { .duration(milliseconds: $0) }
         case .durationOrAuto(let range):
@@ -73,7 +79,7 @@ extension ValueType {
         case .time: return Timestamps.parse(text, now: 0) == nil ? nil : .text(text)
         case .choice(let choices): return choices.contains(text) ? .text(text) : nil
         case .boolean: return text == "true" ? .boolean(true) : text == "false" ? .boolean(false) : nil
-        case .file: return text.isEmpty ? nil : .text(text)
+        case .directory, .file: return text.isEmpty ? nil : .text(text)
         case .topics, .addresses, .files, .texts, .pairs: return nil
         }
     }
@@ -127,12 +133,16 @@ extension ValueType {
         (1...249).contains(text.utf8.count) && isName(text) && text != "." && text != ".."
     }
 
-    private static func isAddress(_ text: String) -> Bool {
-        guard let colon = text.lastIndex(of: ":"), colon != text.startIndex else { return false }
+    private static func isAddress(_ text: String) -> Bool { isAddress(text, ports: 1...65535) && !text.hasPrefix(":") }
+
+    private static func isListenAddress(_ text: String) -> Bool { isAddress(text, ports: 0...65535) }
+
+    private static func isAddress(_ text: String, ports: ClosedRange<Int64>) -> Bool {
+        guard let colon = text.lastIndex(of: ":") else { return false }
         let host = text[..<colon]
         let bare = !host.contains(":") || (host.hasPrefix("[") && host.hasSuffix("]"))
-        let port = Quantities.integer(text[text.index(after: colon)...]) ?? 0
-        return bare && host.utf8.count <= 255 && (1...65535).contains(port)
+        let port = Quantities.integer(text[text.index(after: colon)...]) ?? -1
+        return bare && host.utf8.count <= 255 && ports.contains(port)
             && !host.utf8.contains { $0 <= 0x20 || $0 == 0x7F || $0 == UInt8(ascii: "/") }
     }
 }

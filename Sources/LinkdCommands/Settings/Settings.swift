@@ -95,10 +95,11 @@ struct Settings: Sendable {
         return []
     }
 
-    /// Returns the number of a setting (a count, bytes, or milliseconds), or 0 if it is not set.
+    /// Returns the number of a setting (a count, bytes, milliseconds, or units of the last decimal place), or 0 if it
+    /// is not set.
     func number(_ name: String) -> Int64 {
         switch entry(name).value {
-        case .integer(let number), .size(let number), .duration(let number): number
+        case .integer(let number), .decimal(let number, _), .size(let number), .duration(let number): number
         default: 0
         }
     }

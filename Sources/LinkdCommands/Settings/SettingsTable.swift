@@ -1,7 +1,8 @@
 /// The settings table, the only source for flags, environment variables, the file, the reference, and `linkd config`.
 enum SettingsTable {
     /// All rows, in the order of the reference.
-    static let rows: [SettingRow] = connection + topics + group + tables + flow + limits + logging
+    static let rows: [SettingRow] =
+        connection + topics + group + tables + flow + limits + monitoring + logging
 
     /// Returns the row with a name.
     static func row(_ name: String) -> SettingRow? { rows.first { $0.name == name } }
@@ -19,6 +20,15 @@ enum SettingsTable {
         SettingRow(
             "start.timeout", .duration(1000...600_000), default: .value("30s"), .connecting,
             "Time to wait for a broker at the start."),
+        SettingRow(
+            "sasl.token.file", .file, default: .none(description: "none"), .connecting,
+            bounds: "64KiB; with `sasl.mechanisms=OAUTHBEARER`",
+            "File with the token of OAUTHBEARER. It is read again before the token expires."),
+        SettingRow(
+            "sasl.token.command", .text(bytes: 1...4096), default: .none(description: "none"), .connecting,
+            bounds: "with `sasl.mechanisms=OAUTHBEARER`",
+            "Command that prints the token of OAUTHBEARER. It runs without a shell, and again before the token "
+                + "expires."),
     ]
 
     private static let topics: [SettingRow] = [
@@ -32,6 +42,14 @@ enum SettingsTable {
             "dlq.topic", .topicTemplate, default: .value("{input}.dlq"), [.worker, .inspect, .topics, .config],
             bounds: "must contain `{input}` if there are several inputs",
             "Topic for the dead letters of an input topic."),
+        SettingRow(
+            "dlq.max.ratio", .decimal(0...10_000, places: 4), default: .value("0.95"), [.worker, .config],
+            "Share of dead letters among a lane's last 1,000 records above which the worker ends with exit code 81. 0 "
+                + "means no limit."),
+        SettingRow(
+            "dlq.max.consecutive", .integer(0...1_000_000), default: .value("0"), [.worker, .config],
+            "Consecutive dead letters of one partition above which the worker ends with exit code 81. 0 means no "
+                + "limit."),
     ]
 
     private static let group: [SettingRow] = [
@@ -55,9 +73,25 @@ enum SettingsTable {
     private static let tables: [SettingRow] = [
         SettingRow(
             "tables", .files(count: 1...64),
-            default: .none(description: "required by `worker`; otherwise the shipped tables"),
+            default: .none(
+                description: "`worker` requires it or `table.directory`; otherwise the shipped tables"),
             flags: ["--table"], [.worker, .resolve, .routes, .config], bounds: "64MiB each",
             "Route tables, one file each."),
+        SettingRow(
+            "table.directory", .directory, default: .none(description: "none"), [.worker, .config],
+            bounds: "at most 64 files of 64MiB each",
+            "Directory of route tables. Each file whose name ends with `.json` is one, except names that begin with "
+                + "`.`."),
+        SettingRow(
+            "canary.table", .file, default: .none(description: "none"), [.worker, .config], bounds: "64MiB",
+            "Candidate for the served table with the same `id`."),
+        SettingRow(
+            "canary.percent", .decimal(0...10_000, places: 2), default: .value("0"), [.worker, .config],
+            bounds: "with `canary.table`", "Percentage of devices for which the candidate decides."),
+        SettingRow(
+            "canary.compare", .decimal(0...10_000, places: 2), default: .value("1"), [.worker, .config],
+            bounds: "with `canary.table`",
+            "Percentage of the other devices for which the decisions of both tables are compared."),
         SettingRow(
             "vendors", .files(count: 1...16), default: .none(description: "none"), .reading, bounds: "16MiB each",
             "Vendor tables, by which push messages of vendors are recognized and read. They are added to the shipped "
@@ -110,6 +144,11 @@ enum SettingsTable {
             "shutdown.grace", .duration(3000...600_000), default: .value("30s"), [.worker, .config],
             "Time for a clean end after SIGTERM or SIGINT. A worker that has not ended 2 s before this time is over "
                 + "ends with exit code 80."),
+        SettingRow(
+            "state.dir", .directory, default: .none(description: "none"), [.worker, .config],
+            bounds: "of one process",
+            "Directory in which the worker keeps the tables that it served last and the records that it was processing "
+                + "when it crashed."),
     ]
 
     private static let limits: [SettingRow] = [
@@ -130,6 +169,21 @@ enum SettingsTable {
             "Maximum depth of nested objects and arrays in an event."),
     ]
 
+    private static let monitoring: [SettingRow] = [
+        SettingRow(
+            "http.listen", .address, default: .none(description: "none, no HTTP server"), [.worker, .config],
+            "Address of the HTTP server for `/ping`, `/ready`, `/metrics`, and `/status`. `:8080` listens on all "
+                + "interfaces."),
+        SettingRow(
+            "http.max.loop.age", .duration(1000...3_600_000), default: .value("60s"), [.worker, .config],
+            "Time since a lane's last step after which `/ping` fails. Time without a reachable broker does not "
+                + "count."),
+        SettingRow(
+            "http.max.stall", .duration(1000...3_600_000), default: .value("120s"), [.worker, .config],
+            "Time without progress of a partition with lag after which `/ping` fails. Time without a reachable broker "
+                + "does not count."),
+    ]
+
     private static let logging: [SettingRow] = [
         SettingRow(
             "log.level", .choice(["error", "warning", "info", "debug"]), default: .value("info"), [.worker, .config],
@@ -137,5 +191,9 @@ enum SettingsTable {
         SettingRow(
             "log.format", .choice(["text", "json"]), default: .none(description: "text on a terminal, otherwise json"),
             [.worker, .config], "Format of a log line."),
+        SettingRow(
+            "trace.log", .boolean, default: .value("false"), [.worker, .config],
+            "One log line with the times of each record whose header `traceparent` has the sampled flag, at most 16 "
+                + "per transaction."),
     ]
 }

@@ -12,10 +12,14 @@ indirect enum ValueType: Sendable {
     case topicTemplate
     /// A list of topic names, or one regular expression that begins with `^`.
     case topics(count: ClosedRange<Int>)
+    /// An address to listen on: `host:port`, or `:port` for all interfaces.
+    case address
     /// A list of `host:port`.
     case addresses(count: ClosedRange<Int>)
     /// An integer.
     case integer(ClosedRange<Int64>)
+    /// A number with decimal places, with bounds in units of the last place.
+    case decimal(ClosedRange<Int64>, places: Int)
     /// A number of bytes.
     case size(ClosedRange<Int64>)
     /// A duration, with bounds in milliseconds.
@@ -28,6 +32,8 @@ indirect enum ValueType: Sendable {
     case choice([String])
     /// `true` or `false`. A flag without a value means true.
     case boolean
+    /// The path of a directory.
+    case directory
     /// The path of a file.
     case file
     /// A list of file paths.
@@ -45,14 +51,17 @@ indirect enum ValueType: Sendable {
         case .topic: "topic"
         case .topicTemplate: "topic template"
         case .topics: "list of topics, or a regular expression"
+        case .address: "host:port"
         case .addresses: "list of host:port"
         case .integer: "integer"
+        case .decimal: "decimal number"
         case .size: "size"
         case .duration: "duration"
         case .durationOrAuto: "duration or `auto`"
         case .time: "time, or duration before now"
         case .choice(let choices): choices.joined(separator: ", ")
         case .boolean: "true, false"
+        case .directory: "directory"
         case .file: "file"
         case .files: "list of files"
         case .texts: "list of texts"
@@ -67,13 +76,14 @@ indirect enum ValueType: Sendable {
         case .name: "NAME"
         case .topic, .topics: "TOPIC"
         case .topicTemplate: "TEMPLATE"
-        case .addresses: "HOST:PORT"
-        case .integer: "N"
+        case .address, .addresses: "HOST:PORT"
+        case .integer, .decimal: "N"
         case .size: "SIZE"
         case .duration, .durationOrAuto: "DURATION"
         case .time: "TIME"
         case .choice(let choices): choices.joined(separator: "|")
         case .boolean: "true|false"
+        case .directory: "DIRECTORY"
         case .file, .files: "FILE"
         case .texts: "NAME"
         case .pairs: "KEY=VALUE"
@@ -91,10 +101,14 @@ indirect enum ValueType: Sendable {
         case .addresses(let count), .pairs(let count), .files(let count): Self.range(count)
         case .texts(let count, let bytes): "\(Self.range(count)) of \(bytes.lowerBound)..\(bytes.upperBound) bytes"
         case .integer(let range): "\(range.lowerBound)..\(range.upperBound)"
+        case .decimal(let range, let places):
+            "\(FixedPoint.text(range.lowerBound, places: places))..\(FixedPoint.text(range.upperBound, places: places))"
+                + ", at most \(places) decimal places"
+        case .address: "port 0..65535"
         case .size(let range): "\(Sizes.text(range.lowerBound))..\(Sizes.text(range.upperBound))"
         case .duration(let range), .durationOrAuto(let range):
             "\(Durations.text(range.lowerBound))..\(Durations.text(range.upperBound))"
-        case .time, .choice, .boolean, .file: ""
+        case .time, .choice, .boolean, .directory, .file: ""
         }
     }
 
@@ -103,6 +117,7 @@ indirect enum ValueType: Sendable {
         switch self {
         case .choice(let choices): "one of \(choices.joined(separator: ", "))"
         case .boolean: "true or false"
+        case .directory: "a directory"
         case .file: "a file"
         case .time: "a time such as 2026-11-20T10:00:00Z, or a duration before now such as 15m"
         case .duration: "a duration such as 250ms, 30s, or 5m, in \(bounds)"
@@ -110,6 +125,8 @@ indirect enum ValueType: Sendable {
         case .size: "a size such as 1048576, 64KiB, or 1MiB, in \(bounds)"
         case .pairs: "\(bounds) pairs of the form key=value"
         case .integer: "an integer in \(bounds)"
+        case .decimal: "a number such as 0.5, in \(bounds)"
+        case .address: "an address of the form host:port, [IPv6 address]:port, or :port for all interfaces"
         case .text(let bytes): "a text of \(Self.range(bytes)) bytes"
         case .name(let bytes): "a name of \(Self.range(bytes)) characters of `A-Za-z0-9._-`"
         case .topic: "a topic name of 1..249 characters of `A-Za-z0-9._-`"
