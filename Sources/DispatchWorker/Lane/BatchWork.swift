@@ -81,6 +81,10 @@ package struct BatchWork<Processing: RecordProcessing & ~Copyable>: ~Copyable {
     package var deadLetterTopics: [OpenTopic?] = []
     /// The number of dead letters by reason since the start, for the message of an exceeded limit.
     package private(set) var reasons: [DeadLetterReason: Int] = [:]
+    /// The last dead letter, for the message of an exceeded limit, or nil before the first one.
+    package private(set) var lastDeadLetter: (topic: String, partition: Int32, offset: Int64)?
+    /// The records that were processed since the last end of a transaction.
+    package var tally = BatchTally()
     /// The dead letters of the last run, or nil if they are not logged.
     package var notes: [(topic: String, partition: Int32, offset: Int64, reason: DeadLetterReason)]?
     private var decisions: [ProducedDecision] = []
@@ -140,7 +144,9 @@ package struct BatchWork<Processing: RecordProcessing & ~Copyable>: ~Copyable {
             if record.topic != topic {
                 topic = record.topic
                 topicName = consumer.topicNameBytes(at: topic)
+                tally.use(topic: topic, name: topicName)
             }
+            tally.count(record)
             var cause: DeadLetterCause?
             if hasRefused, isolation.isRefused(partitions.slots[slot].partition, record.offset) {
                 cause = DeadLetterCause(
@@ -201,6 +207,7 @@ package struct BatchWork<Processing: RecordProcessing & ~Copyable>: ~Copyable {
         }
         let count = outputs.topic.partitions
         for decision in decisions {
+            tally.count(decision)
             let partition = Murmur2.partition(of: decision.key, among: count)
             if headers.isEmpty {
                 outputs.append(OutboundRecord(key: decision.key, value: decision.value), partition: partition)
@@ -251,7 +258,9 @@ package struct BatchWork<Processing: RecordProcessing & ~Copyable>: ~Copyable {
         _ wallMilliseconds: Int64
     ) -> Bool {
         reasons[cause.reason, default: 0] += 1
+        tally.countDeadLetter(cause.reason)
         let topicName = consumer.topicNameBytes(at: record.topic)
+        lastDeadLetter = (topicName.string, record.partition, record.offset)
         notes?.append((topicName.string, record.partition, record.offset, cause.reason))
         guard Int(record.topic) < deadLetterTopics.count, let topic = deadLetterTopics[Int(record.topic)] else {
             return false

@@ -74,12 +74,16 @@ extension Lane where Processing: ~Copyable {
             machine.dropBatch()
             return
         }
+        let began = environment.now()
         let result = work.run(
             consumer, from: batchStart, maxRecords: min(records, reserved), until: until, clock: environment,
             partitions: &machine.partitions, isolation: machine.isolation)
         batchStart += result.messages
         reserved -= result.records
-        machine.processed(result, now: environment.now())
+        let now = environment.now()
+        metrics.observe(.batchRecords, UInt64(result.records))
+        metrics.observe(.resolveSeconds, now.saturatingSubtract(began))
+        machine.processed(result, now: now)
         if batchStart >= consumer.records.count { releaseReservation() }
     }
 

@@ -2,9 +2,15 @@ internal import KafkaClient
 
 // The log lines of a lane.
 extension Lane where Processing: ~Copyable {
-    /// Logs the machine's notes and the dead letters of the last run.
-    func report() {
-        for note in machine.takeNotes() { shared.log.log(entry(note)) }
+    /// Counts and logs the machine's notes, and logs the dead letters of the last run.
+    func report(_ now: UInt64) {
+        for note in machine.takeNotes() {
+            let entry = entry(note)
+            metrics.count(note)
+            keepError(of: entry, now)
+            shared.log.log(entry)
+            hasNews = true
+        }
         guard work.notes?.isEmpty == false, let letters = work.notes else { return }
         work.notes = []
         for letter in letters {
@@ -86,7 +92,7 @@ extension Lane where Processing: ~Copyable {
     func handle(_ events: [ClientEvent], _ client: ClientKind) {
         for event in events {
             switch event {
-            case .statistics: break
+            case .statistics(let document): status.park(document, of: client, at: environment.now())
             case .log(let line): handle(line, client)
             case .error(let error): handle(error, client)
             }

@@ -35,6 +35,7 @@ extension Lane where Processing: ~Copyable {
             return
         }
         if error.code == .queueFull {
+            metrics[.queueFull] &+= 1
             machine.queueFull(true)
         } else {
             machine.failed(.produce, producer.fatalError ?? marked(error), now: environment.now())
@@ -67,11 +68,17 @@ extension Lane where Processing: ~Copyable {
         let took = attempt(.commit) { () throws(KafkaError) in
             try producer.commit(timeoutMilliseconds: Int32(milliseconds))
         }
-        if took != nil { committed(producer) }
+        if let took { committed(producer, milliseconds: took) }
     }
 
-    private func committed(_ producer: Environment.Producer) {
+    private func committed(_ producer: Environment.Producer, milliseconds: Int) {
         let now = environment.now()
+        lastCommit = (now, milliseconds)
+        if let content = machine.transaction.content?.content {
+            metrics.observe(.transactionRecords, UInt64(content.records))
+            metrics.observe(.transactionSeconds, now.saturatingSubtract(content.beganAt))
+        }
+        metrics.add(&work.tally, wallMilliseconds: environment.wallMilliseconds())
         work.forgetOutputs()
         let records = machine.committed(coordinatorDrops: producer.coordinatorDrops, now: now)
         shared.meter.committed(now: now)
@@ -91,7 +98,7 @@ extension Lane where Processing: ~Copyable {
         let took = attempt(.commitOffsets) { () throws(KafkaError) in
             try consumer?.commit(offsets, timeoutMilliseconds: Int32(milliseconds))
         }
-        if took != nil { committed(producer) }
+        if let took { committed(producer, milliseconds: took) }
     }
 
     private func abort(_ producer: Environment.Producer) {

@@ -20,6 +20,18 @@ package final class Lane<Environment: LaneEnvironment, Processing: RecordProcess
     var opened: [String: OpenTopic] = [:]
     var batchStart = 0
     var reserved = 0
+    /// The place where the lane publishes its state.
+    package let status: LaneStatus
+    /// The counters and histograms.
+    var metrics = LaneMetrics()
+    /// The last commit, or nil before the first one.
+    var lastCommit: (at: UInt64, milliseconds: Int)?
+    /// The last errors, oldest first.
+    var lastErrors: [LaneError] = []
+    /// The stage and the time of the last published state, or nil before the first one.
+    var published: (stage: LaneStage, at: UInt64)?
+    /// A Boolean value that indicates whether an event is not published yet.
+    var hasNews = false
     private var needs: [ClientNeed] = []
 
     /// Creates a lane.
@@ -27,13 +39,15 @@ package final class Lane<Environment: LaneEnvironment, Processing: RecordProcess
     /// Nothing connects before the first step.
     package init(
         number: Int, policy: LanePolicy, topics: LaneTopics, limits: RecordLimits, worker: WorkerIdentity,
-        environment: Environment, processing: consuming Processing, shared: WorkerShared
+        environment: Environment, processing: consuming Processing, shared: WorkerShared,
+        status: LaneStatus = LaneStatus()
     ) {
         self.number = number
         machine = LaneMachine(policy: policy)
         self.topics = topics
         self.environment = environment
         self.shared = shared
+        self.status = status
         work = BatchWork(processing: processing, limits: limits, worker: worker)
         if shared.log.isEnabled(.debug) { work.notes = [] }
     }
@@ -46,12 +60,14 @@ package final class Lane<Environment: LaneEnvironment, Processing: RecordProcess
         if action == .end {
             if let exit = machine.exit { shared.fail(exit) }
             reportNeeds()
-            report()
+            report(now)
+            publishLast(now)
             return false
         }
+        publishIfDue(now)
         perform(action, now: now)
         check(action)
-        report()
+        report(now)
         return true
     }
 
@@ -101,7 +117,9 @@ package final class Lane<Environment: LaneEnvironment, Processing: RecordProcess
         case .wait(let milliseconds): environment.sleep(milliseconds: milliseconds)
         case .end: break
         }
-        shared.stop.release(machine.takeLostRecords())
+        let lost = machine.takeLostRecords()
+        if lost > 0 { work.tally.removeAll() }
+        shared.stop.release(lost)
         reportNeeds()
     }
 
@@ -116,13 +134,19 @@ package final class Lane<Environment: LaneEnvironment, Processing: RecordProcess
     ///
     /// Each step is checked.
     func rebalance(_ event: RebalanceEvent) {
-        machine.rebalancing(request(event), now: environment.now())
+        let began = environment.now()
+        machine.rebalancing(request(event), now: began)
         while true {
             updateStopState()
             let now = environment.now()
-            guard let action = machine.nextInCallback(now: now) else { return }
+            guard let action = machine.nextInCallback(now: now) else {
+                metrics.observe(.rebalanceSeconds, now.saturatingSubtract(began))
+                return
+            }
+            publishIfDue(now)
             perform(action, now: now)
             check(action)
+            report(now)
         }
     }
 
@@ -148,6 +172,12 @@ package final class Lane<Environment: LaneEnvironment, Processing: RecordProcess
             machine.failed(call, error, now: environment.now())
             return nil
         }
-        return Int(environment.now().saturatingSubtract(began) / 1_000_000)
+        let took = environment.now().saturatingSubtract(began)
+        switch call {
+        case .sendOffsets: metrics.observe(.sendOffsetsSeconds, took)
+        case .commit, .commitOffsets: metrics.observe(.commitSeconds, took)
+        default: break
+        }
+        return Int(took / 1_000_000)
     }
 }

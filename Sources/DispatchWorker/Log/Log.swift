@@ -18,6 +18,8 @@ package final class Log: Sendable {
     private struct State {
         var lines: [(line: LogEntry, milliseconds: Int64)] = []
         var dropped: Int64 = 0
+        /// The number of all lines that were dropped.
+        var droppedInTotal: Int64 = 0
         var isClosed = false
         var isWritten = false
     }
@@ -40,6 +42,9 @@ package final class Log: Sendable {
     /// Check it before building a line on a warm path.
     package func isEnabled(_ level: LogLevel) -> Bool { level <= self.level }
 
+    /// The number of lines that were dropped since the start.
+    package var dropped: Int64 { state.withLock { $0.droppedInTotal } }
+
     /// Adds a line, or drops it if too many are waiting.
     package func log(_ line: LogEntry) {
         guard isEnabled(line.level) else { return }
@@ -49,6 +54,7 @@ package final class Log: Sendable {
                 state.lines.append((line, now))
             } else {
                 state.dropped += 1
+                state.droppedInTotal += 1
             }
         }
     }

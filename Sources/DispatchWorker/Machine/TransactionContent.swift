@@ -30,6 +30,6 @@ package enum RotationCause: String, Sendable {
 }
 
 /// The reason for an abort, for the log.
-package enum AbortCause: String, Sendable {
+package enum AbortCause: String, Sendable, CaseIterable {
     case revoked, lost, refused, timeout, error, shutdown
 }

@@ -11,6 +11,9 @@ package final class Worker: Sendable {
     private let handlesSignals: Bool
     private let startCalls = CallWatch()
     private let laneCalls: [CallWatch]
+    private let laneStatuses: [LaneStatus]
+    /// The reader of the worker's state.
+    package let status: WorkerStatus
     private let watchdog: Watchdog
 
     /// Creates a worker.
@@ -30,6 +33,9 @@ package final class Worker: Sendable {
         let random = String(repeating: "0", count: 8 - digits.count) + digits
         instance = configuration.instance ?? "\(hostName())-\(random)"
         laneCalls = (0..<configuration.lanes).map { _ in CallWatch() }
+        laneStatuses = (0..<configuration.lanes).map { _ in LaneStatus() }
+        status = WorkerStatus(
+            configuration: configuration, instance: instance, lanes: laneStatuses, calls: laneCalls, shared: shared)
         let identity = LaneIdentity(
             group: configuration.group, instance: instance, isStable: configuration.instance != nil, lane: 0)
         watchdog = Watchdog(
@@ -117,7 +123,7 @@ package final class Worker: Sendable {
                 group: configuration.group, instance: identity.name, version: configuration.version),
             environment: KafkaLaneEnvironment(
                 configuration: configuration, identity: identity, limits: facts.limits, watch: laneCalls[number]),
-            processing: makeProcessing(number), shared: shared)
+            processing: makeProcessing(number), shared: shared, status: laneStatuses[number])
         lane.run()
         return lane.machine.counters
     }

@@ -164,6 +164,7 @@ final class SimulatedWorld {
         guard let wrong else {
             let isGoingOn = lane.step()
             if let violation = lane.machine.violation { broker.ledger.fail(violation) }
+            checkStatus(of: lane, isGoingOn: isGoingOn)
             return isGoingOn
         }
         wrong.prepare(&lane.machine, isStopping: shared?.isDraining ?? false, now: broker.now)
@@ -172,6 +173,23 @@ final class SimulatedWorld {
         wrong.apply(to: &lane.machine, before: before, now: broker.now)
         if let violation = lane.machine.violation { broker.ledger.fail(violation) }
         return isGoingOn
+    }
+
+    /// Checks that the published totals are those of the report, and that the last state is the end.
+    private func checkStatus(of lane: SimulatedLane, isGoingOn: Bool) {
+        guard let snapshot = lane.status.snapshot else { return broker.ledger.fail("a lane has published nothing") }
+        let totals = snapshot.metrics.topics
+        var counters = snapshot.counters
+        counters.records = Int(totals.reduce(0) { $0 + $1.records })
+        counters.decisions = Int(snapshot.metrics.outcomes.reduce(0, +))
+        counters.deadLetters = Int(totals.reduce(0) { $0 + $1.deadLetters.reduce(0, +) })
+        counters.committed = Int(snapshot.metrics[.transactionsCommitted])
+        if counters != snapshot.counters {
+            broker.ledger.fail("the published totals \(counters) differ from the report \(snapshot.counters)")
+        }
+        if !isGoingOn && (snapshot.stage != .ended || snapshot.counters != lane.machine.counters) {
+            broker.ledger.fail("the last published state is \(snapshot.stage) with \(snapshot.counters)")
+        }
     }
 
     private func ended(_ index: Int, _ lane: SimulatedLane) {
