@@ -128,7 +128,7 @@ let package = Package(
                 "DispatchWorker", "KafkaClient", "LinkIngest", "LinkCoordinator", "ByteStorage", "StrictJSON",
                 "TestSupport",
             ],
-            swiftSettings: strict),
+            exclude: ["Fixtures"], swiftSettings: strict),
         .testTarget(
             name: "LinkdCommandsTests",
             dependencies: [

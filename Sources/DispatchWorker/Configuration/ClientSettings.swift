@@ -54,6 +54,11 @@ package enum ClientSettings {
         common(configuration, identity) + configuration.clientProperties.filter { split($0.key).client == nil }
     }
 
+    /// The interval of a lane's statistics, from which the lag is known.
+    ///
+    /// The other clients of the worker have none. An operator must know of a problem within ten seconds.
+    private static let statisticsInterval = ClientProperty("statistics.interval.ms", "2000")
+
     private static func common(_ configuration: WorkerConfiguration, _ identity: LaneIdentity) -> [ClientProperty] {
         [
             .init("bootstrap.servers", configuration.bootstrap.joined(separator: ",")),
@@ -67,7 +72,6 @@ package enum ClientSettings {
             .init("topic.metadata.refresh.fast.interval.ms", "100"),
             // `false` would also suppress the error event that reports a lost coordinator connection.
             .init("log.connection.close", "true"),
-            .init("statistics.interval.ms", "0"),
             // The default on producers is true, and a typo would create a topic.
             .init("allow.auto.create.topics", "false"),
         ]
@@ -101,6 +105,7 @@ package enum ClientSettings {
             // The library's default of 60 s is longer than a call may last. An unanswered request would look like a
             // hang.
             .init("socket.timeout.ms", "\(defaultSocketTimeout)"),
+            statisticsInterval,
         ]
         if let member = identity.groupInstanceID { result.append(.init("group.instance.id", member)) }
         if case .pattern = configuration.input {
@@ -130,6 +135,7 @@ package enum ClientSettings {
             .init("partitioner", "murmur2_random"),
             .init("delivery.report.only.error", "false"),
             .init("socket.timeout.ms", "\(min(defaultSocketTimeout, timeout))"),
+            statisticsInterval,
         ]
         switch configuration.guarantee {
         case .exactlyOnce:
@@ -237,6 +243,7 @@ package enum ClientSettings {
             of: .consumer, configuration: configuration, identity: identity, messageLimit: nil)
         // With `read_committed`, the answer would wait for open transactions.
         result["isolation.level"] = "read_uncommitted"
+        result["statistics.interval.ms"] = "0"
         return result
     }
 

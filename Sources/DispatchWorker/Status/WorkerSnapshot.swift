@@ -38,6 +38,8 @@ package struct WorkerSnapshot: Sendable {
     package var canary: CanaryTotals?
     /// The number of log lines that were dropped because the output is too slow.
     package var logDropped: Int64 = 0
+    /// The number of statistics documents that were refused.
+    package var statisticsRefused: UInt64 = 0
     /// The figures of the process.
     package var process = ProcessFigures()
 
@@ -51,35 +53,17 @@ package struct LaneView: Sendable {
     package var snapshot: LaneSnapshot
     /// The calls of the lane that have not returned, outermost first.
     package var calls: [CallWatch.Entry]
+    /// The newest statistics of the consumer, or nil before the first ones.
+    package var consumer: LibraryStatistics?
+    /// The newest statistics of the producer, or nil before the first ones.
+    package var producer: LibraryStatistics?
+    /// The time at which the consumer's statistics arrived, in nanoseconds of the monotonic clock, or nil.
+    package var statisticsAt: UInt64?
 
     /// Creates a view.
     package init(snapshot: LaneSnapshot, calls: [CallWatch.Entry] = []) {
         self.snapshot = snapshot
         self.calls = calls
-    }
-}
-
-/// The lag and the progress of an owned partition.
-package struct PartitionLag: Sendable, Equatable {
-    /// The lane that owns the partition.
-    package var lane: Int
-    /// The partition.
-    package var partition: TopicPartition
-    /// The records up to the last stable offset without an outcome, or nil if unknown.
-    package var lag: Int64?
-    /// The records between the last stable offset and the high watermark, or nil if unknown.
-    package var unstable: Int64?
-    /// The seconds since the partition last had progress or no lag.
-    package var secondsSinceProgress = 0.0
-    /// A Boolean value that indicates whether the partition has lag and no progress.
-    package var isStalled = false
-
-    /// Creates the lag of a partition.
-    package init(lane: Int, partition: TopicPartition, lag: Int64? = nil, unstable: Int64? = nil) {
-        self.lane = lane
-        self.partition = partition
-        self.lag = lag
-        self.unstable = unstable
     }
 }
 

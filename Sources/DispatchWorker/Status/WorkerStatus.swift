@@ -1,4 +1,5 @@
 package import KafkaClient
+internal import Synchronization
 
 /// The reader of a worker's state.
 ///
@@ -9,6 +10,15 @@ package final class WorkerStatus: Sendable {
     private let lanes: [LaneStatus]
     private let calls: [CallWatch]
     private let shared: WorkerShared
+    private let statistics: Mutex<[ClientStatistics]>
+    private let refused = Atomic<UInt64>(0)
+
+    /// The newest statistics of a lane's clients.
+    private struct ClientStatistics {
+        var consumer: LibraryStatistics?
+        var producer: LibraryStatistics?
+        var at: UInt64?
+    }
 
     /// Creates the reader of a worker's lanes and their calls.
     package init(
@@ -20,6 +30,31 @@ package final class WorkerStatus: Sendable {
         self.lanes = lanes
         self.calls = calls
         self.shared = shared
+        statistics = Mutex(lanes.map { _ in ClientStatistics() })
+    }
+
+    /// Reads the statistics documents that have arrived since the last call.
+    ///
+    /// A refused document is counted, and the statistics before it are kept. One thread calls this function, which
+    /// takes up to some milliseconds for a large document.
+    package func readStatistics() {
+        for (index, lane) in lanes.enumerated() {
+            if let (document, at) = lane.takeStatistics(of: .consumer), let read = read(document) {
+                statistics.withLock {
+                    $0[index].consumer = read
+                    $0[index].at = at
+                }
+            }
+            if let (document, _) = lane.takeStatistics(of: .producer), let read = read(document) {
+                statistics.withLock { $0[index].producer = read }
+            }
+        }
+    }
+
+    private func read(_ document: [UInt8]) -> LibraryStatistics? {
+        let statistics = LibraryStatistics(document)
+        if statistics == nil { refused.wrappingAdd(1, ordering: .relaxed) }
+        return statistics
     }
 
     /// Returns the state of the worker.
@@ -32,15 +67,22 @@ package final class WorkerStatus: Sendable {
         result.library = LibraryInfo.versionText
         result.instance = instance
         result.group = configuration.group
-        for (lane, calls) in zip(lanes, calls) {
-            guard let snapshot = lane.snapshot else { continue }
-            result.lanes.append(LaneView(snapshot: snapshot, calls: calls.entries))
-            result.partitions += snapshot.partitions.map { PartitionLag(lane: snapshot.lane, partition: $0.partition) }
+        for (index, statistics) in statistics.withLock({ $0 }).enumerated() {
+            guard let snapshot = lanes[index].snapshot else { continue }
+            var view = LaneView(snapshot: snapshot, calls: calls[index].entries)
+            view.consumer = statistics.consumer
+            view.producer = statistics.producer
+            view.statisticsAt = statistics.at
+            result.lanes.append(view)
+            result.partitions += snapshot.partitions.map {
+                PartitionLag(lane: snapshot.lane, $0, statistics.consumer?.partitions[$0.partition])
+            }
         }
         result.isReady = result.lanes.count == lanes.count && result.lanes.allSatisfy(\.snapshot.isReady)
         result.isDraining = shared.isDraining
         result.exit = shared.failure
         result.logDropped = shared.log.dropped
+        result.statisticsRefused = refused.load(ordering: .relaxed)
         return result
     }
 }

@@ -7,6 +7,10 @@ internal import ByteStorage
 struct ClientInbox {
     /// The maximum number of waiting events.
     private static let capacity = 1000
+    /// The maximum size of a statistics document in bytes.
+    ///
+    /// A larger one is dropped. Documents have about 600 bytes per partition.
+    private static let statisticsLimit = 4 << 20
     /// The least severe syslog level of log lines that are kept (info).
     ///
     /// Debug lines are only parsed.
@@ -33,7 +37,7 @@ struct ClientInbox {
         case RD_KAFKA_EVENT_LOG: addLog(event)
         case RD_KAFKA_EVENT_STATS:
             guard let text = rd_kafka_event_stats(event) else { return }
-            keep(.statistics(Array(String(cString: text).utf8)))
+            keepStatistics(ByteView(cString: text))
         case RD_KAFKA_EVENT_ERROR:
             let error = KafkaError(
                 code: KafkaErrorCode(rd_kafka_event_error(event)),
@@ -46,6 +50,13 @@ struct ClientInbox {
             }
         default: break
         }
+    }
+
+    /// Keeps the newest statistics document.
+    private mutating func keepStatistics(_ document: ByteView) {
+        guard document.count <= Self.statisticsLimit else { return }
+        events.removeAll { if case .statistics = $0 { true } else { false } }
+        keep(.statistics(document.array))
     }
 
     private mutating func addLog(_ event: OpaquePointer) {
