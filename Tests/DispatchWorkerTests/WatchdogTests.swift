@@ -132,6 +132,22 @@ import Testing
         #expect(record.hangups == 2)
         #expect(record.request == .none)
     }
+
+    @Test("SIGQUIT is counted, and the last of SIGUSR1 and SIGUSR2 counts")
+    func operatorRequests() {
+        let record = SignalRecord()
+        #expect(record.quits == 0)
+        #expect(record.isPaused == false)
+        record.quit()
+        record.pause()
+        record.pause()
+        #expect(record.quits == 1)
+        #expect(record.isPaused == true)
+        record.resume()
+        #expect(record.isPaused == false)
+        #expect(record.hangups == 0)
+        #expect(record.request == .none)
+    }
 }
 
 /// Waits of the worker are independent of the time of day.

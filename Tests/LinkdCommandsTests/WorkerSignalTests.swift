@@ -92,6 +92,22 @@ internal import Testing
         }
     }
 
+    @Test("SIGQUIT, SIGUSR1, and SIGUSR2 do not end the worker")
+    func operatorSignals() async throws {
+        try await onThread {
+            let cluster = try Self.cluster()
+            let worker = try Self.worker(cluster.bootstrapServers)
+            try #require(worker.says(#""event":"ready""#), "\(worker.log)")
+            for number in [SIGUSR1, SIGQUIT, SIGUSR2] { worker.signal(number) }
+            // The answer to a later signal shows that the worker has received the ones before it.
+            worker.signal(SIGHUP)
+            try #require(worker.says("SIGHUP"), "\(worker.log)")
+            #expect(worker.isRunning)
+            worker.signal(SIGTERM)
+            #expect(try worker.end(within: 60) == 0, "\(worker.log)")
+        }
+    }
+
     @Test("SIGHUP is logged and ignored, and two signals within a second count as one")
     func hangUpAndTwice() async throws {
         try await onThread {

@@ -80,6 +80,7 @@ package final class WorkerStatus: Sendable {
         }
         result.isReady = result.lanes.count == lanes.count && result.lanes.allSatisfy(\.snapshot.isReady)
         result.isDraining = shared.isDraining
+        result.isPaused = shared.isPaused
         result.exit = shared.failure
         result.logDropped = shared.log.dropped
         result.statisticsRefused = refused.load(ordering: .relaxed)

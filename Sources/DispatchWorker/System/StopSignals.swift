@@ -21,7 +21,13 @@ package enum StopSignals {
     /// The number of SIGHUP signals.
     package static var hangups: Int { received.hangups }
 
-    /// Installs handlers for SIGTERM, SIGINT, and SIGHUP, for a worker.
+    /// The number of SIGQUIT signals.
+    package static var quits: Int { received.quits }
+
+    /// A Boolean value that indicates whether the last of SIGUSR1 and SIGUSR2 requests a pause.
+    package static var isPaused: Bool { received.isPaused }
+
+    /// Installs handlers for SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, and SIGUSR2, for a worker.
     ///
     /// Ignores SIGPIPE, so that writing to a broken pipe returns an error. Call it before anything that takes time.
     package static func install() {
@@ -31,8 +37,11 @@ package enum StopSignals {
             signal(number) { _ = received.stop(by: $0, at: linkd_monotonic_nanoseconds()) }
         }
         signal(SIGHUP) { _ in received.hangUp() }
+        signal(SIGQUIT) { _ in received.quit() }
+        signal(SIGUSR1) { _ in received.pause() }
+        signal(SIGUSR2) { _ in received.resume() }
         signal(SIGPIPE, SIG_IGN)
-        setMask(SIG_UNBLOCK, stopNumbers + [SIGHUP])
+        setMask(SIG_UNBLOCK, stopNumbers + [SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2])
     }
 
     /// Installs handlers for SIGTERM and SIGINT, for a command that prints a summary before it ends.
@@ -91,7 +100,7 @@ package enum StopRequest: Sendable, Equatable {
     case end
 }
 
-/// A record of the stop signals by their times.
+/// A record of the signals, of the stop signals by their times.
 ///
 /// All signals within a second of the first one count as one request, because `timeout` signals the process and its
 /// group, and a supervisor's SIGTERM follows a terminal's Ctrl-C. A later signal forces the end. Signal handlers write
@@ -101,6 +110,8 @@ package struct SignalRecord: ~Copyable, Sendable {
     private let firstNumber = Atomic<Int32>(0)
     private let isForced = Atomic<Bool>(false)
     private let hangupCount = Atomic<Int>(0)
+    private let quitCount = Atomic<Int>(0)
+    private let isPauseRequested = Atomic<Bool>(false)
 
     /// Creates a record without signals.
     package init() {}
@@ -135,6 +146,21 @@ package struct SignalRecord: ~Copyable, Sendable {
 
     /// The number of SIGHUP signals.
     package var hangups: Int { hangupCount.load(ordering: .relaxed) }
+
+    /// Records a SIGQUIT.
+    package func quit() { quitCount.wrappingAdd(1, ordering: .relaxed) }
+
+    /// The number of SIGQUIT signals.
+    package var quits: Int { quitCount.load(ordering: .relaxed) }
+
+    /// Records a SIGUSR1, which requests a pause.
+    package func pause() { isPauseRequested.store(true, ordering: .relaxed) }
+
+    /// Records a SIGUSR2, which ends a pause.
+    package func resume() { isPauseRequested.store(false, ordering: .relaxed) }
+
+    /// A Boolean value that indicates whether the last of SIGUSR1 and SIGUSR2 requests a pause.
+    package var isPaused: Bool { isPauseRequested.load(ordering: .relaxed) }
 }
 
 private let received = SignalRecord()

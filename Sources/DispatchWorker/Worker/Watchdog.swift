@@ -78,11 +78,11 @@ package final class Watchdog: Sendable {
             HangDetector(limit: callLimitNanoseconds, callbackLimit: callbackLimitNanoseconds)
         }
         var drainingSince: UInt64?
-        var hangups = 0
+        var copied = (hangups: 0, isPaused: false)
         var before = SystemClock.monotonicNanoseconds()
         while life.wait(milliseconds: 100, until: { $0.isStopped ? true : nil }) == nil {
             let now = SystemClock.monotonicNanoseconds()
-            if handlesSignals { handleSignals(&hangups) }
+            if handlesSignals { handleSignals(&copied) }
             if shared.isDraining && drainingSince == nil {
                 drainingSince = now
                 shared.log.log(LogEntry(.info, "draining", "finishing the work in progress"))
@@ -94,7 +94,10 @@ package final class Watchdog: Sendable {
         life.signal { $0.isOver = true }
     }
 
-    private func handleSignals(_ hangups: inout Int) {
+    /// Passes signals on.
+    ///
+    /// Their owners answer them on other threads, so that this thread stays free of I/O.
+    private func handleSignals(_ copied: inout (hangups: Int, isPaused: Bool)) {
         switch StopSignals.request {
         case .none: break
         case .drain: shared.drain()
@@ -104,9 +107,13 @@ package final class Watchdog: Sendable {
                     .forced, "a second stop signal was received",
                     advice: "no data is lost: records that are not committed are processed again after the next start"))
         }
-        let count = StopSignals.hangups
-        if count == hangups { return }
-        hangups = count
+        let isPaused = StopSignals.isPaused
+        if isPaused != copied.isPaused { shared.setPaused(isPaused) }
+        copied.isPaused = isPaused
+        let hangups = StopSignals.hangups
+        shared.requests.update(status: StopSignals.quits, reload: hangups)
+        if hangups == copied.hangups { return }
+        copied.hangups = hangups
         shared.log.log(
             LogEntry(
                 .warning, "signal",

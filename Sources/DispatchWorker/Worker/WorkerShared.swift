@@ -8,7 +8,10 @@ package final class WorkerShared: Sendable {
     package let meter = RunMeter()
     /// The log.
     package let log: Log
+    /// The requests of an operator, which arrive as signals.
+    package let requests = SignalRequests()
     private let draining = Atomic<Bool>(false)
+    private let paused = Atomic<Bool>(false)
     private let exit = Mutex<WorkerExit?>(nil)
 
     /// Creates the shared state of a worker.
@@ -26,6 +29,12 @@ package final class WorkerShared: Sendable {
     @discardableResult
     package func drain() -> Bool { !draining.exchange(true, ordering: .relaxed) }
 
+    /// A Boolean value that indicates whether the lanes do not consume.
+    package var isPaused: Bool { paused.load(ordering: .relaxed) }
+
+    /// Requests that the lanes stop consuming, or that they consume again.
+    package func setPaused(_ isPaused: Bool) { paused.store(isPaused, ordering: .relaxed) }
+
     /// Records the exit of a lane and requests that the others end.
     ///
     /// The first exit is that of the process.
@@ -36,4 +45,27 @@ package final class WorkerShared: Sendable {
 
     /// The first exit of a lane, or nil.
     package var failure: WorkerExit? { exit.withLock { $0 } }
+}
+
+/// The requests of an operator, counted by the watchdog.
+///
+/// The owner of a request compares the count with the one it has answered.
+package final class SignalRequests: Sendable {
+    private let statusCount = Atomic<Int>(0)
+    private let reloadCount = Atomic<Int>(0)
+
+    /// Creates counts that are zero.
+    package init() {}
+
+    /// The number of requests to log the status (SIGQUIT).
+    package var status: Int { statusCount.load(ordering: .relaxed) }
+
+    /// The number of requests to load the tables again (SIGHUP).
+    package var reload: Int { reloadCount.load(ordering: .relaxed) }
+
+    /// Copies the numbers of received signals.
+    package func update(status: Int, reload: Int) {
+        statusCount.store(status, ordering: .relaxed)
+        reloadCount.store(reload, ordering: .relaxed)
+    }
 }
