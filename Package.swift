@@ -38,10 +38,15 @@ let package = Package(
             pkgConfig: "rdkafka",
             providers: [.apt(["librdkafka-dev"]), .brew(["librdkafka"])]),
         .target(name: "CPlatform", cSettings: [.treatAllWarnings(as: .error)]),
+        // Threads that can block, and what they wait on.
+        .target(name: "SystemThreads", dependencies: ["CPlatform"], swiftSettings: strict),
         .target(name: "KafkaClient", dependencies: ["CRdKafka", "CPlatform", "ByteStorage"], swiftSettings: strict),
         .target(
             name: "DispatchWorker",
-            dependencies: ["LinkCoordinator", "LinkIngest", "KafkaClient", "ByteStorage", "StrictJSON", "CPlatform"],
+            dependencies: [
+                "LinkCoordinator", "LinkIngest", "KafkaClient", "ByteStorage", "StrictJSON", "SystemThreads",
+                "CPlatform",
+            ],
             swiftSettings: strict),
         .target(
             name: "LinkdCommands",
@@ -49,6 +54,7 @@ let package = Package(
                 "LinkCoordinator", "RouteAnalysis", "RouteTools", "LinkIngest", "KafkaClient", "DispatchWorker",
                 "ByteStorage",
                 "StrictJSON",
+                "SystemThreads",
                 "CPlatform",
             ],
             swiftSettings: strict),
@@ -126,7 +132,7 @@ let package = Package(
             name: "DispatchWorkerTests",
             dependencies: [
                 "DispatchWorker", "KafkaClient", "LinkIngest", "LinkCoordinator", "ByteStorage", "StrictJSON",
-                "TestSupport",
+                "SystemThreads", "TestSupport",
             ],
             exclude: ["Fixtures"], swiftSettings: strict),
         .testTarget(

@@ -2,6 +2,7 @@ import DispatchWorker
 import Foundation
 import KafkaClient
 import Synchronization
+import SystemThreads
 import TestSupport
 import Testing
 

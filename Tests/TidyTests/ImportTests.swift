@@ -18,14 +18,16 @@ import Testing
         ("RouteTools", "RouteAnalysis LinkCoordinator ByteStorage StrictJSON", false),
         ("LinkIngest", "LinkCoordinator ByteStorage StrictJSON", false),
         ("KafkaClient", "CRdKafka ByteStorage CPlatform Synchronization", true),
+        ("SystemThreads", "CPlatform", true),
         (
             "DispatchWorker",
-            "LinkCoordinator LinkIngest KafkaClient ByteStorage StrictJSON CPlatform Synchronization", true
+            "LinkCoordinator LinkIngest KafkaClient ByteStorage StrictJSON SystemThreads CPlatform Synchronization",
+            true
         ),
         (
             "LinkdCommands",
             "LinkCoordinator RouteAnalysis RouteTools LinkIngest KafkaClient DispatchWorker ByteStorage StrictJSON "
-                + "CPlatform Synchronization Foundation FoundationEssentials Dispatch", true
+                + "SystemThreads CPlatform Synchronization Foundation FoundationEssentials Dispatch", true
         ),
         ("linkd", "LinkdCommands", false),
         (

@@ -1,4 +1,5 @@
 package import KafkaClient
+internal import SystemThreads
 
 /// A monitor that checks whether the whole cluster is reachable, while monitoring is on.
 ///

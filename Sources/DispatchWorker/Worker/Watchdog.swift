@@ -1,4 +1,5 @@
 package import KafkaClient
+internal import SystemThreads
 
 /// The thread that supervises a worker from its start: it handles signals and ends the process if a call never returns
 /// or a stop takes too long.

@@ -1,4 +1,5 @@
 internal import KafkaClient
+internal import SystemThreads
 
 /// A worker, which checks its configuration and runs its lanes.
 ///

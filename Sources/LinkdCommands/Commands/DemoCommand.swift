@@ -3,6 +3,7 @@ internal import DispatchWorker
 internal import KafkaClient
 internal import LinkCoordinator
 internal import LinkIngest
+internal import SystemThreads
 
 /// `linkd demo`: shows the whole pipeline on a broker inside the process.
 enum DemoCommand {

@@ -1,3 +1,5 @@
+internal import CPlatform
+
 #if canImport(Glibc)
 internal import Glibc
 #elseif canImport(Musl)
@@ -66,7 +68,7 @@ package final class Monitor<Value>: @unchecked Sendable {
     ///
     /// `body` is called at once and after every signal.
     package func wait<Result>(milliseconds: Int, until body: (inout Value) -> Result?) -> Result? {
-        let deadline = SystemClock.monotonicNanoseconds() &+ UInt64(max(0, milliseconds)) &* 1_000_000
+        let deadline = linkd_monotonic_nanoseconds() &+ UInt64(max(0, milliseconds)) &* 1_000_000
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
         while true {
@@ -80,8 +82,9 @@ package final class Monitor<Value>: @unchecked Sendable {
     /// Returns false if the monotonic clock reaches `deadline` first.
     private func waitForSignal(until deadline: UInt64) -> Bool {
         #if canImport(Darwin)
-        let left = deadline.saturatingSubtract(SystemClock.monotonicNanoseconds())
-        if left == 0 { return false }
+        let now = linkd_monotonic_nanoseconds()
+        guard deadline > now else { return false }
+        let left = deadline - now
         var span = timespec(tv_sec: Int(left / 1_000_000_000), tv_nsec: Int(left % 1_000_000_000))
         return pthread_cond_timedwait_relative_np(condition, mutex, &span) == 0
         #else
