@@ -40,6 +40,12 @@ let package = Package(
         .target(name: "CPlatform", cSettings: [.treatAllWarnings(as: .error)]),
         // Threads that can block, and what they wait on.
         .target(name: "SystemThreads", dependencies: ["CPlatform"], swiftSettings: strict),
+        .systemLibrary(
+            name: "CMicroHTTPD",
+            pkgConfig: "libmicrohttpd",
+            providers: [.apt(["libmicrohttpd-dev"]), .brew(["libmicrohttpd"])]),
+        .target(
+            name: "HTTPServer", dependencies: ["CMicroHTTPD", "SystemThreads", "CPlatform"], swiftSettings: strict),
         .target(name: "KafkaClient", dependencies: ["CRdKafka", "CPlatform", "ByteStorage"], swiftSettings: strict),
         .target(
             name: "DispatchWorker",
@@ -124,6 +130,7 @@ let package = Package(
             dependencies: ["LinkIngest", "LinkCoordinator", "ByteStorage", "StrictJSON", "TestSupport"],
             exclude: ["Fixtures"],
             swiftSettings: strict),
+        .testTarget(name: "HTTPServerTests", dependencies: ["HTTPServer", "CPlatform"], swiftSettings: strict),
         .testTarget(
             name: "KafkaClientTests",
             dependencies: ["KafkaClient", "CRdKafka", "ByteStorage", "StrictJSON", "TestSupport"],

@@ -4,8 +4,8 @@ import Testing
 
 /// The dependencies of modules.
 ///
-/// The resolver does not depend on Kafka, the Kafka client does not depend on links, and only one module imports the C
-/// library of Kafka.
+/// The resolver does not depend on Kafka, the Kafka client does not depend on links, the HTTP server depends on neither,
+/// and only one module imports each C library.
 @Suite struct ImportTests {
     /// A module, the modules that its files can import, and whether they can import the platform's C library.
     static let rules: [(module: String, allowed: String, platform: Bool)] = [
@@ -19,6 +19,7 @@ import Testing
         ("LinkIngest", "LinkCoordinator ByteStorage StrictJSON", false),
         ("KafkaClient", "CRdKafka ByteStorage CPlatform Synchronization", true),
         ("SystemThreads", "CPlatform", true),
+        ("HTTPServer", "CMicroHTTPD SystemThreads CPlatform Synchronization", true),
         (
             "DispatchWorker",
             "LinkCoordinator LinkIngest KafkaClient ByteStorage StrictJSON SystemThreads CPlatform Synchronization",
@@ -86,11 +87,12 @@ import Testing
         #expect(modules.subtracting(["LinkdBenchmarks"]).subtracting(Self.rules.map(\.module)) == [])
     }
 
-    @Test("Only KafkaClient's folder Native names types and pointers of the C library")
+    @Test("Only the folders Native of KafkaClient and HTTPServer name types and pointers of C libraries")
     func noTypesOfTheLibrary() throws {
         let found = try Checkout.trackedFiles().filter { file in
             file.path.hasPrefix("Sources/") && file.suffix == "swift"
-                && !file.path.hasPrefix("Sources/KafkaClient/Native/") && Self.namesLibraryType(file.text ?? "")
+                && !file.path.hasPrefix("Sources/KafkaClient/Native/")
+                && !file.path.hasPrefix("Sources/HTTPServer/Native/") && Self.namesLibraryType(file.text ?? "")
         }
         #expect(found.map(\.path) == [])
     }
@@ -99,6 +101,7 @@ import Testing
         "Types and pointers of the C library are found in code, not in comments",
         arguments: [
             ("var handle: OpaquePointer?", true), ("let code = rd_kafka_resp_err_t(rawValue: 1)", true),
+            ("let code: MHD_Result", true), ("/// The code, as in `MHD_Result`.", false),
             ("var client: UnsafeMutablePointer<rd_kafka_t>", true), ("rd_kafka_NewTopic_t", true),
             ("rd_kafka_assign($0, nil)", false), ("/// The number, as in `rd_kafka_resp_err_t`.", false),
             ("UnsafePointer<UInt8>", false),
@@ -107,9 +110,9 @@ import Testing
         #expect(Self.namesLibraryType(line) == isFound)
     }
 
-    /// Returns a Boolean value that indicates whether code names a type of librdkafka or an opaque pointer.
+    /// Returns a Boolean value that indicates whether code names a type of a C library or an opaque pointer.
     static func namesLibraryType(_ text: String) -> Bool {
         let code = text.split(separator: "\n").filter { !$0.drop { $0 == " " }.hasPrefix("//") }
-        return code.contains { $0.contains(/\bOpaquePointer\b|\brd_kafka(_[A-Za-z0-9]+)*_t\b/) }
+        return code.contains { $0.contains(/\bOpaquePointer\b|\brd_kafka(_[A-Za-z0-9]+)*_t\b|\bMHD_[A-Z][a-z]/) }
     }
 }

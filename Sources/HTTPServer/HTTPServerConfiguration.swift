@@ -1,0 +1,60 @@
+/// The settings and limits of a server.
+package struct HTTPServerConfiguration: Sendable {
+    /// The address that the server listens on.
+    package var address: ListenAddress
+    /// The maximum number of connections.
+    ///
+    /// A new connection beyond the limit replaces the oldest connection without a complete request. If there is none,
+    /// the new connection is answered with status 503.
+    package var maxConnections = 256
+    /// The maximum number of connections from one IP address, with the same rule as `maxConnections`.
+    package var maxConnectionsPerAddress = 64
+    /// The maximum size of the request line and the headers in bytes.
+    ///
+    /// A larger request is answered with status 431.
+    package var maxHeaderBytes = 8192
+    /// The maximum size of a request's body in bytes.
+    ///
+    /// A larger request is answered with status 413.
+    package var maxBodyBytes = 65_536
+    /// The time in milliseconds in which a whole request must arrive.
+    ///
+    /// It begins when the connection is accepted, or when the previous response is complete. After it the request is
+    /// answered with status 408, and an idle connection is closed.
+    package var requestMilliseconds = 10_000
+    /// The time in milliseconds in which the handler must return.
+    ///
+    /// After it the request is answered with status 503.
+    package var handlerMilliseconds = 10_000
+    /// The time in milliseconds in which the client must receive a whole response, or the next part of a stream.
+    ///
+    /// After it the connection is closed.
+    package var responseMilliseconds = 30_000
+    /// The time in milliseconds that `stop()` waits for requests and streams to end before it closes them.
+    package var stopMilliseconds = 2_000
+    /// The number of threads that run the handler.
+    package var handlerThreads = 2
+
+    /// Creates a configuration with the default limits.
+    package init(address: ListenAddress) { self.address = address }
+
+    /// Returns the configuration with every limit in the range that the server supports.
+    func bounded() -> HTTPServerConfiguration {
+        var result = self
+        result.maxConnections = maxConnections.clamped(1, 10_000)
+        result.maxConnectionsPerAddress = maxConnectionsPerAddress.clamped(1, 10_000)
+        result.maxHeaderBytes = maxHeaderBytes.clamped(1024, 1_048_576)
+        result.maxBodyBytes = maxBodyBytes.clamped(0, 1_073_741_824)
+        result.requestMilliseconds = requestMilliseconds.clamped(1, 3_600_000)
+        result.handlerMilliseconds = handlerMilliseconds.clamped(1, 3_600_000)
+        result.responseMilliseconds = responseMilliseconds.clamped(1, 3_600_000)
+        result.stopMilliseconds = stopMilliseconds.clamped(0, 60_000)
+        result.handlerThreads = handlerThreads.clamped(1, 64)
+        return result
+    }
+}
+
+extension Int {
+    /// Returns the nearest value of a range.
+    fileprivate func clamped(_ low: Int, _ high: Int) -> Int { Swift.min(Swift.max(self, low), high) }
+}

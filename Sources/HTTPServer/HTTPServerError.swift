@@ -1,0 +1,51 @@
+/// An error that prevents the start of a server.
+package struct HTTPServerError: Error, Equatable, Sendable, CustomStringConvertible {
+    /// The stable identifiers of errors.
+    package enum Code: String, Sendable, CaseIterable {
+        /// The text is not an address with a port.
+        case invalidAddress = "http.address.invalid"
+        /// The host name has no IP address.
+        case unknownHost = "http.host.unknown"
+        /// Another socket listens on the address and the port.
+        case addressInUse = "http.address.in_use"
+        /// The process is not allowed to use the port.
+        case permissionDenied = "http.permission.denied"
+        /// No network interface of this machine has the address.
+        case addressNotAvailable = "http.address.not_available"
+        /// The system has no more sockets, threads, or memory.
+        case outOfResources = "http.resources.exhausted"
+    }
+
+    /// The identifier.
+    package var code: Code
+    /// The address as it was written.
+    package var address: String
+    /// The cause.
+    package var message: String
+    /// The next step.
+    package var next: String
+
+    package var description: String { "\(address): \(message) (\(code.rawValue)). Next: \(next)" }
+
+    /// Returns the error for an address that cannot be parsed.
+    static func invalid(_ address: String, _ message: String) -> HTTPServerError {
+        HTTPServerError(
+            code: .invalidAddress, address: address, message: message,
+            next: "write host:port, [IPv6 address]:port, or :port for all interfaces, such as 127.0.0.1:8080")
+    }
+
+    /// Returns the error for a host name without an IP address.
+    static func unknownHost(_ address: ListenAddress, _ cause: String) -> HTTPServerError {
+        HTTPServerError(
+            code: .unknownHost, address: address.description,
+            message: "the host name has no IP address: \(cause)",
+            next: "correct the name, or use an IP address of this machine")
+    }
+
+    /// Returns the error for a missing thread or another missing resource.
+    static func resources(_ address: ListenAddress, _ message: String) -> HTTPServerError {
+        HTTPServerError(
+            code: .outOfResources, address: address.description, message: message,
+            next: "increase the limits of open files, threads, and memory of this process")
+    }
+}

@@ -1,0 +1,186 @@
+internal import CMicroHTTPD
+
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#elseif canImport(Darwin)
+internal import Darwin
+#endif
+
+/// The calls back of libmicrohttpd, in the order of a request.
+extension EventLoop {
+    /// The functions that libmicrohttpd calls, without the loop.
+    static var callbacks: linkd_http_callbacks {
+        linkd_http_callbacks(
+            context: nil,
+            access: { context, handle, _, method, _, bytes, count, _ in
+                guard let loop = EventLoop.from(context), let connection = Connection.from(handle), let count else {
+                    return linkd_http_no
+                }
+                let body = UnsafeRawBufferPointer(start: bytes, count: bytes == nil ? 0 : count.pointee)
+                count.pointee = 0
+                let isAccepted = loop.access(connection, method: method, body: body)
+                return isAccepted ? linkd_http_yes : linkd_http_no
+            },
+            target: { context, target, handle in
+                guard let loop = EventLoop.from(context), let connection = Connection.from(handle), let target else {
+                    return nil
+                }
+                loop.beginRequest(connection, target: target)
+                return nil
+            },
+            completed: { context, handle, _, _ in
+                guard let loop = EventLoop.from(context), let connection = Connection.from(handle) else { return }
+                loop.endRequest(connection)
+            },
+            notify: { context, handle, socketContext, code in
+                guard let loop = EventLoop.from(context), let handle, let socketContext else { return }
+                if linkd_http_is_start(code) != 0 {
+                    socketContext.pointee = Unmanaged.passRetained(loop.begin(handle)).toOpaque()
+                } else if let pointer = socketContext.pointee {
+                    socketContext.pointee = nil
+                    loop.end(Unmanaged<Connection>.fromOpaque(pointer).takeRetainedValue())
+                }
+            })
+    }
+
+    private static func from(_ context: UnsafeMutableRawPointer?) -> EventLoop? {
+        context.map { Unmanaged<EventLoop>.fromOpaque($0).takeUnretainedValue() }
+    }
+
+    /// Begins a request whose request line has arrived.
+    private func beginRequest(_ connection: Connection, target: UnsafePointer<CChar>) {
+        connection.hasBegun = true
+        connection.requests += 1
+        connection.target = HTTPTarget(UnsafeRawBufferPointer(start: target, count: strlen(target)))
+    }
+
+    private func endRequest(_ connection: Connection) {
+        connection.endRequest(deadline: deadline(milliseconds: configuration.requestMilliseconds))
+        if isStopping { shutDown(connection) }
+    }
+
+    /// Reacts to the headers, to a part of the body, and to the end of a request, each a call of its own.
+    ///
+    /// After the end of the request there is a further call, when the handler has answered and the connection is
+    /// resumed.
+    ///
+    /// Returns false if the library closes the connection.
+    private func access(_ connection: Connection, method: UnsafePointer<CChar>?, body: UnsafeRawBufferPointer) -> Bool {
+        if connection.isAborted { return false }
+        if connection.phase == .refused { return !body.isEmpty }
+        if connection.request == nil {
+            receiveHeaders(connection, HTTPMethod(rawValue: method.map { String(cString: $0) } ?? ""))
+            return true
+        }
+        if body.isEmpty { return receiveEnd(connection) }
+        receiveBody(connection, body)
+        return true
+    }
+
+    private func receiveHeaders(_ connection: Connection, _ method: HTTPMethod) {
+        let headers = HeaderList.read(connection.handle)
+        connection.request = HTTPRequest(
+            method: method, path: connection.target?.path ?? "/", query: connection.target?.query ?? [],
+            headers: headers.fields, peer: connection.peer)
+        // An ambiguous end of the request makes everything after the headers ambiguous.
+        guard headers.isFramed else { return refuse(connection, .badRequest) }
+        guard headers.bodyBytes <= configuration.maxBodyBytes else { return refuse(connection, .contentTooLarge) }
+        if connection.isExcess {
+            connection.response = Refusal.unavailable.response
+        } else if linkd_http_header_bytes(connection.handle) > configuration.maxHeaderBytes {
+            connection.response = Refusal.headersTooLarge.response
+        } else if connection.target == nil || !headers.isPlain {
+            connection.response = Refusal.badRequest.response
+        }
+    }
+
+    private func receiveBody(_ connection: Connection, _ body: UnsafeRawBufferPointer) {
+        // A request that is already answered is read to its end, and its body is discarded.
+        if connection.response != nil { return }
+        guard let count = connection.request?.body.count, body.count <= configuration.maxBodyBytes - count else {
+            return refuse(connection, .contentTooLarge)
+        }
+        connection.request?.body.append(contentsOf: body)
+    }
+
+    private func receiveEnd(_ connection: Connection) -> Bool {
+        if let response = connection.response {
+            connection.response = nil
+            return respond(connection, response)
+        }
+        guard let request = connection.request, connection.phase == .receiving else { return false }
+        connection.phase = .handling
+        connection.deadline = deadline(milliseconds: configuration.handlerMilliseconds)
+        MHD_suspend_connection(connection.handle)
+        let (number, count) = (connection.number, connection.requests)
+        pool.submit { [handler, mailbox] in
+            let response = handler(request)
+            mailbox.post { $0.responses.append((number, count, response)) }
+        }
+        return true
+    }
+
+    private func refuse(_ connection: Connection, _ refusal: Refusal) {
+        connection.refuse(refusal, deadline: deadline(nanoseconds: Self.refusalNanoseconds))
+    }
+
+    // MARK: Responses
+
+    private func respond(_ connection: Connection, _ response: HTTPResponse) -> Bool {
+        var response = response
+        if connection.request?.method == .head, case .stream(let stream) = response.body {
+            // Version 0.9.75 of the library ends the response with an empty chunk, which is not allowed after HEAD.
+            stream.close()
+            response.body = .bytes([])
+        }
+        connection.phase = .responding
+        connection.deadline = deadline(milliseconds: configuration.responseMilliseconds)
+        let closes = isStopping || connection.isExcess
+        if case .stream(let stream) = response.body {
+            let (mailbox, number) = (mailbox, connection.number)
+            guard stream.begin({ mailbox.post { $0.streams.insert(number) } }) else { return fail(connection) }
+            connection.stream = stream
+            if isStopping { stream.finish() } else { produce(stream) }
+        }
+        let source = connection.stream == nil ? nil : StreamSource(loop: self, connection: connection)
+        return NativeResponse.queue(response, source: source, closes: closes, connection.handle) || fail(connection)
+    }
+
+    /// Answers with an error of the handler's response.
+    private func fail(_ connection: Connection) -> Bool {
+        connection.stream?.close()
+        connection.stream = nil
+        let response = HTTPResponse.text("the response is not valid", status: 500)
+        return NativeResponse.queue(response, source: nil, closes: true, connection.handle)
+    }
+
+    /// Copies the next bytes of a stream, and suspends the connection if there are none.
+    ///
+    /// Returns the number of bytes, or one of the library's negative codes.
+    func read(_ connection: Connection, into buffer: UnsafeMutableRawBufferPointer) -> Int {
+        guard !connection.isAborted, let stream = connection.stream else { return Int(linkd_http_end_with_error) }
+        switch stream.next(into: buffer) {
+        case .copied(let count):
+            connection.deadline = deadline(milliseconds: configuration.responseMilliseconds)
+            produce(stream)
+            return count
+        case .end: return Int(linkd_http_end_of_stream)
+        case .wait:
+            connection.phase = .waiting
+            connection.deadline = deadline(nanoseconds: Self.checkNanoseconds)
+            MHD_suspend_connection(connection.handle)
+            produce(stream)
+            return 0
+        }
+    }
+}
+
+extension Connection {
+    /// Returns the state of a connection of the library.
+    fileprivate static func from(_ handle: OpaquePointer?) -> Connection? {
+        guard let handle, let pointer = linkd_http_context(handle) else { return nil }
+        return Unmanaged<Connection>.fromOpaque(pointer).takeUnretainedValue()
+    }
+}

@@ -1,0 +1,153 @@
+internal import CMicroHTTPD
+
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#elseif canImport(Darwin)
+internal import Darwin
+#endif
+
+/// A socket that listens, closed when it is released.
+final class ListenSocket: Sendable {
+    let descriptor: Int32
+    /// The port, which the system has selected if the address has port 0.
+    let port: UInt16
+
+    /// Binds the first usable IP address of a host.
+    init(_ address: ListenAddress) throws(HTTPServerError) {
+        // An empty host is the IPv6 wildcard, which also accepts IPv4, or the IPv4 wildcard if there is no IPv6.
+        let hosts = address.host.isEmpty ? ["::", "0.0.0.0"] : [address.host]
+        var failure = HTTPServerError.unknownHost(address, "no address")
+        for host in hosts {
+            switch Self.bind(host, address) {
+            case .success(let descriptor):
+                guard let port = Self.port(of: descriptor) else {
+                    close(descriptor)
+                    throw .resources(address, "the port of the socket is unknown")
+                }
+                (self.descriptor, self.port) = (descriptor, port)
+                return
+            case .failure(let error):
+                failure = error
+                // A used port of the IPv6 wildcard must not be hidden by a free port of the IPv4 wildcard.
+                if error.code == .addressInUse || error.code == .permissionDenied { throw error }
+            }
+        }
+        throw failure
+    }
+
+    deinit { close(descriptor) }
+
+    private static func bind(_ host: String, _ address: ListenAddress) -> Result<Int32, HTTPServerError> {
+        var hints = addrinfo()
+        hints.ai_flags = AI_PASSIVE | AI_NUMERICSERV
+        hints.ai_socktype = streamType
+        var list: UnsafeMutablePointer<addrinfo>?
+        let code = getaddrinfo(host, "\(address.port)", &hints, &list)
+        defer { if let list { freeaddrinfo(list) } }
+        guard code == 0 else { return .failure(.unknownHost(address, String(cString: gai_strerror(code)))) }
+        var failure = HTTPServerError.unknownHost(address, "no address")
+        var next = list
+        while let info = next?.pointee {
+            switch listen(info, address) {
+            case .success(let descriptor): return .success(descriptor)
+            case .failure(let error): failure = error
+            }
+            next = info.ai_next
+        }
+        return .failure(failure)
+    }
+
+    private static func listen(_ info: addrinfo, _ address: ListenAddress) -> Result<Int32, HTTPServerError> {
+        let descriptor = socket(info.ai_family, info.ai_socktype, info.ai_protocol)
+        guard descriptor >= 0 else { return .failure(error(errno, address)) }
+        linkd_http_configure(descriptor)
+        var on: Int32 = 1
+        var isOnlyIPv6: Int32 = address.host.isEmpty ? 0 : 1
+        let size = socklen_t(MemoryLayout<Int32>.size)
+        setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &on, size)
+        if info.ai_family == AF_INET6 {
+            setsockopt(descriptor, Int32(IPPROTO_IPV6), IPV6_V6ONLY, &isOnlyIPv6, size)
+        }
+        // The names are qualified, because this type has functions of the same names.
+        let isBound = CMicroHTTPD.bind(descriptor, info.ai_addr, info.ai_addrlen) == 0
+        guard isBound, CMicroHTTPD.listen(descriptor, 512) == 0 else {
+            let code = errno
+            close(descriptor)
+            return .failure(error(code, address))
+        }
+        return .success(descriptor)
+    }
+
+    private static func error(_ code: Int32, _ address: ListenAddress) -> HTTPServerError {
+        let (result, message, next): (HTTPServerError.Code, String, String) =
+            switch code {
+            case EADDRINUSE:
+                (
+                    .addressInUse, "another socket listens on the port",
+                    "use another port, or stop the other process (`ss -ltnp` lists the ports and their processes)"
+                )
+            case EACCES, EPERM:
+                (
+                    .permissionDenied, "the process is not allowed to use the port",
+                    "use a port from 1024, or give the process the right to use the port"
+                )
+            case EADDRNOTAVAIL, EAFNOSUPPORT, EINVAL:
+                (
+                    .addressNotAvailable, "no network interface of this machine has the address",
+                    "use an address of this machine, or :\(address.port) for all interfaces"
+                )
+            default:
+                (
+                    .outOfResources, "the socket cannot be opened: \(String(cString: strerror(code)))",
+                    "increase the limits of open files and memory of this process"
+                )
+            }
+        return HTTPServerError(code: result, address: address.description, message: message, next: next)
+    }
+
+    private static func port(of descriptor: Int32) -> UInt16? {
+        PeerAddress.read { getsockname(descriptor, $0, $1) }?.port
+    }
+
+    private static var streamType: Int32 {
+        #if canImport(Glibc) || canImport(Musl)
+        Int32(SOCK_STREAM.rawValue)
+        #else
+        SOCK_STREAM
+        #endif
+    }
+}
+
+/// Conversions of the system's socket addresses.
+enum PeerAddress {
+    /// Returns the address that a system call writes, or nil if the call fails.
+    static func read(
+        _ call: (UnsafeMutablePointer<sockaddr>, UnsafeMutablePointer<socklen_t>) -> Int32
+    ) -> HTTPPeer? {
+        var storage = sockaddr_storage()
+        var size = socklen_t(MemoryLayout<sockaddr_storage>.size)
+        return withUnsafeMutablePointer(to: &storage) { storage in
+            storage.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+                call(address, &size) == 0 ? peer(address, size) : nil
+            }
+        }
+    }
+
+    private static func peer(_ address: UnsafeMutablePointer<sockaddr>, _ size: socklen_t) -> HTTPPeer {
+        var host = [CChar](repeating: 0, count: 64)
+        var port = [CChar](repeating: 0, count: 8)
+        let code = getnameinfo(
+            address, size, &host, socklen_t(host.count), &port, socklen_t(port.count), NI_NUMERICHOST | NI_NUMERICSERV)
+        guard code == 0 else { return HTTPPeer(address: "unknown", port: 0) }
+        let text = Self.text(host)
+        // An IPv4 address of a socket for both versions is written as IPv4.
+        let mapped = text.hasPrefix("::ffff:") && text.contains(".")
+        return HTTPPeer(address: mapped ? String(text.dropFirst(7)) : text, port: UInt16(Self.text(port)) ?? 0)
+    }
+
+    private static func text(_ characters: [CChar]) -> String {
+        String(decoding: characters.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+}
