@@ -36,7 +36,7 @@ final class EventLoop {
     let pool: HandlerPool
     let handler: @Sendable (HTTPRequest) -> HTTPResponse
     private(set) var daemon: OpaquePointer?
-    private var listener: ListenSocket?
+    private let listener: ListenSocket
     /// All connections that the library has not closed.
     private var connections: [UInt64: Connection] = [:]
     /// The numbers of connections that count for the limits: not the excess ones, and not those that are closing.
@@ -79,7 +79,8 @@ final class EventLoop {
             if let stopDeadline, connections.isEmpty || now >= stopDeadline { break }
             let milliseconds = timeout(now)
             hasResumed = false
-            let events = linkd_http_turn(daemon, isAccepting(now) ? descriptor : -1, mailbox.readEnd, milliseconds)
+            let events = linkd_http_turn(
+                daemon, isAccepting(now) ? listener.descriptor : -1, mailbox.readEnd, milliseconds)
             // An error of the wait, such as missing memory in the kernel, must not become a busy loop.
             if events < 0 { poll(nil, 0, 10) }
             if events > 0 && events & 2 != 0 { receive() }
@@ -112,8 +113,6 @@ final class EventLoop {
         return deadline
     }
 
-    private var descriptor: Int32 { listener?.descriptor ?? -1 }
-
     private func isAccepting(_ now: UInt64) -> Bool { !isStopping && now >= acceptsFrom }
 
     /// Returns the milliseconds until the next deadline, rounded up, or -1 if there is none.
@@ -132,7 +131,7 @@ final class EventLoop {
             var socket: Int32 = -1
             let peer = PeerAddress.read { address, size in
                 // The name is qualified, because this type has a function of the same name.
-                socket = CMicroHTTPD.accept(descriptor, address, size)
+                socket = CMicroHTTPD.accept(listener.descriptor, address, size)
                 return socket < 0 ? -1 : 0
             }
             guard let peer else {
@@ -276,7 +275,7 @@ final class EventLoop {
 
     private func beginStop() {
         stopDeadline = clock() + UInt64(configuration.stopMilliseconds) * 1_000_000
-        listener = nil
+        listener.close()
         for connection in connections.values {
             if connection.isReplaceable { shutDown(connection) }
             connection.stream?.finish()

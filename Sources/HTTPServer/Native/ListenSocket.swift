@@ -1,4 +1,5 @@
 internal import CMicroHTTPD
+internal import Synchronization
 
 #if canImport(Glibc)
 internal import Glibc
@@ -8,9 +9,12 @@ internal import Musl
 internal import Darwin
 #endif
 
-/// A socket that listens, closed when it is released.
+/// A socket that listens.
+///
+/// Names of C functions are qualified, because this type has members of the same names.
 final class ListenSocket: Sendable {
-    let descriptor: Int32
+    /// The file descriptor, or -1 once the socket is closed.
+    private let socket: Atomic<Int32>
     /// The port, which the system has selected if the address has port 0.
     let port: UInt16
 
@@ -23,10 +27,11 @@ final class ListenSocket: Sendable {
             switch Self.bind(host, address) {
             case .success(let descriptor):
                 guard let port = Self.port(of: descriptor) else {
-                    close(descriptor)
+                    _ = CMicroHTTPD.close(descriptor)
                     throw .resources(address, "the port of the socket is unknown")
                 }
-                (self.descriptor, self.port) = (descriptor, port)
+                socket = Atomic(descriptor)
+                self.port = port
                 return
             case .failure(let error):
                 failure = error
@@ -37,7 +42,18 @@ final class ListenSocket: Sendable {
         throw failure
     }
 
-    deinit { close(descriptor) }
+    deinit { close() }
+
+    /// The file descriptor, or -1 once the socket is closed.
+    var descriptor: Int32 { socket.load(ordering: .relaxed) }
+
+    /// Closes the socket, so that the port is free at once.
+    ///
+    /// The release of the object can be later, because several threads refer to it.
+    func close() {
+        let descriptor = socket.exchange(-1, ordering: .relaxed)
+        if descriptor >= 0 { _ = CMicroHTTPD.close(descriptor) }
+    }
 
     private static func bind(_ host: String, _ address: ListenAddress) -> Result<Int32, HTTPServerError> {
         var hints = addrinfo()
@@ -60,7 +76,7 @@ final class ListenSocket: Sendable {
     }
 
     private static func listen(_ info: addrinfo, _ address: ListenAddress) -> Result<Int32, HTTPServerError> {
-        let descriptor = socket(info.ai_family, info.ai_socktype, info.ai_protocol)
+        let descriptor = CMicroHTTPD.socket(info.ai_family, info.ai_socktype, info.ai_protocol)
         guard descriptor >= 0 else { return .failure(error(errno, address)) }
         linkd_http_configure(descriptor)
         var on: Int32 = 1
@@ -70,11 +86,10 @@ final class ListenSocket: Sendable {
         if info.ai_family == AF_INET6 {
             setsockopt(descriptor, Int32(IPPROTO_IPV6), IPV6_V6ONLY, &isOnlyIPv6, size)
         }
-        // The names are qualified, because this type has functions of the same names.
         let isBound = CMicroHTTPD.bind(descriptor, info.ai_addr, info.ai_addrlen) == 0
         guard isBound, CMicroHTTPD.listen(descriptor, 512) == 0 else {
             let code = errno
-            close(descriptor)
+            _ = CMicroHTTPD.close(descriptor)
             return .failure(error(code, address))
         }
         return .success(descriptor)

@@ -29,11 +29,15 @@ final class TestClient {
             setsockopt(descriptor, SOL_SOCKET, option, &limit, socklen_t(MemoryLayout<timeval>.size))
         }
         guard Self.withAddress(source, 0, { bind(descriptor, $0, $1) }) == 0,
-            Self.withAddress("127.0.0.1", server.address.port, { connect(descriptor, $0, $1) }) == 0
+            Self.withAddress(Self.target(server), server.address.port, { connect(descriptor, $0, $1) }) == 0
         else { throw Failure(description: "no connection: \(String(cString: strerror(errno)))") }
     }
 
     deinit { close(descriptor) }
+
+    private static func target(_ server: HTTPServer) -> String {
+        server.address.host.hasPrefix("127.") ? server.address.host : "127.0.0.1"
+    }
 
     private static func withAddress(
         _ host: String, _ port: UInt16, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32
