@@ -108,6 +108,11 @@ package struct HTTPResponse: Sendable {
         self.body = body
     }
 
+    /// Closes the stream of a response that nobody receives, so that its producer learns it.
+    func discard() {
+        if case .stream(let stream) = body { stream.close() }
+    }
+
     /// Creates a response with a line of plain text.
     package static func text(_ text: String, status: Int = 200, headers: HTTPHeaders = [:]) -> HTTPResponse {
         HTTPResponse(

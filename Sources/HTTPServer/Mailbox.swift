@@ -19,6 +19,8 @@ final class Mailbox: Sendable {
         var streams: Set<UInt64> = []
         /// A Boolean value that indicates whether the server stops.
         var isStopping = false
+        /// A Boolean value that indicates whether nobody reads messages any more.
+        fileprivate var hasEnded = false
         /// A Boolean value that indicates whether a byte is in the pipe.
         fileprivate var isSignaled = false
     }
@@ -40,6 +42,23 @@ final class Mailbox: Sendable {
     deinit {
         close(readEnd)
         close(writeEnd)
+    }
+
+    /// Adds the response of a handler, or discards it if the server has ended.
+    func post(_ response: HTTPResponse, connection: UInt64, request: UInt64) {
+        post { messages in
+            if messages.hasEnded { return response.discard() }
+            messages.responses.append((connection, request, response))
+        }
+    }
+
+    /// Discards the responses of handlers from now on.
+    func end() {
+        messages.withLock { messages in
+            messages.hasEnded = true
+            for (_, _, response) in messages.responses { response.discard() }
+            messages.responses = []
+        }
     }
 
     /// Adds a message and wakes the server's thread.

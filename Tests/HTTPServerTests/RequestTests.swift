@@ -75,6 +75,15 @@ import Testing
         #expect(try client.readToEnd().hasSuffix("\r\n\r\nok\n"))
     }
 
+    @Test("A client that ends its side of the connection after a request receives the response")
+    func halfClose() throws {
+        let server = try HTTPServer.test()
+        let client = try TestClient(server)
+        client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+        client.endSending()
+        #expect(try client.read().text == "ok\n")
+    }
+
     @Test("A body of chunks and a body after 100 Continue arrive as one array")
     func bodies() throws {
         let server = try HTTPServer.test { HTTPResponse(contentType: "text/plain", body: .bytes($0.body)) }

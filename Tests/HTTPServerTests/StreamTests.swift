@@ -119,6 +119,23 @@ import Testing
         #expect(try first.readChunk() == Array("still open".utf8))
     }
 
+    @Test("A stream of a handler that is too late is closed, so that its producer learns it", arguments: [true, false])
+    func discardedStream(isStopped: Bool) throws {
+        let stream = HTTPStream()
+        let isReleased = Mutex(false)
+        let server = try HTTPServer.limited {
+            $0.handlerMilliseconds = 200
+            $0.stopMilliseconds = 100
+        } _: { [response = response(stream)] _ in
+            _ = eventually { isReleased.withLock { $0 } }
+            return response
+        }
+        #expect(try TestClient(server).request("GET /").status == 503)
+        if isStopped { server.stop() }
+        isReleased.withLock { $0 = true }
+        #expect(eventually { stream.isClosed })
+    }
+
     @Test("A download is produced as it is read, and never exceeds the queue")
     func download() throws {
         let total = 3_000_000

@@ -4,8 +4,8 @@ import Testing
 
 /// The dependencies of modules.
 ///
-/// The resolver does not depend on Kafka, the Kafka client does not depend on links, the HTTP server depends on neither,
-/// and only one module imports each C library.
+/// The resolver does not depend on Kafka, the Kafka client does not depend on links, and the HTTP server depends on
+/// neither. Only one module imports each C library.
 @Suite struct ImportTests {
     /// A module, the modules that its files can import, and whether they can import the platform's C library.
     static let rules: [(module: String, allowed: String, platform: Bool)] = [

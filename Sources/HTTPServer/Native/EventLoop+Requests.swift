@@ -116,8 +116,7 @@ extension EventLoop {
         MHD_suspend_connection(connection.handle)
         let (number, count) = (connection.number, connection.requests)
         pool.submit { [handler, mailbox] in
-            let response = handler(request)
-            mailbox.post { $0.responses.append((number, count, response)) }
+            mailbox.post(handler(request), connection: number, request: count)
         }
         return true
     }

@@ -100,6 +100,7 @@ final class EventLoop {
         }
         MHD_stop_daemon(daemon)
         daemon = nil
+        mailbox.end()
     }
 
     func clock() -> UInt64 { linkd_monotonic_nanoseconds() }
@@ -229,6 +230,7 @@ final class EventLoop {
 
     /// Removes a connection that the library closes.
     func end(_ connection: Connection) {
+        connection.response?.discard()
         connection.stream?.close()
         if connection.phase != .closing { uncount(connection) }
         connections[connection.number] = nil
@@ -239,9 +241,11 @@ final class EventLoop {
     private func receive() {
         let messages = mailbox.take()
         for (number, request, response) in messages.responses {
-            guard let connection = connections[number], connection.phase == .handling, connection.requests == request
-            else { continue }
-            answer(connection, response)
+            if let connection = connections[number], connection.phase == .handling, connection.requests == request {
+                answer(connection, response)
+            } else {
+                response.discard()
+            }
         }
         for number in messages.streams {
             guard let connection = connections[number], let stream = connection.stream else { continue }

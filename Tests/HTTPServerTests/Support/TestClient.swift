@@ -75,6 +75,9 @@ final class TestClient {
     @discardableResult
     func send(_ text: String) -> Bool { send(Array(text.utf8)) }
 
+    /// Tells the server that nothing more is sent.
+    func endSending() { shutdown(descriptor, Int32(SHUT_WR)) }
+
     /// Sends a request, and reads its response.
     func request(_ line: String, headers: [String] = [], body: [UInt8] = []) throws -> Response {
         let length = body.isEmpty ? [] : ["Content-Length: \(body.count)"]
