@@ -1,5 +1,6 @@
 import KafkaClient
 import Synchronization
+import SystemThreads
 import Testing
 
 @testable import DispatchWorker

@@ -1,6 +1,7 @@
 import ByteStorage
 import DispatchWorker
 import KafkaClient
+import SystemThreads
 import TestSupport
 import Testing
 
