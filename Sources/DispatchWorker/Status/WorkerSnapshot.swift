@@ -16,6 +16,10 @@ package struct WorkerSnapshot: Sendable {
     package var instance = ""
     /// The consumer group.
     package var group = ""
+    /// The output topic.
+    package var output = ""
+    /// The records that were committed per second during the last 10 s.
+    package var recordsPerSecond = 0.0
     /// A Boolean value that indicates whether every lane has joined the group.
     package var isReady = false
     /// A Boolean value that indicates whether a stop was requested.
@@ -75,6 +79,8 @@ package struct BrokerState: Sendable, Equatable {
     package var answeredAt: UInt64?
     /// The time since which no broker answers, in nanoseconds of the monotonic clock, or nil.
     package var since: UInt64?
+    /// The time of the first answer after the last outage, in nanoseconds of the monotonic clock, or nil.
+    package var returnedAt: UInt64?
     /// The address of the broker that the last failure concerns, or nil.
     package var address: String?
 

@@ -12,6 +12,8 @@ package final class WorkerStatus: Sendable {
     private let shared: WorkerShared
     private let statistics: Mutex<[ClientStatistics]>
     private let refused = Atomic<UInt64>(0)
+    private let rate = Mutex(RecordRate())
+    private let startedMilliseconds = SystemClock.wallMilliseconds()
 
     /// The newest statistics of a lane's clients.
     private struct ClientStatistics {
@@ -67,6 +69,8 @@ package final class WorkerStatus: Sendable {
         result.library = LibraryInfo.versionText
         result.instance = instance
         result.group = configuration.group
+        result.output = configuration.output
+        result.process = ProcessFigures.measured(startedMilliseconds: startedMilliseconds)
         for (index, statistics) in statistics.withLock({ $0 }).enumerated() {
             guard let snapshot = lanes[index].snapshot else { continue }
             var view = LaneView(snapshot: snapshot, calls: calls[index].entries)
@@ -78,6 +82,8 @@ package final class WorkerStatus: Sendable {
                 PartitionLag(lane: snapshot.lane, $0, statistics.consumer?.partitions[$0.partition])
             }
         }
+        let records = result.lanes.reduce(0) { $0 + $1.snapshot.counters.records }
+        result.recordsPerSecond = rate.withLock { $0.add(records, at: now) }
         result.isReady = result.lanes.count == lanes.count && result.lanes.allSatisfy(\.snapshot.isReady)
         result.isDraining = shared.isDraining
         result.isPaused = shared.isPaused

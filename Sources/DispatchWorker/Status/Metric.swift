@@ -1,0 +1,89 @@
+internal import KafkaClient
+
+/// A metric: its description, and the function that writes its samples.
+package struct Metric: Sendable {
+    /// The kind of a metric.
+    package enum Kind: String, Sendable {
+        /// A number that only increases while the process runs.
+        case counter
+        /// A number that increases and decreases.
+        case gauge
+        /// The distribution of values over buckets.
+        case histogram
+    }
+
+    /// The name.
+    package let name: String
+    /// The kind.
+    package let kind: Kind
+    /// The names of the labels, without `le`.
+    package let labels: [String]
+    /// A description for people.
+    package let help: String
+    /// The function that adds the samples.
+    let write: @Sendable (WorkerSnapshot, inout PrometheusText) -> Void
+
+    /// Creates a metric of the process.
+    init(
+        _ name: String, _ kind: Kind, labels: [String] = [], _ help: String,
+        _ write: @escaping @Sendable (WorkerSnapshot, inout PrometheusText) -> Void
+    ) {
+        self.name = name
+        self.kind = kind
+        self.labels = labels
+        self.help = help
+        self.write = write
+    }
+
+    /// Returns a metric with one or more samples for each lane.
+    ///
+    /// The function gets the lane and the value of its label.
+    static func lanes(
+        _ name: String, _ kind: Kind, labels: [String] = [], _ help: String,
+        _ write: @escaping @Sendable (LaneView, String, inout PrometheusText) -> Void
+    ) -> Metric {
+        Metric(name, kind, labels: ["lane"] + labels, help) { snapshot, text in
+            for lane in snapshot.lanes { write(lane, String(lane.snapshot.lane), &text) }
+        }
+    }
+
+    /// Returns a metric of a lane's counter.
+    static func counter(_ name: String, _ counter: LaneCounter, _ help: String) -> Metric {
+        lanes(name, .counter, help) { lane, label, text in text.add([label], lane.snapshot.metrics[counter]) }
+    }
+
+    /// Returns a metric of several counters of a lane, which a label separates.
+    static func counters(
+        _ name: String, _ separating: String, _ counters: [(value: String, counters: [LaneCounter])], _ help: String
+    ) -> Metric {
+        lanes(name, .counter, labels: [separating], help) { lane, label, text in
+            for (value, counters) in counters {
+                text.add([label, value], counters.reduce(0) { $0 &+ lane.snapshot.metrics[$1] })
+            }
+        }
+    }
+
+    /// Returns a metric of a lane's histogram.
+    static func histogram(_ name: String, _ histogram: LaneHistogram, _ help: String) -> Metric {
+        lanes(name, .histogram, help) { lane, label, text in
+            text.add([label], lane.snapshot.metrics.values(of: histogram), isTime: histogram.isTime)
+        }
+    }
+
+    /// Returns a metric with at most one sample for each owned partition.
+    ///
+    /// The function gets the partition and the values of its labels.
+    static func partitions(
+        _ name: String, _ help: String,
+        _ write: @escaping @Sendable (PartitionLag, [String], inout PrometheusText) -> Void
+    ) -> Metric {
+        Metric(name, .gauge, labels: ["topic", "partition"], help) { snapshot, text in
+            // During a rebalance, a partition can be in the states of its old and its new lane.
+            var written: Set<TopicPartition> = []
+            for partition in snapshot.partitions where written.insert(partition.partition).inserted {
+                let name = partition.partition
+                write(partition, [name.topic, String(name.partition)], &text)
+            }
+        }
+    }
+}

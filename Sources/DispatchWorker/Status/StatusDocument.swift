@@ -1,0 +1,160 @@
+internal import KafkaClient
+internal import StrictJSON
+
+/// The page `/status`: the state of a worker as a JSON object.
+///
+/// Members whose names end in `_ms` are ages and durations in milliseconds. The document contains no setting's value,
+/// no credential, and no content of a record.
+package enum StatusDocument {
+    /// The media type.
+    package static let contentType = "application/json"
+
+    /// Returns the document in one line.
+    package static func json(_ snapshot: WorkerSnapshot) -> String {
+        var text = JSONText()
+        text.beginObject()
+        text.text("version", snapshot.version)
+        text.text("librdkafka", snapshot.library)
+        text.text("time", Timestamp.text(milliseconds: snapshot.wallMilliseconds))
+        text.text("instance", snapshot.instance)
+        text.text("group", snapshot.group)
+        let reasons = Health.notReady(snapshot)
+        text.boolean("ready", reasons.isEmpty)
+        text.texts("not_ready", reasons)
+        text.boolean("draining", snapshot.isDraining)
+        text.boolean("paused", snapshot.isPaused)
+        writeBrokers(snapshot, &text)
+        writeTables(snapshot, &text)
+        text.beginObject("rates")
+        text.decimal("records_per_s", snapshot.recordsPerSecond)
+        text.endObject()
+        writeCanary(snapshot, &text)
+        text.number("log_dropped", snapshot.logDropped)
+        text.beginArray("lanes")
+        for lane in snapshot.lanes { write(lane, snapshot, &text) }
+        text.endArray()
+        text.endObject()
+        return text.finish()
+    }
+
+    private static func writeBrokers(_ snapshot: WorkerSnapshot, _ text: inout JSONText) {
+        text.beginObject("brokers")
+        text.boolean("reachable", snapshot.brokers.isReachable)
+        text.number("answered_ms", age(snapshot.brokers.answeredAt, snapshot.now))
+        text.number("since_ms", age(snapshot.brokers.since, snapshot.now))
+        text.text("address", snapshot.brokers.address)
+        text.endObject()
+    }
+
+    private static func writeTables(_ snapshot: WorkerSnapshot, _ text: inout JSONText) {
+        text.beginArray("tables")
+        for table in snapshot.tables {
+            text.beginObject()
+            text.text("id", table.id)
+            text.text("version", table.version)
+            text.text("hash", table.hash)
+            text.text("path", table.path)
+            text.number("loaded_ms", max(0, snapshot.wallMilliseconds - table.loadedAtMilliseconds))
+            text.boolean("fallback", table.isFallback)
+            text.endObject()
+        }
+        text.endArray()
+    }
+
+    private static func writeCanary(_ snapshot: WorkerSnapshot, _ text: inout JSONText) {
+        guard let canary = snapshot.canary else { return }
+        text.beginObject("canary")
+        text.text("table", canary.table)
+        text.decimal("percent", Double(canary.percent) / 100)
+        text.decimal("compare", Double(canary.compare) / 100)
+        text.number("decided", number(canary.decided))
+        text.number("compared", number(canary.compared))
+        text.number("different", number(canary.different))
+        text.beginArray("routes")
+        for route in canary.routes {
+            text.beginObject()
+            text.text("route", route.name)
+            text.number("count", number(route.count))
+            text.text("witness", route.witness)
+            text.endObject()
+        }
+        text.endArray()
+        text.endObject()
+    }
+
+    private static func write(_ lane: LaneView, _ worker: WorkerSnapshot, _ text: inout JSONText) {
+        let snapshot = lane.snapshot
+        text.beginObject()
+        text.number("lane", Int64(snapshot.lane))
+        text.text("state", snapshot.stage.rawValue)
+        text.boolean("ready", snapshot.isReady)
+        text.boolean("paused", snapshot.isPaused)
+        text.text("waits_for", lane.calls.last?.call.rawValue ?? snapshot.waitsFor?.rawValue)
+        text.number("step_ms", age(snapshot.publishedAt, worker.now))
+        text.number("last_poll_ms", age(snapshot.lastPollAt, worker.now))
+        text.number("last_commit_ms", age(snapshot.lastCommitAt, worker.now))
+        text.number("commit_ms", snapshot.lastCommitMilliseconds.map { Int64($0) })
+        if let transaction = snapshot.transaction {
+            text.beginObject("transaction")
+            text.number("age_ms", age(transaction.beganAt, worker.now))
+            text.number("records", Int64(transaction.records))
+            text.number("bytes", Int64(transaction.bytes))
+            text.endObject()
+        } else {
+            text.text("transaction", nil)
+        }
+        text.number("records", Int64(snapshot.counters.records))
+        text.number("decisions", Int64(snapshot.counters.decisions))
+        text.number("dead_letters", Int64(snapshot.counters.deadLetters))
+        text.number("committed", Int64(snapshot.counters.committed))
+        text.number("aborted", Int64(snapshot.counters.aborted))
+        text.number("recreations", Int64(snapshot.counters.recreations))
+        text.number("tables_version", Int64(snapshot.tables))
+        text.number("statistics_ms", age(lane.statisticsAt, worker.now))
+        writePartitions(lane, worker, &text)
+        writeErrors(snapshot, worker.now, &text)
+        text.endObject()
+    }
+
+    private static func writePartitions(_ lane: LaneView, _ worker: WorkerSnapshot, _ text: inout JSONText) {
+        text.beginArray("partitions")
+        for view in lane.snapshot.partitions {
+            let lag = worker.partitions.first {
+                $0.lane == lane.snapshot.lane && $0.partition == view.partition
+            }
+            text.beginObject()
+            text.text("topic", view.partition.topic)
+            text.number("partition", Int64(view.partition.partition))
+            text.number("next", view.next)
+            text.number("committed", view.committed)
+            text.number("end", lane.consumer?.partitions[view.partition]?.stable ?? view.end)
+            text.number("lag", lag?.lag)
+            text.number("unstable", lag?.unstable)
+            text.decimal("seconds_since_progress", lag?.secondsSinceProgress ?? 0)
+            text.boolean("stalled", lag?.isStalled ?? false)
+            text.boolean("paused", view.isPaused)
+            text.endObject()
+        }
+        text.endArray()
+    }
+
+    private static func writeErrors(_ snapshot: LaneSnapshot, _ now: UInt64, _ text: inout JSONText) {
+        text.beginArray("last_errors")
+        for error in snapshot.lastErrors {
+            text.beginObject()
+            text.text("event", error.event)
+            text.text("code", error.code)
+            text.text("message", error.message)
+            text.number("age_ms", age(error.at, now))
+            text.endObject()
+        }
+        text.endArray()
+    }
+
+    /// Returns the milliseconds since a time of the monotonic clock, or nil for none.
+    private static func age(_ time: UInt64?, _ now: UInt64) -> Int64? {
+        time.map { Int64(now.saturatingSubtract($0) / 1_000_000) }
+    }
+
+    private static func number(_ value: UInt64) -> Int64 { Int64(clamping: value) }
+}

@@ -1,0 +1,62 @@
+import StrictJSON
+import Testing
+
+@testable import DispatchWorker
+
+/// The page `/status`.
+@Suite struct StatusDocumentTests {
+    private static func parse(_ snapshot: WorkerSnapshot) throws -> JSONValue {
+        let text = StatusDocument.json(snapshot)
+        #expect(!text.contains("\n"))
+        return try JSONValue.parse(Array(text.utf8))
+    }
+
+    @Test("The document has its members in their order")
+    func members() throws {
+        let document = try Self.parse(.sample())
+        #expect(
+            document.object?.map(\.name) == [
+                "version", "librdkafka", "time", "instance", "group", "ready", "not_ready", "draining", "paused",
+                "brokers", "tables", "rates", "canary", "log_dropped", "lanes",
+            ])
+        #expect(document["time"]?.string == "2027-01-15T08:00:00.123Z")
+        #expect(document["not_ready"]?.array?.compactMap(\.string) == ["lane 1: starting"])
+        #expect(document["brokers"]?["answered_ms"]?.integer == Int64(1_000))
+        #expect(document["tables"]?.array?.first?["loaded_ms"]?.integer == Int64(10_000))
+        let canary = try #require(document["canary"])
+        #expect(canary["table"]?.string == "shop@8+89abcdef")
+        #expect(canary["routes"]?.array?.first?["witness"]?.string == "in-0-41-0")
+        #expect(StatusDocument.json(.sample()).contains(#""percent":5.000,"compare":1.500,"#))
+        #expect(try Self.parse(WorkerSnapshot(now: 0)).object?.map(\.name).contains("canary") == false)
+    }
+
+    @Test("A lane has its state, ages, partitions, and errors")
+    func lanes() throws {
+        let lanes = try #require(try Self.parse(.sample())["lanes"]?.array)
+        #expect(lanes.count == 2)
+        let lane = try #require(lanes.first)
+        #expect(lane["state"]?.string == "idle")
+        #expect(lane["waits_for"]?.string == "commit_transaction")
+        #expect(lane["step_ms"]?.integer == Int64(1_000))
+        #expect(lane["last_commit_ms"]?.integer == Int64(3_000))
+        #expect(lane["commit_ms"]?.integer == Int64(12))
+        let partition = try #require(lane["partitions"]?.array?.last)
+        #expect(partition["topic"]?.string == "in")
+        #expect(partition["lag"]?.integer == Int64(7))
+        #expect(partition["unstable"]?.integer == Int64(3))
+        #expect(partition["end"]?.integer == Int64(7))
+        #expect(partition["stalled"]?.text == "true")
+        let error = try #require(lane["last_errors"]?.array?.first)
+        #expect(error.object?.map(\.name) == ["event", "code", "message", "age_ms"])
+        #expect(error["age_ms"]?.integer == Int64(2_000))
+        #expect(lanes[1]["state"]?.string == "starting")
+        #expect(lanes[1]["last_commit_ms"]?.isNull == true)
+    }
+
+    @Test("Names from outside stay inside their strings", arguments: ["\"},{\"", "\u{1B}[2J\u{0}", "<script>"])
+    func hostile(name: String) throws {
+        let document = try Self.parse(.sample(topic: name, name: name))
+        #expect(document["tables"]?.array?.first?["id"]?.string == name)
+        #expect(!StatusDocument.json(.sample(topic: name, name: name)).utf8.contains { $0 < 0x20 })
+    }
+}
