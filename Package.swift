@@ -61,6 +61,7 @@ let package = Package(
                 "ByteStorage",
                 "StrictJSON",
                 "SystemThreads",
+                "HTTPServer",
                 "CPlatform",
             ],
             swiftSettings: strict),

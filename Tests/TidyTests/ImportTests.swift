@@ -28,7 +28,7 @@ import Testing
         (
             "LinkdCommands",
             "LinkCoordinator RouteAnalysis RouteTools LinkIngest KafkaClient DispatchWorker ByteStorage StrictJSON "
-                + "SystemThreads CPlatform Synchronization Foundation FoundationEssentials Dispatch", true
+                + "SystemThreads HTTPServer CPlatform Synchronization Foundation FoundationEssentials Dispatch", true
         ),
         ("linkd", "LinkdCommands", false),
         (

@@ -1,6 +1,7 @@
 internal import RouteAnalysis
 internal import CPlatform
 internal import DispatchWorker
+internal import HTTPServer
 internal import LinkCoordinator
 internal import LinkIngest
 internal import StrictJSON
@@ -59,6 +60,8 @@ enum WorkerCommand {
         let configuration = try configuration(settings, call.console)
         let worker = Worker(configuration, log: log, handlesSignals: true)
         worker.watch()
+        let server = try MonitoringServer.start(settings, configuration, worker.status, log)
+        defer { server?.stop() }
         let tables = try loadTables(settings, log)
         let vendors = try loadVendors(settings, ShippedFiles(environment: call.environment), log)
         let outcome = worker.run(

@@ -47,8 +47,9 @@ internal import Testing
     @Test("The reference has the events of the log")
     func logEvents() throws {
         let files = try Checkout.trackedFiles().filter { file in
-            ["Sources/DispatchWorker/", "Sources/LinkdCommands/Commands/"].contains { file.path.hasPrefix($0) }
-                && file.suffix == "swift"
+            ["DispatchWorker/", "LinkdCommands/Commands/", "LinkdCommands/Monitoring/"].contains {
+                file.path.hasPrefix("Sources/" + $0)
+            } && file.suffix == "swift"
         }
         var events: Set = [LogEntry.exit]
         for file in files {
@@ -71,10 +72,25 @@ internal import Testing
         #expect(aborts.filter { AbortCause(rawValue: $0) == nil } == [])
     }
 
+    @Test("The reference has the metrics with their types, labels, and descriptions")
+    func metrics() throws {
+        let table = try #require(page.table("Metrics", "Metric"))
+        #expect(table.names == MetricCatalog.all.map(\.name))
+        #expect(table.column("Type") == MetricCatalog.all.map(\.kind.rawValue))
+        #expect(table.column("Labels").map(ReferencePage.code) == MetricCatalog.all.map(\.labels))
+        #expect(table.column("Meaning") == MetricCatalog.all.map(\.help))
+    }
+
+    @Test("The reference has the stages of a lane")
+    func stages() throws {
+        let row = try #require(page.text.split(separator: "\n").first { $0.hasPrefix("| `state` |") })
+        #expect(ReferencePage.code(String(row)).dropFirst() == LaneStage.allCases.map(\.rawValue)[...])
+    }
+
     @Test("The reference has the members of a report")
     func report() throws {
         let report = try JSONValue.parse([UInt8](RunReport().text(.json).utf8))
-        #expect(page.table("Metrics", "Member")?.names == report.object?.map(\.name))
+        #expect(page.table("Report", "Member")?.names == report.object?.map(\.name))
     }
 
     @Test("The reference has the properties of both clients with their values", arguments: ClientKind.allCases)
