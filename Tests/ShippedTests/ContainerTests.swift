@@ -45,6 +45,15 @@ import Testing
         #expect(try Self.text("docker-compose.yml").contains("stop_grace_period: 30s"))
     }
 
+    @Test("The image, the published ports, and the health check have the same port")
+    func port() throws {
+        let lines = try Self.text("config/docker/Dockerfile").split(separator: "\n")
+        #expect(lines.contains("ENV LINKD_HTTP_LISTEN=:8080") && lines.contains("EXPOSE 8080"))
+        let compose = try Self.text("docker-compose.yml")
+        #expect(compose.contains("/dev/tcp/127.0.0.1/8080"))
+        #expect(compose.matches(of: #/ports: \["127\.0\.0\.1:808[12]:8080"\]/#).count == 2)
+    }
+
     @Test("The image does not run as root, and its librdkafka supports SCRAM with Kafka 4")
     func image() throws {
         let lines = try Self.text("config/docker/Dockerfile").split(separator: "\n")
