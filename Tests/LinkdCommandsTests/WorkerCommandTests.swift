@@ -41,6 +41,22 @@ internal import Testing
             #expect(lines.last?["code"]?.integer == Int64(65))
         }
     }
+
+    @Test("Two tables that list the same application end a worker with exit code 65 and both places")
+    func sharedApplication() throws {
+        let table = try String(contentsOfFile: Self.shop, encoding: .utf8)
+        try withTemporaryFile(table) { path in
+            let result = try LinkdProcess.run(["worker", "-b", "127.0.0.1:1", "--table", Self.shop, "--table", path])
+            #expect(result.code == 65, "\(result.err)")
+            let lines = try result.err.split(separator: "\n").map { try JSONValue.parse(Array($0.utf8)) }
+            let refused = try #require(lines.first { $0["code"]?.string == "shared_application" })
+            #expect(refused["event"]?.string == "table.refused" && refused["file"]?.string == path)
+            let position = ":\(refused["line"]?.integer ?? 0):\(refused["column"]?.integer ?? 0)"
+            #expect(refused["message"]?.string?.hasSuffix("first listed at \(Self.shop)\(position)") == true)
+            let reason = lines.last?["reason"]?.string
+            #expect(reason?.contains("(\(Self.shop)\(position), \(path)\(position))") == true)
+        }
+    }
 }
 
 /// The worker with a real broker.

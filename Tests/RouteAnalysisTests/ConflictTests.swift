@@ -4,17 +4,17 @@ import Testing
 
 @Suite("Conflicts between tables")
 struct ConflictTests {
-    private func table(_ id: String, _ link: String, applications: String = "[]") throws
-        -> RouteTable
-    {
-        try RouteTable(
-            json:
-                Array(
-                    """
-                    { "schemaVersion": 1,
-                      "table": { "id": "\(id)", "version": "1", "applications": \(applications) },
-                      "link": \(link), "routes": [ { "id": "all", "match": "/{r*}", "to": { "root": true } } ] }
-                    """.utf8))
+    private func file(_ id: String, _ link: String, applications: String) -> [UInt8] {
+        Array(
+            """
+            { "schemaVersion": 1,
+              "table": { "id": "\(id)", "version": "1", "applications": \(applications) },
+              "link": \(link), "routes": [ { "id": "all", "match": "/{r*}", "to": { "root": true } } ] }
+            """.utf8)
+    }
+
+    private func table(_ id: String, _ link: String, applications: String = "[]") throws -> RouteTable {
+        try RouteTable(json: file(id, link, applications: applications))
     }
 
     private static let segment = #"{ "schemes": ["app"], "host": "segment" }"#
@@ -43,6 +43,7 @@ struct ConflictTests {
         let tables = [try table("one", first), try table("two", second)]
         let conflicts = TableSet(tables).conflicts
         #expect(conflicts.map(\.claim) == (witness.map { [.link($0)] } ?? []))
+        #expect(conflicts.allSatisfy { $0.offsets == nil })
         guard let witness else { return }
         for table in tables { #expect(table.resolve(witness).route == "all", "\(witness)") }
         #expect(conflicts[0].text == "the tables `one` and `two` both read links such as \(witness)")
@@ -54,7 +55,15 @@ struct ConflictTests {
             try table("one", Self.segment, applications: #"["com.x", "com.y"]"#),
             try table("two", #"{ "schemes": ["b"], "host": "segment" }"#, applications: #"["com.y"]"#),
         ]
-        #expect(TableSet(tables).conflicts.map(\.claim) == [.application("com.y")])
+        let conflicts = TableSet(tables).conflicts
+        #expect(conflicts.map(\.claim) == [.application("com.y")])
+        let offsets = try #require(conflicts.first?.offsets)
+        for (offset, table) in [
+            (offsets.first, file("one", Self.segment, applications: #"["com.x", "com.y"]"#)),
+            (offsets.second, file("two", #"{ "schemes": ["b"], "host": "segment" }"#, applications: #"["com.y"]"#)),
+        ] {
+            #expect(String(decoding: table[offset...].prefix(7), as: UTF8.self) == #""com.y""#)
+        }
         #expect(TableSet([tables[0]]).conflicts.isEmpty)
     }
 }

@@ -10,7 +10,8 @@ enum RoutesCheckCommand {
         summary: "Check route tables and run their examples",
         discussion: [
             "Prints every problem with its location, its code, and a suggestion. A table that a worker would refuse "
-                + "ends with exit code 65. Warnings alone end with 0, or with 65 if --strict is given.",
+                + "ends with exit code 65, and so do two tables that list the same application. Warnings alone end "
+                + "with 0, or with 65 if --strict is given.",
             "--for-schema also reports what an app with an older library cannot read: every key and type that is newer "
                 + "than the schema version, with the version that introduced it.",
             "--aasa, --manifest, and --assetlinks read the association files of an app and compare them with one "
@@ -76,17 +77,21 @@ enum RoutesCheckCommand {
             one.problems.removeAll { $0.severity == .warning && allowed.contains($0.code) }
             checked.append(one)
         }
-        let conflicts = TableSet(checked.compactMap(\.table)).conflicts
+        let valid = checked.filter { $0.table != nil }
+        let conflicts = TableSet(valid.compactMap(\.table)).conflicts
+        let shared = SharedApplication.all(conflicts, in: valid.map { ($0.path, $0.json) })
         let associations = try associations(call, checked, allowedOfFiles)
         if call.json {
-            printJSON(checked, conflicts, associations, schema, call.console.out)
+            printJSON(checked, (conflicts, shared), associations, schema, call.console.out)
         } else {
             printText(checked, schema, call.console.out)
             associations?.print(on: call.console.out)
         }
-        for conflict in conflicts { call.console.warn(Escaping.visible(conflict.text)) }
+        for conflict in conflicts where conflict.offsets == nil { call.console.warn(Escaping.visible(conflict.text)) }
+        for problem in shared { call.console.warn(problem.textWithPlaces) }
         if let note = associations?.note { call.console.note("note: " + Escaping.visible(note)) }
         guard let first = checked.first(where: \.isRefused) else {
+            if let problem = shared.first { throw problem.failure }
             if let path = associations?.refused {
                 throw CommandFailure(
                     .badData, "association file \(Escaping.visible(path)) cannot be used",
@@ -181,8 +186,8 @@ enum RoutesCheckCommand {
     }
 
     private static func printJSON(
-        _ tables: [CheckedTable], _ conflicts: [TableConflict], _ associations: AssociationResult?, _ schema: Int?,
-        _ out: Channel
+        _ tables: [CheckedTable], _ conflicts: (all: [TableConflict], shared: [SharedApplication]),
+        _ associations: AssociationResult?, _ schema: Int?, _ out: Channel
     ) {
         var json = JSONText()
         json.beginObject()
@@ -203,10 +208,16 @@ enum RoutesCheckCommand {
         }
         json.endArray()
         json.beginArray("conflicts")
-        for conflict in conflicts {
+        var shared = conflicts.shared[...]
+        for conflict in conflicts.all {
             json.beginObject()
+            json.text("severity", conflict.offsets == nil ? "warning" : "error")
             json.texts("tables", [conflict.names.first, conflict.names.second])
             json.text("message", conflict.text)
+            if conflict.offsets != nil, let problem = shared.popFirst() {
+                json.text("code", SharedApplication.code)
+                json.texts("places", [problem.first.text, problem.second.text])
+            }
             json.endObject()
         }
         json.endArray()

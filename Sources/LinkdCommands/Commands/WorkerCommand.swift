@@ -1,4 +1,3 @@
-internal import RouteAnalysis
 internal import CPlatform
 internal import DispatchWorker
 internal import HTTPServer
@@ -72,23 +71,7 @@ enum WorkerCommand {
     }
 
     private static func loadTables(_ settings: Settings, _ log: Log) throws(CommandFailure) -> [RouteTable] {
-        let loaded = try LoadedTables(settings, shipped: nil) { file, problem in
-            let isError = problem.severity == .error
-            var fields = [
-                LogField("file", .text(file)), LogField("line", .count(problem.location.line)),
-                LogField("column", .count(problem.location.column)), LogField("code", .text(problem.code.rawValue)),
-            ]
-            if let suggestion = problem.suggestion { fields.append(LogField("advice", .text(suggestion))) }
-            log.log(
-                LogEntry(
-                    isError ? .error : .warning, isError ? "table.refused" : "table.loaded", problem.message, fields))
-        }
-        for conflict in TableSet(loaded.tables).conflicts {
-            log.log(
-                LogEntry(
-                    .warning, "table.loaded", conflict.text,
-                    [LogField("advice", .text("change the tables so that only one of them claims such events"))]))
-        }
+        let loaded = try LoadedTables(paths: LoadedTables.paths(settings, nil), log: log)
         log.log(
             LogEntry(
                 .info, "table.loaded", "tables loaded", [LogField("tables", .list(loaded.tables.map(\.identity)))]))

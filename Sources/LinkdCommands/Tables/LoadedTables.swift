@@ -100,6 +100,10 @@ struct CheckedTable {
 struct LoadedTables {
     /// The tables, in the order of their files.
     let tables: [RouteTable]
+    /// The files of the tables.
+    let files: [CheckedTable]
+    /// The claims that two of the tables make.
+    let conflicts: [TableConflict]
 
     /// Loads the files in the settings, or those of `shipped` if the settings have none.
     ///
@@ -110,15 +114,29 @@ struct LoadedTables {
         acceptsRefused: (_ table: CheckedTable) -> Bool = { _ in false },
         report: (_ file: String, _ problem: TableProblem) -> Void
     ) throws(CommandFailure) {
+        try self.init(paths: Self.paths(settings, shipped), acceptsRefused: acceptsRefused, report: report)
+    }
+
+    /// Loads files.
+    ///
+    /// Problems are passed to `report`. A refused table ends with exit code 65, unless it can be compiled and
+    /// `acceptsRefused` returns true.
+    init(
+        paths: [String], acceptsRefused: (_ table: CheckedTable) -> Bool = { _ in false },
+        report: (_ file: String, _ problem: TableProblem) -> Void
+    ) throws(CommandFailure) {
         var tables: [RouteTable] = []
+        var files: [CheckedTable] = []
         var refused: [CheckedTable] = []
-        for path in try Self.paths(settings, shipped) {
+        for path in paths {
             let checked = try CheckedTable(path: path)
             for problem in checked.problems { report(path, problem) }
             if let table = checked.table {
                 tables.append(table)
+                files.append(checked)
             } else if let table = checked.unchecked, acceptsRefused(checked) {
                 tables.append(table)
+                files.append(checked)
             } else {
                 refused.append(checked)
             }
@@ -129,6 +147,8 @@ struct LoadedTables {
                 advice: "fix the problems listed above, or see `linkd routes check \(Escaping.visible(first.path))`")
         }
         self.tables = tables
+        self.files = files
+        conflicts = TableSet(tables).conflicts
     }
 
     /// Loads tables and prints their problems, without warnings in quiet mode.
@@ -146,7 +166,7 @@ struct LoadedTables {
             let lines = problem.text(file: file).split(separator: "\n").map { Escaping.visible(String($0)) }
             console.warn(lines.joined(separator: "\n"))
         }
-        for conflict in TableSet(tables).conflicts where !console.quiet {
+        for conflict in conflicts where !console.quiet {
             console.warn(Escaping.visible(conflict.text))
         }
     }

@@ -23,6 +23,9 @@ package struct TableConflict: Sendable, Equatable {
     /// The claim that both tables make.
     package var claim: Claim
 
+    /// The byte offsets of an application in the files of the two tables, or nil for links.
+    package var offsets: (first: Int, second: Int)?
+
     /// The conflict as one sentence without a period.
     package var text: String {
         switch claim {
@@ -49,13 +52,14 @@ extension TableConflict {
         var conflicts: [TableConflict] = []
         for (second, b) in tables.enumerated() {
             for (first, a) in tables.enumerated().prefix(second) {
-                func add(_ claim: Claim) {
+                func add(_ claim: Claim, at offsets: (Int, Int)? = nil) {
                     conflicts.append(
-                        TableConflict(tables: (first, second), names: (a.id, b.id), claim: claim))
+                        TableConflict(tables: (first, second), names: (a.id, b.id), claim: claim, offsets: offsets))
                 }
-                let own = Set(b.source.applications.map(\.value))
-                for application in a.source.applications.map(\.value) where own.contains(application) {
-                    add(.application(application))
+                let own = Dictionary(b.source.applications.map { ($0.value, $0.offset) }) { first, _ in first }
+                for application in a.source.applications {
+                    guard let offset = own[application.value] else { continue }
+                    add(.application(application.value), at: (application.offset, offset))
                 }
                 if let link = sharedLink(a.source, b.source) { add(.link(link)) }
             }

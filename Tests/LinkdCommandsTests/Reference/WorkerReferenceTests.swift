@@ -47,7 +47,9 @@ internal import Testing
     @Test("The reference has the events of the log")
     func logEvents() throws {
         let files = try Checkout.trackedFiles().filter { file in
-            ["DispatchWorker/", "LinkdCommands/Commands/", "LinkdCommands/Monitoring/"].contains {
+            [
+                "DispatchWorker/", "LinkdCommands/Commands/", "LinkdCommands/Monitoring/", "LinkdCommands/Tables/",
+            ].contains {
                 file.path.hasPrefix("Sources/" + $0)
             } && file.suffix == "swift"
         }

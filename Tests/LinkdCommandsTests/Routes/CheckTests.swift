@@ -84,6 +84,30 @@ internal import Testing
             let conflicts = try #require(JSONValue.parse(Array(result.out.utf8))["conflicts"]?.array)
             #expect(conflicts.count > 0)
             #expect(conflicts.allSatisfy { $0["tables"]?.array?.count == 2 && $0["message"]?.string != nil })
+            #expect(conflicts.allSatisfy { $0["severity"]?.string == "warning" && $0["places"] == nil })
+            #expect(result.code == 0)
+        }
+    }
+
+    @Test("Two tables that list the same application are refused with both places")
+    func sharedApplication() throws {
+        let one = poor.replacing(#""version": "1""#, with: #""version": "1", "applications": ["com.a", "com.b"]"#)
+        let two = one.replacing("poor", with: "other").replacing(#""com.a", "#, with: "")
+            .replacing(#"["app"]"#, with: #"["second"]"#)
+        try withTemporaryFile(one) { first in
+            try withTemporaryFile(two) { second in
+                let text = linkd("routes", "check", first, second)
+                #expect(text.code == 65)
+                let places = "(\(first):1:90, \(second):1:82)"
+                #expect(text.err.contains("`poor` and `other` both serve the application `com.b` \(places)"), "\(text)")
+                #expect(text.err.contains("list the application in only one of the tables"))
+                let json = try JSONValue.parse(Array(linkd("routes", "check", first, second, "--json").out.utf8))
+                let conflict = try #require(json["conflicts"]?.array?.first)
+                #expect(conflict["severity"]?.string == "error" && conflict["code"]?.string == "shared_application")
+                #expect(conflict["places"]?.array?.map(\.string) == ["\(first):1:90", "\(second):1:82"])
+                let resolved = linkd("resolve", "--table", first, "--table", second, "app://rates/monday")
+                #expect(resolved.err.contains("both serve the application `com.b`"))
+            }
         }
     }
 
