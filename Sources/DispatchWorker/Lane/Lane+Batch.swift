@@ -14,6 +14,7 @@ extension Lane where Processing: ~Copyable {
             batchStart = 0
             shared.meter.received(now: now)
         }
+        refreshTables()
         machine.polled(outcome, isKeepAlive: false, now: now)
         if !outcome.rebalanced {
             // After a full batch there are more records to fetch.
@@ -21,6 +22,14 @@ extension Lane where Processing: ~Copyable {
             for event in events { handle(event, consumer, now: now) }
         }
         handleClientEvents(consumer)
+    }
+
+    /// Takes the newest tables between two batches, also while no records arrive.
+    private func refreshTables() {
+        let number = work.processing.refresh()
+        if number == tables { return }
+        tables = number
+        hasNews = true
     }
 
     /// Updates the end offsets of the partitions from the last fetches, without a request to a broker.

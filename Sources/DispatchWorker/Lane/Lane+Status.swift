@@ -28,7 +28,8 @@ extension Lane where Processing: ~Copyable {
         metrics[.duplicates] = UInt64(machine.partitions.duplicates)
         metrics[.offsetGaps] = UInt64(machine.partitions.gaps)
         let snapshot = LaneSnapshot(
-            lane: number, machine: machine, at: now, lastCommit: lastCommit, metrics: metrics, lastErrors: lastErrors)
+            lane: number, machine: machine, at: now, lastCommit: lastCommit, metrics: metrics, lastErrors: lastErrors,
+            tables: tables)
         guard status.publish(snapshot) else { return false }
         hasNews = false
         published = (stage, now)

@@ -24,6 +24,8 @@ package final class Lane<Environment: LaneEnvironment, Processing: RecordProcess
     package let status: LaneStatus
     /// The counters and histograms.
     var metrics = LaneMetrics()
+    /// The number of the tables' version.
+    var tables = 0
     /// The last commit, or nil before the first one.
     var lastCommit: (at: UInt64, milliseconds: Int)?
     /// The last errors, oldest first.

@@ -124,9 +124,17 @@ package protocol RecordProcessing: ~Copyable {
         _ record: ConsumedRecord, headers: EnvelopeHeaders, topicName: ByteView, into arena: inout OutputArena,
         decisions: inout [ProducedDecision]
     ) -> DeadLetterCause?
+
+    /// Takes the newest tables, and returns the number of their version.
+    ///
+    /// A lane calls it between two batches.
+    mutating func refresh() -> Int
 }
 
 extension RecordProcessing where Self: ~Copyable {
+    /// Returns 0, the number of tables that never change.
+    package mutating func refresh() -> Int { 0 }
+
     /// Resolves one record regardless of its headers.
     package mutating func process(
         _ record: ConsumedRecord, headers: EnvelopeHeaders, topicName: ByteView, into arena: inout OutputArena,

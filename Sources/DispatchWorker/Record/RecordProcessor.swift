@@ -48,10 +48,12 @@ package struct RecordProcessor: RecordProcessing, ~Copyable {
     private let resolvers: UnsafeMutablePointer<Resolver>
     private var resolverCount = 1
     private let views: UnsafeMutablePointer<RequestRoot>
-    private let tables: TableSet
+    private let served: ServedTables
+    /// The tables that this processor serves until `refresh` takes newer ones.
+    private var version: ServedTables.Version
     private let outputs: OutputLimits
     /// The table of all events without an application, if only one table is served.
-    private let singleTable: TableHandle?
+    private var singleTable: TableHandle?
     /// `topic-partition-offset` of the record, the beginning of its decisions' ids.
     private var source = SourceName()
     private let head: UnsafeMutablePointer<DecisionHead>
@@ -59,19 +61,20 @@ package struct RecordProcessor: RecordProcessing, ~Copyable {
     /// Creates a processor.
     ///
     /// - Parameters:
-    ///   - tables: The tables that are served.
+    ///   - tables: The tables that are served, which `refresh` replaces by newer ones.
     ///   - limits: The limits of a record.
     ///   - passthrough: The names of the event's members that are copied into `context`.
     ///   - outputs: The limits of a record's decisions.
     ///   - vendors: The vendors whose messages are recognized, or nil for none.
     ///   - platforms: The link platforms whose links are replaced by their destinations, or nil for none.
     package init(
-        tables: TableSet, limits: IngestLimits = IngestLimits(), passthrough: [String] = [],
+        tables: ServedTables, limits: IngestLimits = IngestLimits(), passthrough: [String] = [],
         outputs: OutputLimits = OutputLimits(), vendors: VendorTable? = nil, platforms: LinkPlatforms? = nil
     ) {
-        self.tables = tables
+        served = tables
+        version = tables.current()
         self.outputs = outputs
-        singleTable = tables.single
+        singleTable = version.tables.single
         resolvers = .allocate(capacity: RequestRoot.maxCount)
         resolvers.initialize(to: Resolver())
         views = .allocate(capacity: RequestRoot.maxCount)
@@ -81,6 +84,27 @@ package struct RecordProcessor: RecordProcessing, ~Copyable {
             to: DecisionHead(
                 source: .empty, index: 0, event: .empty, eventIsPlain: true, device: .empty,
                 deviceIsPlain: true, context: .empty))
+    }
+
+    /// Creates a processor whose tables never change.
+    package init(
+        tables: TableSet, limits: IngestLimits = IngestLimits(), passthrough: [String] = [],
+        outputs: OutputLimits = OutputLimits(), vendors: VendorTable? = nil, platforms: LinkPlatforms? = nil
+    ) {
+        self.init(
+            tables: ServedTables(ServedTables.Version(tables)), limits: limits, passthrough: passthrough,
+            outputs: outputs, vendors: vendors, platforms: platforms)
+    }
+
+    /// Takes the newest tables, and returns the number of their version.
+    ///
+    /// The decisions so far stay valid, because their bytes are in an arena.
+    package mutating func refresh() -> Int {
+        if served.number != version.number {
+            version = served.current()
+            singleTable = version.tables.single
+        }
+        return version.number
     }
 
     deinit {
@@ -251,14 +275,14 @@ package struct RecordProcessor: RecordProcessing, ~Copyable {
         var isSearched = application == nil && singleTable == nil
         // The host of the destination chooses the table.
         if isSearched && hasPointerLinks(request) {
-            let link = try tables.pointerLink(request, using: &resolvers[number])
+            let link = try version.tables.pointerLink(request, using: &resolvers[number])
             if !link.isEmpty { reader.openLink(link) }
         }
-        let table = try tables.table(
+        let table = try version.tables.table(
             application: application, request: request, keepsReadings: isSearched && reader.unwrapsLinks,
             using: &resolvers[number])
         guard let table else {
-            guard isSearched, try tables.opensNothing(request, using: &resolvers[number]) else { return false }
+            guard isSearched, try version.tables.opensNothing(request, using: &resolvers[number]) else { return false }
             views[number] = RequestRoot(view: request.pointee.view, table: nil, isSearched: true)
             return true
         }

@@ -14,6 +14,7 @@ package final class WorkerStatus: Sendable {
     private let refused = Atomic<UInt64>(0)
     private let rate = Mutex(RecordRate())
     private let startedMilliseconds = SystemClock.wallMilliseconds()
+    private let tables = Mutex<ServedTables?>(nil)
 
     /// The newest statistics of a lane's clients.
     private struct ClientStatistics {
@@ -34,6 +35,9 @@ package final class WorkerStatus: Sendable {
         self.shared = shared
         statistics = Mutex(lanes.map { _ in ClientStatistics() })
     }
+
+    /// Shows these tables from now on.
+    package func show(_ tables: ServedTables) { self.tables.withLock { $0 = tables } }
 
     /// Reads the statistics documents that have arrived since the last call.
     ///
@@ -88,6 +92,10 @@ package final class WorkerStatus: Sendable {
         result.isDraining = shared.isDraining
         result.isPaused = shared.isPaused
         result.exit = shared.failure
+        if let tables = tables.withLock({ $0 }) {
+            result.tables = tables.current().entries
+            result.tableCounters = tables.counters
+        }
         result.logDropped = shared.log.dropped
         result.statisticsRefused = refused.load(ordering: .relaxed)
         return result

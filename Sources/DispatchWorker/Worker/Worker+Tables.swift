@@ -4,13 +4,14 @@ package import LinkIngest
 extension Worker {
     /// Runs until the worker ends.
     ///
-    /// Every lane resolves records with these tables.
+    /// Every lane resolves records with these tables, and takes newer ones between two batches.
     ///
     /// This function uses a concrete type of processor, so that the compiler specializes the generic lane.
     package func run(
-        tables: TableSet, limits: IngestLimits, passthrough: [String], vendors: VendorTable? = nil,
+        tables: ServedTables, limits: IngestLimits, passthrough: [String], vendors: VendorTable? = nil,
         platforms: LinkPlatforms? = nil
     ) -> WorkerOutcome {
+        status.show(tables)
         let outputs = OutputLimits(
             decisionBytes: configuration.decisionBytesLimit, recordBytes: configuration.outputBytesLimit)
         return run { _ in
@@ -18,5 +19,15 @@ extension Worker {
                 tables: tables, limits: limits, passthrough: passthrough, outputs: outputs, vendors: vendors,
                 platforms: platforms)
         }
+    }
+
+    /// Runs until the worker ends, with tables that never change.
+    package func run(
+        tables: TableSet, limits: IngestLimits, passthrough: [String], vendors: VendorTable? = nil,
+        platforms: LinkPlatforms? = nil
+    ) -> WorkerOutcome {
+        run(
+            tables: ServedTables(ServedTables.Version(tables)), limits: limits, passthrough: passthrough,
+            vendors: vendors, platforms: platforms)
     }
 }
