@@ -101,28 +101,47 @@ internal import Testing
             for number in [SIGUSR1, SIGQUIT, SIGUSR2] { worker.signal(number) }
             // The answer to a later signal shows that the worker has received the ones before it.
             worker.signal(SIGHUP)
-            try #require(worker.says("SIGHUP"), "\(worker.log)")
+            try #require(worker.says(#""event":"tables.unchanged""#), "\(worker.log)")
             #expect(worker.isRunning)
             worker.signal(SIGTERM)
             #expect(try worker.end(within: 60) == 0, "\(worker.log)")
         }
     }
 
-    @Test("SIGHUP is logged and ignored, and two signals within a second count as one")
+    @Test("SIGHUP loads the tables again, and two signals within a second count as one")
     func hangUpAndTwice() async throws {
         try await onThread {
             let cluster = try Self.cluster()
-            let worker = try Self.worker(cluster.bootstrapServers)
-            try #require(worker.says(#""event":"ready""#), "\(worker.log)")
-            worker.signal(SIGHUP)
-            try #require(worker.says("SIGHUP is ignored"), "\(worker.log)")
-            #expect(worker.isRunning)
-            try cluster.setRoundTripTime(milliseconds: 300)
-            worker.signal(SIGTERM)
-            worker.signal(SIGINT)
-            worker.signal(SIGHUP)
-            #expect(try worker.end(within: 60) == 0, "\(worker.log)")
-            #expect(worker.log.contains(#""event":"draining""#))
+            let shop = try String(contentsOfFile: Self.table, encoding: .utf8)
+            let other = Checkout.root.appending(path: "config/routes/seeds/easydev991.json").path
+            try withTemporaryFile(shop) { path in
+                try reload(cluster, path, other)
+            }
         }
+    }
+
+    /// Runs a worker whose table is replaced by another one, and then by an invalid one.
+    private func reload(_ cluster: MockCluster, _ path: String, _ other: String) throws {
+        let worker = try RunningLinkd(
+            ["worker", "-b", cluster.bootstrapServers, "--input", "in", "--output", "in.out", "--table", path]
+                + ["--guarantee", "at-least-once", "--lanes", "1", "--log-format", "json"])
+        try #require(worker.says(#""event":"ready""#), "\(worker.log)")
+        worker.signal(SIGHUP)
+        try #require(worker.says(#""event":"tables.unchanged""#), "\(worker.log)")
+        try Data(contentsOf: URL(fileURLWithPath: other)).write(to: URL(fileURLWithPath: path), options: .atomic)
+        worker.signal(SIGHUP)
+        try #require(worker.says(#""event":"tables.reloaded""#), "\(worker.log)")
+        #expect(worker.log.contains(#""tables":["easydev991@1+"#))
+        try Data("{".utf8).write(to: URL(fileURLWithPath: path), options: .atomic)
+        worker.signal(SIGHUP)
+        try #require(worker.says(#""event":"tables.kept""#), "\(worker.log)")
+        #expect(worker.log.contains(#""event":"table.refused""#))
+        #expect(worker.isRunning)
+        try cluster.setRoundTripTime(milliseconds: 300)
+        worker.signal(SIGTERM)
+        worker.signal(SIGINT)
+        worker.signal(SIGHUP)
+        #expect(try worker.end(within: 60) == 0, "\(worker.log)")
+        #expect(worker.log.contains(#""event":"draining""#))
     }
 }

@@ -55,6 +55,14 @@ static inline int64_t linkd_allocated_bytes(void) {
 #endif
 }
 
+/// Gives the calling thread a low priority, so that it does not slow down the others.
+static inline void linkd_lower_thread_priority(void) {
+#if defined(__linux__)
+    // On Linux, this is the calling thread only. Elsewhere it would be the process.
+    (void)setpriority(PRIO_PROCESS, 0, 10);
+#endif
+}
+
 /// Prefetches `bytes` bytes at `address` into the cache. Any address is allowed, because a prefetch does not fault.
 static inline void linkd_prefetch(const void *address, uintptr_t bytes) {
     for (uintptr_t offset = 0; offset < bytes; offset += 64) __builtin_prefetch((const char *)address + offset, 0, 3);

@@ -79,11 +79,11 @@ package final class Watchdog: Sendable {
             HangDetector(limit: callLimitNanoseconds, callbackLimit: callbackLimitNanoseconds)
         }
         var drainingSince: UInt64?
-        var copied = (hangups: 0, isPaused: false)
+        var isPaused = false
         var before = SystemClock.monotonicNanoseconds()
         while life.wait(milliseconds: 100, until: { $0.isStopped ? true : nil }) == nil {
             let now = SystemClock.monotonicNanoseconds()
-            if handlesSignals { handleSignals(&copied) }
+            if handlesSignals { handleSignals(&isPaused) }
             if shared.isDraining && drainingSince == nil {
                 drainingSince = now
                 shared.log.log(LogEntry(.info, "draining", "finishing the work in progress"))
@@ -98,7 +98,7 @@ package final class Watchdog: Sendable {
     /// Passes signals on.
     ///
     /// Their owners answer them on other threads, so that this thread stays free of I/O.
-    private func handleSignals(_ copied: inout (hangups: Int, isPaused: Bool)) {
+    private func handleSignals(_ isPaused: inout Bool) {
         switch StopSignals.request {
         case .none: break
         case .drain: shared.drain()
@@ -108,18 +108,10 @@ package final class Watchdog: Sendable {
                     .forced, "a second stop signal was received",
                     advice: "no data is lost: records that are not committed are processed again after the next start"))
         }
-        let isPaused = StopSignals.isPaused
-        if isPaused != copied.isPaused { shared.setPaused(isPaused) }
-        copied.isPaused = isPaused
-        let hangups = StopSignals.hangups
-        shared.requests.update(status: StopSignals.quits, reload: hangups)
-        if hangups == copied.hangups { return }
-        copied.hangups = hangups
-        shared.log.log(
-            LogEntry(
-                .warning, "signal",
-                "SIGHUP is ignored: route tables are read only at the start, restart to change them",
-                [LogField("signal", .text("SIGHUP"))]))
+        let before = isPaused
+        isPaused = StopSignals.isPaused
+        if isPaused != before { shared.setPaused(isPaused) }
+        shared.requests.update(status: StopSignals.quits, reload: StopSignals.hangups)
     }
 
     private func endSlowStop() {

@@ -2,6 +2,9 @@ package import LinkCoordinator
 package import LinkIngest
 
 extension Worker {
+    /// The requests of an operator, of which loading the tables again is answered outside of the worker.
+    package var requests: SignalRequests { shared.requests }
+
     /// Runs until the worker ends.
     ///
     /// Every lane resolves records with these tables, and takes newer ones between two batches.

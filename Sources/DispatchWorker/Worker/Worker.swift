@@ -7,7 +7,7 @@ internal import SystemThreads
 /// reached.
 package final class Worker: Sendable {
     let configuration: WorkerConfiguration
-    private let shared: WorkerShared
+    let shared: WorkerShared
     private let instance: String
     private let handlesSignals: Bool
     private let startCalls = CallWatch()

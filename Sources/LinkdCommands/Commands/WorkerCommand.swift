@@ -1,7 +1,6 @@
 internal import CPlatform
 internal import DispatchWorker
 internal import HTTPServer
-internal import LinkCoordinator
 internal import LinkIngest
 internal import StrictJSON
 
@@ -14,7 +13,7 @@ enum WorkerCommand {
             "Consumes the input topics, resolves every event with the route tables, and publishes one decision per "
                 + "device in the same transaction as the offsets of the input. An event that cannot be processed "
                 + "becomes a dead letter. SIGTERM or SIGINT ends the worker after it has committed its current work. "
-                + "A second signal, at least one second later, ends it at once. SIGHUP is logged and ignored.",
+                + "A second signal, at least one second later, ends it at once. SIGHUP loads the tables again.",
             "Exit codes: 0 (after a signal or `--stop-after`), 64 (a wrong flag), 65 (a refused table, data loss), 69 "
                 + "(no broker), 70 (internal error), 75 (gave up for now), 77 (not authorized), 78 (a wrong setting, "
                 + "or a missing file or topic), 79 (another process uses the instance name), 80 (forced end), 81 "
@@ -61,21 +60,17 @@ enum WorkerCommand {
         worker.watch()
         let server = try MonitoringServer.start(settings, configuration, worker.status, log)
         defer { server?.stop() }
-        let tables = try loadTables(settings, log)
+        let tables = try TableReloader(TableFiles(settings), log: log) { [requests = worker.requests] in
+            requests.reload
+        }
         let vendors = try loadVendors(settings, ShippedFiles(environment: call.environment), log)
+        tables.start()
+        defer { tables.stop() }
         let outcome = worker.run(
-            tables: TableSet(tables), limits: IngestLimits(settings), passthrough: settings.list("passthrough"),
+            tables: tables.served, limits: IngestLimits(settings), passthrough: settings.list("passthrough"),
             vendors: vendors.table, platforms: vendors.platforms)
         if let format = configuration.report { call.console.out.line(outcome.report.text(format)) }
         return ExitCode(rawValue: outcome.code)
-    }
-
-    private static func loadTables(_ settings: Settings, _ log: Log) throws(CommandFailure) -> [RouteTable] {
-        let loaded = try LoadedTables(paths: LoadedTables.paths(settings, nil), log: log)
-        log.log(
-            LogEntry(
-                .info, "table.loaded", "tables loaded", [LogField("tables", .list(loaded.tables.map(\.identity)))]))
-        return loaded.tables
     }
 
     private static func loadVendors(

@@ -34,7 +34,10 @@ struct CheckedTable {
     ///   - path: The path of the file.
     ///   - includesAdvice: A Boolean value that indicates whether to report valid parts that are probably unintended.
     ///   - version: The newest schema version of an older library, whose problems with the table are added, or nil.
-    init(path: String, includesAdvice: Bool = false, forSchemaVersion version: Int? = nil) throws(CommandFailure) {
+    ///   - known: Tables that were checked before. A file with the contents of one of them is not checked again.
+    init(
+        path: String, includesAdvice: Bool = false, forSchemaVersion version: Int? = nil, known: [RouteTable] = []
+    ) throws(CommandFailure) {
         self.path = path
         switch Platform.contents(of: path, limit: Self.limitBytes) {
         case .failure(let error):
@@ -43,6 +46,13 @@ struct CheckedTable {
                 advice: "specify a file that this user can read")
         case .success(let bytes):
             json = bytes
+            if !known.isEmpty {
+                let hash = SHA256.hex(bytes)
+                if let same = known.first(where: { $0.hash == hash }) {
+                    (table, problems, isTruncated) = (same, [], false)
+                    return
+                }
+            }
             (table, problems, isTruncated) = RouteTable.check(
                 bytes, includesAdvice: includesAdvice, forSchemaVersion: version)
             let errors = problems.filter { $0.severity == .error }
@@ -50,6 +60,12 @@ struct CheckedTable {
                 unchecked = RouteTable.unchecked(bytes)
             }
         }
+    }
+
+    /// Returns the hash of a file as that of a table, or nil if it cannot be read.
+    static func hash(ofFile path: String) -> String? {
+        guard case .success(let bytes) = Platform.contents(of: path, limit: limitBytes) else { return nil }
+        return SHA256.hex(bytes)
     }
 
     /// Returns the table of a file.
@@ -120,16 +136,16 @@ struct LoadedTables {
     /// Loads files.
     ///
     /// Problems are passed to `report`. A refused table ends with exit code 65, unless it can be compiled and
-    /// `acceptsRefused` returns true.
+    /// `acceptsRefused` returns true. A file with the contents of one of the `known` tables is not checked again.
     init(
-        paths: [String], acceptsRefused: (_ table: CheckedTable) -> Bool = { _ in false },
+        paths: [String], known: [RouteTable] = [], acceptsRefused: (_ table: CheckedTable) -> Bool = { _ in false },
         report: (_ file: String, _ problem: TableProblem) -> Void
     ) throws(CommandFailure) {
         var tables: [RouteTable] = []
         var files: [CheckedTable] = []
         var refused: [CheckedTable] = []
         for path in paths {
-            let checked = try CheckedTable(path: path)
+            let checked = try CheckedTable(path: path, known: known)
             for problem in checked.problems { report(path, problem) }
             if let table = checked.table {
                 tables.append(table)

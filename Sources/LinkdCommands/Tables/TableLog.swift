@@ -42,9 +42,10 @@ extension Log {
 extension LoadedTables {
     /// Loads the tables of a worker, which all have to be valid, and logs their problems.
     ///
-    /// A refused table, or an application that two tables list, ends with exit code 65.
-    init(paths: [String], log: Log) throws(CommandFailure) {
-        try self.init(paths: paths) { file, problem in log.log(problem, of: file) }
+    /// A refused table, or an application that two tables list, ends with exit code 65. A file with the contents of one
+    /// of the `known` tables is not checked again.
+    init(paths: [String], known: [RouteTable] = [], log: Log) throws(CommandFailure) {
+        try self.init(paths: paths, known: known) { file, problem in log.log(problem, of: file) }
         let shared = sharedApplications
         for problem in shared { log.log(problem) }
         if let first = shared.first { throw first.failure }

@@ -1,0 +1,143 @@
+internal import CPlatform
+internal import DispatchWorker
+internal import LinkCoordinator
+
+/// The owner of a worker's tables, which loads them at the start and again when an operator asks for it.
+///
+/// Loading is all or nothing: if one file is refused, all tables that are served stay. A thread with a low priority
+/// reads and proves the files, so that the lanes never wait for it.
+final class TableReloader: Sendable {
+    /// The reason for loading the tables again.
+    enum Trigger: String {
+        case signal
+    }
+
+    /// The time between two checks for a request, in milliseconds.
+    private static let checkMilliseconds = 200
+
+    /// The tables that are served.
+    let served: ServedTables
+    private let files: TableFiles
+    private let log: Log
+    private let requests: @Sendable () -> Int
+    private let requestsAtStart: Int
+    private let isStopped = Monitor(false)
+
+    /// Loads the tables.
+    ///
+    /// A table that is refused ends with exit code 65, and a file that cannot be read with 78.
+    ///
+    /// - Parameters:
+    ///   - files: The files of the tables.
+    ///   - log: The log.
+    ///   - requests: A function that returns the number of requests to load the tables again.
+    init(_ files: TableFiles, log: Log, requests: @escaping @Sendable () -> Int) throws(CommandFailure) {
+        requestsAtStart = requests()
+        let loaded = try LoadedTables(paths: files.paths(), log: log)
+        served = ServedTables(loaded.version(after: []))
+        self.files = files
+        self.log = log
+        self.requests = requests
+        log.log(
+            LogEntry(
+                .info, "table.loaded", "tables loaded", [LogField("tables", .list(loaded.tables.map(\.identity)))]))
+    }
+
+    /// Starts the thread.
+    ///
+    /// If the system cannot create it, the tables are not loaded again.
+    func start() { SystemThread.start { [self] in run() }?.detach() }
+
+    /// Stops the thread, which may still finish loading.
+    func stop() { isStopped.signal { $0 = true } }
+
+    private func run() {
+        linkd_lower_thread_priority()
+        var answered = requestsAtStart
+        while isStopped.wait(milliseconds: Self.checkMilliseconds, until: { $0 ? true : nil }) == nil {
+            let count = requests()
+            if count != answered {
+                answered = count
+                reload(.signal)
+            }
+        }
+    }
+
+    /// Loads the tables again and serves them if all are valid.
+    func reload(_ trigger: Trigger) {
+        let began = SystemClock.monotonicNanoseconds()
+        let before = served.current()
+        do throws(CommandFailure) {
+            let loaded = try LoadedTables(paths: files.paths(), known: before.tables.tables, log: log)
+            let next = loaded.version(after: before.entries)
+            let milliseconds = (SystemClock.monotonicNanoseconds() - began) / 1_000_000
+            serve(next, insteadOf: before, trigger, Int64(milliseconds))
+        } catch {
+            keep(before, trigger, error)
+        }
+    }
+
+    private func serve(
+        _ next: ServedTables.Version, insteadOf before: ServedTables.Version, _ trigger: Trigger, _ milliseconds: Int64
+    ) {
+        if next.isSame(as: before) {
+            served.setFallbacks { _ in false }
+            guard trigger == .signal else { return }
+            log.log(
+                LogEntry(
+                    .info, "tables.unchanged", "the files have the tables that are served",
+                    [LogField("tables", .list(before.identities))]))
+            return
+        }
+        served.replace(next)
+        log.log(
+            LogEntry(
+                .info, "tables.reloaded", "other tables are served from the next batch of each lane on",
+                [
+                    LogField("tables", .list(next.identities)), LogField("ms", .number(milliseconds)),
+                    LogField("trigger", .text(trigger.rawValue)),
+                ]))
+    }
+
+    private func keep(_ before: ServedTables.Version, _ trigger: Trigger, _ error: CommandFailure) {
+        let current = Dictionary(before.entries.map { ($0.path, CheckedTable.hash(ofFile: $0.path)) }) { first, _ in
+            first
+        }
+        let hasChange = before.entries.contains { current[$0.path] != $0.hash }
+        served.refused()
+        served.setFallbacks { !hasChange || current[$0.path] != $0.hash }
+        log.log(
+            LogEntry(
+                .error, "tables.kept", "the files are refused, and the tables before are still served",
+                [
+                    LogField("tables", .list(before.identities)), LogField("trigger", .text(trigger.rawValue)),
+                    LogField("reason", .text(error.reason)), LogField("advice", .text(error.advice)),
+                ]))
+    }
+}
+
+extension LoadedTables {
+    /// Returns the tables to serve, with their descriptions.
+    ///
+    /// A table that is among `entries` keeps its time of loading.
+    func version(after entries: [ServedTable]) -> ServedTables.Version {
+        let now = SystemClock.wallMilliseconds()
+        let described = zip(tables, files).map { table, file in
+            let known = entries.first { $0.path == file.path && $0.hash == table.hash }
+            return ServedTable(
+                id: table.id, version: table.version, hash: table.hash, path: file.path,
+                loadedAtMilliseconds: known?.loadedAtMilliseconds ?? now)
+        }
+        return ServedTables.Version(TableSet(tables), described)
+    }
+}
+
+extension ServedTables.Version {
+    /// The identities of the tables, as in decisions.
+    var identities: [String] { tables.tables.map(\.identity) }
+
+    /// Returns a Boolean value that indicates whether both versions have the same files with the same contents.
+    func isSame(as other: ServedTables.Version) -> Bool {
+        entries.map(\.path) == other.entries.map(\.path) && entries.map(\.hash) == other.entries.map(\.hash)
+    }
+}
