@@ -173,6 +173,33 @@ enum Platform {
     }
 }
 
+/// The identity, the size, and the times of a file, of which one changes with its contents.
+///
+/// Symbolic links are followed.
+struct FileStamp: Equatable {
+    private var device: UInt64
+    private var inode: UInt64
+    private var size: Int64
+    private var modified: [Int64]
+    private var changed: [Int64]
+
+    /// Reads the stamp of a file, or returns nil if there is no such file.
+    init?(of path: String) {
+        var info = stat()
+        guard stat(path, &info) == 0 else { return nil }
+        device = UInt64(truncatingIfNeeded: info.st_dev)
+        inode = UInt64(truncatingIfNeeded: info.st_ino)
+        size = Int64(info.st_size)
+        #if canImport(Darwin)
+        let (modification, change) = (info.st_mtimespec, info.st_ctimespec)
+        #else
+        let (modification, change) = (info.st_mtim, info.st_ctim)
+        #endif
+        modified = [Int64(modification.tv_sec), Int64(modification.tv_nsec)]
+        changed = [Int64(change.tv_sec), Int64(change.tv_nsec)]
+    }
+}
+
 /// An error of the operating system.
 struct SystemError: Error, Equatable {
     /// The message, for example `No such file or directory`.

@@ -32,6 +32,9 @@ struct TableFolder {
         try Data(text.utf8).write(to: url.appending(path: name), options: .atomic)
     }
 
+    func remove(_ name: String) throws { try FileManager.default.removeItem(atPath: path(name)) }
+
+    /// Removes the directory.
     func remove() { try? FileManager.default.removeItem(at: url) }
 }
 
@@ -146,6 +149,128 @@ struct TableReloaderTests {
         let served = reloader.served
         #expect(try await onThread { becomesTrue(withinSeconds: 60) { served.number == 1 } })
         reloader.stop()
+    }
+
+    /// Starts a reloader that looks at the files all the time, and waits until it serves these versions.
+    private func follows(
+        _ files: TableFiles, _ changes: [(apply: () throws -> Void, versions: [String])]
+    ) throws {
+        let reloader = try TableReloader(files, log: collected.log, lookMilliseconds: 0) { 0 }
+        reloader.start()
+        defer { reloader.stop() }
+        for (index, change) in changes.enumerated() {
+            try change.apply()
+            let isServed = becomesTrue(withinSeconds: 60) {
+                Thread.sleep(forTimeInterval: 0.01)
+                return reloader.served.number == index + 1
+            }
+            #expect(isServed, "change \(index)")
+            #expect(reloader.served.current().entries.map { "\($0.id) \($0.version)" } == change.versions)
+        }
+    }
+
+    @Test("A file that is renamed into place, and files that are added to and removed from a directory, are followed")
+    func directory() async throws {
+        defer { folder.remove() }
+        try folder.write("a.json", TableFolder.text("a", version: 1))
+        try folder.write("b.json", TableFolder.text("b", version: 1))
+        try folder.write(".c.json", "not a table")
+        try folder.write("c.json.bak", "not a table")
+        try await onThread { [self] in
+            try follows(
+                TableFiles(named: [], directory: folder.url.path),
+                [
+                    (
+                        apply: { try folder.write("b.json", TableFolder.text("b", version: 2)) },
+                        versions: ["a 1", "b 2"]
+                    ),
+                    (
+                        apply: { try folder.write("c.json", TableFolder.text("c", version: 1)) },
+                        versions: ["a 1", "b 2", "c 1"]
+                    ),
+                    (
+                        apply: { try FileManager.default.removeItem(atPath: folder.path("a.json")) },
+                        versions: ["b 2", "c 1"]
+                    ),
+                ])
+        }
+        // A reloader logs a version after it serves it.
+        #expect(
+            try becomesTrue(withinSeconds: 60) {
+                try collected.written().count { $0["event"]?.string == "tables.reloaded" } == 3
+            })
+        let lines = try collected.close().filter { $0["event"]?.string == "tables.reloaded" }
+        #expect(lines.compactMap { $0["trigger"]?.string } == ["file", "file", "file"])
+    }
+
+    @Test("The exchange of the symbolic link of a ConfigMap is followed, and all of its tables change at once")
+    func configMap() async throws {
+        defer { folder.remove() }
+        @Sendable func mount(_ version: Int) throws {
+            let name = "..\(version)"
+            try FileManager.default.createDirectory(atPath: folder.path(name), withIntermediateDirectories: true)
+            for id in ["a", "b"] { try folder.write("\(name)/\(id).json", TableFolder.text(id, version: version)) }
+            try FileManager.default.createSymbolicLink(atPath: folder.path("..tmp"), withDestinationPath: name)
+            #expect(rename(folder.path("..tmp"), folder.path("..data")) == 0)
+        }
+        try mount(1)
+        for id in ["a", "b"] {
+            try FileManager.default.createSymbolicLink(
+                atPath: folder.path("\(id).json"), withDestinationPath: "..data/\(id).json")
+        }
+        for (start, files) in [
+            (1, TableFiles(named: [], directory: folder.url.path)), (4, TableFiles(named: [folder.path("a.json")])),
+        ] {
+            let ids = files.directory == nil ? ["a"] : ["a", "b"]
+            try await onThread { [self] in
+                try follows(
+                    files,
+                    (start..<start + 2).map { version in
+                        (apply: { try mount(version + 1) }, versions: ids.map { "\($0) \(version + 1)" })
+                    })
+            }
+        }
+        #expect(try !events().contains("tables.kept"))
+    }
+
+    @Test("A half-written file is not read until it is the same at two looks in a row")
+    func halfWritten() throws {
+        defer { folder.remove() }
+        try folder.write("a.json", "1")
+        let files = TableFiles(named: [folder.path("a.json"), folder.path("missing.json")])
+        var watch = FileWatch(read: files.stamps())
+        #expect(!watch.isDue(files.stamps()) && !watch.isDue(files.stamps()))
+        for text in ["12", "123", "1234"] {
+            try Data(text.utf8).write(to: folder.url.appending(path: "a.json"))
+            #expect(!watch.isDue(files.stamps()))
+        }
+        #expect(watch.isDue(files.stamps()) && watch.isDue(files.stamps()))
+        watch.markRead(files.stamps())
+        #expect(!watch.isDue(files.stamps()))
+        try folder.write("missing.json", "1")
+        #expect(!watch.isDue(files.stamps()))
+        #expect(watch.isDue(files.stamps()))
+        watch.markRead(files.stamps())
+        try folder.remove("missing.json")
+        #expect(!watch.isDue(files.stamps()))
+        #expect(watch.isDue(files.stamps()))
+    }
+
+    @Test("A directory without tables, or with more than 64, is refused with exit code 78")
+    func badDirectory() throws {
+        defer { folder.remove() }
+        let files = TableFiles(named: [], directory: folder.url.path)
+        #expect(files.stamps().isEmpty)
+        #expect(throws: CommandFailure.self) { try files.paths() }
+        for number in 0..<65 {
+            if number == 64 { #expect(try files.paths().count == 64) }
+            try folder.write("t\(number).json", "{}")
+        }
+        let worker = ["worker", "-b", "127.0.0.1:1", "--table-directory"]
+        let result = try LinkdProcess.run(worker + [folder.url.path])
+        #expect(result.code == 78)
+        let missing = try LinkdProcess.run(worker + [folder.path("none")])
+        #expect(missing.code == 78)
     }
 
     private final class RequestCount: Sendable {

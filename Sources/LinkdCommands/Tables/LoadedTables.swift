@@ -201,7 +201,8 @@ struct LoadedTables {
         if !named.isEmpty { return named }
         if let shipped { return try shipped.tables() }
         throw CommandFailure(
-            .usage, "no route table is specified", advice: "pass --table FILE, for example one of config/routes")
+            .usage, "no route table is specified",
+            advice: "pass --table FILE, for example one of config/routes, or --table-directory")
     }
 }
 

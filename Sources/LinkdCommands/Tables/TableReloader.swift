@@ -2,18 +2,23 @@ internal import CPlatform
 internal import DispatchWorker
 internal import LinkCoordinator
 
-/// The owner of a worker's tables, which loads them at the start and again when an operator asks for it.
+/// The owner of a worker's tables, which loads them at the start and again when an operator asks for it or their files
+/// change.
 ///
 /// Loading is all or nothing: if one file is refused, all tables that are served stay. A thread with a low priority
-/// reads and proves the files, so that the lanes never wait for it.
+/// reads and proves the files, so that the lanes never wait for it. It looks at the files from time to time, which also
+/// works for network file systems and for a directory that is replaced by a symbolic link.
 final class TableReloader: Sendable {
     /// The reason for loading the tables again.
     enum Trigger: String {
         case signal
+        case file
     }
 
     /// The time between two checks for a request, in milliseconds.
     private static let checkMilliseconds = 200
+    /// The time between two looks at the files, in milliseconds.
+    static let lookMilliseconds = 2_000
 
     /// The tables that are served.
     let served: ServedTables
@@ -21,6 +26,8 @@ final class TableReloader: Sendable {
     private let log: Log
     private let requests: @Sendable () -> Int
     private let requestsAtStart: Int
+    private let stampsAtStart: [TableFiles.Stamp]
+    private let lookNanoseconds: UInt64
     private let isStopped = Monitor(false)
 
     /// Loads the tables.
@@ -30,9 +37,15 @@ final class TableReloader: Sendable {
     /// - Parameters:
     ///   - files: The files of the tables.
     ///   - log: The log.
+    ///   - lookMilliseconds: The time between two looks at the files.
     ///   - requests: A function that returns the number of requests to load the tables again.
-    init(_ files: TableFiles, log: Log, requests: @escaping @Sendable () -> Int) throws(CommandFailure) {
+    init(
+        _ files: TableFiles, log: Log, lookMilliseconds: Int = TableReloader.lookMilliseconds,
+        requests: @escaping @Sendable () -> Int
+    ) throws(CommandFailure) {
         requestsAtStart = requests()
+        stampsAtStart = files.stamps()
+        lookNanoseconds = UInt64(lookMilliseconds) * 1_000_000
         let loaded = try LoadedTables(paths: files.paths(), log: log)
         served = ServedTables(loaded.version(after: []))
         self.files = files
@@ -54,12 +67,19 @@ final class TableReloader: Sendable {
     private func run() {
         linkd_lower_thread_priority()
         var answered = requestsAtStart
+        var watch = FileWatch(read: stampsAtStart)
+        var lookedAt: UInt64 = 0
         while isStopped.wait(milliseconds: Self.checkMilliseconds, until: { $0 ? true : nil }) == nil {
+            let now = SystemClock.monotonicNanoseconds()
             let count = requests()
-            if count != answered {
-                answered = count
-                reload(.signal)
-            }
+            if count == answered && now - lookedAt < lookNanoseconds { continue }
+            lookedAt = now
+            let stamps = files.stamps()
+            let isDue = watch.isDue(stamps)
+            if count == answered && !isDue { continue }
+            watch.markRead(stamps)
+            reload(count == answered ? .file : .signal)
+            answered = count
         }
     }
 
