@@ -1,3 +1,4 @@
+internal import CPlatform
 #if canImport(Glibc)
 internal import Glibc
 #elseif canImport(Musl)
@@ -164,6 +165,29 @@ enum Platform {
         }
     }
 
+    /// Replaces the contents of a file, so that after a crash it has either the old or the new ones.
+    ///
+    /// Returns the error if the contents cannot be written.
+    static func replaceFile(_ path: String, with bytes: [UInt8]) -> SystemError? {
+        let temporary = path + ".new"
+        let descriptor = linkd_create_file(temporary)
+        guard descriptor >= 0 else { return SystemError.last }
+        let isWritten = bytes.withUnsafeBytes { write(descriptor, $0) } && fsync(descriptor) == 0
+        let error = SystemError.last
+        close(descriptor)
+        guard isWritten else {
+            remove(temporary)
+            return error
+        }
+        return rename(temporary, path) == 0 ? nil : SystemError.last
+    }
+
+    /// Removes a file.
+    static func remove(_ path: String) { unlink(path) }
+
+    /// Creates a directory for this user, unless it exists.
+    static func makeDirectory(_ path: String) { mkdir(path, 0o700) }
+
     /// Returns a Boolean value that indicates whether a file or directory exists at the path.
     static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
 
@@ -177,11 +201,13 @@ enum Platform {
 ///
 /// Symbolic links are followed.
 struct FileStamp: Equatable {
-    private var device: UInt64
-    private var inode: UInt64
-    private var size: Int64
-    private var modified: [Int64]
-    private var changed: [Int64]
+    /// The size in bytes.
+    let size: Int64
+    /// The time of the last change of the contents: the seconds since 1970, and the nanoseconds.
+    let modified: [Int64]
+    private let changed: [Int64]
+    private let device: UInt64
+    private let inode: UInt64
 
     /// Reads the stamp of a file, or returns nil if there is no such file.
     init?(of path: String) {

@@ -2,10 +2,14 @@
 #ifndef LINKD_CPLATFORM_H
 #define LINKD_CPLATFORM_H
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdint.h>
+#include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/time.h>
 #include <time.h>
+#include <unistd.h>
 #if defined(__linux__)
 #include <malloc.h>
 #endif
@@ -61,6 +65,23 @@ static inline void linkd_lower_thread_priority(void) {
     // On Linux, this is the calling thread only. Elsewhere it would be the process.
     (void)setpriority(PRIO_PROCESS, 0, 10);
 #endif
+}
+
+/// Creates a file if necessary, and locks it until its descriptor is closed or the process ends. Returns the descriptor,
+/// or -1 with `errno`, which is EWOULDBLOCK if another process has the lock.
+static inline int linkd_lock_file(const char *path) {
+    int descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    if (descriptor < 0) return -1;
+    if (flock(descriptor, LOCK_EX | LOCK_NB) == 0) return descriptor;
+    int code = errno;
+    close(descriptor);
+    errno = code;
+    return -1;
+}
+
+/// Creates an empty file for writing. Returns its descriptor, or -1 with `errno`.
+static inline int linkd_create_file(const char *path) {
+    return open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 }
 
 /// Prefetches `bytes` bytes at `address` into the cache. Any address is allowed, because a prefetch does not fault.

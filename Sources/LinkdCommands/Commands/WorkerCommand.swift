@@ -2,6 +2,7 @@ internal import CPlatform
 internal import DispatchWorker
 internal import HTTPServer
 internal import LinkIngest
+internal import RouteTools
 internal import StrictJSON
 
 /// `linkd worker`: runs the worker.
@@ -60,7 +61,9 @@ enum WorkerCommand {
         worker.watch()
         let server = try MonitoringServer.start(settings, configuration, worker.status, log)
         defer { server?.stop() }
-        let tables = try TableReloader(TableFiles(settings), log: log) { [requests = worker.requests] in
+        let state = try stateDirectory(configuration)
+        let tables = try TableReloader(TableFiles(settings), archive: state.map(TableArchive.init), log: log) {
+            [requests = worker.requests] in
             requests.reload
         }
         let vendors = try loadVendors(settings, ShippedFiles(environment: call.environment), log)
@@ -71,6 +74,20 @@ enum WorkerCommand {
             vendors: vendors.table, platforms: vendors.platforms)
         if let format = configuration.report { call.console.out.line(outcome.report.text(format)) }
         return ExitCode(rawValue: outcome.code)
+    }
+
+    /// Takes the state directory, or returns nil if none is set.
+    ///
+    /// A directory that cannot be used ends with exit code 78.
+    private static func stateDirectory(
+        _ configuration: WorkerConfiguration
+    ) throws(CommandFailure) -> StateDirectory? {
+        guard let path = configuration.stateDirectory else { return nil }
+        do throws(StateDirectoryError) {
+            return try StateDirectory(path: path)
+        } catch {
+            throw CommandFailure(.configuration, Escaping.visible(error.reason), advice: error.advice)
+        }
     }
 
     private static func loadVendors(

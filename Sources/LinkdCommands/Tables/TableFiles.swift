@@ -34,7 +34,7 @@ struct TableFiles {
         guard !names.isEmpty else {
             throw CommandFailure(
                 .configuration,
-                "the directory \(Escaping.visible(directory)) has no file whose name ends with .json, or cannot be read",
+                "the directory \(Escaping.visible(directory)) cannot be read or has no file whose name ends with .json",
                 advice: "copy the route tables into it, and allow this user to read it")
         }
         guard names.count <= Self.limit else {
@@ -43,6 +43,11 @@ struct TableFiles {
                 advice: "remove some: at most \(Self.limit) are served")
         }
         return named + names.map { directory + "/" + $0 }
+    }
+
+    /// Returns a Boolean value that indicates whether a path is one of the named files or in the directory.
+    func contains(_ path: String) -> Bool {
+        named.contains(path) || directory.map { path.hasPrefix($0 + "/") } ?? false
     }
 
     /// Returns the paths of the files with their stamps, or an empty list if the directory has no tables.

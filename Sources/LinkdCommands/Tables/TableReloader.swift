@@ -23,6 +23,7 @@ final class TableReloader: Sendable {
     /// The tables that are served.
     let served: ServedTables
     private let files: TableFiles
+    private let archive: TableArchive?
     private let log: Log
     private let requests: @Sendable () -> Int
     private let requestsAtStart: Int
@@ -32,28 +33,46 @@ final class TableReloader: Sendable {
 
     /// Loads the tables.
     ///
-    /// A table that is refused ends with exit code 65, and a file that cannot be read with 78.
+    /// If they are refused, those of the archive are served. Without an archive, a table that is refused ends with exit
+    /// code 65, and a file that cannot be read with 78.
     ///
     /// - Parameters:
     ///   - files: The files of the tables.
+    ///   - archive: The archive of the tables that were served, or nil.
     ///   - log: The log.
     ///   - lookMilliseconds: The time between two looks at the files.
     ///   - requests: A function that returns the number of requests to load the tables again.
     init(
-        _ files: TableFiles, log: Log, lookMilliseconds: Int = TableReloader.lookMilliseconds,
+        _ files: TableFiles, archive: TableArchive? = nil, log: Log,
+        lookMilliseconds: Int = TableReloader.lookMilliseconds,
         requests: @escaping @Sendable () -> Int
     ) throws(CommandFailure) {
         requestsAtStart = requests()
         stampsAtStart = files.stamps()
         lookNanoseconds = UInt64(lookMilliseconds) * 1_000_000
-        let loaded = try LoadedTables(paths: files.paths(), log: log)
-        served = ServedTables(loaded.version(after: []))
         self.files = files
+        self.archive = archive
         self.log = log
         self.requests = requests
-        log.log(
-            LogEntry(
-                .info, "table.loaded", "tables loaded", [LogField("tables", .list(loaded.tables.map(\.identity)))]))
+        do throws(CommandFailure) {
+            let loaded = try LoadedTables(paths: files.paths(), log: log)
+            let version = loaded.version(after: [])
+            served = ServedTables(version)
+            log.log(
+                LogEntry(.info, "table.loaded", "tables loaded", [LogField("tables", .list(version.identities))]))
+            archive?.keep(loaded, as: version, log: log)
+        } catch {
+            guard let last = archive?.lastVersion(of: files) else { throw error }
+            served = ServedTables(last)
+            markFallbacks(last)
+            log.log(
+                LogEntry(
+                    .error, "tables.fallback", "the files are refused, and the tables that were served last are served",
+                    [
+                        LogField("tables", .list(last.identities)), LogField("reason", .text(error.reason)),
+                        LogField("advice", .text(error.advice)),
+                    ]))
+        }
     }
 
     /// Starts the thread.
@@ -91,23 +110,26 @@ final class TableReloader: Sendable {
             let loaded = try LoadedTables(paths: files.paths(), known: before.tables.tables, log: log)
             let next = loaded.version(after: before.entries)
             let milliseconds = (SystemClock.monotonicNanoseconds() - began) / 1_000_000
-            serve(next, insteadOf: before, trigger, Int64(milliseconds))
+            if serve(next, insteadOf: before, trigger, Int64(milliseconds)) {
+                archive?.keep(loaded, as: next, log: log)
+            }
         } catch {
             keep(before, trigger, error)
         }
     }
 
+    /// Serves other tables, and returns a Boolean value that indicates whether they differ from those before.
     private func serve(
         _ next: ServedTables.Version, insteadOf before: ServedTables.Version, _ trigger: Trigger, _ milliseconds: Int64
-    ) {
+    ) -> Bool {
         if next.isSame(as: before) {
             served.setFallbacks { _ in false }
-            guard trigger == .signal else { return }
+            guard trigger == .signal || before.entries.contains(where: \.isFallback) else { return false }
             log.log(
                 LogEntry(
                     .info, "tables.unchanged", "the files have the tables that are served",
                     [LogField("tables", .list(before.identities))]))
-            return
+            return false
         }
         served.replace(next)
         log.log(
@@ -117,15 +139,21 @@ final class TableReloader: Sendable {
                     LogField("tables", .list(next.identities)), LogField("ms", .number(milliseconds)),
                     LogField("trigger", .text(trigger.rawValue)),
                 ]))
+        return true
+    }
+
+    /// Marks the tables whose files have other contents, or all tables if only other files are refused.
+    private func markFallbacks(_ version: ServedTables.Version) {
+        let current = Dictionary(version.entries.map { ($0.path, CheckedTable.hash(ofFile: $0.path)) }) { first, _ in
+            first
+        }
+        let hasChange = version.entries.contains { current[$0.path] != $0.hash }
+        served.setFallbacks { !hasChange || current[$0.path] != $0.hash }
     }
 
     private func keep(_ before: ServedTables.Version, _ trigger: Trigger, _ error: CommandFailure) {
-        let current = Dictionary(before.entries.map { ($0.path, CheckedTable.hash(ofFile: $0.path)) }) { first, _ in
-            first
-        }
-        let hasChange = before.entries.contains { current[$0.path] != $0.hash }
         served.refused()
-        served.setFallbacks { !hasChange || current[$0.path] != $0.hash }
+        markFallbacks(before)
         log.log(
             LogEntry(
                 .error, "tables.kept", "the files are refused, and the tables before are still served",

@@ -1,0 +1,136 @@
+internal import DispatchWorker
+internal import LinkCoordinator
+internal import RouteAnalysis
+internal import StrictJSON
+
+/// The tables that a worker has served, kept in its state directory under their hashes, and the list of the last ones.
+///
+/// A start with a refused table serves those of the list. A file whose contents do not have the hash of its name is
+/// ignored.
+struct TableArchive: Sendable {
+    /// The maximum number of tables.
+    static let limit = 100
+    /// The maximum size of all tables in bytes, unless those that are served are larger.
+    static let limitBytes: Int64 = 1 << 30
+    /// The size limit of the list in bytes.
+    private static let listBytes = 1 << 20
+
+    private let state: StateDirectory
+
+    /// Opens the archive in a state directory.
+    init(_ state: StateDirectory) {
+        self.state = state
+        Platform.makeDirectory(state.file("tables"))
+    }
+
+    /// Returns the bytes of a table, or nil if there is no valid file with this hash.
+    func table(hash: String) -> [UInt8]? {
+        guard Self.isHash(hash),
+            case .success(let bytes) = Platform.contents(of: path(hash), limit: CheckedTable.limitBytes),
+            SHA256.hex(bytes) == hash
+        else { return nil }
+        return bytes
+    }
+
+    /// Keeps the bytes of a table.
+    ///
+    /// Returns the error of the system if they cannot be written.
+    func keep(_ json: [UInt8], hash: String) -> SystemError? {
+        table(hash: hash) == nil ? Platform.replaceFile(path(hash), with: json) : nil
+    }
+
+    /// Returns the tables that were served last, or an empty list if the list is missing or not valid.
+    func lastServed() -> [ServedTable] {
+        guard case .success(let bytes) = Platform.contents(of: state.file("served.json"), limit: Self.listBytes),
+            let list = try? JSONValue.parse(bytes)["served"]?.array, list.count <= 2 * TableFiles.limit
+        else { return [] }
+        let entries = list.compactMap { value -> ServedTable? in
+            guard let id = value["id"]?.string, let version = value["version"]?.string,
+                let hash = value["hash"]?.string, Self.isHash(hash), let path = value["path"]?.string,
+                let loaded = value["loaded_ms"]?.integer
+            else { return nil }
+            return ServedTable(id: id, version: version, hash: hash, path: path, loadedAtMilliseconds: loaded)
+        }
+        return entries.count == list.count ? entries : []
+    }
+
+    /// Writes the list of the served tables, and removes the oldest tables beyond the limits.
+    ///
+    /// Returns the error of the system if the list cannot be written.
+    func served(_ entries: [ServedTable]) -> SystemError? {
+        removeOldest(except: Set(entries.map(\.hash)))
+        var json = JSONText()
+        json.beginObject()
+        json.beginArray("served")
+        for entry in entries {
+            json.beginObject()
+            json.text("id", entry.id)
+            json.text("version", entry.version)
+            json.text("hash", entry.hash)
+            json.text("path", entry.path)
+            json.number("loaded_ms", entry.loadedAtMilliseconds)
+            json.endObject()
+        }
+        json.endArray()
+        json.endObject()
+        return Platform.replaceFile(state.file("served.json"), with: Array(json.finish().utf8))
+    }
+
+    private func removeOldest(except served: Set<String>) {
+        let kept = Platform.names(in: state.file("tables")).compactMap { name -> (hash: String, stamp: FileStamp)? in
+            guard name.hasSuffix(".json"), Self.isHash(String(name.dropLast(5))),
+                let stamp = FileStamp(of: state.file("tables/" + name))
+            else { return nil }
+            return (String(name.dropLast(5)), stamp)
+        }
+        var count = kept.count
+        var bytes = kept.reduce(0) { $0 + $1.stamp.size }
+        for (hash, stamp) in kept.sorted(by: { $0.stamp.modified.lexicographicallyPrecedes($1.stamp.modified) })
+        where !served.contains(hash) {
+            guard count > Self.limit || bytes > Self.limitBytes else { return }
+            Platform.remove(path(hash))
+            count -= 1
+            bytes -= stamp.size
+        }
+    }
+
+    private func path(_ hash: String) -> String { state.file("tables/\(hash).json") }
+
+    private static func isHash(_ text: String) -> Bool {
+        text.utf8.count == 64 && text.utf8.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }
+    }
+}
+
+extension TableArchive {
+    /// Keeps the tables that are served from now on.
+    ///
+    /// A failure is a warning, because the worker needs the archive only at its next start.
+    func keep(_ loaded: LoadedTables, as version: ServedTables.Version, log: Log) {
+        var error: SystemError?
+        for (entry, file) in zip(version.entries, loaded.files) where error == nil {
+            error = keep(file.json, hash: entry.hash)
+        }
+        if error == nil { error = served(version.entries) }
+        guard let error else { return }
+        log.log(
+            LogEntry(
+                .warning, "tables.unsaved", "the served tables cannot be kept in state.dir",
+                [
+                    LogField("reason", .text(error.text)),
+                    LogField("advice", .text("free space in state.dir, or allow this user to write there")),
+                ]))
+    }
+
+    /// Returns the tables that were served last, or nil if they are not complete or belong to other files.
+    func lastVersion(of files: TableFiles) -> ServedTables.Version? {
+        let entries = lastServed()
+        let paths = entries.map(\.path)
+        guard !entries.isEmpty, paths.allSatisfy(files.contains), files.named.allSatisfy(paths.contains) else {
+            return nil
+        }
+        let tables = entries.compactMap { table(hash: $0.hash).flatMap { RouteTable.check($0).table } }
+        let set = TableSet(tables)
+        guard tables.count == entries.count, set.conflicts.allSatisfy({ $0.offsets == nil }) else { return nil }
+        return ServedTables.Version(set, entries)
+    }
+}
