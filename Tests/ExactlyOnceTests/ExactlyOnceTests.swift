@@ -41,26 +41,27 @@ struct ExactlyOnceTests {
 
     /// Runs workers on the records, kills them repeatedly, and returns the checked results.
     private static func prove(
-        _ records: [InputRecord], topicSettings: [String] = [], flags: [String] = []
+        _ records: [InputRecord], table: ServedFile? = nil, topicSettings: [String] = [], flags: [String] = []
     ) throws -> Evidence {
+        let table = try table ?? ServedFile.shop
         let logs = FileManager.default.temporaryDirectory.appending(path: "exact-logs-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: logs, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: logs) }
         let topics = try RunTopics(bootstrap: BrokerEnvironment.bootstrapServers ?? "", settings: topicSettings)
         defer { topics.close() }
-        let run = try KillRun(topics, records: records, seed: seed, flags: flags, logs: logs)
+        let run = try KillRun(topics, records: records, seed: seed, table: table, flags: flags, logs: logs)
         try run.run()
         let evidence = Evidence(
             input: try topics.read(topics.input), decisions: try topics.read(topics.output),
             deadLetters: try topics.read(topics.deadLetters), statistics: run.statistics)
         #expect(evidence.input.count == records.count)
-        try check(evidence, topics)
+        try check(evidence, topics, table)
         try checkKills(evidence, topics)
         return evidence
     }
 
-    private static func check(_ evidence: Evidence, _ topics: RunTopics) throws {
-        let oracle = try Oracle(evidence.input, topic: topics.input)
+    private static func check(_ evidence: Evidence, _ topics: RunTopics, _ table: ServedFile) throws {
+        let oracle = try Oracle(evidence.input, topic: topics.input, tables: table.versions)
         #expect(oracle.contradictions == [], "seed \(seed)")
         let check = OutcomeCheck(
             oracle, topic: topics.input, decisions: evidence.decisions, deadLetters: evidence.deadLetters)
@@ -124,6 +125,25 @@ struct ExactlyOnceTests {
             #expect(evidence.deadLetters.count + rejections == bad)
             let list = reasons.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }.joined(separator: ", ")
             print("exactly once: \(bad) bad records: \(rejections) rejections, dead letters: \(list)")
+        }
+    }
+
+    @Test(
+        "Each event is decided exactly once, by one of the tables, while tables are reloaded and processes are killed")
+    func reloaded() async throws {
+        try await onThread {
+            let table = try ServedFile(versions: 2)
+            defer { table.remove() }
+            let evidence = try Self.prove(Self.events(), table: table)
+            #expect(evidence.deadLetters.isEmpty)
+            let identities = try table.identities
+            let counts = identities.map { identity in
+                let member = Array(#""table":"\(identity)""#.utf8)
+                return evidence.decisions.count { $0.value?.firstRange(of: member) != nil }
+            }
+            #expect(counts.allSatisfy { $0 > 0 } && counts.reduce(0, +) == evidence.decisions.count, "\(counts)")
+            #expect(evidence.statistics.events["tables.kept"] == 0)
+            print("exactly once: decisions by table: \(zip(identities, counts).map { "\($0) \($1)" })")
         }
     }
 }

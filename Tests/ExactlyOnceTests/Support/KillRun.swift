@@ -19,6 +19,7 @@ final class KillRun {
     private static let portions = 16
 
     let topics: RunTopics
+    private let table: ServedFile
     private let workers: [WorkerProcess]
     private let producer: InputProducer
     private let total: Int
@@ -43,10 +44,14 @@ final class KillRun {
     ///
     /// - Parameters:
     ///   - records: The input records.
+    ///   - table: The table of the workers.
     ///   - flags: The workers' flags in addition to those that every run needs.
     ///   - logs: A directory for the workers' logs.
-    init(_ topics: RunTopics, records: [InputRecord], seed: UInt64, flags: [String], logs: URL) throws {
+    init(_ topics: RunTopics, records: [InputRecord], seed: UInt64, table: ServedFile, flags: [String], logs: URL)
+        throws
+    {
         self.topics = topics
+        self.table = table
         random = SeededGenerator(seed: seed)
         total = records.count
         producer = try InputProducer(records, to: topics)
@@ -55,7 +60,7 @@ final class KillRun {
                 [BuiltProgram.linkd, "worker", "-b", topics.bootstrap, "--instance", "e\(number)"]
                 + ["--input", topics.input, "--output", topics.output, "--group", topics.group]
                 + ["--lanes", String(Self.lanes), "--commit-interval", "100ms", "--log-format", "json"]
-                + ["--table", Checkout.root.appending(path: "config/routes/shop.json").path]
+                + ["--table", table.path]
             return try WorkerProcess(name: "e\(number)", command: command + flags, logs: logs)
         }
     }
@@ -72,6 +77,9 @@ final class KillRun {
             try wait(for: "the output to grow and \(workers[kill.victim].name) to have its partitions") {
                 try workers[kill.victim].isAssigned(lanes: Self.lanes) && sum(topics.ends(topics.output)) > outputs
             }
+            if try table.change() {
+                for worker in workers where try worker.isAssigned(lanes: Self.lanes) { worker.reload() }
+            }
             let portionEnd = total * (index + 1) / (plan.count + 1)
             try produceAndKill(kill, upTo: portionEnd)
             outputs = statistics.outputs.last ?? 0
@@ -84,7 +92,9 @@ final class KillRun {
         statistics.kills = workers.reduce(0) { $0 + $1.kills }
         let duration = ContinuousClock.now - start
         statistics.seconds = Double(duration.components.seconds) + Double(duration.components.attoseconds) / 1e18
-        for event in ["rewound", "aborted", "recreated", "rotated", "fenced", "lost", "hung"] {
+        for event in [
+            "rewound", "aborted", "recreated", "rotated", "fenced", "lost", "hung", "tables.reloaded", "tables.kept",
+        ] {
             statistics.events[event] = workers.reduce(0) { $0 + $1.count(of: event) }
         }
     }

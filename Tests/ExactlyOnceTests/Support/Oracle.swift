@@ -18,16 +18,19 @@ struct SourcePosition: Hashable, Comparable, CustomStringConvertible {
 /// The expected result of each input record, computed by the same code in this process without a broker, threads, or
 /// faults.
 struct Oracle {
-    /// The decision of each record that has one.
-    private(set) var decisions: [SourcePosition: (key: [UInt8], value: [UInt8])] = [:]
+    /// The decision of each record that has one, by each of the tables.
+    private(set) var decisions: [SourcePosition: (key: [UInt8], values: [[UInt8]])] = [:]
     /// The records that must become dead letters.
     private(set) var deadLetters: [SourcePosition: (kind: BadKind, record: ReadRecord)] = [:]
     /// Results that contradict the kinds of the test's records.
     private(set) var contradictions: [String] = []
 
-    init(_ records: [ReadRecord], topic: String) throws {
-        let file = Checkout.root.appending(path: "config/routes/shop.json")
-        let table = try RouteTable(json: Array(Data(contentsOf: file)))
+    /// Computes the results of records, which workers resolve with any of the tables.
+    init(_ records: [ReadRecord], topic: String, tables: [[UInt8]]) throws {
+        for table in tables { try add(records, topic: topic, RouteTable(json: table)) }
+    }
+
+    private mutating func add(_ records: [ReadRecord], topic: String, _ table: RouteTable) throws {
         var processor = RecordProcessor(tables: TableSet([table]))
         var arena = OutputArena(chunkBytes: 1 << 16)
         let topicBytes = Array(topic.utf8)
@@ -44,7 +47,10 @@ struct Oracle {
                 let cause = topicBytes.withUnsafeBufferPointer {
                     processor.process(consumed, topicName: ByteView($0), into: &arena, decisions: &produced)
                 }
-                decisions[position] = produced.first.map { ($0.key.array, $0.value.array) }
+                if let first = produced.first {
+                    let before = decisions[position]?.values ?? []
+                    decisions[position] = (first.key.array, before + [first.value.array])
+                }
                 return cause
             }
             let isAsMade = cause == nil && produced.count == 1 && (kind == nil || produced[0].outcome == .reject)

@@ -75,6 +75,11 @@ final class WorkerProcess {
         }
     }
 
+    /// Requests that the process loads its tables again.
+    ///
+    /// Call it only when the worker handles signals.
+    func reload() { Foundation.kill(process.processIdentifier, SIGHUP) }
+
     /// Ends the process if it still runs.
     func clear() {
         if process.isRunning { Foundation.kill(process.processIdentifier, SIGKILL) }
