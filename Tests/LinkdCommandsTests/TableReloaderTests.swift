@@ -113,6 +113,24 @@ struct TableReloaderTests {
         #expect(line["advice"]?.string?.isEmpty == false)
     }
 
+    @Test("Links that two tables read are logged with each change of the tables, and not if only a time changes")
+    func sharedLinks() throws {
+        defer { folder.remove() }
+        try folder.write("a.json", TableFolder.text("a", version: 1))
+        try folder.write("b.json", TableFolder.text("a", version: 2, application: "b"))
+        let reloader = try reloader("a.json", "b.json")
+        try folder.write("b.json", TableFolder.text("a", version: 2, application: "b"))
+        reloader.reload(.file)
+        try folder.write("b.json", TableFolder.text("a", version: 3, application: "b"))
+        reloader.reload(.file)
+        let lines = try collected.close()
+        #expect(
+            lines.map { "\($0["level"]?.string ?? "") \($0["event"]?.string ?? "")" } == [
+                "warning table.loaded", "info table.loaded", "info tables.reloaded", "warning table.loaded",
+            ])
+        #expect(lines.first?["message"]?.string?.hasSuffix("both read links such as a:///") == true)
+    }
+
     @Test("After 200 reloads, only the newest tables are in memory")
     func memory() throws {
         defer { folder.remove() }

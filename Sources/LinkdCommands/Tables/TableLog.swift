@@ -49,6 +49,5 @@ extension LoadedTables {
         let shared = sharedApplications
         for problem in shared { log.log(problem) }
         if let first = shared.first { throw first.failure }
-        log.logSharedLinks(of: self)
     }
 }

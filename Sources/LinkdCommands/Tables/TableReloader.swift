@@ -58,6 +58,7 @@ final class TableReloader: Sendable {
             let loaded = try LoadedTables(paths: files.paths(), log: log)
             let version = loaded.version(after: [])
             served = ServedTables(version)
+            log.logSharedLinks(of: loaded)
             log.log(
                 LogEntry(.info, "table.loaded", "tables loaded", [LogField("tables", .list(version.identities))]))
             archive?.keep(loaded, as: version, log: log)
@@ -111,6 +112,7 @@ final class TableReloader: Sendable {
             let next = loaded.version(after: before.entries)
             let milliseconds = (SystemClock.monotonicNanoseconds() - began) / 1_000_000
             if serve(next, insteadOf: before, trigger, Int64(milliseconds)) {
+                log.logSharedLinks(of: loaded)
                 archive?.keep(loaded, as: next, log: log)
             }
         } catch {
