@@ -23,7 +23,9 @@ package enum KafkaErrorClass: Sendable, Equatable {
     case fencedInstance
     /// An ACL is missing. An operator must add it.
     case authorization(KafkaResource)
-    /// The credentials were refused, or the TLS handshake failed.
+    /// The credentials were refused.
+    ///
+    /// A failed TLS handshake is retriable, because a certificate can be renewed. `ConnectionCause` names its reason.
     case authentication
     /// The broker rejects a setting of the worker. An operator must correct it.
     case configuration
