@@ -5,9 +5,11 @@ extension Lane where Processing: ~Copyable {
     /// Counts and logs the machine's notes, and logs the dead letters of the last run.
     func report(_ now: UInt64) {
         for note in machine.takeNotes() {
-            let entry = entry(note)
+            var entry = entry(note)
             metrics.count(note)
             keepError(of: entry, now)
+            // The line of an outage replaces those of the calls that it makes fail.
+            if case .failed(_, let error) = note, isExplained(error.code) { entry.level = .debug }
             shared.log.log(entry)
             hasNews = true
         }
@@ -99,16 +101,23 @@ extension Lane where Processing: ~Copyable {
         }
     }
 
+    /// Returns a Boolean value that indicates whether an error follows from an outage that the log names once.
+    private func isExplained(_ code: KafkaErrorCode) -> Bool {
+        shared.brokers?.explains(code, now: environment.now()) ?? false
+    }
+
     private func handle(_ line: KafkaClient.LogLine, _ client: ClientKind) {
+        shared.brokers?.report(.log(line))
         // Closed connections are normal, so their lines are not logged.
         if line.facility == "FAIL" && line.level > 4 { return }
-        let level: LogLevel =
+        var level: LogLevel =
             switch line.level {
             case ...3: .error
             case 4: .warning
             case 5, 6: .info
             default: .debug
             }
+        if line.isAboutConnection, isExplained(.transport) { level = .debug }
         shared.log.log(
             LogEntry(
                 level, "librdkafka", lane: number, line.text,
@@ -116,13 +125,14 @@ extension Lane where Processing: ~Copyable {
     }
 
     private func handle(_ error: KafkaError, _ client: ClientKind) {
+        shared.brokers?.report(.error(error))
         switch KafkaErrorClass(error) {
         case .authentication, .fencedInstance, .authorization:
             machine.failed(.consume, error, now: environment.now())
         default:
             shared.log.log(
                 LogEntry(
-                    .warning, "librdkafka", lane: number, error.text,
+                    isExplained(error.code) ? .debug : .warning, "librdkafka", lane: number, error.text,
                     [LogField("client", .text(client.rawValue)), LogField("facility", .text(error.name))]))
         }
     }

@@ -81,6 +81,8 @@ package struct BrokerState: Sendable, Equatable {
     package var since: UInt64?
     /// The time of the first answer after the last outage, in nanoseconds of the monotonic clock, or nil.
     package var returnedAt: UInt64?
+    /// The reason of the last failure since the last answer, or nil.
+    package var cause: ConnectionCause?
     /// The address of the broker that the last failure concerns, or nil.
     package var address: String?
 

@@ -11,6 +11,7 @@ package final class WorkerStatus: Sendable {
     private let calls: [CallWatch]
     private let shared: WorkerShared
     private let statistics: Mutex<[ClientStatistics]>
+    private let progress = Mutex<[TopicPartition: PartitionProgress]>([:])
     private let refused = Atomic<UInt64>(0)
     private let rate = Mutex(RecordRate())
     private let startedMilliseconds = SystemClock.wallMilliseconds()
@@ -63,6 +64,11 @@ package final class WorkerStatus: Sendable {
         return statistics
     }
 
+    /// Replaces the progress of the owned partitions, which snapshots then contain.
+    package func setProgress(_ progress: [TopicPartition: PartitionProgress]) {
+        self.progress.withLock { $0 = progress }
+    }
+
     /// Returns the state of the worker.
     ///
     /// `now` is in nanoseconds of the monotonic clock.
@@ -88,6 +94,13 @@ package final class WorkerStatus: Sendable {
         }
         let records = result.lanes.reduce(0) { $0 + $1.snapshot.counters.records }
         result.recordsPerSecond = rate.withLock { $0.add(records, at: now) }
+        let progress = progress.withLock { $0 }
+        for index in result.partitions.indices {
+            guard let known = progress[result.partitions[index].partition] else { continue }
+            result.partitions[index].secondsSinceProgress = known.seconds
+            result.partitions[index].isStalled = known.isStalled
+        }
+        result.brokers = shared.brokers?.state(now: now) ?? BrokerState()
         result.isReady = result.lanes.count == lanes.count && result.lanes.allSatisfy(\.snapshot.isReady)
         result.isDraining = shared.isDraining
         result.isPaused = shared.isPaused

@@ -16,6 +16,7 @@ package final class Worker: Sendable {
     /// The reader of the worker's state.
     package let status: WorkerStatus
     private let watchdog: Watchdog
+    private let monitor: StatusMonitor
 
     /// Creates a worker.
     ///
@@ -29,20 +30,24 @@ package final class Worker: Sendable {
     package init(_ configuration: WorkerConfiguration, log: Log, handlesSignals: Bool = false) {
         self.configuration = configuration
         self.handlesSignals = handlesSignals
-        shared = WorkerShared(stopAfter: configuration.stopAfter, log: log)
         let digits = String(UInt32.random(in: .min ... .max), radix: 16)
         let random = String(repeating: "0", count: 8 - digits.count) + digits
         instance = configuration.instance ?? "\(hostName())-\(random)"
+        let identity = LaneIdentity(
+            group: configuration.group, instance: instance, isStable: configuration.instance != nil, lane: 0)
+        let connection = ClientSettings.adminConfiguration(configuration, identity)
+        shared = WorkerShared(
+            stopAfter: configuration.stopAfter, log: log,
+            brokers: configuration.isMockBroker ? nil : BrokerWatch(connection, topic: configuration.output))
         laneCalls = (0..<configuration.lanes).map { _ in CallWatch() }
         laneStatuses = (0..<configuration.lanes).map { _ in LaneStatus() }
         status = WorkerStatus(
             configuration: configuration, instance: instance, lanes: laneStatuses, calls: laneCalls, shared: shared)
-        let identity = LaneIdentity(
-            group: configuration.group, instance: instance, isStable: configuration.instance != nil, lane: 0)
+        monitor = StatusMonitor(status: status, shared: shared, configuration: configuration)
         watchdog = Watchdog(
             shared: shared, watches: [(nil, startCalls)] + laneCalls.enumerated().map { ($0, $1) },
             reachability: Reachability(
-                ClientSettings.adminConfiguration(configuration, identity),
+                connection,
                 member: ClientSettings.memberConfiguration(configuration, identity), topic: configuration.output),
             configuration: configuration, handlesSignals: handlesSignals)
     }
@@ -51,6 +56,7 @@ package final class Worker: Sendable {
     package func watch() {
         if handlesSignals { StopSignals.install() }
         watchdog.start()
+        monitor.start()
     }
 
     /// Requests that the lanes commit pending work and end.
@@ -71,8 +77,11 @@ package final class Worker: Sendable {
     ) -> WorkerOutcome {
         watch()
         defer { watchdog.stop() }
+        defer { monitor.stop() }
         logStart()
         if let exit = checkLibrary() { return ended(exit, []) }
+        shared.brokers?.start()
+        defer { shared.brokers?.stop() }
         let start = WorkerStart(
             configuration: configuration, shared: shared, identity: identity(of: 0), watch: startCalls)
         switch start.facts({ shared.isDraining || (handlesSignals && StopSignals.request != .none) }) {

@@ -8,6 +8,8 @@ package final class WorkerShared: Sendable {
     package let meter = RunMeter()
     /// The log.
     package let log: Log
+    /// The watch of the brokers, or nil without one.
+    package let brokers: BrokerWatch?
     /// The requests of an operator, which arrive as signals.
     package let requests = SignalRequests()
     private let draining = Atomic<Bool>(false)
@@ -15,9 +17,10 @@ package final class WorkerShared: Sendable {
     private let exit = Mutex<WorkerExit?>(nil)
 
     /// Creates the shared state of a worker.
-    package init(stopAfter: Int64, log: Log) {
+    package init(stopAfter: Int64, log: Log, brokers: BrokerWatch? = nil) {
         stop = StopCounter(target: stopAfter)
         self.log = log
+        self.brokers = brokers
     }
 
     /// A Boolean value that indicates whether a stop was requested.

@@ -27,17 +27,22 @@ struct WorkerStart {
                 return try preflight.check(isStopping)
             } catch {
                 last = error
-                if let exit = fatal(error, admin.takeEvents()) { return .failure(exit) }
+                let events = admin.takeEvents()
+                for event in events { shared.brokers?.report(event) }
+                if let exit = fatal(error, events) { return .failure(exit) }
                 SystemClock.sleep(milliseconds: 100)
             }
         }
-        return .failure(
-            WorkerExit(
-                .unavailable, "no broker answered within start.timeout: \(last.name)",
-                advice:
-                    "check --bootstrap (\(configuration.bootstrap.joined(separator: ","))) and whether the brokers are "
-                    + "running"
-            ))
+        return .failure(unavailable(last))
+    }
+
+    private func unavailable(_ error: KafkaError) -> WorkerExit {
+        let cause = shared.brokers?.state(now: SystemClock.monotonicNanoseconds()).cause
+        return WorkerExit(
+            .unavailable, "no broker answered within start.timeout: \(cause?.summary ?? error.name)",
+            advice: cause?.advice
+                ?? "check --bootstrap (\(configuration.bootstrap.joined(separator: ","))) and whether the brokers are "
+                + "running")
     }
 
     private func fatal(_ error: KafkaError, _ events: [ClientEvent]) -> WorkerExit? {

@@ -1,0 +1,120 @@
+import KafkaClient
+import TestSupport
+import Testing
+
+@testable import DispatchWorker
+
+/// The contact with the brokers, from given times.
+@Suite struct BrokerContactTests {
+    private static let second: UInt64 = 1_000_000_000
+    private static let silence = KafkaError(code: .transport)
+    private static let refusal = KafkaError(
+        code: .transport,
+        text: "127.0.0.1:9/bootstrap: Connect to ipv4#127.0.0.1:9 failed: Connection refused "
+            + "(after 0ms in state CONNECT)")
+
+    @Test("Brokers are unreachable after 5 s and two failed requests, until the next answer")
+    func outage() {
+        var contact = BrokerContact()
+        #expect(contact.state(now: 100 * Self.second).isReachable)
+        contact.started(now: Self.second)
+        contact.answered(now: 2 * Self.second)
+        contact.failed(Self.silence)
+        // One request proves nothing, even after an hour.
+        #expect(contact.state(now: 3_600 * Self.second).isReachable)
+        contact.failed(Self.silence)
+        #expect(contact.state(now: 7 * Self.second - 1).isReachable)
+        let state = contact.state(now: 7 * Self.second)
+        #expect(!state.isReachable)
+        #expect(state.since == 2 * Self.second)
+        contact.answered(now: 42 * Self.second)
+        let after = contact.state(now: 42 * Self.second)
+        #expect(after.isReachable && after.since == nil)
+        #expect(after.returnedAt == 42 * Self.second)
+    }
+
+    @Test("An outage before the first answer begins with the first request")
+    func start() {
+        var contact = BrokerContact()
+        contact.started(now: 3 * Self.second)
+        contact.failed(Self.silence)
+        contact.failed(Self.silence)
+        #expect(contact.state(now: 8 * Self.second).since == 3 * Self.second)
+    }
+
+    @Test("The state has the newest cause, and an answer removes it")
+    func cause() {
+        var contact = BrokerContact()
+        contact.started(now: 1)
+        let line = LogLine(
+            level: 3, facility: "FAIL",
+            text: "[thrd:nosuchhost:9092/bootstrap]: nosuchhost:9092/bootstrap: Failed to resolve 'nosuchhost:9092': "
+                + "Name or service not known (after 2ms in state CONNECT)")
+        contact.report(.log(line), now: 2)
+        #expect(contact.state(now: 2).cause == .unknownHost("nosuchhost"))
+        contact.report(.error(Self.refusal), now: 3)
+        contact.report(.error(KafkaError(code: .allBrokersDown, text: "1/1 brokers are down")), now: 4)
+        contact.failed(Self.silence)
+        #expect(contact.state(now: 4).cause == .refused("127.0.0.1:9"))
+        #expect(contact.state(now: 4).address == "127.0.0.1:9")
+        contact.answered(now: 5)
+        #expect(contact.state(now: 5).cause == nil)
+    }
+
+    @Test("A failed call is explained in an outage, and for 8 s if brokers answer")
+    func explanation() {
+        var contact = BrokerContact()
+        // Nothing is asked, so nothing is known.
+        #expect(contact.explains(.transport, now: 1) == false)
+        contact.started(now: 1)
+        contact.answered(now: Self.second)
+        #expect(contact.explains(.timedOut, now: 2 * Self.second) == false)
+        #expect(contact.explains(.topicAuthorizationFailed, now: 2 * Self.second) == false)
+        #expect(contact.explains(.transport, now: 2 * Self.second) == true)
+        contact.answered(now: 8 * Self.second)
+        #expect(contact.explains(.transport, now: 10 * Self.second - 1) == true)
+        // One of several brokers is down.
+        #expect(contact.explains(.transport, now: 10 * Self.second) == false)
+        #expect(contact.explains(.timedOut, now: 13 * Self.second) == true)
+        #expect(contact.explains(.fenced, now: 13 * Self.second) == false)
+    }
+}
+
+/// The watch with clusters in this process.
+@Suite(.serialized) struct BrokerWatchTests {
+    private static func becomes(_ watch: BrokerWatch, _ condition: (BrokerState) -> Bool) -> Bool {
+        becomesTrue(withinSeconds: 60) {
+            SystemClock.sleep(milliseconds: 50)
+            return condition(watch.state(now: SystemClock.monotonicNanoseconds()))
+        }
+    }
+
+    @Test("An outage is seen with its cause, and the answer after it")
+    func outage() async throws {
+        try await onThread {
+            let cluster = try MockCluster()
+            try cluster.createTopic("out", partitions: 1)
+            let watch = BrokerWatch(["bootstrap.servers": cluster.bootstrapServers], topic: "out")
+            watch.start()
+            defer { watch.stop() }
+            #expect(Self.becomes(watch) { $0.answeredAt != nil })
+            try cluster.setDown()
+            let began = ContinuousClock.now
+            #expect(Self.becomes(watch) { !$0.isReachable })
+            #expect(ContinuousClock.now - began < .seconds(10))
+            #expect(watch.state(now: SystemClock.monotonicNanoseconds()).cause != nil)
+            try cluster.setUp()
+            #expect(Self.becomes(watch) { $0.isReachable && $0.returnedAt != nil })
+        }
+    }
+
+    @Test("An unknown host is named")
+    func unknownHost() async throws {
+        try await onThread {
+            let watch = BrokerWatch(["bootstrap.servers": "nosuchhost.invalid:9092"], topic: "out")
+            watch.start()
+            defer { watch.stop() }
+            #expect(Self.becomes(watch) { $0.cause == .unknownHost("nosuchhost.invalid") && !$0.isReachable })
+        }
+    }
+}

@@ -1,0 +1,74 @@
+internal import Foundation
+internal import KafkaClient
+internal import StrictJSON
+internal import TestSupport
+internal import Testing
+
+@testable internal import LinkdCommands
+
+/// The log of worker processes whose brokers do not answer.
+@Suite(.serialized) struct WorkerOutageTests {
+    private static let table = Checkout.root.appending(path: "config/routes/shop.json").path
+
+    private static func worker(_ bootstrap: String, _ flags: String...) throws -> RunningLinkd {
+        try RunningLinkd(
+            ["worker", "-b", bootstrap, "--input", "in", "--output", "in.out", "--table", table]
+                + ["--guarantee", "at-least-once", "--lanes", "2", "--log-format", "json"] + flags)
+    }
+
+    /// Returns the lines of a log with one of these events.
+    private static func lines(_ log: String, _ events: String...) throws -> [JSONValue] {
+        try log.split(separator: "\n").map { try JSONValue.parse(Array($0.utf8)) }.filter { line in
+            line["event"]?.string.map(events.contains) ?? false
+        }
+    }
+
+    @Test("An outage of 40 s has one line when it begins and one when it ends, and ends no worker")
+    func outage() async throws {
+        try await onThread {
+            let cluster = try MockCluster()
+            for topic in ["in", "in.out", "in.dlq"] { try cluster.createTopic(topic, partitions: 2) }
+            let worker = try Self.worker(cluster.bootstrapServers)
+            try #require(worker.says(#""event":"ready""#), "\(worker.log)")
+            try cluster.setDown()
+            let began = ContinuousClock.now
+            try #require(worker.says(#""event":"brokers.unreachable""#, within: 30), "\(worker.log)")
+            #expect(ContinuousClock.now - began < .seconds(10))
+            // The length of the outage is the subject of the test.
+            Thread.sleep(until: Date(timeIntervalSinceNow: 32))
+            #expect(worker.isRunning)
+            try cluster.setUp()
+            let ended = ContinuousClock.now
+            try #require(worker.says(#""event":"brokers.reachable""#, within: 30), "\(worker.log)")
+            #expect(ContinuousClock.now - ended < .seconds(10))
+            worker.signal(SIGTERM)
+            #expect(try worker.end(within: 60) == 0, "\(worker.log)")
+            let outage = try Self.lines(worker.log, "brokers.unreachable", "brokers.reachable")
+            #expect(outage.map { $0["event"]?.string } == ["brokers.unreachable", "brokers.reachable"])
+            let cause = outage.first?["cause"]?.string ?? ""
+            #expect(cause.contains("127.0.0.1"), "\(worker.log)")
+            #expect(try Self.lines(worker.log, "hung", "librdkafka", "failed", "exit").isEmpty, "\(worker.log)")
+        }
+    }
+
+    /// An address without a broker, and the expected cause.
+    static let addresses = [
+        ("nosuchhost.invalid:9092", "Failed to resolve 'nosuchhost.invalid'"),
+        ("127.0.0.1:9", "127.0.0.1:9 refused the connection"),
+    ]
+
+    @Test("A start without a broker names the cause within 10 s, and again at its end", arguments: addresses)
+    func start(address: String, cause: String) async throws {
+        try await onThread {
+            let worker = try Self.worker(address, "--start-timeout", "12s")
+            let began = ContinuousClock.now
+            try #require(worker.says(#""event":"brokers.unreachable""#, within: 30), "\(worker.log)")
+            #expect(ContinuousClock.now - began < .seconds(10))
+            #expect(try worker.end(within: 60) == 69)
+            let line = try #require(try Self.lines(worker.log, "brokers.unreachable").first)
+            #expect(line["cause"]?.string == cause)
+            #expect(line["advice"]?.string?.isEmpty == false)
+            #expect(worker.lastLine.contains(cause), "\(worker.log)")
+        }
+    }
+}
