@@ -42,6 +42,15 @@ import Testing
         }
     }
 
+    @Test("A status is part of a JSON line, and a string in a text line")
+    func status() {
+        let entry = LogEntry(.info, LogEntry.status, "m", [LogField("status", .json(#"{"a":["b\#u{9B}c",1]}"#))])
+        let json = LogFormatter.text(of: entry, milliseconds: 0, format: .json)
+        #expect(json.hasSuffix(#","status":{"a":["b\u009bc",1]}}"#))
+        let text = LogFormatter.text(of: entry, milliseconds: 0, format: .text)
+        #expect(text.hasSuffix(#"status="{\"a\":[\"b\u009bc\",1]}""#))
+    }
+
     static let times: [(Int64, String)] = [
         (0, "1970-01-01T00:00:00.000Z"), (951_782_400_000, "2000-02-29T00:00:00.000Z"),
         (4_107_542_399_999, "2100-02-28T23:59:59.999Z"), (4_107_542_400_000, "2100-03-01T00:00:00.000Z"),
@@ -66,6 +75,8 @@ import Testing
         #expect(sum.map(\.fields) == [[LogField("suppressed", 7)]])
         #expect(sum.first?.event == "aborted")
         #expect(rate.admit(entry, now: 12_000_000_000) == [entry])
+        let status = LogEntry(.info, LogEntry.status, "m")
+        for _ in 0..<20 { #expect(rate.admit(status, now: 12_000_000_000) == [status]) }
     }
 
     @Test("The line with the reason of the exit is the last one, after all summaries")

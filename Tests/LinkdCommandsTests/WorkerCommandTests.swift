@@ -29,6 +29,32 @@ internal import Testing
         #expect(result.out == "")
     }
 
+    /// The arguments and variables of a worker with a wrong setting, and its exit code.
+    static let wrongSettings: [([String], [String: String], Int32)] = [
+        (["--lanes", "65"], [:], 64), ([], ["LINKD_LANES": "65"], 78), ([], ["LINKD_NOSUCH": "1"], 78),
+        (["--config", "/no/such.toml"], [:], 78), (["--log-format", "xml"], [:], 64),
+        (["--lanes", "65", "--log-format", "json"], ["LINKD_LOG_FORMAT": "text"], 64),
+    ]
+
+    @Test("A wrong setting is the last line of the log in its format", arguments: wrongSettings)
+    func wrongSetting(arguments: [String], variables: [String: String], code: Int32) throws {
+        let worker = ["worker", "-b", "127.0.0.1:1", "--table", Self.shop]
+        let result = try LinkdProcess.run(worker + arguments, environment: variables)
+        #expect(result.code == code, "\(result.err)")
+        let last = try Self.last(result)
+        #expect(last["event"]?.string == "exit")
+        #expect(last["code"]?.integer == Int64(code))
+        #expect(last["advice"]?.string?.isEmpty == false)
+    }
+
+    @Test("With the text format, a wrong setting has the same last line as in other commands")
+    func wrongSettingAsText() throws {
+        let worker = ["worker", "-b", "127.0.0.1:1", "--table", Self.shop, "--lanes", "65", "--log-format", "text"]
+        let result = try LinkdProcess.run(worker)
+        #expect(result.code == 64)
+        #expect(result.err.hasPrefix("exit 64 (usage): "), "\(result.err)")
+    }
+
     @Test("An invalid table ends with exit code 65, and its problems are log lines with locations")
     func badTable() throws {
         try withTemporaryFile("{\n  \"schemaVersion\": 1,\n  \"rutes\": []\n}") { path in

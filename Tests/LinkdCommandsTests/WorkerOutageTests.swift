@@ -35,7 +35,7 @@ internal import Testing
             try #require(worker.says(#""event":"brokers.unreachable""#, within: 30), "\(worker.log)")
             #expect(ContinuousClock.now - began < .seconds(10))
             // The length of the outage is the subject of the test.
-            Thread.sleep(until: Date(timeIntervalSinceNow: 32))
+            Thread.sleep(forTimeInterval: 32)
             #expect(worker.isRunning)
             try cluster.setUp()
             let ended = ContinuousClock.now

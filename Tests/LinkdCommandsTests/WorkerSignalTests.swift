@@ -92,6 +92,25 @@ internal import Testing
         }
     }
 
+    @Test("After SIGQUIT the log has the status, also in the start, and the worker continues")
+    func status() async throws {
+        try await onThread {
+            let cluster = try Self.cluster()
+            for bootstrap in [cluster.bootstrapServers, Self.nowhere] {
+                let worker = try Self.worker(bootstrap, "--start-timeout", "5m")
+                try #require(worker.says(bootstrap == Self.nowhere ? #""event":"start""# : #""event":"ready""#))
+                worker.signal(SIGQUIT)
+                try #require(worker.says(#""event":"status""#, within: 10), "\(worker.log)")
+                let line = try #require(worker.log.split(separator: "\n").first { $0.contains(#""event":"status""#) })
+                let status = try JSONValue.parse(Array(line.utf8))["status"]
+                #expect(status?["version"]?.string == LinkdVersion.text)
+                #expect(status?["lanes"] != nil)
+                worker.signal(SIGTERM)
+                #expect(try worker.end(within: 60) == 0, "\(worker.log)")
+            }
+        }
+    }
+
     @Test("SIGQUIT, SIGUSR1, and SIGUSR2 do not end the worker")
     func operatorSignals() async throws {
         try await onThread {

@@ -4,6 +4,8 @@
 package struct LogEntry: Sendable, Equatable {
     /// The name of the event that states why the process ends.
     package static let exit = "exit"
+    /// The name of the event that contains the status an operator has requested.
+    package static let status = "status"
 
     /// The severity.
     package var level: LogLevel
@@ -48,6 +50,8 @@ package enum LogValue: Sendable, Equatable, ExpressibleByStringLiteral, Expressi
     case number(Int64)
     /// A list of texts.
     case list([String])
+    /// A JSON value on one line.
+    case json(String)
 
     /// Creates a text.
     package init(stringLiteral value: String) { self = .text(value) }

@@ -25,6 +25,8 @@ package enum LogFormatter {
         case .text(let text): quoted(text)
         case .number(let number): String(number)
         case .list(let list): "[" + list.map(quoted).joined(separator: ",") + "]"
+        // Only strings of the value can contain characters that are escaped.
+        case .json(let text): escaped(text)
         }
     }
 
@@ -41,6 +43,7 @@ package enum LogFormatter {
         switch value {
         case .number(let number): String(number)
         case .list(let list): plain(.text(list.joined(separator: ",")))
+        case .json(let text): quoted(text)
         case .text(let text):
             text.isEmpty || text.contains(where: { " =\"".contains($0) }) ? quoted(text) : escaped(text)
         }

@@ -42,6 +42,7 @@ package enum StatusDocument {
         text.boolean("reachable", snapshot.brokers.isReachable)
         text.number("answered_ms", age(snapshot.brokers.answeredAt, snapshot.now))
         text.number("since_ms", age(snapshot.brokers.since, snapshot.now))
+        text.text("cause", snapshot.brokers.cause?.summary)
         text.text("address", snapshot.brokers.address)
         text.endObject()
     }

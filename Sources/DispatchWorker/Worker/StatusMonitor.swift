@@ -51,12 +51,23 @@ package final class StatusMonitor: Sendable {
 
     private func run() {
         var events = LogEvents(maxStallMilliseconds: maxStallMilliseconds)
+        var answered = 0
         while life.wait(milliseconds: Self.interval, until: { $0.isStopped ? true : nil }) == nil {
             status.readStatistics()
             let snapshot = status.snapshot(now: SystemClock.monotonicNanoseconds())
             for entry in events.entries(for: snapshot) { shared.log.log(entry) }
             status.setProgress(events.progress)
+            let requests = shared.requests.status
+            if requests != answered { logStatus(snapshot) }
+            answered = requests
         }
         life.signal { $0.isOver = true }
+    }
+
+    private func logStatus(_ snapshot: WorkerSnapshot) {
+        shared.log.log(
+            LogEntry(
+                .info, LogEntry.status, "the status as requested",
+                [LogField("status", .json(StatusDocument.json(snapshot)))]))
     }
 }

@@ -38,21 +38,35 @@ enum WorkerCommand {
         // Installed before anything slow, so that a signal during the start stops the worker.
         StopSignals.install()
         linkd_keep_freed_memory()
-        let settings = try call.settings()
+        let settings: Settings
+        do throws(CommandFailure) {
+            settings = try call.settings()
+        } catch {
+            guard EarlyLogFormat.of(call) ?? defaultFormat(call.console) == .json else { throw error }
+            // Tools that read the log also read the reason why a worker did not start.
+            let log = Log(level: .info, format: .json)
+            log.log(exit(error))
+            log.close()
+            return error.code
+        }
         let log = Log(level: logLevel(settings), format: logFormat(settings, call.console))
         defer { log.close() }
         do throws(CommandFailure) {
             return try run(call, settings, log)
         } catch {
-            log.log(
-                LogEntry(
-                    .error, LogEntry.exit, error.reason,
-                    [
-                        LogField("code", .number(Int64(error.code.rawValue))), LogField("reason", .text(error.reason)),
-                        LogField("advice", .text(error.advice)),
-                    ]))
+            log.log(exit(error))
             return error.code
         }
+    }
+
+    /// Returns the last line of the log.
+    private static func exit(_ failure: CommandFailure) -> LogEntry {
+        LogEntry(
+            .error, LogEntry.exit, failure.reason,
+            [
+                LogField("code", .number(Int64(failure.code.rawValue))), LogField("reason", .text(failure.reason)),
+                LogField("advice", .text(failure.advice)),
+            ])
     }
 
     private static func run(_ call: Invocation, _ settings: Settings, _ log: Log) throws(CommandFailure) -> ExitCode {
@@ -123,12 +137,10 @@ enum WorkerCommand {
     }
 
     private static func logFormat(_ settings: Settings, _ console: Console) -> LogFormat {
-        switch settings.text("log.format") {
-        case "text": .text
-        case "json": .json
-        default: console.err.isTerminal ? .text : .json
-        }
+        settings.text("log.format").flatMap(LogFormat.init) ?? defaultFormat(console)
     }
+
+    private static func defaultFormat(_ console: Console) -> LogFormat { console.err.isTerminal ? .text : .json }
 
     /// Returns the configuration of the worker.
     static func configuration(_ settings: Settings, _ console: Console) throws(CommandFailure) -> WorkerConfiguration {

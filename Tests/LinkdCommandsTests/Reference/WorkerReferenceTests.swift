@@ -47,13 +47,11 @@ internal import Testing
     @Test("The reference has the events of the log")
     func logEvents() throws {
         let files = try Checkout.trackedFiles().filter { file in
-            [
-                "DispatchWorker/", "LinkdCommands/Commands/", "LinkdCommands/Monitoring/", "LinkdCommands/Tables/",
-            ].contains {
-                file.path.hasPrefix("Sources/" + $0)
-            } && file.suffix == "swift"
+            let folders = ["Commands", "Monitoring", "Tables"].map { "Sources/LinkdCommands/\($0)/" }
+            return (folders + ["Sources/DispatchWorker/"]).contains { file.path.hasPrefix($0) }
+                && file.suffix == "swift"
         }
-        var events: Set = [LogEntry.exit]
+        var events: Set = [LogEntry.exit, LogEntry.status]
         for file in files {
             // The name of the event follows the level, after a condition if there is one.
             let call = #/\.(?:error|warning|info|debug),\s*(?:\w+ \? )?"([a-z][a-z_.]*)"/#
