@@ -110,18 +110,15 @@ extension Lane where Processing: ~Copyable {
         shared.brokers?.report(.log(line))
         // Closed connections are normal, so their lines are not logged.
         if line.facility == "FAIL" && line.level > 4 { return }
-        var level: LogLevel =
+        let level: LogLevel =
             switch line.level {
             case ...3: .error
             case 4: .warning
             case 5, 6: .info
             default: .debug
             }
-        if line.isAboutConnection, isExplained(.transport) { level = .debug }
-        shared.log.log(
-            LogEntry(
-                level, "librdkafka", lane: number, line.text,
-                [LogField("client", .text(client.rawValue)), LogField("facility", .text(line.facility))]))
+        let isKnown = line.isAboutConnection && isExplained(.transport)
+        report(line.text, facility: line.facility, client, isKnown ? .debug : level)
     }
 
     private func handle(_ error: KafkaError, _ client: ClientKind) {
@@ -129,11 +126,20 @@ extension Lane where Processing: ~Copyable {
         switch KafkaErrorClass(error) {
         case .authentication, .fencedInstance, .authorization:
             machine.failed(.consume, error, now: environment.now())
-        default:
-            shared.log.log(
-                LogEntry(
-                    isExplained(error.code) ? .debug : .warning, "librdkafka", lane: number, error.text,
-                    [LogField("client", .text(client.rawValue)), LogField("facility", .text(error.name))]))
+        default: report(error.text, facility: error.name, client, isExplained(error.code) ? .debug : .warning)
         }
+    }
+
+    /// Logs a line or an error of the library, unless the log has the same line of any lane.
+    private func report(_ text: String, facility: String, _ client: ClientKind, _ level: LogLevel) {
+        guard shared.log.isEnabled(level) else { return }
+        var fields = [LogField("client", .text(client.rawValue)), LogField("facility", .text(facility))]
+        if level < .debug {
+            let now = environment.now()
+            let count = shared.library.withLock { $0.admit(facility: facility, text: text, now: now) }
+            guard let count else { return }
+            if count > 1 { fields.append(LogField("count", .count(count))) }
+        }
+        shared.log.log(LogEntry(level, "librdkafka", lane: number, text, fields))
     }
 }

@@ -10,6 +10,8 @@ package final class WorkerShared: Sendable {
     package let log: Log
     /// The watch of the brokers, or nil without one.
     package let brokers: BrokerWatch?
+    /// The lines of librdkafka that were logged.
+    let library = Mutex(LibraryLines())
     /// The requests of an operator, which arrive as signals.
     package let requests = SignalRequests()
     private let draining = Atomic<Bool>(false)

@@ -1,0 +1,47 @@
+import DispatchWorker
+import Testing
+
+/// The filter of librdkafka's lines, with given times.
+@Suite struct LibraryLinesTests {
+    private static let minute: UInt64 = 60_000_000_000
+
+    /// Two lines and a Boolean value that indicates whether they count as the same.
+    static let pairs: [(first: String, second: String, isSame: Bool)] = [
+        ("127.0.0.1:9092/1: 3 request(s) timed out", "127.0.0.1:9093/2: 11 request(s) timed out", true),
+        ("Topic 'in' partition 3 lags", "Topic 'other' partition 12 lags", true),
+        ("broker's answer 1", "broker's answer 2", true), ("Fetch failed", "Commit failed", false),
+        ("Topic 'in' is missing", "Topic 'in' has moved", false),
+        (String(repeating: "a", count: 512) + "b", String(repeating: "a", count: 512) + "c", true),
+    ]
+
+    @Test("Lines that differ in numbers and quoted names are the same", arguments: pairs)
+    func keys(first: String, second: String, isSame: Bool) {
+        var lines = LibraryLines()
+        #expect(lines.admit(facility: "F", text: first, now: 1) == 1)
+        #expect(lines.admit(facility: "F", text: second, now: 2) == (isSame ? nil : 1))
+        #expect(lines.admit(facility: "G", text: first, now: 3) == 1)
+    }
+
+    @Test("The same line is logged again after 5 minutes, with the number of lines that it stands for")
+    func interval() {
+        var lines = LibraryLines()
+        #expect(lines.admit(facility: "F", text: "a", now: 0) == 1)
+        for time in UInt64(1)..<5 { #expect(lines.admit(facility: "F", text: "a", now: time * Self.minute) == nil) }
+        #expect(lines.admit(facility: "F", text: "a", now: 5 * Self.minute) == 5)
+        #expect(lines.admit(facility: "F", text: "a", now: 6 * Self.minute) == nil)
+        #expect(lines.admit(facility: "F", text: "a", now: 20 * Self.minute) == 2)
+    }
+
+    @Test("A client that logs a different line each time fills neither the log nor the memory")
+    func flood() {
+        var lines = LibraryLines()
+        let letters = Array("abcdefghijklmnopqrstuvwxyz")
+        var logged = 0
+        for index in 0..<10_000 {
+            let text = String([letters[index / 676 % 26], letters[index / 26 % 26], letters[index % 26]])
+            if lines.admit(facility: "F", text: text, now: UInt64(index)) != nil { logged += 1 }
+        }
+        #expect(logged <= LibraryLines.capacity + 1)
+        #expect(lines.admit(facility: "F", text: "later", now: 6 * Self.minute) == 1)
+    }
+}
