@@ -27,7 +27,10 @@ package final class Worker: Sendable {
     ///   - log: The log, which its owner closes.
     ///   - handlesSignals: A Boolean value that indicates whether SIGTERM and SIGINT stop the worker, as in `linkd
     ///     worker`.
-    package init(_ configuration: WorkerConfiguration, log: Log, handlesSignals: Bool = false) {
+    ///   - notifier: The sender of messages to systemd, or nil for none.
+    package init(
+        _ configuration: WorkerConfiguration, log: Log, handlesSignals: Bool = false, notifier: SystemdNotifier? = nil
+    ) {
         self.configuration = configuration
         self.handlesSignals = handlesSignals
         let digits = String(UInt32.random(in: .min ... .max), radix: 16)
@@ -43,7 +46,8 @@ package final class Worker: Sendable {
         laneStatuses = (0..<configuration.lanes).map { _ in LaneStatus() }
         status = WorkerStatus(
             configuration: configuration, instance: instance, lanes: laneStatuses, calls: laneCalls, shared: shared)
-        monitor = StatusMonitor(status: status, shared: shared, configuration: configuration)
+        monitor = StatusMonitor(
+            status: status, shared: shared, configuration: configuration, notifier: notifier)
         watchdog = Watchdog(
             shared: shared, watches: [(nil, startCalls)] + laneCalls.enumerated().map { ($0, $1) },
             reachability: Reachability(

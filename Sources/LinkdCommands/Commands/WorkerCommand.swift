@@ -71,7 +71,8 @@ enum WorkerCommand {
 
     private static func run(_ call: Invocation, _ settings: Settings, _ log: Log) throws(CommandFailure) -> ExitCode {
         let configuration = try configuration(settings, call.console)
-        let worker = Worker(configuration, log: log, handlesSignals: true)
+        let worker = Worker(
+            configuration, log: log, handlesSignals: true, notifier: SystemdNotifier(environment: call.environment))
         worker.watch()
         let server = try MonitoringServer.start(settings, configuration, worker.status, log)
         defer { server?.stop() }

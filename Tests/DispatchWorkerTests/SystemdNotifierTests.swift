@@ -1,0 +1,164 @@
+import Foundation
+import KafkaClient
+import TestSupport
+import Testing
+
+@testable import DispatchWorker
+
+/// The messages to the service manager.
+@Suite struct ServiceStateTests {
+    private static let second: UInt64 = 1_000_000_000
+
+    private static func snapshot(_ seconds: UInt64, publishedAt: UInt64? = nil) -> WorkerSnapshot {
+        var result = WorkerSnapshot(now: seconds * second)
+        let machine = MachineTests.ready()
+        result.lanes = [
+            LaneView(snapshot: LaneSnapshot(lane: 0, machine: machine, at: (publishedAt ?? seconds) * second))
+        ]
+        return result
+    }
+
+    private static func state(watchdog: Int? = nil) -> ServiceState {
+        ServiceState(maxLoopAgeMilliseconds: 60_000, watchdogMilliseconds: watchdog)
+    }
+
+    @Test("A worker is ready once, stops once, and describes its state")
+    func states() {
+        var state = Self.state()
+        #expect(state.messages(for: Self.snapshot(1), []) == [])
+        var ready = Self.snapshot(2)
+        ready.isReady = true
+        #expect(state.messages(for: ready, []) == [.ready, .status("ready")])
+        #expect(state.messages(for: Self.snapshot(3), []) == [])
+        #expect(state.messages(for: ready, []) == [])
+        let progress = LogEntry(
+            .info, "progress", "m", [LogField("records_per_s", 10), LogField("lag", 3), LogField("navigate", 9)])
+        let outage = LogEntry(
+            .error, "brokers.unreachable", "no broker answers", [LogField("cause", "refused"), LogField("ms", 5)])
+        #expect(
+            state.messages(for: ready, [progress, outage, LogEntry(.info, "joining", "m")])
+                == [.status("records_per_s=10 lag=3"), .status("no broker answers cause=refused")])
+        ready.isDraining = true
+        #expect(state.messages(for: ready, []) == [.stopping, .status("finishing the work in progress")])
+        #expect(state.messages(for: ready, []) == [])
+    }
+
+    /// The state of a worker at 100 s and a Boolean value that indicates whether the watchdog is answered.
+    struct Liveness: Sendable, CustomTestStringConvertible {
+        var testDescription: String
+        var publishedAt: UInt64 = 100
+        var isReachable = true
+        var returnedAt: UInt64?
+        var isStalled = false
+        var isLive: Bool
+    }
+
+    static let cases: [Liveness] = [
+        Liveness(testDescription: "a step", isLive: true),
+        Liveness(testDescription: "a step in time", publishedAt: 40, isLive: true),
+        Liveness(testDescription: "no step", publishedAt: 39, isLive: false),
+        Liveness(testDescription: "no step in an outage", publishedAt: 39, isReachable: false, isLive: true),
+        Liveness(testDescription: "no step after an outage", publishedAt: 20, returnedAt: 90, isLive: true),
+        Liveness(testDescription: "a stall", isStalled: true, isLive: false),
+        Liveness(testDescription: "a stall in an outage", isReachable: false, isStalled: true, isLive: true),
+    ]
+
+    @Test("The watchdog is answered unless a restart would help", arguments: cases)
+    func liveness(state: Liveness) {
+        var snapshot = Self.snapshot(100, publishedAt: state.publishedAt)
+        snapshot.brokers.isReachable = state.isReachable
+        snapshot.brokers.returnedAt = state.returnedAt.map { $0 * Self.second }
+        var lag = PartitionLag(lane: 0, partition: MachineTests.partition, lag: 5)
+        lag.isStalled = state.isStalled
+        snapshot.partitions = [lag]
+        var service = Self.state(watchdog: 10_000)
+        #expect(service.messages(for: snapshot, []) == (state.isLive ? [.watchdog] : []))
+    }
+
+    @Test("The watchdog is answered at half of its time")
+    func watchdog() {
+        var state = Self.state(watchdog: 10_000)
+        let times = (UInt64(1)...12).filter { state.messages(for: Self.snapshot($0), []) == [.watchdog] }
+        #expect(times == [1, 6, 11])
+    }
+}
+
+/// The datagrams to systemd.
+@Suite struct SystemdNotifierTests {
+    /// A socket that receives datagrams.
+    private final class Receiver {
+        private let descriptor: Int32
+
+        /// Binds a socket, whose name begins with a zero byte if it is abstract.
+        init(_ name: [UInt8]) throws {
+            descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue), 0)
+            var address = sockaddr_un()
+            address.sun_family = sa_family_t(AF_UNIX)
+            withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: name) }
+            let length = socklen_t(MemoryLayout<sa_family_t>.size + name.count)
+            let code = withUnsafePointer(to: address) { pointer in
+                pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(descriptor, $0, length) }
+            }
+            try #require(code == 0)
+        }
+
+        deinit { close(descriptor) }
+
+        /// Returns the next datagram, or nil if none has arrived.
+        func next() -> String? {
+            var bytes = [UInt8](repeating: 0, count: 1_024)
+            let count = recv(descriptor, &bytes, bytes.count, Int32(MSG_DONTWAIT))
+            return count < 0 ? nil : String(decoding: bytes[..<count], as: UTF8.self)
+        }
+    }
+
+    private static func messages(_ name: String, _ receiver: Receiver) throws -> [String] {
+        let notifier = try #require(SystemdNotifier(environment: ["NOTIFY_SOCKET": name]))
+        #expect(notifier.ready() && notifier.reloading() && notifier.watchdog() && notifier.stopping())
+        #expect(notifier.status("lag=3\nREADY=1") && notifier.status(String(repeating: "a", count: 1_000)))
+        var result: [String] = []
+        while let message = receiver.next() { result.append(message) }
+        return result
+    }
+
+    private static func check(_ messages: [String]) {
+        #expect(messages.count == 6)
+        #expect(messages.first == "READY=1")
+        #expect(messages[1].hasPrefix("RELOADING=1\nMONOTONIC_USEC="))
+        #expect(messages[2...4] == ["WATCHDOG=1", "STOPPING=1", "STATUS=lag=3"])
+        #expect(messages.last == "STATUS=" + String(repeating: "a", count: 256))
+    }
+
+    @Test("Each message is one datagram, to a path or to an abstract name")
+    func datagrams() throws {
+        let unique = "linkd-\(UUID().uuidString.prefix(8))"
+        let path = FileManager.default.temporaryDirectory.appending(path: unique).path
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        Self.check(try Self.messages(path, try Receiver(Array(path.utf8))))
+        Self.check(try Self.messages("@" + unique, try Receiver([0] + Array(unique.utf8))))
+    }
+
+    static let wrongNames = ["relative", "/no/such/socket", "@linkd-nobody", "/" + String(repeating: "a", count: 200)]
+
+    @Test("A message to a wrong name is not sent", arguments: wrongNames)
+    func wrongName(name: String) throws {
+        let notifier = try #require(SystemdNotifier(environment: ["NOTIFY_SOCKET": name]))
+        #expect(!notifier.ready())
+        #expect(!notifier.status("s"))
+    }
+
+    @Test("The time of the watchdog applies to the process that systemd has started")
+    func watchdog() {
+        let name = ["NOTIFY_SOCKET": "@linkd"]
+        func time(_ variables: [String: String]) -> Int? {
+            SystemdNotifier(environment: name.merging(variables) { $1 })?.watchdogMilliseconds
+        }
+        #expect(SystemdNotifier(environment: [:]) == nil)
+        #expect(SystemdNotifier(environment: ["NOTIFY_SOCKET": ""]) == nil)
+        #expect(time([:]) == nil)
+        #expect(time(["WATCHDOG_USEC": "30000000"]) == 30_000)
+        #expect(time(["WATCHDOG_USEC": "30000000", "WATCHDOG_PID": "\(getpid())"]) == 30_000)
+        #expect(time(["WATCHDOG_USEC": "30000000", "WATCHDOG_PID": "1"]) == nil)
+        #expect(time(["WATCHDOG_USEC": "soon"]) == nil)
+    }
+}
