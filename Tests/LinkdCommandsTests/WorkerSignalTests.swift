@@ -52,7 +52,9 @@ internal import Testing
             Thread.sleep(forTimeInterval: Double(milliseconds) / 1_000)
             worker.signal(SIGTERM)
             // Before the program's first instruction, the default action of the signal applies.
-            #expect([0, 128 + SIGTERM].contains(try worker.end(within: 60)), "\(worker.log)")
+            let code = try worker.end(within: 60)
+            #expect([0, 128 + SIGTERM].contains(code), "\(worker.log)")
+            if code == 0 { #expect(worker.lastLine.contains(#""event":"stopped""#), "\(worker.log)") }
         }
     }
 

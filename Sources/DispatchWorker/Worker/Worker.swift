@@ -80,8 +80,6 @@ package final class Worker: Sendable {
         makeProcessing: @escaping @Sendable (Int) -> Processing
     ) -> WorkerOutcome {
         watch()
-        defer { watchdog.stop() }
-        defer { monitor.stop() }
         logStart()
         if let exit = checkLibrary() { return ended(exit, []) }
         shared.brokers?.start()
@@ -143,6 +141,9 @@ package final class Worker: Sendable {
     }
 
     private func ended(_ exit: WorkerExit?, _ counters: [LaneCounters]) -> WorkerOutcome {
+        // These threads log too, and their lines would otherwise follow the last one.
+        watchdog.stop()
+        monitor.stop()
         var report = RunReport()
         for counters in counters { report.add(counters) }
         (report.seconds, report.cpuSeconds) = shared.meter.seconds
