@@ -72,6 +72,27 @@ import Testing
         }
     }
 
+    @Test(
+        "Input of which every record is bad ends a worker with default settings",
+        .enabled(if: BrokerEnvironment.hasBroker))
+    func badInput() async throws {
+        try await onThread { [bootstrap] in
+            let run = try BrokerRun("bad", bootstrap: bootstrap)
+            try run.produce(count: 3_000) { _ in ("d", Array("bad".utf8), []) }
+            let lines = Monitor([String]())
+            let log = Log(level: .error, format: .json) { line in lines.signal { $0.append(line) } }
+            let outcome = Worker(run.configuration(), log: log).run { _ in EchoProcessing() }
+            log.close()
+            #expect(outcome.code == 81)
+            let reason = try #require(outcome.exit?.reason)
+            #expect(reason.contains("dlq.max.ratio, which is 0.95"))
+            #expect(reason.contains("(bad_json ") && reason.contains("for example \(run.input)-"))
+            #expect(lines.withLock { $0 }.contains { $0.contains(#""event":"dlq.limit""#) })
+            // Transactions before the window was full may be committed.
+            #expect(try run.read(run.deadLetters).count < 1_000)
+        }
+    }
+
     @Test("A transaction timeout above the broker's exits with 78", .enabled(if: BrokerEnvironment.hasBroker))
     func longTransaction() async throws {
         try await onThread { [bootstrap] in

@@ -79,10 +79,6 @@ package struct BatchWork<Processing: RecordProcessing & ~Copyable>: ~Copyable {
     package var outputs = OutputQueues()
     /// The dead-letter topics by the consumer's topic index, with nil for topics that are not open.
     package var deadLetterTopics: [OpenTopic?] = []
-    /// The number of dead letters by reason since the start, for the message of an exceeded limit.
-    package private(set) var reasons: [DeadLetterReason: Int] = [:]
-    /// The last dead letter, for the message of an exceeded limit, or nil before the first one.
-    package private(set) var lastDeadLetter: (topic: String, partition: Int32, offset: Int64)?
     /// The records that were processed since the last end of a transaction.
     package var tally = BatchTally()
     /// The dead letters of the last run, or nil if they are not logged.
@@ -160,7 +156,7 @@ package struct BatchWork<Processing: RecordProcessing & ~Copyable>: ~Copyable {
                 let wall = wallMilliseconds ?? clock.wallMilliseconds()
                 wallMilliseconds = wall
                 if !deadLetter(record, consumer, cause, attempts, wall) { result.isBroken = true }
-                result.deadLetters &+= 1
+                result.countDeadLetter(cause.reason, partitions.slots[slot].partition, offset: record.offset)
             } else {
                 result.decisions &+= decisions.count
             }
@@ -257,10 +253,8 @@ package struct BatchWork<Processing: RecordProcessing & ~Copyable>: ~Copyable {
         _ record: ConsumedRecord, _ consumer: Consumer, _ cause: DeadLetterCause, _ attempts: Int,
         _ wallMilliseconds: Int64
     ) -> Bool {
-        reasons[cause.reason, default: 0] += 1
         tally.countDeadLetter(cause.reason)
         let topicName = consumer.topicNameBytes(at: record.topic)
-        lastDeadLetter = (topicName.string, record.partition, record.offset)
         notes?.append((topicName.string, record.partition, record.offset, cause.reason))
         guard Int(record.topic) < deadLetterTopics.count, let topic = deadLetterTopics[Int(record.topic)] else {
             return false

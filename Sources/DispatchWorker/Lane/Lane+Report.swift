@@ -62,6 +62,7 @@ extension Lane where Processing: ~Copyable {
                 isDeadLetter
                     ? "a broker refuses the dead letter of a record" : "a broker refuses the outputs of a record",
                 fields(of: partition) + [("offset", .number(offset)), ("code", .text(code.name))])
+        case .deadLetterLimit(let excess): deadLetterLimit(excess)
         case .failed(let call, let error):
             line(.warning, "failed", "\(call.rawValue): \(error.description)", [("code", .text(error.name))])
         }
@@ -73,6 +74,15 @@ extension Lane where Processing: ~Copyable {
             [
                 ("records", .count(content.records)), ("decisions", .count(content.decisions)),
                 ("dead_letters", .count(content.deadLetters)), ("ms", .count(milliseconds)),
+            ])
+    }
+
+    private func deadLetterLimit(_ excess: DeadLetterExcess) -> LogEntry {
+        line(
+            .error, "dlq.limit", excess.limit,
+            [
+                ("reasons", .list(excess.counts.reasonList)), ("records", .count(excess.counts.records)),
+                ("dead_letters", .count(excess.counts.deadLetters)), ("example", .text(excess.counts.exampleText)),
             ])
     }
 

@@ -1,3 +1,5 @@
+package import KafkaClient
+
 /// The result of processing a batch or a part of it.
 package struct BatchResult: Sendable, Equatable {
     /// The number of messages that were read from the batch.
@@ -12,6 +14,10 @@ package struct BatchResult: Sendable, Equatable {
     package var bytes = 0
     /// The longest run of consecutive dead letters of one partition.
     package var longestDeadLetterRun = 0
+    /// The number of dead letters by reason.
+    package var reasons: [DeadLetterReason: Int] = [:]
+    /// The partition and the offset of the last dead letter, or nil if there is none.
+    package var lastDeadLetter: PartitionOffset?
     /// A Boolean value that indicates whether a dead letter had no open topic.
     ///
     /// This is a bug, and the transaction must not be committed.
@@ -21,6 +27,14 @@ package struct BatchResult: Sendable, Equatable {
 
     /// Creates an empty result.
     package init() {}
+
+    /// Counts a dead letter.
+    @inline(never)
+    package mutating func countDeadLetter(_ reason: DeadLetterReason, _ partition: TopicPartition, offset: Int64) {
+        deadLetters += 1
+        reasons[reason, default: 0] += 1
+        lastDeadLetter = PartitionOffset(partition, offset: offset)
+    }
 }
 
 /// The messages of the last poll that are not processed yet.

@@ -1,37 +1,130 @@
+package import KafkaClient
+
 /// The limits on dead letters, which stop a worker before it moves a whole topic into the dead letters.
+///
+/// It counts the last records of a lane. A copy from the last commit replaces it when records are consumed again, so
+/// that no record counts twice.
 struct DeadLetterWatch: Sendable {
+    /// The number of records to which `dlq.max.ratio` refers.
+    private static let window = 1_000
+    /// The number of records up to which results are added up, so that small ones need little memory.
+    private static let sampleRecords = 64
+
     private let maxRatio: Double
     private let maxConsecutive: Int
-    /// The records and dead letters of each batch.
+    /// The counts of the last records, newest last.
     ///
-    /// Only the newest samples that add up to 1,000 records are kept.
-    private var samples: [(records: Int, deadLetters: Int)] = []
+    /// Only the newest ones that add up to the window are kept.
+    private var samples: [DeadLetterCounts] = []
+    private var records = 0
 
     init(_ policy: LanePolicy) {
         maxRatio = policy.deadLetterMaxRatio
         maxConsecutive = policy.deadLetterMaxConsecutive
     }
 
-    /// Counts a batch.
+    /// The maximum number of records of a result, so that the records that count are fewer than two windows.
+    var recordLimit: Int { maxRatio > 0 ? Self.window : .max }
+
+    /// Counts a result.
     ///
-    /// Returns a description of the limit that was exceeded, or nil.
-    mutating func count(_ batch: BatchResult) -> String? {
-        if maxConsecutive > 0 && batch.longestDeadLetterRun > maxConsecutive {
-            return "\(batch.longestDeadLetterRun) consecutive dead letters in one partition; the limit "
-                + "dlq.max.consecutive is \(maxConsecutive)"
+    /// Returns the limit that was exceeded with its counts, or nil.
+    mutating func count(_ result: BatchResult) -> DeadLetterExcess? {
+        guard maxRatio > 0 || maxConsecutive > 0, result.records > 0 else { return nil }
+        add(DeadLetterCounts(result))
+        if maxConsecutive > 0 && result.longestDeadLetterRun > maxConsecutive {
+            return excess(
+                "\(result.longestDeadLetterRun) consecutive dead letters in one partition exceed dlq.max.consecutive, "
+                    + "which is \(maxConsecutive)")
         }
-        guard maxRatio > 0 && batch.records > 0 else { return nil }
-        samples.append((batch.records, batch.deadLetters))
-        var records = 0
-        var deadLetters = 0
-        var newestCount = 0
-        for sample in samples.reversed() where records < 1_000 {
-            records += sample.records
-            deadLetters += sample.deadLetters
-            newestCount += 1
+        guard maxRatio > 0 && records >= Self.window && result.deadLetters > 0 else { return nil }
+        let deadLetters = samples.reduce(0) { $0 + $1.deadLetters }
+        guard Double(deadLetters) > maxRatio * Double(records) else { return nil }
+        return excess("the share of dead letters exceeds dlq.max.ratio, which is \(maxRatio)")
+    }
+
+    private mutating func add(_ counts: DeadLetterCounts) {
+        records += counts.records
+        if let last = samples.indices.last, samples[last].records + counts.records <= Self.sampleRecords {
+            samples[last].add(counts)
+        } else {
+            samples.append(counts)
         }
-        samples.removeFirst(samples.count - newestCount)
-        guard records >= 1_000, Double(deadLetters) > maxRatio * Double(records) else { return nil }
-        return "\(deadLetters) of the last \(records) records are dead letters; the limit dlq.max.ratio is \(maxRatio)"
+        while let oldest = samples.first, records - oldest.records >= Self.window {
+            records -= oldest.records
+            samples.removeFirst()
+        }
+    }
+
+    private func excess(_ limit: String) -> DeadLetterExcess {
+        var counts = DeadLetterCounts()
+        for sample in samples { counts.add(sample) }
+        return DeadLetterExcess(limit: limit, counts: counts)
+    }
+}
+
+/// Counts of dead letters among some records.
+package struct DeadLetterCounts: Sendable, Equatable {
+    /// The number of records.
+    package var records = 0
+    /// The number of dead letters among them.
+    package var deadLetters = 0
+    /// The number of dead letters by reason.
+    package var reasons: [DeadLetterReason: Int] = [:]
+    /// The partition and the offset of the last dead letter, or nil if there is none.
+    package var example: PartitionOffset?
+
+    /// Creates counts without records.
+    package init() {}
+
+    /// Creates the counts of a result.
+    init(_ result: BatchResult) {
+        records = result.records
+        deadLetters = result.deadLetters
+        reasons = result.reasons
+        example = result.lastDeadLetter
+    }
+
+    /// Adds the counts of later records.
+    mutating func add(_ later: DeadLetterCounts) {
+        records += later.records
+        deadLetters += later.deadLetters
+        reasons.merge(later.reasons, uniquingKeysWith: +)
+        example = later.example ?? example
+    }
+
+    /// The reasons with their counts, the most frequent one first.
+    package var reasonList: [String] {
+        reasons.sorted { ($1.value, $0.key.rawValue) < ($0.value, $1.key.rawValue) }
+            .map { "\($0.key.rawValue) \($0.value)" }
+    }
+
+    /// The position of the last dead letter as `TOPIC-PARTITION-OFFSET`.
+    package var exampleText: String {
+        example.map { "\($0.partition.topic)-\($0.partition.partition)-\($0.offset)" } ?? "none"
+    }
+}
+
+/// A limit on dead letters that was exceeded.
+package struct DeadLetterExcess: Sendable, Equatable {
+    /// The sentence that names the limit.
+    package var limit: String
+    /// The counts of the last records.
+    package var counts: DeadLetterCounts
+
+    /// Creates an excess.
+    package init(limit: String, counts: DeadLetterCounts) {
+        self.limit = limit
+        self.counts = counts
+    }
+
+    /// The exit of a worker that exceeds the limit.
+    var exit: WorkerExit {
+        WorkerExit(
+            .deadLetterLimit,
+            "\(limit): \(counts.deadLetters) of the last \(counts.records) records are dead letters "
+                + "(\(counts.reasonList.joined(separator: ", "))), for example \(counts.exampleText)",
+            advice: "check the producer of this record, the tables, and the reasons in the worker reference; the open "
+                + "transaction is aborted, so the input still has its records")
     }
 }

@@ -70,6 +70,7 @@ extension LaneMachine {
         if content.records > 0 { counters.aborted += 1 }
         lostRecords += content.records + (transaction.staged?.records ?? 0)
         partitions.rollBack()
+        deadLetters = committedDeadLetters
         dropBatch()
         transaction = .none
     }

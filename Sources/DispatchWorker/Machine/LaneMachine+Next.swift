@@ -173,7 +173,7 @@ extension LaneMachine {
             // A long batch must not delay the polls that keep the membership alive. The rest of it is consumed again.
             let lastPoll = if case .member(let lastPoll) = group { lastPoll } else { now }
             let until = min(processUntil(now), lastPoll + Self.pollNanoseconds)
-            return .act(.process(records: roomForRecords, until: until))
+            return .act(.process(records: min(roomForRecords, deadLetters.recordLimit), until: until))
         }
         if transaction == .none && partitions.hasPending {
             if isPollDue(now) { return .act(.keepAlive) }

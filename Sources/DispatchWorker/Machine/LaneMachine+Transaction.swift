@@ -76,12 +76,9 @@ extension LaneMachine {
             end(
                 WorkerExit(
                     .internal, "the topic of a dead letter was not open", advice: "report this bug with the log"))
-        } else if let passed = deadLetters.count(result) {
-            end(
-                WorkerExit(
-                    .deadLetterLimit, passed,
-                    advice: "check the reasons of the dead letters; the open transaction is not committed, so the "
-                        + "input still has its records"))
+        } else if let excess = deadLetters.count(result) {
+            notes.append(.deadLetterLimit(excess))
+            end(excess.exit)
         }
         adjustBatchLimit(isLate: result.isLate, now: now)
     }
@@ -199,6 +196,7 @@ extension LaneMachine {
         transaction = .none
         recordRequest(.committing, isAnswered: true)
         partitions.commit()
+        committedDeadLetters = deadLetters
         recreations.resetBackoff()
         credentials = .accepted
         abortBackoff.reset()

@@ -67,7 +67,10 @@ package struct LaneMachine: Sendable {
     var recreations = Recreations()
     var abortBackoff = Backoff()
     var endsBackoff = Backoff()
+    /// The dead letters of the last records.
     var deadLetters: DeadLetterWatch
+    /// `deadLetters` at the last commit, which a rewind restores.
+    var committedDeadLetters: DeadLetterWatch
     /// The needs whose last request was not answered in time.
     ///
     /// `needs` is the subset that still exists.
@@ -80,6 +83,7 @@ package struct LaneMachine: Sendable {
         self.policy = policy
         batchLimit = max(1, policy.batchRecords)
         deadLetters = DeadLetterWatch(policy)
+        committedDeadLetters = deadLetters
     }
 
     var isExactlyOnce: Bool { policy.guarantee == .exactlyOnce }

@@ -18,5 +18,7 @@ package enum LaneNote: Sendable, Equatable {
     /// A broker refuses the outputs of a record even when they are alone in a transaction. `isDeadLetter` is true if
     /// the output is the record's dead letter.
     case refused(TopicPartition, offset: Int64, isDeadLetter: Bool, KafkaErrorCode)
+    /// A limit on dead letters was exceeded. The lane ends.
+    case deadLetterLimit(DeadLetterExcess)
     case failed(LaneCall, KafkaError)
 }

@@ -29,6 +29,8 @@ package struct OwnedPartition: Sendable, Equatable {
     package var committed: Int64?
     /// The number of consecutive dead letters.
     package var consecutiveDeadLetters = 0
+    /// `consecutiveDeadLetters` at the last commit, which a rewind restores.
+    var committedDeadLetters = 0
 
     /// Creates the state of a newly assigned partition.
     package init(topic: Int32, partition: TopicPartition, start: StartPosition, committed: Int64?) {
@@ -150,6 +152,7 @@ package struct OwnedPartitions: Sendable, Equatable {
         for index in slots.indices {
             if let pending = slots[index].pending { slots[index].committed = pending.value }
             slots[index].pending = nil
+            slots[index].committedDeadLetters = slots[index].consecutiveDeadLetters
         }
     }
 
@@ -161,6 +164,7 @@ package struct OwnedPartitions: Sendable, Equatable {
             slots[index].pending = nil
             slots[index].isStaged = false
             slots[index].positionState = .stale
+            slots[index].consecutiveDeadLetters = slots[index].committedDeadLetters
         }
     }
 
@@ -186,6 +190,7 @@ package struct OwnedPartitions: Sendable, Equatable {
             topic: slots[index].topic, partition: slots[index].partition, start: start,
             committed: slots[index].committed)
         fresh.consecutiveDeadLetters = slots[index].consecutiveDeadLetters
+        fresh.committedDeadLetters = slots[index].committedDeadLetters
         slots[index] = fresh
     }
 
