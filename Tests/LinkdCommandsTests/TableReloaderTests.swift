@@ -257,21 +257,22 @@ struct TableReloaderTests {
         try folder.write("a.json", "1")
         let files = TableFiles(named: [folder.path("a.json"), folder.path("missing.json")])
         var watch = FileWatch(read: files.stamps())
-        #expect(!watch.isDue(files.stamps()) && !watch.isDue(files.stamps()))
+        func isDue() -> Bool { watch.isDue(files.stamps()) }
+        #expect(!isDue() && !isDue())
         for text in ["12", "123", "1234"] {
             try Data(text.utf8).write(to: folder.url.appending(path: "a.json"))
-            #expect(!watch.isDue(files.stamps()))
+            #expect(!isDue())
         }
-        #expect(watch.isDue(files.stamps()) && watch.isDue(files.stamps()))
+        #expect(isDue() && isDue())
         watch.markRead(files.stamps())
-        #expect(!watch.isDue(files.stamps()))
+        #expect(!isDue())
         try folder.write("missing.json", "1")
-        #expect(!watch.isDue(files.stamps()))
-        #expect(watch.isDue(files.stamps()))
+        #expect(!isDue())
+        #expect(isDue())
         watch.markRead(files.stamps())
         try folder.remove("missing.json")
-        #expect(!watch.isDue(files.stamps()))
-        #expect(watch.isDue(files.stamps()))
+        #expect(!isDue())
+        #expect(isDue())
     }
 
     @Test("A directory without tables, or with more than 64, is refused with exit code 78")

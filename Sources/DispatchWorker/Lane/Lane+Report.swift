@@ -1,3 +1,4 @@
+internal import Synchronization
 internal import KafkaClient
 
 // The log lines of a lane.

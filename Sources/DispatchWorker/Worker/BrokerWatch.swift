@@ -1,4 +1,5 @@
 package import KafkaClient
+internal import SystemThreads
 
 /// A watch that asks the brokers for an answer every 2 s, from before the lanes start until the worker ends.
 ///

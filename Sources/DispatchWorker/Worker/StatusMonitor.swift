@@ -1,3 +1,5 @@
+internal import SystemThreads
+
 /// The thread that reads the worker's state once a second: it reads statistics of the library, and says what an operator
 /// and the service manager should know.
 ///

@@ -1,3 +1,4 @@
+internal import StrictJSON
 internal import DispatchWorker
 internal import LinkCoordinator
 internal import RouteAnalysis

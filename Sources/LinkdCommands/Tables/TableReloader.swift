@@ -1,3 +1,4 @@
+internal import SystemThreads
 internal import CPlatform
 internal import DispatchWorker
 internal import LinkCoordinator

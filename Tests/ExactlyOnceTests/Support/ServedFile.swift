@@ -27,7 +27,7 @@ final class ServedFile {
     convenience init(versions count: Int) throws {
         let shop = String(decoding: try ServedFile.shop.versions[0], as: UTF8.self)
         let versions = (1...count).map {
-            Array(shop.replacing(#""version": "1""#, with: #""version": "\($0)""#, maxReplacements: 1).utf8)
+            Array(shop.replacing(#""version": "1""#, with: #""version": "\#($0)""#, maxReplacements: 1).utf8)
         }
         let file = FileManager.default.temporaryDirectory.appending(path: "table-\(UUID().uuidString).json")
         try Data(versions[0]).write(to: file)
