@@ -10,6 +10,8 @@ package struct Metric: Sendable {
         case gauge
         /// The distribution of values over buckets.
         case histogram
+        /// Quantiles of values.
+        case summary
     }
 
     /// The name.

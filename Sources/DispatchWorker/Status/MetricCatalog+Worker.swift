@@ -131,7 +131,7 @@ extension MetricCatalog {
         _ name: String, _ help: String,
         _ value: @escaping @Sendable (LibraryStatistics.Broker) -> LibraryStatistics.Durations
     ) -> Metric {
-        .lanes("linkd_librdkafka_\(name)", .gauge, labels: ["client", "broker", "quantile"], help) {
+        .lanes("linkd_librdkafka_\(name)", .summary, labels: ["client", "broker", "quantile"], help) {
             lane, label, text in
             for (client, statistics) in clients(lane) {
                 for broker in statistics.brokers {
