@@ -85,6 +85,25 @@ import Testing
             machine.failed(.sendOffsets, MachineTests.error(.unknownMember, abortable: true), now: 1)
             return machine
         },
+        State(testDescription: "a pause", stage: .paused, call: nil) {
+            var machine = MachineTests.ready()
+            machine.pause(true)
+            machine.pauseFinished([MachineTests.partition], failed: [], now: 1)
+            return machine
+        },
+        State(testDescription: "a pause with an open transaction", stage: .working, call: nil) {
+            var machine = MachineTests.ready()
+            MachineTests.consume(&machine, 3, now: 1)
+            machine.pause(true)
+            return machine
+        },
+        State(testDescription: "a stop during a pause", stage: .draining, call: nil) {
+            var machine = MachineTests.ready()
+            machine.pause(true)
+            machine.pauseFinished([MachineTests.partition], failed: [], now: 1)
+            machine.drain()
+            return machine
+        },
         State(testDescription: "a stop", stage: .draining, call: nil) {
             var machine = MachineTests.ready()
             machine.drain()

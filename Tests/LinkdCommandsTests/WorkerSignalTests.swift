@@ -58,6 +58,23 @@ internal import Testing
         }
     }
 
+    @Test("SIGUSR1 pauses consumption, SIGUSR2 resumes it, and a paused worker stops on SIGTERM")
+    func pauseAndResume() async throws {
+        try await onThread {
+            let cluster = try Self.cluster()
+            let worker = try Self.worker(cluster.bootstrapServers)
+            try #require(worker.says(#""event":"ready""#), "\(worker.log)")
+            worker.signal(SIGUSR1)
+            try #require(worker.says(#""event":"paused""#), "\(worker.log)")
+            worker.signal(SIGUSR2)
+            try #require(worker.says(#""event":"resumed""#), "\(worker.log)")
+            worker.signal(SIGUSR1)
+            worker.signal(SIGTERM)
+            #expect(try worker.end(within: 60) == 0)
+            #expect(worker.lastLine.contains(#""event":"stopped""#), "\(worker.log)")
+        }
+    }
+
     @Test(
         "A second signal after at least one second ends the worker at once with exit code 80, also during the start"
     )

@@ -71,6 +71,14 @@ final class KafkaLaneConsumer: LaneConsumer {
 
     func seek(_ offsets: [PartitionOffset]) throws(KafkaError) -> [PartitionResult] { try consumer.seek(offsets) }
 
+    func pause(_ partitions: [TopicPartition]) throws(KafkaError) -> [PartitionResult] {
+        try consumer.pause(partitions)
+    }
+
+    func resume(_ partitions: [TopicPartition]) throws(KafkaError) -> [PartitionResult] {
+        try consumer.resume(partitions)
+    }
+
     func reassign(_ offsets: [PartitionOffset], all: [PartitionOffset]) throws(KafkaError) {
         switch consumer.rebalanceProtocol {
         case .cooperative:

@@ -9,6 +9,12 @@ extension Lane where Processing: ~Copyable {
         case .seek(let offsets): seek(consumer, offsets)
         case .reassign(let offsets, let all): reassign(consumer, offsets, all)
         case .findEnds(let partition): findEnds(consumer, partition)
+        case .pause(let partitions):
+            let failed = failures(of: partitions) { () throws(KafkaError) in try consumer.pause(partitions) }
+            machine.pauseFinished(partitions, failed: failed, now: environment.now())
+        case .resume(let partitions):
+            let failed = failures(of: partitions) { () throws(KafkaError) in try consumer.resume(partitions) }
+            machine.resumeFinished(partitions, failed: failed, now: environment.now())
         case .assign(let added, let all): assign(consumer, added, all)
         case .unassign(let partitions): unassign(consumer, partitions)
         default: break
@@ -32,11 +38,18 @@ extension Lane where Processing: ~Copyable {
     }
 
     private func seek(_ consumer: Environment.Consumer, _ offsets: [PartitionOffset]) {
+        let failed = failures(of: offsets.map(\.partition)) { () throws(KafkaError) in try consumer.seek(offsets) }
+        machine.seekFinished(offsets, failed: failed)
+    }
+
+    /// Runs a call for some partitions and returns the results of those for which it failed.
+    private func failures(
+        of partitions: [TopicPartition], _ body: () throws(KafkaError) -> [PartitionResult]
+    ) -> [PartitionResult] {
         do {
-            machine.seekFinished(offsets, failed: try consumer.seek(offsets).filter { $0.error != nil })
+            return try body().filter { $0.error != nil }
         } catch {
-            machine.seekFinished(
-                offsets, failed: offsets.map { PartitionResult(partition: $0.partition, offset: nil, error: error) })
+            return partitions.map { PartitionResult(partition: $0, offset: nil, error: error) }
         }
     }
 

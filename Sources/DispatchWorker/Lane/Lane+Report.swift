@@ -41,6 +41,9 @@ extension Lane where Processing: ~Copyable {
                 [("cause", .text(cause.rawValue)), ("code", .text(code?.name ?? "none"))])
         case .rewound(let partitions):
             line(.info, "rewound", "rewound to the committed offsets", [("partitions", .count(partitions))])
+        case .paused(let partitions):
+            line(.info, "paused", "consumption is paused", [("partitions", .count(partitions))])
+        case .resumed: line(.info, "resumed", "consumption is resumed", [])
         case .rotated(let cause):
             line(.info, "rotated", "producer replaced after an unknown outcome", [("cause", .text(cause.rawValue))])
         case .recreated(let cause, let code):

@@ -78,9 +78,10 @@ package final class Lane<Environment: LaneEnvironment, Processing: RecordProcess
         while step() {}
     }
 
-    /// Passes a stop request and the state of `stop.after` to the machine.
+    /// Passes requests to stop or to pause and the state of `stop.after` to the machine.
     func updateStopState() {
         if shared.isDraining && !machine.isDraining { machine.drain() }
+        machine.pause(shared.isPaused)
         if shared.stop.isLimited { machine.allowance(isExhausted: shared.stop.isExhausted) }
     }
 
@@ -112,7 +113,8 @@ package final class Lane<Environment: LaneEnvironment, Processing: RecordProcess
             consumer?.releaseBatch()
             releaseReservation()
             machine.discarded()
-        case .fetchCommitted, .seek, .reassign, .findEnds, .assign, .unassign: performPositioning(action)
+        case .fetchCommitted, .seek, .reassign, .findEnds, .pause, .resume, .assign, .unassign:
+            performPositioning(action)
         case .announce(let exit):
             shared.fail(exit)
             machine.announced()

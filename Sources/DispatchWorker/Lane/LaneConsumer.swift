@@ -39,6 +39,10 @@ package protocol LaneConsumer: AnyObject {
     func seek(_ offsets: [PartitionOffset]) throws(KafkaError) -> [PartitionResult]
     /// Removes owned partitions and assigns them again at these offsets. `all` are the owned partitions.
     func reassign(_ offsets: [PartitionOffset], all: [PartitionOffset]) throws(KafkaError)
+    /// Stops fetching owned partitions. Returns the results, with an error for each partition that is still fetched.
+    func pause(_ partitions: [TopicPartition]) throws(KafkaError) -> [PartitionResult]
+    /// Fetches paused partitions again. Returns the results, with an error for each partition that is still paused.
+    func resume(_ partitions: [TopicPartition]) throws(KafkaError) -> [PartitionResult]
     /// Commits offsets without a transaction and waits for the answer up to the timeout.
     func commit(_ offsets: [PartitionOffset], timeoutMilliseconds: Int32) throws(KafkaError)
     /// Returns the current group metadata, or nil outside of a group.

@@ -47,6 +47,10 @@ package enum LaneAction: Sendable, Equatable {
     case reassign([PartitionOffset], all: [PartitionOffset])
     /// Fetch the watermarks of a partition.
     case findEnds(TopicPartition)
+    /// Pause fetching of these partitions.
+    case pause([TopicPartition])
+    /// Resume fetching of these partitions.
+    case resume([TopicPartition])
     /// Answer an assignment. `all` are the owned partitions including the new ones.
     case assign([PartitionOffset], all: [PartitionOffset])
     /// Answer a revocation.
@@ -81,6 +85,8 @@ package enum LaneCall: String, Sendable, CaseIterable {
     case findEnds = "offsets_for_times"
     case seek = "seek_partitions"
     case reassign = "reassign"
+    case pause = "pause_partitions"
+    case resume = "resume_partitions"
     case assign = "assign"
     case unassign = "unassign"
 }

@@ -21,6 +21,9 @@ extension LaneMachine {
             if let pending = slot.pending, let committed = slot.committed, pending.value < committed {
                 return "I2: \(slot.partition) would commit \(pending.value), before the committed \(committed)"
             }
+            if slot.isStaged && slot.isPaused {
+                return "I2: \(slot.partition) has records of a pause, which are consumed again"
+            }
             if slot.isStaged && !slot.isStarted { return "I1: \(slot.partition) has outputs without a record" }
             if case .needsSeek = slot.positionState, slot.pending != nil {
                 return "I2: \(slot.partition) is repositioned with pending records"

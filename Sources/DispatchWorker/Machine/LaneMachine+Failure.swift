@@ -109,7 +109,7 @@ extension LaneMachine {
                     .tryAgain, "the consumer failed (\(call.rawValue): \(error.name))",
                     advice: "a supervisor should restart the worker"))
         case .fetchCommitted, .subscribe, .openTopics: waitForBrokers(call, error, now: now)
-        case .findEnds, .seek, .reassign: retry(call, error, now: now)
+        case .findEnds, .seek, .reassign, .pause, .resume: retry(call, error, now: now)
         case .makeProducer: end(Self.configurationExit(call, error))
         case .commitOffsets:
             if Self.isMembershipLost(error.code) {

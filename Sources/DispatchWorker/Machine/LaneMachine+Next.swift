@@ -48,6 +48,7 @@ extension LaneMachine {
         if case .pass = step { step = batch == .dropped ? .act(.discard) : .pass }
         if case .pass = step { step = commitStep(now) }
         if case .pass = step { step = drainStep(now) }
+        if case .pass = step { step = pauseStep(now) }
         if case .pass = step { step = producerStep(now) }
         if case .pass = step { step = groupStep(now) }
         if case .pass = step { step = workStep(now) }
@@ -246,7 +247,9 @@ extension LaneMachine {
                 timeout = min(timeout, milliseconds(idle.saturatingSubtract(now)))
             }
         }
-        if isExhausted { return waitOrKeepAlive(until: now + nanoseconds(max(1, min(timeout, 20))), now) }
+        if isExhausted || isPauseRequested {
+            return waitOrKeepAlive(until: now + nanoseconds(max(1, min(timeout, 20))), now)
+        }
         return .poll(milliseconds: timeout, maximum: min(batchLimit, roomForRecords))
     }
 

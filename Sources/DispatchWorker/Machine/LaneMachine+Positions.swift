@@ -97,6 +97,8 @@ extension LaneMachine {
             else { continue }
             partitions.restart(index, at: start)
         }
+        // An assignment may end the pause of a partition.
+        for index in partitions.slots.indices { partitions.slots[index].isPaused = false }
         notes.append(.rewound(partitions: offsets.count))
     }
 
@@ -126,7 +128,7 @@ extension LaneMachine {
             let start = StartPosition(at: NextOffset(reported: ends.high), needsCommit: true)
             partitions.slots[index].positionState = .needsSeek(start)
         case .outOfRange: outOfRange(index, ends)
-        default: break
+        default: if partitions.slots[index].isPaused { partitions.setEnd(at: index, ends.high) }
         }
     }
 
@@ -162,8 +164,11 @@ extension LaneMachine {
 
     /// Handles a failure to fetch watermarks.
     ///
+    /// Those of a paused partition are only for its lag.
+    ///
     /// They are fetched again later, and the other partitions continue.
     mutating func endsFailed(_ error: KafkaError, now: UInt64) {
+        guard partitions.slots.contains(where: \.needsEnds) else { return }
         notes.append(.failed(.findEnds, error))
         let retryAt = now + nanoseconds(endsBackoff.next())
         for index in partitions.slots.indices {

@@ -41,6 +41,16 @@ package struct LaneMachine: Sendable {
     package var isExitAnnounced = false
     /// A Boolean value that indicates whether a stop was requested.
     package internal(set) var isDraining = false
+    /// A Boolean value that indicates whether a pause was requested.
+    package internal(set) var isPauseRequested = false
+    /// A Boolean value that indicates whether the pause was logged.
+    var isPauseReported = false
+    /// The time before which a failed call to pause or resume is not repeated.
+    var pauseRetryAt: UInt64 = 0
+    /// The time before which the end of a paused partition is not fetched.
+    var endRequestAt: UInt64 = 0
+    /// The number of requests for the end of a paused partition.
+    var endRequests = 0
     /// A Boolean value that indicates whether the lane has joined its group at least once with all topics open.
     package internal(set) var isReady = false
     /// The events to log, which the lane removes.

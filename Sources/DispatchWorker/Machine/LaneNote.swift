@@ -9,6 +9,8 @@ package enum LaneNote: Sendable, Equatable {
     case committed(TransactionContent, milliseconds: Int)
     case aborted(AbortCause, KafkaErrorCode?)
     case rewound(partitions: Int)
+    case paused(partitions: Int)
+    case resumed
     case rotated(RotationCause)
     case recreated(String, KafkaErrorCode)
     case fenced

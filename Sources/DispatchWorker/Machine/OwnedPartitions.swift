@@ -27,6 +27,8 @@ package struct OwnedPartition: Sendable, Equatable {
     package var end: Int64?
     /// The group's committed offset as the lane has last seen it, or nil if there is none.
     package var committed: Int64?
+    /// A Boolean value that indicates whether the consumer does not fetch the partition.
+    package var isPaused = false
     /// The number of consecutive dead letters.
     package var consecutiveDeadLetters = 0
     /// `consecutiveDeadLetters` at the last commit, which a rewind restores.
@@ -51,6 +53,14 @@ package struct OwnedPartition: Sendable, Equatable {
     package var isAtEnd: Bool {
         guard positionState == .current else { return false }
         return drained.map { $0 >= next.value } ?? false || end.map { next.value >= $0 } ?? false
+    }
+
+    /// A Boolean value that indicates whether the position depends on the watermarks.
+    var needsEnds: Bool {
+        switch positionState {
+        case .needsEnd, .outOfRange: true
+        case .current, .stale, .needsSeek, .needsReassign: false
+        }
     }
 
     /// A Boolean value that indicates whether the start position is pending and no record was consumed yet.
@@ -189,6 +199,7 @@ package struct OwnedPartitions: Sendable, Equatable {
         var fresh = OwnedPartition(
             topic: slots[index].topic, partition: slots[index].partition, start: start,
             committed: slots[index].committed)
+        fresh.isPaused = slots[index].isPaused
         fresh.consecutiveDeadLetters = slots[index].consecutiveDeadLetters
         fresh.committedDeadLetters = slots[index].committedDeadLetters
         slots[index] = fresh

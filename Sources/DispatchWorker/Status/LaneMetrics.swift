@@ -123,7 +123,7 @@ package struct LaneMetrics: Sendable, Equatable {
         case .revoked: self[.revoked] &+= 1
         case .lost: self[.lost] &+= 1
         case .dataLost(let partition, _, _): countLoss(in: partition)
-        case .ready, .commitVanished, .refused, .deadLetterLimit, .failed: break
+        case .ready, .paused, .resumed, .commitVanished, .refused, .deadLetterLimit, .failed: break
         }
     }
 

@@ -39,7 +39,7 @@ package final class LaneSnapshot: Sendable {
 
     /// Creates a snapshot of a machine.
     package init(
-        lane: Int, machine: LaneMachine, at now: UInt64, isPaused: Bool = false,
+        lane: Int, machine: LaneMachine, at now: UInt64,
         lastCommit: (at: UInt64, milliseconds: Int)? = nil, metrics: LaneMetrics = LaneMetrics(),
         lastErrors: [LaneError] = [], tables: Int = 0
     ) {
@@ -47,7 +47,7 @@ package final class LaneSnapshot: Sendable {
         publishedAt = now
         stage = machine.stage
         isReady = machine.isReady
-        self.isPaused = isPaused
+        isPaused = machine.isPaused
         waitsFor = machine.waitsFor
         transaction = machine.transaction.content?.content
         lastPollAt = if case .member(let lastPoll) = machine.group { lastPoll } else { nil }
@@ -106,7 +106,7 @@ package struct PartitionView: Sendable, Equatable {
             settled: isSettled
                 ? max(slot.next.value, slot.drained ?? 0) : slot.committed ?? slot.start.next.value,
             committed: slot.committed, start: slot.start.seek >= 0 ? slot.start.seek : nil, end: slot.end,
-            isCurrent: slot.positionState == .current, isPaused: false)
+            isCurrent: slot.positionState == .current, isPaused: slot.isPaused)
     }
 }
 

@@ -47,6 +47,7 @@ extension LaneMachine {
 
     private func stage(in transaction: Transaction) -> LaneStage {
         guard isMember, !partitions.isEmpty || isReady, !unanswered.contains(.membership) else { return .joining }
+        if isPaused { return .paused }
         if partitions.slots.contains(where: { $0.positionState != .current }) { return .positioning }
         return transaction == .none && batch == .none ? .idle : .working
     }

@@ -68,6 +68,9 @@ package final class Worker: Sendable {
     /// `run` then returns.
     package func stop() { shared.drain() }
 
+    /// Requests that the lanes commit pending work and consume nothing, or that they consume again.
+    package func setPaused(_ isPaused: Bool) { shared.setPaused(isPaused) }
+
     /// The name of this process in dead letters, the group, and transactions.
     package var instanceName: String { instance }
 

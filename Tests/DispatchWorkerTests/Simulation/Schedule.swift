@@ -96,6 +96,9 @@ struct Schedule {
         let hasVanishing = chance(6)
         let hasStops = chance(3)
         let hasPauses = chance(4)
+        // Its own generator, so that the other faults of a seed stay the same.
+        var operatorRandom = SeededGenerator(seed: seed &* 37 &+ 11)
+        let hasOperator = Int.random(in: 0..<3, using: &operatorRandom) == 0
         if hasRetention { world.expectedExits.insert(.badData) }
         if hasPoison { world.expectedExits.insert(.configuration) }
         func value(_ index: Int) -> String {
@@ -119,11 +122,13 @@ struct Schedule {
             if step % 150 == 75 { world.produce(10, hasMarkers: hasMarkers, value) }
             let index = Int.random(in: 0..<world.processes.count, using: &random)
             if hasPauses && chance(400) { world.processes[index].pausedUntil = world.broker.now + 7_000_000_000 }
+            if hasOperator { world.pauseOrResume(&operatorRandom) }
             if hasStops && chance(300) { world.processes[index].shared?.drain() }
             guard let partition = world.broker.group.partitions.randomElement(using: &random) else { continue }
             if hasRetention && chance(100) { world.expire(partition, &random) }
             if hasVanishing && chance(300) { world.vanish(partition) }
         }
+        for process in world.processes { process.shared?.setPaused(false) }
         world.settle(steps: hasPoison ? 20_000 : 6_000)
         return finish(world)
     }
@@ -274,6 +279,14 @@ extension SimulatedWorld {
             act(Int.random(in: 0..<processes.count, using: &generator))
         }
         return broken ?? "a need remains unmet: \(state)"
+    }
+
+    /// Pauses a lane or resumes it in one of 60 calls, as an operator does.
+    func pauseOrResume(_ random: inout SeededGenerator) {
+        guard Int.random(in: 0..<60, using: &random) == 0 else { return }
+        let index = Int.random(in: 0..<processes.count, using: &random)
+        guard let shared = processes[index].shared else { return }
+        shared.setPaused(!shared.isPaused)
     }
 
     /// Removes the first records of a partition, as retention does.

@@ -83,7 +83,7 @@ extension SimulatedConsumer {
         let log = world.broker.logs[partition] ?? SimulatedLog()
         let ends = Watermarks(low: log.start, high: log.lastStable)
         knownOffsets[partition, default: []].formUnion([ends.low, ends.high])
-        world.recordEnds(partition, ends)
+        world.recordEnds(self, partition, ends)
         return ends
     }
 
@@ -180,6 +180,36 @@ extension SimulatedConsumer {
                 world.broker.ledger.fail("\(partition) goes to \(number), which is not a known offset")
             }
             setPosition(partition, at: number)
+        }
+    }
+
+    func pause(_ partitions: [TopicPartition]) throws(KafkaError) -> [PartitionResult] {
+        try change(partitions) { paused.insert($0) }
+    }
+
+    func resume(_ partitions: [TopicPartition]) throws(KafkaError) -> [PartitionResult] {
+        try change(partitions) { partition in
+            paused.remove(partition)
+            // The client continues after records that it has fetched and not returned.
+            guard let offset = owned[partition], world.plan.happens(oneIn: 4) else { return }
+            let stable = world.broker.logs[partition]?.lastStable ?? offset
+            owned[partition] = max(offset, min(stable, offset + Int64(world.plan.number(below: 4))))
+        }
+    }
+
+    private func change(
+        _ partitions: [TopicPartition], _ body: (TopicPartition) -> Void
+    ) throws(KafkaError) -> [PartitionResult] {
+        var partialError: KafkaError?
+        switch course([.crashBefore, .crashAfter, .failBefore, .partial], timeout: 0, KafkaError(code: .state)) {
+        case .error(let error): throw error
+        case .partial(let error): partialError = error
+        default: break
+        }
+        return partitions.enumerated().map { index, partition in
+            let failure = index == 0 ? partialError : nil
+            if failure == nil && owned[partition] != nil { body(partition) }
+            return PartitionResult(partition: partition, offset: nil, error: failure)
         }
     }
 

@@ -30,6 +30,8 @@ final class SimulatedConsumer: LaneConsumer {
     var granted: Set<TopicPartition> = []
     /// The partitions that are not fetched because the requested offset does not exist.
     var halted: Set<TopicPartition> = []
+    /// The partitions that are not fetched because they are paused.
+    var paused: Set<TopicPartition> = []
     /// The end offsets at the last fetches, which `cachedWatermarks` returns.
     var seenEnd: [TopicPartition: Int64] = [:]
     /// The times since which partitions have returned no records.
@@ -133,7 +135,8 @@ final class SimulatedConsumer: LaneConsumer {
 
     private func fetch(_ limit: Int) {
         // Partitions alternate as fetch responses do.
-        for partition in owned.keys.sorted() where count < limit && !halted.contains(partition) {
+        for partition in owned.keys.sorted()
+        where count < limit && !halted.contains(partition) && !paused.contains(partition) {
             guard let log = world.broker.logs[partition], var offset = owned[partition] else { continue }
             if offset < log.start || offset > log.end {
                 events.append(event(.offsetOutOfRange, partition, offset, KafkaError(code: .autoOffsetReset)))
@@ -243,6 +246,7 @@ final class SimulatedConsumer: LaneConsumer {
 
     func forget(_ partition: TopicPartition) {
         owned[partition] = nil
+        paused.remove(partition)
         halted.remove(partition)
         ended.remove(partition)
     }

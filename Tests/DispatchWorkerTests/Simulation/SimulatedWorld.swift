@@ -287,7 +287,11 @@ final class SimulatedWorld {
     }
 
     /// Records the start that a lane without a valid committed offset has received.
-    func recordEnds(_ partition: TopicPartition, _ ends: Watermarks) {
+    func recordEnds(_ consumer: SimulatedConsumer, _ partition: TopicPartition, _ ends: Watermarks) {
+        // A paused lane fetches the ends of partitions whose position it knows.
+        let lane = processes.first { $0.environment?.consumer === consumer }?.lane
+        let slot = lane?.machine.partitions.slots.first { $0.partition == partition }
+        if slot?.positionState == .current { return }
         let committed = broker.committed[partition]
         if committed == nil && policy.from == .latest {
             broker.ledger.startedAtEnd(partition.partition, ends.high)

@@ -37,6 +37,8 @@ enum WrongDecision: String, CaseIterable {
     /// A batch is processed without a time limit.
     case batchWithoutTime
 
+    /// After a pause, partitions continue at the position of the client.
+    case resumedWithoutRewind
     /// The need for committed offsets remains unmet until they arrive, even if nothing needs them anymore.
     case needOutlivesItsOwner
 
@@ -81,6 +83,7 @@ enum WrongDecision: String, CaseIterable {
             machine.rotationBackoff.reset()
         case .refusedDeadLetterForever:
             for index in machine.isolation.refused.indices { machine.isolation.refused[index].deadLetterRefusals = 0 }
+        case .resumedWithoutRewind: keepPositionsAfterPause(&machine, before)
         case .batchWithoutTime:
             if case .member(let lastPoll) = machine.group, lastPoll > now { machine.group = .member(lastPoll: now) }
         case .endsNotLookedUp, .beginningIsZero, .everyCommitErrorIsLoss, .drainSkipsInitialization,
@@ -106,6 +109,15 @@ enum WrongDecision: String, CaseIterable {
         for slot in before.partitions.slots where slot.positionState == .current {
             guard let index = machine.partitions.slots.firstIndex(where: { $0.partition == slot.partition }),
                 machine.partitions.slots[index].positionState == .stale
+            else { continue }
+            machine.partitions.slots[index].positionState = .current
+        }
+    }
+
+    private func keepPositionsAfterPause(_ machine: inout LaneMachine, _ before: LaneMachine) {
+        for slot in before.partitions.slots where slot.isPaused && slot.positionState == .current {
+            guard let index = machine.partitions.slots.firstIndex(where: { $0.partition == slot.partition }),
+                !machine.partitions.slots[index].isPaused, machine.partitions.slots[index].positionState == .stale
             else { continue }
             machine.partitions.slots[index].positionState = .current
         }
