@@ -12,6 +12,6 @@ enum CommandIndex {
         RoutesGraphCommand.command, RoutesDocsCommand.command, RoutesExportCommand.command,
         RoutesCoverageCommand.command, RoutesDiffCommand.command, VendorsCheckCommand.command,
         VendorsListCommand.command,
-        TopicsCreateCommand.command, TopicsCheckCommand.command, ConfigCommand.command,
+        TopicsCreateCommand.command, TopicsCheckCommand.command, DoctorCommand.command, ConfigCommand.command,
     ]
 }

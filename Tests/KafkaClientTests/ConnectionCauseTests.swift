@@ -162,6 +162,19 @@ struct ConnectionCauseTests {
         #expect(ConnectionCause(logLine: line, supportsSCRAM: row.supportsSCRAM) == row.expected)
     }
 
+    @Test(
+        "The code of OpenSSL tells why a certificate was refused",
+        arguments: [
+            (20, ConnectionCause.unknownCA("a:1")), (18, .unknownCA("a:1")), (19, .unknownCA("a:1")),
+            (10, .expiredCertificate("a:1")), (9, .expiredCertificate("a:1")), (62, .wrongHostName("a:1")),
+            (64, .wrongHostName("a:1")), (7, .unverifiedCertificate("a:1")),
+        ] as [(Int32, ConnectionCause)])
+    func certificates(code: Int32, expected: ConnectionCause) {
+        let problem = CertificateProblem(openSSLCode: code)
+        #expect(ConnectionCause.unverifiedCertificate("a:1").with(problem) == expected)
+        #expect(ConnectionCause.refused("a:1").with(problem) == .refused("a:1"))
+    }
+
     @Test("Log lines of other facilities are not about a connection")
     func facilities() {
         let line = LogLine(level: 5, facility: "REQTMOUT", text: "[thrd:a:1/1]: a:1/1: Timed out FetchRequest")

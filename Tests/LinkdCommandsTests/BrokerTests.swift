@@ -116,7 +116,7 @@ struct RefusalTests {
         environment["KAFKA_SASL_PASSWORD"] = "not-the-password"
         let result = try LinkdProcess.run(["topics", "check"], environment: environment)
         #expect(result.code == 77, "\(result.err)")
-        #expect(result.err.contains("refused to authenticate"))
+        #expect(result.err.contains("refused the user name or the password. Next: check KAFKA_SASL_USERNAME"))
         #expect(!result.err.contains("not-the-password"))
     }
 }

@@ -16,7 +16,14 @@ internal import Testing
                 "no broker of 127.0.0.1:1 answered within 1s"
             ),
             (["inspect", "-b", "127.0.0.1:1", "--start-timeout", "1s"], 69, "exit 69 (no broker)"),
-            (["topics", "check", "-b", "127.0.0.1:1", "--start-timeout", "1s"], 69, "--start-timeout"),
+            (
+                ["topics", "check", "-b", "127.0.0.1:1", "--start-timeout", "1s"], 69,
+                "127.0.0.1:1 refused the connection. Next: check that the broker runs"
+            ),
+            (
+                ["topics", "check", "-b", "nosuchhost.invalid:1", "--start-timeout", "1s"], 69,
+                "Failed to resolve 'nosuchhost.invalid'. Next: check the name in --bootstrap"
+            ),
             (
                 ["topics", "create", "-b", "h:1", "-X", "acks=maybe"], 64,
                 "librdkafka refuses its configuration from flag -X"

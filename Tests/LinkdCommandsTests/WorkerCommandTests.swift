@@ -184,10 +184,12 @@ struct WorkerRefusalTests {
         let last = try JSONValue.parse(Array((worker.err.split(separator: "\n").last ?? "").utf8))
         #expect(last["event"]?.string == "exit")
         #expect(last["code"]?.integer == Int64(77))
+        #expect(last["reason"]?.string?.hasPrefix("User:mallory lacks Write on Topic \(name).out or ") == true)
         let check = try LinkdProcess.run(
             ["topics", "check", "--probe"] + topics, environment: environment.merging(["LINKD_GROUP": name]) { $1 })
         #expect(check.code == 77, "\(check.err)")
-        #expect(check.out.contains("\(name).out writing is not allowed"), "\(check.out)")
+        let missing = "User:mallory lacks Write on Topic \(name).out"
+        #expect(check.out.contains("\(name).out cannot be used: \(missing)"), "\(check.out)")
         let produce = try LinkdProcess.run(
             ["produce", "--topic", name + ".out", "--json"], input: "a:1\nb:2\n", environment: environment)
         #expect(produce.code == 77, "\(produce.err)")

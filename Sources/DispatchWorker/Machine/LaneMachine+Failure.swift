@@ -139,10 +139,7 @@ extension LaneMachine {
 
     private mutating func handleDenial(_ call: LaneCall, _ error: KafkaError, _ resource: KafkaResource) {
         if transaction.content != nil { transactionFailed(.refused) }
-        end(
-            WorkerExit(
-                .denied, "not authorized for this \(resource.rawValue) (\(call.rawValue): \(error.text))",
-                advice: "grant the missing ACL to the worker's principal; the worker reference lists all of them"))
+        end(policy.rights.exit(call, error, resource))
     }
 
     /// Handles refused credentials.
@@ -161,9 +158,11 @@ extension LaneMachine {
 
     /// Returns the exit for refused credentials.
     package static func authenticationExit(_ error: KafkaError) -> WorkerExit {
-        WorkerExit(
-            .denied, "authentication failed: \(error.text)",
-            advice: "check security.protocol, the SASL mechanism, user name and password, or the certificates")
+        let cause = ConnectionCause(error)
+        return WorkerExit(
+            .denied, "authentication failed: \(cause?.summary ?? error.text)",
+            advice: cause?.advice
+                ?? "check security.protocol, the SASL mechanism, user name and password, or the certificates")
     }
 
     private static func configurationExit(_ call: LaneCall, _ error: KafkaError) -> WorkerExit {

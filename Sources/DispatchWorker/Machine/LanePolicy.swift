@@ -23,6 +23,8 @@ package struct LanePolicy: Sendable, Equatable {
     package var deadLetterMaxRatio = 0.0
     /// `dlq.max.consecutive`, or 0 for no limit.
     package var deadLetterMaxConsecutive = 0
+    /// The texts about missing rights.
+    package var rights = RightsText()
 
     /// Creates the default policy.
     package init() {}
@@ -40,5 +42,6 @@ package struct LanePolicy: Sendable, Equatable {
         self.isStable = isStable
         deadLetterMaxRatio = configuration.deadLetterMaxRatio
         deadLetterMaxConsecutive = configuration.deadLetterMaxConsecutive
+        rights = RightsText(configuration)
     }
 }

@@ -38,7 +38,9 @@ struct TopicPreflight {
             let name = topics.deadLetterTopic(of: input.name)
             if !outputs.contains(name) { outputs.append(name) }
         }
-        for topic in inputs + (try admin.describe(topics: outputs, timeoutMilliseconds: requestTimeout)) {
+        let described = try admin.describe(topics: outputs, timeoutMilliseconds: requestTimeout)
+        if let exit = denial(inputs, described) { return .failure(exit) }
+        for topic in inputs + described {
             if let exit = try problem(with: topic) { return .failure(exit) }
         }
         if isStopping() { return .success(nil) }
@@ -59,15 +61,19 @@ struct TopicPreflight {
         return found.filter { !deadLetters.contains($0.name) }
     }
 
+    /// Returns the exit for all topics that the principal may not describe, or nil.
+    private func denial(_ inputs: [TopicDescription], _ outputs: [TopicDescription]) -> WorkerExit? {
+        let denied = [inputs, outputs].map { topics in
+            topics.filter { $0.error?.code == .topicAuthorizationFailed }.map(\.name)
+        }
+        guard denied.contains(where: { !$0.isEmpty }) else { return nil }
+        return RightsText(configuration).exit(deniedInputs: denied[0], deniedOutputs: denied[1])
+    }
+
     private func problem(with topic: TopicDescription) throws(KafkaError) -> WorkerExit? {
         if !topic.exists { return .missingTopic(topic.name) }
         guard let error = topic.error else {
             return topic.partitions.isEmpty ? .missingTopic(topic.name) : nil
-        }
-        if case .authorization = KafkaErrorClass(error) {
-            return WorkerExit(
-                .denied, "not authorized to describe the topic \(topic.name)",
-                advice: "grant the missing ACL to the worker's principal; the worker reference lists all of them")
         }
         throw error
     }

@@ -20,29 +20,26 @@ struct WorkerStart {
         defer { admin.close() }
         let preflight = TopicPreflight(configuration: configuration, admin: admin)
         let began = SystemClock.monotonicNanoseconds()
-        var last = KafkaError(code: .allBrokersDown)
+        var last: ConnectionCause?
         while SystemClock.monotonicNanoseconds() &- began < UInt64(configuration.startTimeoutMilliseconds) * 1_000_000 {
             if isStopping() { return .success(nil) }
             do {
                 return try preflight.check(isStopping)
             } catch {
-                last = error
                 let events = admin.takeEvents()
                 for event in events { shared.brokers?.report(event) }
                 if let exit = fatal(error, events) { return .failure(exit) }
+                last = events.compactMap(admin.cause).last ?? ConnectionCause(error) ?? last
                 SystemClock.sleep(milliseconds: 100)
             }
         }
-        return .failure(unavailable(last))
-    }
-
-    private func unavailable(_ error: KafkaError) -> WorkerExit {
-        let cause = shared.brokers?.state(now: SystemClock.monotonicNanoseconds()).cause
-        return WorkerExit(
-            .unavailable, "no broker answered within start.timeout: \(cause?.summary ?? error.name)",
-            advice: cause?.advice
-                ?? "check --bootstrap (\(configuration.bootstrap.joined(separator: ","))) and whether the brokers are "
-                + "running")
+        let cause = last ?? shared.brokers?.state(now: SystemClock.monotonicNanoseconds()).cause
+        return .failure(
+            WorkerExit(
+                .unavailable,
+                "no broker of \(configuration.bootstrap.joined(separator: ",")) answered within start.timeout"
+                    + (cause.map { ": " + $0.summary } ?? ""),
+                advice: cause?.advice ?? "check --bootstrap and whether the brokers are running"))
     }
 
     private func fatal(_ error: KafkaError, _ events: [ClientEvent]) -> WorkerExit? {
@@ -53,9 +50,7 @@ struct WorkerStart {
                 return Scram.isSelected(configuration) && !LibraryInfo.supportsSCRAM
                     ? Scram.exit(LibraryInfo.versionText, error.text) : LaneMachine.authenticationExit(error)
             case .authorization(let resource):
-                return WorkerExit(
-                    .denied, "not authorized for this \(resource.rawValue): \(error.text)",
-                    advice: "grant the missing ACL to the worker's principal; the worker reference lists all of them")
+                return RightsText(configuration).exit(.openTopics, error, resource)
             default: continue
             }
         }

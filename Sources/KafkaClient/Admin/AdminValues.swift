@@ -50,3 +50,20 @@ package struct ResourceSettings: Sendable, Equatable {
         self.error = error
     }
 }
+
+/// The state of a consumer group.
+package struct GroupDescription: Sendable, Equatable {
+    /// The group's name.
+    package var name: String
+    /// The state as in Kafka's protocol, such as `Stable`, `Empty`, or `Dead` for a group that does not exist.
+    package var state: String
+    /// The number of members.
+    package var members: Int
+
+    /// Creates a description.
+    package init(name: String, state: String, members: Int) {
+        self.name = name
+        self.state = state
+        self.members = members
+    }
+}

@@ -3,6 +3,7 @@
 /// All calls come from one thread.
 package final class KafkaAdmin {
     let handle: ClientHandle
+    private let certificates = CertificateCheck()
     private var topics = TopicHandles()
     private var inbox = ClientInbox()
 
@@ -12,7 +13,9 @@ package final class KafkaAdmin {
     package init(_ configuration: ClientConfiguration, watch: CallWatch = CallWatch()) throws(ConfigurationError) {
         var configuration = configuration
         configuration["allow.auto.create.topics"] = "false"
-        handle = try ClientHandle(.producer, configuration: try NativeConfiguration(configuration), watch: watch)
+        let native = try NativeConfiguration(configuration)
+        if configuration["enable.ssl.certificate.verification"] != "false" { certificates.observe(native) }
+        handle = try ClientHandle(.producer, configuration: native, watch: watch)
     }
 
     deinit { close() }
@@ -97,10 +100,27 @@ package final class KafkaAdmin {
         return first
     }
 
+    /// Describes a consumer group without joining it.
+    package func describe(group: String, timeoutMilliseconds: Int32) throws(KafkaError) -> GroupDescription {
+        defer { serve() }
+        return try AdminCall(handle, .describeGroups, timeoutMilliseconds: timeoutMilliseconds).group(group)
+    }
+
     /// Returns and removes the log lines, statistics, and errors that have arrived, oldest first.
     package func takeEvents() -> [ClientEvent] {
         serve()
         return inbox.takeEvents()
+    }
+
+    /// Returns the cause of a failed connection in an event of this client, or nil if the event has none.
+    ///
+    /// Only an admin client knows the reason why a certificate was refused.
+    package func cause(of event: ClientEvent) -> ConnectionCause? {
+        switch event {
+        case .error(let error): ConnectionCause(error)?.with(certificates.problem)
+        case .log(let line): ConnectionCause(logLine: line)?.with(certificates.problem)
+        case .statistics: nil
+        }
     }
 
     private func serve() {

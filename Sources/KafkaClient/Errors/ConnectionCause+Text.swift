@@ -1,4 +1,34 @@
+/// The reason why a broker's certificate was refused.
+package enum CertificateProblem: Sendable, Equatable {
+    case unknownCA
+    case expired
+    case wrongHostName
+    case other
+
+    /// Creates a reason from a code of OpenSSL (`X509_V_ERR_…`).
+    init(openSSLCode code: Int32) {
+        self =
+            switch code {
+            case 2, 18...21, 24, 27: .unknownCA
+            case 9, 10: .expired
+            case 62, 64: .wrongHostName
+            default: .other
+            }
+    }
+}
+
 extension ConnectionCause {
+    /// Returns the cause with the reason why the certificate was refused, if the cause is a refused certificate.
+    package func with(_ problem: CertificateProblem?) -> ConnectionCause {
+        guard case .unverifiedCertificate(let address) = self else { return self }
+        return switch problem {
+        case .unknownCA: .unknownCA(address)
+        case .expired: .expiredCertificate(address)
+        case .wrongHostName: .wrongHostName(address)
+        case .other, nil: self
+        }
+    }
+
     /// The `host:port` of the broker, or nil if the cause does not contain it.
     package var address: String? {
         switch self {

@@ -9,19 +9,21 @@ final class AdminCall {
         case createTopics
         case deleteTopics
         case describeSettings
+        case describeGroups
 
         fileprivate var native: rd_kafka_admin_op_t {
             switch self {
             case .createTopics: RD_KAFKA_ADMIN_OP_CREATETOPICS
             case .deleteTopics: RD_KAFKA_ADMIN_OP_DELETETOPICS
             case .describeSettings: RD_KAFKA_ADMIN_OP_DESCRIBECONFIGS
+            case .describeGroups: RD_KAFKA_ADMIN_OP_DESCRIBECONSUMERGROUPS
             }
         }
     }
 
-    private let handle: ClientHandle
-    private let options: OpaquePointer?
-    private let queue: OpaquePointer?
+    let handle: ClientHandle
+    let options: OpaquePointer?
+    let queue: OpaquePointer?
     private var event: OpaquePointer?
     private let timeoutMilliseconds: Int32
 
@@ -73,7 +75,7 @@ final class AdminCall {
     }
 
     /// Waits for the result event, which is valid as long as this object.
-    private func answer() throws(KafkaError) -> OpaquePointer {
+    func answer() throws(KafkaError) -> OpaquePointer {
         // This wait is a little longer than the timeout of the request, because the error of the request has more
         // detail.
         guard let event = handle.poll(queue, timeoutMilliseconds + 1000) else {

@@ -61,6 +61,17 @@ struct NativeConfiguration: ~Copyable {
         rd_kafka_conf_set_dr_msg_cb(pointer, callback)
     }
 
+    /// Sets the callback for each certificate of a broker.
+    func setCertificateCallback(
+        _ callback:
+            @escaping @convention(c) (
+                OpaquePointer?, UnsafePointer<CChar>?, Int32, UnsafeMutablePointer<Int32>?, Int32,
+                UnsafePointer<CChar>?, Int, UnsafeMutablePointer<CChar>?, Int, UnsafeMutableRawPointer?
+            ) -> Int32
+    ) {
+        rd_kafka_conf_set_ssl_cert_verify_cb(pointer, callback)
+    }
+
     /// Creates the instance, which takes ownership of the configuration.
     ///
     /// A rejected configuration is freed here.

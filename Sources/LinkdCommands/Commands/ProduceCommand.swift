@@ -116,7 +116,11 @@ private struct ProduceJob {
         } catch {
             throw CommandFailure(error, while: "describing topic \(topic)")
         }
-        if let error = described.first?.error { throw CommandFailure(error, while: "sending to \(topic)") }
+        if let error = described.first?.error {
+            throw CommandFailure(
+                error, while: "sending to \(topic)", needing: AccessRight("Write", on: .topic, topic),
+                as: connection.principal)
+        }
         return try EventSender(connection, topic: topic)
     }
 

@@ -42,10 +42,12 @@ enum TopicsCheckCommand {
             brokers: try TopicExpectations.brokers { () throws(KafkaError) in
                 try admin.metadata(timeoutMilliseconds: 10_000)
             })
-        var findings = declarations.flatMap { TopicChecks.findings($0, state, expected) }
+        var findings = declarations.flatMap {
+            TopicChecks.findings($0, state, expected, as: connection.principal)
+        }
         if call.isOn("probe") {
-            let writable = declarations.filter { $0.role != .input && state.description(of: $0.name)?.exists == true }
-            findings += try TopicProbe(connection, group: settings.text("group") ?? "linkd")
+            let writable = declarations.filter { $0.role != .input && state.isReadable($0.name) }
+            findings += try TopicProbe(connection, group: settings.text("group") ?? "linkd", user: "topics-check")
                 .findings(writable.map(\.name))
         }
         if call.json {
@@ -73,8 +75,8 @@ enum TopicsCheckCommand {
             let row = TopicRow(declaration, state)
             table.add([
                 TextTable.Cell(declaration.name, .name), TextTable.Cell(declaration.role.rawValue),
-                TextTable.Cell(row.exists ? String(row.partitions) : "missing", row.exists ? nil : .bad),
-                TextTable.Cell(row.exists ? String(row.replicas) : "-"), TextTable.Cell(row.minInSync ?? "-"),
+                TextTable.Cell(row.presence ?? String(row.partitions), row.presence == nil ? nil : .bad),
+                TextTable.Cell(row.presence == nil ? String(row.replicas) : "-"), TextTable.Cell(row.minInSync ?? "-"),
                 TextTable.Cell(row.retention.map(TopicRow.retentionText) ?? "-"), TextTable.Cell(row.maxBytes ?? "-"),
                 TextTable.Cell(row.cleanup ?? "-"), TextTable.Cell(row.timestampType ?? "-"),
             ])

@@ -52,10 +52,12 @@ enum TopicsCreateCommand {
 
     private static func run(_ call: Invocation) throws(CommandFailure) -> ExitCode {
         let settings = try call.settings()
-        let admin = try Connection(settings).makeAdmin()
+        let connection = try Connection(settings)
+        let admin = try connection.makeAdmin()
         let names = try TopicNames(settings, admin)
         let declarations = TopicDeclaration.all(of: names).filter { !names.isPattern || $0.role != .input }
         let state = try TopicState(TopicDeclaration.all(of: names), admin)
+        try state.requireDescriptions(as: connection.principal)
         let missing = declarations.filter { state.description(of: $0.name)?.exists != true }
         let results = try create(missing, call, state, admin)
         let requested = Int(call.number("partitions") ?? 6)
@@ -139,7 +141,10 @@ enum TopicsCreateCommand {
     }
 
     private static func refused(_ name: String, _ error: KafkaError) -> CommandFailure {
-        if case .authorization = KafkaErrorClass(error) { return CommandFailure(error, while: "creating \(name)") }
+        if case .authorization = KafkaErrorClass(error) {
+            return CommandFailure(
+                error, while: "creating \(name)", needing: AccessRight("Create", on: .topic, name))
+        }
         return CommandFailure(
             .configuration, "the broker refused to create \(name): \(Escaping.visible(error.description))",
             advice: "correct --partitions, --replication, or --set")

@@ -6,6 +6,7 @@ internal import StrictJSON
 struct TopicScan {
     private let reader: KafkaReader
     private let follow: Bool
+    private let principal: String
     /// The end offsets of the partitions that have records left.
     private var open: [TopicPartition: Int64] = [:]
 
@@ -21,6 +22,7 @@ struct TopicScan {
         _ connection: Connection, topics: [String], partition: Int32?, since: Int64?, follow: Bool
     ) throws(CommandFailure) {
         self.follow = follow
+        principal = connection.principal
         do {
             reader = try KafkaReader(
                 connection.configuration(
@@ -36,7 +38,9 @@ struct TopicScan {
             do throws(KafkaError) {
                 try start(topic, partition, since)
             } catch {
-                throw CommandFailure(error, while: "reading \(topic)")
+                throw CommandFailure(
+                    error, while: "reading \(topic)", needing: AccessRight("Read", on: .topic, topic),
+                    as: connection.principal)
             }
         }
     }
@@ -108,8 +112,10 @@ struct TopicScan {
         case .other: return
         default:
             guard let error = event.error else { return }
+            let topic = event.topic < 0 ? nil : reader.topicName(at: event.topic)
             throw CommandFailure(
-                error, while: "reading \(event.topic < 0 ? "the topic" : reader.topicName(at: event.topic))")
+                error, while: "reading \(topic ?? "the topic")",
+                needing: topic.map { AccessRight("Read", on: .topic, $0) }, as: principal)
         }
     }
 }

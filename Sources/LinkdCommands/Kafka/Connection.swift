@@ -7,6 +7,8 @@ struct Connection {
     let bootstrap: [String]
     /// The time to wait for the first response, in milliseconds.
     let startTimeout: Int64
+    /// The presumed principal, such as `User:alice`, which only the brokers know.
+    let principal: String
     private let properties: [LibrdkafkaPair]
 
     /// Creates a connection from the settings.
@@ -16,6 +18,7 @@ struct Connection {
         bootstrap = try settings.requireBootstrap()
         startTimeout = settings.number("start.timeout")
         properties = settings.properties
+        principal = settings.principal ?? AccessRight.unknownPrincipal
     }
 
     /// Creates a connection to the cluster inside this process, which needs no settings.
@@ -23,6 +26,7 @@ struct Connection {
         self.bootstrap = bootstrap
         startTimeout = 10_000
         properties = []
+        principal = AccessRight.unknownPrincipal
     }
 
     /// Returns the configuration of a client: the properties of the command, overridden by those of the user.
@@ -61,44 +65,43 @@ struct Connection {
             throw configurationFailure(error)
         }
         let start = Platform.monotonicSeconds
-        var last: KafkaError?
+        var last: ConnectionCause?
         while true {
             do throws(KafkaError) {
                 _ = try admin.metadata(timeoutMilliseconds: Int32(min(1000, startTimeout)))
                 return admin
             } catch {
-                last = error
+                last = ConnectionCause(error) ?? last
             }
-            for case .error(let error) in admin.takeEvents() {
-                if KafkaErrorClass(error) == .authentication { throw authenticationFailure(error) }
-                last = error
+            for event in admin.takeEvents() {
+                guard let cause = admin.cause(of: event) else { continue }
+                if cause.isRefusal || Self.isRefusal(event) { throw Self.refusal(cause) }
+                last = cause
             }
             if (Platform.monotonicSeconds - start) * 1000 >= Double(startTimeout) { throw timeoutFailure(last) }
         }
     }
 
+    private static func isRefusal(_ event: ClientEvent) -> Bool {
+        guard case .error(let error) = event else { return false }
+        return KafkaErrorClass(error) == .authentication
+    }
+
     /// Returns the failure for a cluster that did not answer in time (exit code 69).
-    private func timeoutFailure(_ error: KafkaError?) -> CommandFailure {
+    private func timeoutFailure(_ cause: ConnectionCause?) -> CommandFailure {
         CommandFailure(
             .unavailable,
             "no broker of \(bootstrap.joined(separator: ",")) answered within \(Durations.text(startTimeout))"
-                + (error.map { " (\(Escaping.visible($0.name)))" } ?? ""),
-            advice: "check --bootstrap and the network, or raise --start-timeout; `linkd demo` needs no broker")
+                + (cause.map { ": " + Escaping.visible($0.summary) } ?? ""),
+            advice: cause?.advice
+                ?? "check --bootstrap and the network, or raise --start-timeout; `linkd demo` needs no broker")
     }
 
     /// Returns the failure for refused credentials: exit code 77, or 78 if this version of librdkafka is the cause.
-    private func authenticationFailure(_ error: KafkaError) -> CommandFailure {
-        let mechanism = properties.first { LibrdkafkaKeys.bare($0.key).hasPrefix("sasl.mechanism") }?.value ?? ""
-        if mechanism.hasPrefix("SCRAM"), !LibraryInfo.supportsSCRAM {
-            return CommandFailure(
-                .configuration,
-                "the broker refused SCRAM, which librdkafka \(LibraryInfo.versionText) implements incorrectly for "
-                    + "Kafka 3.7.2 and later (issue 4895)",
-                advice: "install librdkafka 2.6.1 or later, or use PLAIN over TLS or client certificates")
-        }
+    static func refusal(_ cause: ConnectionCause) -> CommandFailure {
+        let isOldLibrary = if case .oldSCRAM = cause { true } else { false }
         return CommandFailure(
-            .refused, "the broker refused to authenticate this client (\(error.name))",
-            advice: "check KAFKA_SECURITY_PROTOCOL, KAFKA_SASL_MECHANISMS, user, password, and certificates")
+            isOldLibrary ? .configuration : .refused, Escaping.visible(cause.summary), advice: cause.advice)
     }
 
     /// Returns the failure for a configuration that librdkafka refused (exit code 78).
@@ -115,18 +118,31 @@ struct Connection {
 extension CommandFailure {
     /// Creates the failure for an error of librdkafka.
     ///
-    /// - Parameter operation: The operation, such as `reading link-events`.
-    init(_ error: KafkaError, while operation: String) {
+    /// - Parameters:
+    ///   - operation: The operation, such as `reading link-events`.
+    ///   - right: The right that the operation needs, or nil if the error's resource is all that is known.
+    ///   - principal: The presumed principal.
+    init(
+        _ error: KafkaError, while operation: String, needing right: AccessRight? = nil,
+        as principal: String = AccessRight.unknownPrincipal
+    ) {
         switch KafkaErrorClass(error) {
         case .authorization(let resource):
+            let lacking = right.map(\.description) ?? "a right on the \(resource.rawValue)"
             self.init(
-                .refused, "\(operation): not allowed (\(error.name))",
-                advice: "grant this user access to the \(resource.rawValue)")
+                .refused, "\(operation): \(principal) lacks \(lacking) (\(error.name))",
+                advice: right.map { AccessRight.advice([$0], principal) } ?? AccessRight.generalAdvice)
         case .authentication:
+            let cause = ConnectionCause(error)
             self.init(
-                .refused, "\(operation): the broker refused to authenticate this client",
-                advice: "check user, password, and certificates")
+                .refused,
+                operation + ": " + Escaping.visible(cause?.summary ?? "the broker refused the client's credentials"),
+                advice: cause?.advice ?? "check user, password, and certificates")
         default:
+            if let cause = ConnectionCause(error) {
+                self.init(.unavailable, "\(operation): \(Escaping.visible(cause.summary))", advice: cause.advice)
+                return
+            }
             switch error.code {
             case .unknownTopic, .unknownTopicOrPartition, .unknownPartition:
                 self.init(

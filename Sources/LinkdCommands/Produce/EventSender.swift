@@ -28,7 +28,9 @@ struct EventSender {
             // Before librdkafka 2.10.1 the first record waits up to a second for the topic's metadata (issue 5032).
             _ = try producer.partitionCount(of: topic, timeoutMilliseconds: 10_000)
         } catch {
-            throw CommandFailure(error, while: "sending to \(name)")
+            throw CommandFailure(
+                error, while: "sending to \(name)", needing: AccessRight("Write", on: .topic, name),
+                as: connection.principal)
         }
     }
 

@@ -33,13 +33,14 @@ enum SettingsTable {
 
     private static let topics: [SettingRow] = [
         SettingRow(
-            "input", .topics(count: 1...64), default: .value("link-events"), [.worker, .topics, .config],
+            "input", .topics(count: 1...64), default: .value("link-events"), [.worker, .topics, .doctor, .config],
             bounds: "or one regular expression that begins with `^`", "Topics with link events."),
         SettingRow(
-            "output", .topic, default: .value("link-decisions"), [.worker, .topics, .config],
+            "output", .topic, default: .value("link-decisions"), [.worker, .topics, .doctor, .config],
             bounds: "not an input or dead-letter topic", "Topic for decisions."),
         SettingRow(
-            "dlq.topic", .topicTemplate, default: .value("{input}.dlq"), [.worker, .inspect, .topics, .config],
+            "dlq.topic", .topicTemplate, default: .value("{input}.dlq"),
+            [.worker, .inspect, .topics, .doctor, .config],
             bounds: "must contain `{input}` if there are several inputs",
             "Topic for the dead letters of an input topic."),
         SettingRow(
@@ -54,7 +55,7 @@ enum SettingsTable {
 
     private static let group: [SettingRow] = [
         SettingRow(
-            "group", .text(bytes: 1...200), default: .value("linkd"), [.worker, .config], "Consumer group."),
+            "group", .text(bytes: 1...200), default: .value("linkd"), [.worker, .doctor, .config], "Consumer group."),
         SettingRow(
             "instance", .name(bytes: 1...64), default: .none(description: "a new name at every start"),
             [.worker, .config],
@@ -63,11 +64,12 @@ enum SettingsTable {
         SettingRow(
             "lanes", .integer(1...64),
             default: .computed(description: "processors, at most 8") { "\(min(8, Platform.processors))" },
-            [.worker, .config],
+            [.worker, .doctor, .config],
             "Threads, each with its own consumer and producer."),
         SettingRow(
             "guarantee", .choice(["exactly-once", "at-least-once"]), default: .value("exactly-once"),
-            [.worker, .config], "Transactions, or an idempotent producer that may repeat records after a failure."),
+            [.worker, .doctor, .config],
+            "Transactions, or an idempotent producer that may repeat records after a failure."),
     ]
 
     private static let tables: [SettingRow] = [

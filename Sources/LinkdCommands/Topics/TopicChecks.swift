@@ -13,6 +13,17 @@ struct TopicFinding: Equatable {
     var advice: String
     /// A Boolean value that indicates whether an access right is missing.
     var isRefusal = false
+    /// The missing right, or nil if the problem is another one.
+    var right: AccessRight?
+}
+
+extension TopicFinding {
+    /// Creates the problem of a missing right.
+    init(topic: String, missing right: AccessRight, _ principal: String) {
+        self.init(
+            topic: topic, code: "not_allowed", text: "cannot be used: \(principal) lacks \(right.description)",
+            advice: AccessRight.advice([right], principal), isRefusal: true, right: right)
+    }
 }
 
 /// The expected properties of the topics.
@@ -40,9 +51,15 @@ struct TopicExpectations {
 enum TopicChecks {
     /// Returns the problems of one topic.
     static func findings(
-        _ declaration: TopicDeclaration, _ state: TopicState, _ expected: TopicExpectations
+        _ declaration: TopicDeclaration, _ state: TopicState, _ expected: TopicExpectations,
+        as principal: String = AccessRight.unknownPrincipal
     ) -> [TopicFinding] {
         let name = declaration.name
+        if let denied = state.description(of: name), denied.isDenied {
+            // Read and Write include Describe, so that the right that a worker needs is missing too.
+            let right = AccessRight(declaration.role == .input ? "Read" : "Write", on: .topic, name)
+            return [TopicFinding(topic: name, missing: right, principal)]
+        }
         guard let description = state.description(of: name), description.exists else {
             return [
                 TopicFinding(topic: name, code: "missing", text: "does not exist", advice: "run `linkd topics create`")

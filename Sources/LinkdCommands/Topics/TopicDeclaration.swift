@@ -52,15 +52,42 @@ struct TopicState {
         } catch {
             throw CommandFailure(error, while: "describing the topics")
         }
-        for description in descriptions {
+        for description in descriptions where !description.isDenied {
             guard let error = description.error, description.exists else { continue }
             throw CommandFailure(error, while: "describing topic \(description.name)")
         }
     }
 
+    /// Creates a state from its parts.
+    init(descriptions: [TopicDescription], settings: [String: [String: String]]) {
+        self.descriptions = descriptions
+        self.settings = settings
+    }
+
+    /// Throws a failure that names all topics that this user is not allowed to describe.
+    func requireDescriptions(as principal: String) throws(CommandFailure) {
+        let denied = descriptions.filter(\.isDenied)
+        guard let error = denied.first?.error else { return }
+        throw CommandFailure(
+            error, while: "describing the topics",
+            needing: AccessRight(["Describe"], on: .topic, denied.map(\.name)), as: principal)
+    }
+
     /// Returns a setting of a topic, or nil.
     func setting(_ name: String, of topic: String) -> String? { settings[topic]?[name] }
 
+    /// Returns a Boolean value that indicates whether the topic exists and this user is allowed to describe it.
+    func isReadable(_ topic: String) -> Bool {
+        description(of: topic).map { $0.exists && !$0.isDenied } ?? false
+    }
+
     /// Returns the description of a topic, or nil.
     func description(of topic: String) -> TopicDescription? { descriptions.first { $0.name == topic } }
+}
+
+extension TopicDescription {
+    /// A Boolean value that indicates whether this user is not allowed to describe the topic.
+    ///
+    /// Then it is unknown whether the topic exists.
+    var isDenied: Bool { error?.code == .topicAuthorizationFailed }
 }

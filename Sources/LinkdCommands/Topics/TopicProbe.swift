@@ -12,14 +12,26 @@ struct TopicProbe {
     /// Creates a probe.
     ///
     /// Its transactional id has the prefix of the workers' ids, so that the same access rule allows it.
-    init(_ connection: Connection, group: String) {
+    ///
+    /// - Parameter user: A name for the id that no worker has.
+    init(_ connection: Connection, group: String, user: String) {
         self.connection = connection
-        id = "linkd.\(group).topics-check.0"
+        id = "linkd.\(group).\(user).0"
     }
 
     /// Returns the problems of the topics, which are empty if everything is allowed.
+    ///
+    /// Without topics, only the right to use the transactional id is tested.
     func findings(_ topics: [String]) throws(CommandFailure) -> [TopicFinding] {
         var findings: [TopicFinding] = []
+        if topics.isEmpty {
+            let producer = try makeProducer()
+            do throws(KafkaError) {
+                try start(producer)
+            } catch {
+                return [finding(error, topic: "the transactional id", "using \(id)")]
+            }
+        }
         for topic in topics {
             // A producer is unusable after a refused write, so each topic has its own.
             let producer = try makeProducer()
@@ -81,9 +93,13 @@ struct TopicProbe {
 
     private func finding(_ error: KafkaError, topic: String, _ operation: String) -> TopicFinding {
         if case .authorization(let resource) = KafkaErrorClass(error) {
-            return TopicFinding(
-                topic: topic, code: "not_allowed", text: "\(operation) is not allowed (\(error.name))",
-                advice: "grant this user Write access to the \(resource.rawValue)", isRefusal: true)
+            let right: AccessRight =
+                switch resource {
+                case .transactionalID: AccessRight("Write", on: .transactionalID, id)
+                case .cluster: AccessRight("IdempotentWrite", on: .cluster, "kafka-cluster")
+                default: AccessRight("Write", on: .topic, topic)
+                }
+            return TopicFinding(topic: topic, missing: right, connection.principal)
         }
         return TopicFinding(
             topic: topic, code: "probe", text: "\(operation) failed: \(Escaping.visible(error.description))",

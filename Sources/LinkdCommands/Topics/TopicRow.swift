@@ -24,11 +24,15 @@ struct TopicRow {
     /// The setting `message.timestamp.type`.
     let timestampType: String?
 
+    /// The reason why the topic is not described (`missing` or `denied`), or nil.
+    let presence: String?
+
     /// Creates a row from the state of the cluster.
     init(_ declaration: TopicDeclaration, _ state: TopicState) {
         self.declaration = declaration
         let description = state.description(of: declaration.name)
         exists = description?.exists ?? false
+        presence = description?.isDenied == true ? "denied" : exists ? nil : "missing"
         partitions = description?.partitions.count ?? 0
         replicas = description?.partitions.map(\.replicas.count).min() ?? 0
         minInSync = state.setting("min.insync.replicas", of: declaration.name)

@@ -20,6 +20,19 @@ enum TestBroker {
         ]
     }
 
+    /// A broker that requires client certificates, with the properties for a client that has one, or nil.
+    static var mutualTLS: [String: String]? {
+        guard let broker = environment["KAFKA_TLS_BOOTSTRAP"], let directory = environment["KAFKA_DIR"] else {
+            return nil
+        }
+        return [
+            "KAFKA_BOOTSTRAP_SERVERS": broker, "KAFKA_SECURITY_PROTOCOL": "SSL",
+            "KAFKA_SSL_CA_LOCATION": directory + "/tls/ca.pem",
+            "KAFKA_SSL_CERTIFICATE_LOCATION": directory + "/tls/client.pem",
+            "KAFKA_SSL_KEY_LOCATION": directory + "/tls/client.key",
+        ]
+    }
+
     /// The path of a script that runs one of Kafka's tools with the broker that the tests have started.
     ///
     /// It is nil if the tests use another broker.

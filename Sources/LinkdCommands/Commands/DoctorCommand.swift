@@ -1,0 +1,153 @@
+internal import KafkaClient
+
+/// `linkd doctor`: checks everything that a worker with these settings needs.
+enum DoctorCommand {
+    static let command = Command(
+        path: ["doctor"],
+        summary: "Check the library, the brokers, the topics, the group, and the access rights",
+        discussion: [
+            "Prints one line per check, which begins with ok, warn, or fail, and states the next step. It never joins "
+                + "the group, commits nothing, and uses no worker's transactional id. Without a reply from a broker "
+                + "the checks of brokers are left out. Brokers do not tell a client its principal, so that the "
+                + "principal is presumed from the settings.",
+            "Exit codes: 0 (no check failed), 1 (a check failed), 69 (no broker), 77 (credentials were refused, or "
+                + "access rights are missing).",
+        ],
+        flags: [
+            FlagDeclaration(
+                "--probe", type: .boolean,
+                "Also test the rights to write, with one aborted transaction for each output and dead-letter topic."),
+            FlagDeclaration(
+                "--print-acls", type: .boolean,
+                "Only print the commands that add the access rules for these settings. No broker is needed."),
+            FlagDeclaration("--json", type: .boolean, "Print one JSON object."),
+        ],
+        settings: .doctor,
+        examples: [
+            CommandExample(
+                line: "linkd doctor -b localhost:9092 --probe",
+                description: "Checks all that a worker needs, including the rights to write."),
+            CommandExample(
+                line: "linkd doctor -b localhost:9092 --print-acls",
+                description: "The kafka-acls.sh commands for an administrator of the brokers."),
+        ],
+        run: run)
+
+    private static func run(_ call: Invocation) throws(CommandFailure) -> ExitCode {
+        let settings = try call.settings()
+        let connection = try Connection(settings)
+        if call.isOn("print-acls") {
+            for command in AccessRules(settings, bootstrap: connection.bootstrap).commands {
+                call.console.out.line(command)
+            }
+            return .success
+        }
+        var report = DoctorReport()
+        report.checks.append(
+            ClientChecks.library(
+                LibraryInfo.versionText, isFixed: LibraryInfo.supportsSCRAM,
+                mechanism: ClientChecks.mechanism(settings)))
+        report.checks.append(ClientChecks.security(settings))
+        askBrokers(settings, connection, probes: call.isOn("probe"), &report)
+        if call.json {
+            call.console.out.line(report.json)
+        } else {
+            report.printLines(call.console.out)
+        }
+        if let failure = report.failure { throw failure }
+        return .success
+    }
+
+    /// Adds the checks that need a broker, up to the first one without an answer.
+    private static func askBrokers(
+        _ settings: Settings, _ connection: Connection, probes: Bool, _ report: inout DoctorReport
+    ) {
+        var name = "brokers"
+        do throws(CommandFailure) {
+            let admin = try connection.makeAdmin()
+            let metadata = try attempt("listing brokers") { () throws(KafkaError) in
+                try admin.metadata(timeoutMilliseconds: 10_000)
+            }
+            report.checks.append(BrokerChecks.brokers(metadata, try requestVersions(connection)))
+            name = "topics"
+            let declarations = TopicDeclaration.all(of: try TopicNames(settings, admin))
+            let state = try TopicState(declarations, admin)
+            let lanes = settings.entry("lanes").source == .default ? nil : Int(settings.number("lanes"))
+            let expected = TopicExpectations(
+                partitions: nil, replication: nil, lanes: lanes, brokers: metadata.brokers.count)
+            report.checks += BrokerChecks.topics(declarations, state, expected)
+            name = "group"
+            let group = try describeGroup(settings, admin)
+            if let group { report.checks.append(BrokerChecks.group(group)) }
+            name = "rights"
+            let rights = RightsCheck(
+                connection: connection, settings: settings, declarations: declarations, state: state)
+            let missing = try rights.missing(isGroupDenied: group == nil, probes: probes)
+            report.checks.append(BrokerChecks.rights(missing, as: connection.principal, isProbed: probes))
+            name = "transactions"
+            report.checks += transactions(settings, admin, metadata)
+        } catch {
+            report.checks.append(.fail(name, error))
+        }
+    }
+
+    private static func attempt<Value>(
+        _ operation: String, _ body: () throws(KafkaError) -> Value
+    ) throws(CommandFailure) -> Value {
+        do throws(KafkaError) {
+            return try body()
+        } catch {
+            throw CommandFailure(error, while: operation)
+        }
+    }
+
+    /// Returns the versions of requests that the brokers support, which only a producer's debug lines contain.
+    private static func requestVersions(_ connection: Connection) throws(CommandFailure) -> [Int32: RequestVersions] {
+        let producer: KafkaProducer
+        do {
+            producer = try KafkaProducer(connection.configuration(.producer, ["debug": "feature"]))
+        } catch {
+            throw connection.configurationFailure(error)
+        }
+        defer { producer.close() }
+        let end = Platform.monotonicSeconds + 5
+        while producer.debugLog.requestVersions.isEmpty, Platform.monotonicSeconds < end {
+            producer.poll(timeoutMilliseconds: 50)
+        }
+        return producer.debugLog.requestVersions
+    }
+
+    /// Returns the state of the group, or nil if this user is not allowed to describe it.
+    private static func describeGroup(
+        _ settings: Settings, _ admin: KafkaAdmin
+    ) throws(CommandFailure) -> GroupDescription? {
+        // A coordinator that starts or moves answers such an error for a moment.
+        let passing: [KafkaErrorCode] = [.notCoordinator, .coordinatorNotAvailable, .coordinatorLoadInProgress]
+        let end = Platform.monotonicSeconds + 10
+        while true {
+            do throws(KafkaError) {
+                return try admin.describe(group: settings.text("group") ?? "linkd", timeoutMilliseconds: 10_000)
+            } catch {
+                if error.code == .groupAuthorizationFailed { return nil }
+                guard passing.contains(error.code), Platform.monotonicSeconds < end else {
+                    throw CommandFailure(error, while: "describing the group")
+                }
+                Platform.sleep(milliseconds: 100)
+            }
+        }
+    }
+
+    /// Returns the check of the time limit of transactions.
+    ///
+    /// It is left out if this user may not read the settings of brokers, which a worker does not need.
+    private static func transactions(
+        _ settings: Settings, _ admin: KafkaAdmin, _ metadata: ClusterMetadata
+    ) -> [DoctorCheck] {
+        guard settings.text("guarantee") != "at-least-once", let broker = metadata.brokers.first,
+            let found = try? admin.settings(ofBroker: broker.id, timeoutMilliseconds: 10_000),
+            let limit = found.values["transaction.max.timeout.ms"].flatMap({ Int64($0) })
+        else { return [] }
+        let own = settings.property("transaction.timeout.ms", client: "producer").flatMap { Int64($0.value) }
+        return [BrokerChecks.transactions(milliseconds: own ?? 30_000, brokerLimit: limit)]
+    }
+}

@@ -1,0 +1,75 @@
+internal import KafkaClient
+
+/// The search for missing rights, which changes nothing and never joins the group.
+///
+/// librdkafka 2.0.2 has no call that returns the rights of the user, so that each operation is tried.
+struct RightsCheck {
+    let connection: Connection
+    let settings: Settings
+    let declarations: [TopicDeclaration]
+    let state: TopicState
+
+    /// Returns the missing rights.
+    ///
+    /// - Parameter isGroupDenied: A Boolean value that indicates whether the group cannot be described.
+    func missing(isGroupDenied: Bool, probes: Bool) throws(CommandFailure) -> [AccessRight] {
+        var rights: [AccessRight] = []
+        let denied = declarations.filter { state.description(of: $0.name)?.isDenied == true }
+        // Read and Write include Describe, so that they are missing too.
+        add("Read", denied.filter { $0.role == .input }.map(\.name), to: &rights)
+        add("Read", try unreadableInputs(), to: &rights)
+        add("Write", denied.filter { $0.role != .input }.map(\.name), to: &rights)
+        let group = settings.text("group") ?? "linkd"
+        if isGroupDenied { rights.append(AccessRight("Read", on: .group, group)) }
+        guard probes else { return rights }
+        let writable = declarations.filter { $0.role != .input && state.isReadable($0.name) }
+        for finding in try TopicProbe(connection, group: group, user: "doctor").findings(writable.map(\.name)) {
+            guard let right = finding.right else {
+                throw CommandFailure(.finding, "\(finding.topic) \(finding.text)", advice: finding.advice)
+            }
+            // The workers' ids begin alike, so that one rule for the prefix allows all of them.
+            rights.append(
+                right.resource == .transactionalID
+                    ? AccessRight(["Write"], on: .transactionalID, ["linkd.\(group)."], isPrefixed: true) : right)
+        }
+        return rights
+    }
+
+    private func add(_ operation: String, _ topics: [String], to rights: inout [AccessRight]) {
+        if !topics.isEmpty { rights.append(AccessRight([operation], on: .topic, topics)) }
+    }
+
+    /// Returns the inputs that this user may describe and not read.
+    private func unreadableInputs() throws(CommandFailure) -> [String] {
+        var found: [String] = []
+        for declaration in declarations where declaration.role == .input && state.isReadable(declaration.name) {
+            if try !isReadable(declaration.name) { found.append(declaration.name) }
+        }
+        return found
+    }
+
+    /// Returns a Boolean value that indicates whether this user may read a topic.
+    ///
+    /// A partition whose leader was just elected answers other errors for a moment.
+    private func isReadable(_ topic: String) throws(CommandFailure) -> Bool {
+        let end = Platform.monotonicSeconds + 10
+        while true {
+            do throws(CommandFailure) {
+                try read(topic)
+                return true
+            } catch {
+                if error.code == .refused { return false }
+                guard Platform.monotonicSeconds < end else { throw error }
+                Platform.sleep(milliseconds: 200)
+            }
+        }
+    }
+
+    /// Reads a topic until a record arrives, at most for a second.
+    private func read(_ topic: String) throws(CommandFailure) {
+        var scan = try TopicScan(connection, topics: [topic], partition: nil, since: nil, follow: true)
+        for _ in 0..<5 {
+            if try !scan.next({ _ in false }) { return }
+        }
+    }
+}

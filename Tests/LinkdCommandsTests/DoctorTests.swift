@@ -1,0 +1,215 @@
+internal import Foundation
+internal import KafkaClient
+internal import StrictJSON
+internal import Testing
+
+@testable internal import LinkdCommands
+
+/// `linkd doctor` without a broker, and its pure checks.
+@Suite struct DoctorTests {
+    /// Returns the output of the command without the line about the library, whose version differs between machines.
+    static func lines(_ result: CommandResult, _ names: [(String, String)] = []) -> String {
+        var text = result.out.split(separator: "\n").filter { !$0.hasPrefix("ok   library") }.joined(separator: "\n")
+        text += "\n" + result.err
+        for (name, replacement) in names { text = text.replacing(name, with: replacement) }
+        return text.replacing(LibraryInfo.versionText, with: "VERSION")
+    }
+
+    @Test("Without a broker, the cause and the next step are printed")
+    func noBroker() throws {
+        let result = try LinkdProcess.run(["doctor", "-b", "127.0.0.1:1", "--start-timeout", "1s"])
+        #expect(result.code == 69)
+        expectSnapshot(Self.lines(result), "doctor-no-broker")
+    }
+
+    @Test("The report as JSON has the same checks as the lines")
+    func json() throws {
+        let result = try LinkdProcess.run(["doctor", "-b", "127.0.0.1:1", "--start-timeout", "1s", "--json"])
+        #expect(result.code == 69)
+        let json = try JSONValue.parse(Array(result.out.utf8))
+        #expect(json["status"]?.string == "fail")
+        #expect(json["checks"]?.array?.map { $0["name"]?.string } == ["library", "security", "brokers"])
+        #expect(json["checks"]?.array?.last?["next"]?.string?.hasPrefix("check that the broker runs") == true)
+    }
+
+    private static func topic(_ name: String, partitions: Int, replicas: Int) -> TopicDescription {
+        let brokers = (1...Int32(replicas)).map { $0 }
+        return TopicDescription(
+            name: name,
+            partitions: (0..<Int32(partitions)).map {
+                PartitionDescription(id: $0, leader: 1, replicas: brokers, inSyncReplicas: brokers, error: nil)
+            }, error: nil)
+    }
+
+    @Test("A replicated topic with min.insync.replicas 1 is a risk")
+    func minimumInSync() {
+        let names = ["events", "decisions", "events.dlq"]
+        let declarations = zip(names, [TopicDeclaration.Role.input, .output, .deadLetters]).map {
+            TopicDeclaration(name: $0, role: $1, input: nil)
+        }
+        let state = TopicState(
+            descriptions: names.map { Self.topic($0, partitions: 6, replicas: 3) },
+            settings: [
+                "events": ["min.insync.replicas": "2"], "decisions": ["min.insync.replicas": "1"],
+                "events.dlq": ["min.insync.replicas": "1"],
+            ])
+        let report = DoctorReport(
+            checks: BrokerChecks.topics(declarations, state, TopicExpectations(lanes: 6, brokers: 3)))
+        #expect(report.failure == nil)
+        let out = Channel(collecting: Style(enabled: false))
+        report.printLines(out)
+        expectSnapshot(out.text, "doctor-min-insync")
+    }
+
+    @Test("A refusal counts more than an unreachable broker, and that more than other problems")
+    func exitCodes() {
+        let finding = DoctorCheck.fail("topics", "t does not exist", next: "create it")
+        let unavailable = DoctorCheck.fail("brokers", "no answer", next: "look", code: .unavailable)
+        let refused = DoctorCheck.fail("rights", "u lacks r", next: "allow it", code: .refused)
+        #expect(DoctorReport(checks: [.ok("a", "b"), .warn("c", "d", next: "e")]).failure == nil)
+        #expect(DoctorReport(checks: [finding]).failure?.code == .finding)
+        #expect(DoctorReport(checks: [finding, unavailable]).failure?.code == .unavailable)
+        #expect(DoctorReport(checks: [finding, unavailable, refused]).failure?.code == .refused)
+    }
+
+    @Test(
+        "The requests of a broker tell its release",
+        arguments: [
+            ([9: (0, 6), 11: (0, 5)], "2.5 or later", false), ([9: (0, 7), 11: (0, 7)], "2.5 or later", true),
+            ([9: (0, 8), 11: (0, 9), 71: (0, 0)], "3.7 or later", true),
+            ([9: (1, 10), 1: (4, 18), 75: (0, 0)], "4.0 or later", true),
+        ] as [([Int32: (Int32, Int32)], String, Bool)])
+    func release(versions: [Int32: (Int32, Int32)], text: String, hasStableOffsets: Bool) throws {
+        let release = try #require(BrokerRelease(versions.mapValues { RequestVersions(min: $0.0, max: $0.1) }))
+        #expect(release.text == text)
+        #expect(release.hasStableOffsets == hasStableOffsets)
+    }
+
+    @Test("A hostile text of a broker reaches the terminal escaped")
+    func hostile() {
+        let out = Channel(collecting: Style(enabled: false))
+        DoctorReport(checks: [.ok("group", "a\u{1B}[31m\nfail b")]).printLines(out)
+        #expect(!out.text.contains("\u{1B}"))
+        #expect(out.text.split(separator: "\n").count == 1)
+    }
+}
+
+/// The access rules that `--print-acls` prints.
+@Suite struct AccessRulesTests {
+    private static let user = [
+        "KAFKA_BOOTSTRAP_SERVERS": "broker:9092", "KAFKA_SECURITY_PROTOCOL": "SASL_SSL",
+        "KAFKA_SASL_MECHANISMS": "PLAIN", "KAFKA_SASL_USERNAME": "linkd",
+    ]
+
+    @Test("The commands for the default settings are those of the worker's reference")
+    func reference() throws {
+        let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+            .appending(path: "../../Sources/DispatchWorker/DispatchWorker.docc/WorkerReference.md")
+        let page = try String(contentsOf: file, encoding: .utf8)
+        let start = try #require(page.firstRange(of: "```sh\nkafka-acls.sh"))
+        let block = page[start.lowerBound...].dropFirst(6)
+        let end = try #require(block.firstRange(of: "```"))
+        let result = linkd("doctor", "--print-acls", environment: Self.user)
+        #expect(result.code == 0)
+        #expect(result.out == String(block[..<end.lowerBound]))
+    }
+
+    @Test(
+        "The commands follow the settings",
+        arguments: [
+            (["--group", "it's"], "--group 'it'\\''s'"), (["--group", "a b"], "--transactional-id 'linkd.a b.'"),
+            (["--input", "a,b"], "--operation Read --topic a --topic b"),
+            (["--input", "a,b"], "--topic link-decisions --topic a.dlq --topic b.dlq"),
+            (["--input", "^events-.*"], "--operation Read --topic TOPIC"),
+            (["--guarantee", "at-least-once"], "--operation IdempotentWrite --cluster"),
+        ])
+    func settings(flags: [String], expected: String) {
+        let result = linkd(["doctor", "--print-acls"] + flags, environment: Self.user)
+        #expect(result.code == 0, "\(result.err)")
+        #expect(result.out.contains(expected), "\(result.out)")
+    }
+
+    @Test("Without a user in the settings the principal is a placeholder, and without security it is ANONYMOUS")
+    func principals() {
+        let tls = ["KAFKA_BOOTSTRAP_SERVERS": "b:1", "KAFKA_SECURITY_PROTOCOL": "SSL"]
+        #expect(linkd("doctor", "--print-acls", environment: tls).out.contains("--allow-principal User:PRINCIPAL "))
+        let plain = ["KAFKA_BOOTSTRAP_SERVERS": "b:1"]
+        #expect(linkd("doctor", "--print-acls", environment: plain).out.contains("--allow-principal User:ANONYMOUS "))
+    }
+}
+
+/// `linkd doctor` with a real broker.
+@Suite(.enabled(if: TestBroker.plain != nil, "no broker: KAFKA_BOOTSTRAP_SERVERS is not set"))
+struct DoctorBrokerTests {
+    private static let plain = TestBroker.plain ?? ""
+
+    private static func doctor(_ name: String, partitions: String, _ flags: [String]) throws -> CommandResult {
+        let topics = ["--input", name, "--output", name + ".out"]
+        let environment = ["KAFKA_BOOTSTRAP_SERVERS": plain]
+        let created = try LinkdProcess.run(
+            ["topics", "create", "--partitions", partitions] + topics, environment: environment)
+        #expect(created.code == 0, "\(created.err)")
+        return try LinkdProcess.run(["doctor", "--group", name] + topics + flags, environment: environment)
+    }
+
+    @Test("All checks of a plain broker pass")
+    func passes() throws {
+        let name = TestBroker.uniqueName("doctor-plain")
+        let result = try Self.doctor(name, partitions: "6", ["--probe"])
+        #expect(result.code == 0, "\(result.out)\(result.err)")
+        expectSnapshot(DoctorTests.lines(result, [(name, "TOPIC"), (Self.plain, "BROKER")]), "doctor-plain")
+    }
+
+    @Test("Fewer partitions than lanes are a problem")
+    func partitions() throws {
+        let name = TestBroker.uniqueName("doctor-lanes")
+        let result = try Self.doctor(name, partitions: "1", ["--lanes", "3"])
+        #expect(result.code == 1, "\(result.out)\(result.err)")
+        expectSnapshot(DoctorTests.lines(result, [(name, "TOPIC"), (Self.plain, "BROKER")]), "doctor-partitions")
+    }
+}
+
+/// `linkd doctor` with a broker that has users and access rules.
+@Suite(.enabled(if: TestBroker.refusing != nil, "no broker with access rules: KAFKA_SECURE_BOOTSTRAP is not set"))
+struct DoctorRefusalTests {
+    private static let broker = TestBroker.refusing?["KAFKA_BOOTSTRAP_SERVERS"] ?? ""
+
+    private static func doctor(_ flags: [String], _ changes: [String: String]) throws -> CommandResult {
+        let environment = (TestBroker.refusing ?? [:]).merging(changes) { $1 }
+        let result = try LinkdProcess.run(["doctor"] + flags, environment: environment)
+        for secret in environment.filter({ $0.key.contains("PASSWORD") }).values {
+            #expect(!(result.out + result.err).contains(secret))
+        }
+        return result
+    }
+
+    @Test("A wrong password is refused")
+    func wrongPassword() throws {
+        let result = try Self.doctor([], ["KAFKA_SASL_PASSWORD": "not-the-password"])
+        #expect(result.code == 77, "\(result.out)\(result.err)")
+        expectSnapshot(DoctorTests.lines(result, [(Self.broker, "BROKER")]), "doctor-password")
+    }
+
+    @Test(
+        "SCRAM with an old library is a problem of the library",
+        .enabled(if: !LibraryInfo.supportsSCRAM, "this librdkafka implements SCRAM correctly"))
+    func oldLibrary() throws {
+        let result = try Self.doctor(
+            [],
+            [
+                "KAFKA_SASL_MECHANISMS": "SCRAM-SHA-512", "KAFKA_SASL_USERNAME": "alice",
+                "KAFKA_SASL_PASSWORD": "alice-secret",
+            ])
+        #expect(result.code == 1, "\(result.out)\(result.err)")
+        expectSnapshot(DoctorTests.lines(result, [(Self.broker, "BROKER")]), "doctor-old-scram")
+    }
+
+    @Test("All missing rights are named at once")
+    func missingRights() throws {
+        let name = TestBroker.uniqueName("doctor-denied")
+        let result = try Self.doctor(
+            ["--group", name, "--input", name, "--output", name + ".out", "--probe"], [:])
+        #expect(result.code == 77, "\(result.out)\(result.err)")
+        expectSnapshot(DoctorTests.lines(result, [(name, "TOPIC"), (Self.broker, "BROKER")]), "doctor-acl")
+    }
+}
