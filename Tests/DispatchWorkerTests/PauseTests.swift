@@ -1,3 +1,4 @@
+internal import SystemThreads
 import DispatchWorker
 import Foundation
 import KafkaClient
