@@ -130,16 +130,6 @@ internal import Testing
             flags: ["dlq.max.ratio": ["1.01"]], code: .usage, parts: ["`1.01`", "0..1,", "4 decimal places"]),
         InvalidSetting(flags: ["http.listen": ["8080"]], code: .usage, parts: ["`8080`", ":port for all interfaces"]),
         InvalidSetting(flags: ["http.listen": ["::1:80"]], code: .usage, parts: ["[IPv6 address]:port"]),
-        InvalidSetting(
-            flags: ["canary.percent": ["0.5"]], code: .usage, parts: ["needs `canary.table`", "--canary-table FILE"]),
-        InvalidSetting(
-            environment: ["LINKD_CANARY_COMPARE": "2"], code: .configuration,
-            parts: ["LINKD_CANARY_COMPARE", "needs `canary.table`"]),
-        InvalidSetting(
-            flags: ["sasl.token.file": ["token"]], code: .usage, parts: ["OAUTHBEARER", "-X sasl.mechanisms"]),
-        InvalidSetting(
-            flags: ["sasl.token.file": ["token"], "sasl.token.command": ["print-token"]], code: .usage,
-            parts: ["both set", "one of them"]),
         InvalidSetting(flags: ["librdkafka": ["client.id=x"]], code: .usage, parts: ["client.id", "--instance"]),
         InvalidSetting(flags: ["librdkafka": ["no.such=x"]], code: .usage, parts: ["no property `no.such`"]),
         InvalidSetting(flags: ["librdkafka": ["justakey"]], code: .usage, parts: ["key=value"]),
@@ -177,19 +167,6 @@ internal import Testing
         }
         #expect(error?.code == invalid.code)
         for word in invalid.parts { #expect(error?.line.contains(word) == true, "\(error?.line ?? "")") }
-    }
-
-    @Test("Settings of a canary and of a token are accepted with the settings that they need")
-    func complementedSettings() throws {
-        let settings = try Self.settings(
-            flags: [
-                "canary.table": ["shop.json"], "canary.percent": ["12.5"], "sasl.token.file": ["token"],
-                "librdkafka": ["sasl.mechanisms=OAUTHBEARER"],
-            ], file: #"{"dlq": {"max": {"ratio": 0.5}}, "canary": {"compare": 0}}"#)
-        #expect(settings.number("canary.percent") == 1250)
-        #expect(settings.entry("canary.percent").value?.description == "12.5")
-        #expect(settings.number("canary.compare") == 0)
-        #expect(settings.number("dlq.max.ratio") == 5000)
     }
 
     @Test(

@@ -28,7 +28,6 @@ package enum StatusDocument {
         text.beginObject("rates")
         text.decimal("records_per_s", snapshot.recordsPerSecond)
         text.endObject()
-        writeCanary(snapshot, &text)
         text.number("log_dropped", snapshot.logDropped)
         text.beginArray("lanes")
         for lane in snapshot.lanes { write(lane, snapshot, &text) }
@@ -60,27 +59,6 @@ package enum StatusDocument {
             text.endObject()
         }
         text.endArray()
-    }
-
-    private static func writeCanary(_ snapshot: WorkerSnapshot, _ text: inout JSONText) {
-        guard let canary = snapshot.canary else { return }
-        text.beginObject("canary")
-        text.text("table", canary.table)
-        text.decimal("percent", Double(canary.percent) / 100)
-        text.decimal("compare", Double(canary.compare) / 100)
-        text.number("decided", number(canary.decided))
-        text.number("compared", number(canary.compared))
-        text.number("different", number(canary.different))
-        text.beginArray("routes")
-        for route in canary.routes {
-            text.beginObject()
-            text.text("route", route.name)
-            text.number("count", number(route.count))
-            text.text("witness", route.witness)
-            text.endObject()
-        }
-        text.endArray()
-        text.endObject()
     }
 
     private static func write(_ lane: LaneView, _ worker: WorkerSnapshot, _ text: inout JSONText) {

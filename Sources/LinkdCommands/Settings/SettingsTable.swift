@@ -20,15 +20,6 @@ enum SettingsTable {
         SettingRow(
             "start.timeout", .duration(1000...600_000), default: .value("30s"), .connecting,
             "Time to wait for a broker at the start."),
-        SettingRow(
-            "sasl.token.file", .file, default: .none(description: "none"), .connecting,
-            bounds: "64KiB; with `sasl.mechanisms=OAUTHBEARER`",
-            "File with the token of OAUTHBEARER. It is read again before the token expires."),
-        SettingRow(
-            "sasl.token.command", .text(bytes: 1...4096), default: .none(description: "none"), .connecting,
-            bounds: "with `sasl.mechanisms=OAUTHBEARER`",
-            "Command that prints the token of OAUTHBEARER. It runs without a shell, and again before the token "
-                + "expires."),
     ]
 
     private static let topics: [SettingRow] = [
@@ -84,16 +75,6 @@ enum SettingsTable {
             bounds: "at most 64 files of 64MiB each",
             "Directory of route tables. Each file whose name ends with `.json` is one, except names that begin with "
                 + "`.`."),
-        SettingRow(
-            "canary.table", .file, default: .none(description: "none"), [.worker, .config], bounds: "64MiB",
-            "Candidate for the served table with the same `id`."),
-        SettingRow(
-            "canary.percent", .decimal(0...10_000, places: 2), default: .value("0"), [.worker, .config],
-            bounds: "with `canary.table`", "Percentage of devices for which the candidate decides."),
-        SettingRow(
-            "canary.compare", .decimal(0...10_000, places: 2), default: .value("1"), [.worker, .config],
-            bounds: "with `canary.table`",
-            "Percentage of the other devices for which the decisions of both tables are compared."),
         SettingRow(
             "vendors", .files(count: 1...16), default: .none(description: "none"), .reading, bounds: "16MiB each",
             "Vendor tables, by which push messages of vendors are recognized and read. They are added to the shipped "
@@ -193,9 +174,5 @@ enum SettingsTable {
         SettingRow(
             "log.format", .choice(["text", "json"]), default: .none(description: "text on a terminal, otherwise json"),
             [.worker, .config], "Format of a log line."),
-        SettingRow(
-            "trace.log", .boolean, default: .value("false"), [.worker, .config],
-            "One log line with the times of each record whose header `traceparent` has the sampled flag, at most 16 "
-                + "per transaction."),
     ]
 }
