@@ -15,7 +15,7 @@ import Testing
             configuration.startTimeoutMilliseconds = 1_000
             let outcome = BrokerTests.work(configuration)
             #expect(outcome.code == 69)
-            #expect(outcome.exit?.advice.contains("127.0.0.1:9") == true)
+            #expect(outcome.exit?.reason.contains("127.0.0.1:9") == true)
         }
     }
 
