@@ -67,8 +67,9 @@ static inline void linkd_lower_thread_priority(void) {
 #endif
 }
 
-/// Creates a file if necessary, and locks it until its descriptor is closed or the process ends. Returns the descriptor,
-/// or -1 with `errno`, which is EWOULDBLOCK if another process has the lock.
+/// Creates a file if necessary, and locks it until its descriptor is closed or the process ends.
+///
+/// Returns the descriptor, or -1 with `errno`, which is EWOULDBLOCK if another process has the lock.
 static inline int linkd_lock_file(const char *path) {
     int descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     if (descriptor < 0) return -1;

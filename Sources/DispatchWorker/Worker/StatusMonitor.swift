@@ -1,7 +1,7 @@
 internal import SystemThreads
 
-/// The thread that reads the worker's state once a second: it reads statistics of the library, and says what an operator
-/// and the service manager should know.
+/// The thread that reads the worker's state once a second: it reads statistics of the library, and says what an
+/// operator and the service manager should know.
 ///
 /// It is separate from the watchdog, which stays free of work that takes time.
 package final class StatusMonitor: Sendable {
