@@ -138,7 +138,7 @@ struct ExactlyOnceTests {
             #expect(evidence.deadLetters.isEmpty)
             let identities = try table.identities
             let counts = identities.map { identity in
-                let member = Array(#""table":"\(identity)""#.utf8)
+                let member = Array(#""table":"\#(identity)""#.utf8)
                 return evidence.decisions.count { $0.value?.firstRange(of: member) != nil }
             }
             #expect(counts.allSatisfy { $0 > 0 } && counts.reduce(0, +) == evidence.decisions.count, "\(counts)")

@@ -14,7 +14,8 @@ enum WorkerCommand {
             "Consumes the input topics, resolves every event with the route tables, and publishes one decision per "
                 + "device in the same transaction as the offsets of the input. An event that cannot be processed "
                 + "becomes a dead letter. SIGTERM or SIGINT ends the worker after it has committed its current work. "
-                + "A second signal, at least one second later, ends it at once. SIGHUP loads the tables again.",
+                + "A second signal, at least one second later, ends it at once. SIGHUP loads the tables again, "
+                + "SIGUSR1 pauses consumption, SIGUSR2 resumes it, and SIGQUIT writes the state to the log.",
             "Exit codes: 0 (after a signal or `--stop-after`), 64 (a wrong flag), 65 (a refused table, data loss), 69 "
                 + "(no broker), 70 (internal error), 75 (gave up for now), 77 (not authorized), 78 (a wrong setting, "
                 + "or a missing file or topic), 79 (another process uses the instance name), 80 (forced end), 81 "
