@@ -103,6 +103,7 @@ import Testing
             #expect(Self.becomes(watch) { !$0.isReachable })
             #expect(ContinuousClock.now - began < .seconds(10))
             #expect(watch.state(now: SystemClock.monotonicNanoseconds()).cause != nil)
+            try #require(KafkaProxy.waitUntilFree(cluster.bootstrapServers))
             try cluster.setUp()
             #expect(Self.becomes(watch) { $0.isReachable && $0.returnedAt != nil })
         }

@@ -37,6 +37,7 @@ internal import Testing
             // The length of the outage is the subject of the test.
             Thread.sleep(forTimeInterval: 32)
             #expect(worker.isRunning)
+            try #require(KafkaProxy.waitUntilFree(cluster.bootstrapServers))
             try cluster.setUp()
             let ended = ContinuousClock.now
             try #require(worker.says(#""event":"brokers.reachable""#, within: 30), "\(worker.log)")
