@@ -33,7 +33,7 @@ package final class HTTPServer: Sendable {
         let start = EventLoop.Start(
             configuration: configuration, mailbox: mailbox, pool: pool, handler: handler)
         let hasBegun = Monitor<Bool?>(nil)
-        let thread = SystemThread.start { [hasEnded] in
+        let thread = SystemThread.start("http") { [hasEnded] in
             let loop = EventLoop(start, listener)
             hasBegun.signal { $0 = loop != nil }
             loop?.run()

@@ -1,3 +1,5 @@
+internal import CPlatform
+
 #if canImport(Glibc)
 internal import Glibc
 #elseif canImport(Musl)
@@ -14,9 +16,9 @@ package struct SystemThread: ~Copyable {
 
     /// Starts a thread that runs `body` once.
     ///
-    /// Returns nil if the system cannot create a thread.
-    package static func start(_ body: sending @escaping () -> Void) -> SystemThread? {
-        let box = Unmanaged.passRetained(Body(body))
+    /// Returns nil if the system cannot create a thread. Tools such as `top -H` show the first 15 bytes of the name.
+    package static func start(_ name: String, _ body: sending @escaping () -> Void) -> SystemThread? {
+        let box = Unmanaged.passRetained(Body(name, body))
         #if canImport(Darwin)
         var handle: pthread_t?
         #else
@@ -47,9 +49,18 @@ package struct SystemThread: ~Copyable {
 
 /// The body of a thread, passed through a C pointer.
 private final class Body {
-    let run: () -> Void
+    private let name: String
+    private let body: () -> Void
 
-    init(_ run: @escaping () -> Void) { self.run = run }
+    init(_ name: String, _ body: @escaping () -> Void) {
+        self.name = name
+        self.body = body
+    }
+
+    func run() {
+        linkd_name_thread(name)
+        body()
+    }
 }
 
 #if canImport(Darwin)

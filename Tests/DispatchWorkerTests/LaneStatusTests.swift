@@ -16,7 +16,7 @@ import Testing
         let status = LaneStatus()
         #expect(status.snapshot == nil)
         let states = Monitor((isHeld: false, isReleased: false))
-        SystemThread.start {
+        SystemThread.start("test") {
             status.current.withLock { _ in
                 states.signal { $0.isHeld = true }
                 _ = states.wait(milliseconds: 60_000) { $0.isReleased ? true : nil }
@@ -37,7 +37,7 @@ import Testing
         let isOver = Monitor((readers: 0, isPublished: false, isOrdered: true))
         let count = 20_000
         for _ in 0..<4 {
-            SystemThread.start {
+            SystemThread.start("test") {
                 var last: UInt64 = 0
                 while last < UInt64(count) {
                     let now = status.snapshot?.publishedAt ?? 0

@@ -197,7 +197,7 @@ import Testing
             defer { log.close() }
             let worker = Worker(run.configuration(lanes: 2), log: log)
             let ended = Monitor<Int32?>(nil)
-            let thread = SystemThread.start {
+            let thread = SystemThread.start("test") {
                 let code = worker.run { _ in EchoProcessing() }.code
                 ended.signal { $0 = code }
             }

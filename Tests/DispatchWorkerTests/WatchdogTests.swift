@@ -168,7 +168,7 @@ import Testing
     func kernelWait() throws {
         let monitor = Monitor(false)
         let thread = Monitor("")
-        SystemThread.start {
+        SystemThread.start("test") {
             let link = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/thread-self")
             thread.signal { $0 = link.flatMap { $0.split(separator: "/").last }.map(String.init) ?? "none" }
             _ = monitor.wait(milliseconds: 60_000) { $0 ? true : nil }

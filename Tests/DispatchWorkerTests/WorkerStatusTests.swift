@@ -46,7 +46,7 @@ struct WorkerStatusTests {
             defer { log.close() }
             let worker = Worker(run.configuration(lanes: 2), log: log)
             let outcome = Monitor<WorkerOutcome?>(nil)
-            SystemThread.start {
+            SystemThread.start("test") {
                 let result = worker.run { _ in EchoProcessing() }
                 outcome.signal { $0 = result }
             }?.detach()

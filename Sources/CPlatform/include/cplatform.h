@@ -12,6 +12,9 @@
 #include <unistd.h>
 #if defined(__linux__)
 #include <malloc.h>
+#include <sys/prctl.h>
+#elif defined(__APPLE__)
+#include <pthread.h>
 #endif
 
 /// Returns the user and system time of this process in microseconds, or -1 if it is unknown.
@@ -64,6 +67,15 @@ static inline void linkd_lower_thread_priority(void) {
 #if defined(__linux__)
     // On Linux, this is the calling thread only. Elsewhere it would be the process.
     (void)setpriority(PRIO_PROCESS, 0, 10);
+#endif
+}
+
+/// Names the calling thread. Linux keeps the first 15 bytes.
+static inline void linkd_name_thread(const char *name) {
+#if defined(__linux__)
+    (void)prctl(PR_SET_NAME, name);
+#elif defined(__APPLE__)
+    (void)pthread_setname_np(name);
 #endif
 }
 

@@ -16,13 +16,8 @@ package final class BrokerWatch: Sendable {
     /// The number of failed requests after which a new client is created, which knows only the bootstrap brokers.
     private static let attempts = 3
 
-    private struct State {
-        var contact = BrokerContact()
-        var isStarted = false
-        var isStopped = false
-    }
-
-    private let state = Monitor(State())
+    private let contact = Monitor(BrokerContact())
+    private let thread = StoppableThread(name: "brokers")
     private let configuration: ClientConfiguration
     private let topic: String
 
@@ -39,41 +34,32 @@ package final class BrokerWatch: Sendable {
     /// Starts the watch.
     ///
     /// A second call has no effect. Without a thread, the brokers count as reachable.
-    package func start() {
-        let isFirst = state.withLock { state in
-            defer { state.isStarted = true }
-            return !state.isStarted
-        }
-        guard isFirst else { return }
-        SystemThread.start { [self] in run() }?.detach()
-    }
+    package func start() { thread.start { [self] in run() } }
 
     /// Stops the watch.
     ///
     /// Its thread ends when its request returns.
-    package func stop() { state.signal { $0.isStopped = true } }
+    package func stop() { thread.stop() }
 
     /// Records an event of a client of the worker.
     package func report(_ event: ClientEvent) {
         let now = SystemClock.monotonicNanoseconds()
-        state.withLock { $0.contact.report(event, now: now) }
+        contact.withLock { $0.report(event, now: now) }
     }
 
     /// Returns the state of the brokers.
     ///
     /// `now` is in nanoseconds of the monotonic clock.
-    package func state(now: UInt64) -> BrokerState { state.withLock { $0.contact.state(now: now) } }
+    package func state(now: UInt64) -> BrokerState { contact.withLock { $0.state(now: now) } }
 
     /// Returns a Boolean value that indicates whether an error follows from an outage that the log names once.
     func explains(_ code: KafkaErrorCode, now: UInt64) -> Bool {
-        state.withLock { $0.contact.explains(code, now: now) }
+        contact.withLock { $0.explains(code, now: now) }
     }
 
-    private var isStopped: Bool { state.withLock { $0.isStopped } }
-
     private func run() {
-        state.withLock { $0.contact.started(now: SystemClock.monotonicNanoseconds()) }
-        while !isStopped {
+        contact.withLock { $0.started(now: SystemClock.monotonicNanoseconds()) }
+        while !thread.isStopped {
             do {
                 let admin = try KafkaAdmin(configuration)
                 defer { admin.close() }
@@ -89,19 +75,18 @@ package final class BrokerWatch: Sendable {
     /// Sends requests until some in a row have failed, or until the watch is stopped.
     private func ask(_ admin: KafkaAdmin) {
         var failures = 0
-        while failures < Self.attempts, !isStopped {
+        while failures < Self.attempts, !thread.isStopped {
             let error = failure(of: admin)
             for event in admin.takeEvents() { report(event) }
             let now = SystemClock.monotonicNanoseconds()
             if let error {
                 failures += 1
-                state.withLock { $0.contact.failed(error) }
+                contact.withLock { $0.failed(error) }
             } else {
                 failures = 0
-                state.withLock { $0.contact.answered(now: now) }
+                contact.withLock { $0.answered(now: now) }
             }
-            let pause = error == nil ? Self.pause : Self.retryPause
-            _ = state.wait(milliseconds: pause) { $0.isStopped ? true : nil }
+            _ = thread.sleep(milliseconds: error == nil ? Self.pause : Self.retryPause)
         }
     }
 

@@ -51,7 +51,7 @@ package final class Reachability: Sendable {
             return starts
         }
         guard starts else { return }
-        guard let thread = SystemThread.start({ [self] in run() }) else {
+        guard let thread = SystemThread.start("reachability", { [self] in run() }) else {
             state.withLock { $0.isRunning = false }
             return
         }

@@ -10,18 +10,12 @@ package final class StatusMonitor: Sendable {
     /// The shortest interval between two readings, in milliseconds.
     private static let shortestInterval = 100
 
-    private struct Life {
-        var isStarted = false
-        var isStopped = false
-        var isOver = false
-    }
-
     private let status: WorkerStatus
     private let shared: WorkerShared
     private let notifier: SystemdNotifier?
     private let maxStallMilliseconds: Int
     private let maxLoopAgeMilliseconds: Int
-    private let life = Monitor(Life())
+    private let thread = StoppableThread(name: "status")
 
     /// Creates a monitor that has not started.
     package init(
@@ -37,26 +31,12 @@ package final class StatusMonitor: Sendable {
     /// Starts the monitor.
     ///
     /// A second call has no effect. Without a thread, the worker runs without these lines.
-    package func start() {
-        let isFirst = life.withLock { life in
-            defer { life.isStarted = true }
-            return !life.isStarted
-        }
-        guard isFirst else { return }
-        guard let thread = SystemThread.start({ [self] in run() }) else {
-            life.signal { $0.isOver = true }
-            return
-        }
-        thread.detach()
-    }
+    package func start() { thread.start { [self] in run() } }
 
     /// Stops the monitor and waits until its thread has ended.
     package func stop() {
-        let isRunning = life.signal { life in
-            life.isStopped = true
-            return life.isStarted
-        }
-        if isRunning { _ = life.wait(milliseconds: 5_000) { $0.isOver ? true : nil } }
+        thread.stop()
+        thread.join(milliseconds: 5_000)
     }
 
     /// The interval between two readings, in milliseconds: short enough for the watchdog of the service manager.
@@ -71,7 +51,7 @@ package final class StatusMonitor: Sendable {
             maxLoopAgeMilliseconds: maxLoopAgeMilliseconds, watchdogMilliseconds: notifier?.watchdogMilliseconds)
         var answered = 0
         var isNotified = true
-        while life.wait(milliseconds: interval, until: { $0.isStopped ? true : nil }) == nil {
+        while thread.sleep(milliseconds: interval) {
             status.readStatistics()
             let snapshot = status.snapshot(now: SystemClock.monotonicNanoseconds())
             let entries = events.entries(for: snapshot)
@@ -89,7 +69,6 @@ package final class StatusMonitor: Sendable {
             }
         }
         if let notifier { _ = notify(.stopping, notifier) }
-        life.signal { $0.isOver = true }
     }
 
     private func notify(_ message: ServiceState.Message, _ notifier: SystemdNotifier) -> Bool {

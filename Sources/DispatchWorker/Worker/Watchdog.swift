@@ -10,12 +10,6 @@ package final class Watchdog: Sendable {
     /// The duration of a call, in nanoseconds, after which the cluster is probed.
     private static let suspicion: UInt64 = 2_000_000_000
 
-    private struct Life {
-        var isStarted = false
-        var isStopped = false
-        var isOver = false
-    }
-
     private let shared: WorkerShared
     private let watches: [(lane: Int?, calls: CallWatch)]
     private let reachability: Reachability
@@ -23,7 +17,7 @@ package final class Watchdog: Sendable {
     private let callbackLimitNanoseconds: UInt64
     private let graceNanoseconds: UInt64
     private let handlesSignals: Bool
-    private let life = Monitor(Life())
+    private let thread = StoppableThread(name: "watchdog")
 
     /// Creates a watchdog that is not started.
     ///
@@ -51,26 +45,13 @@ package final class Watchdog: Sendable {
     ///
     /// A second call has no effect.
     package func start() {
-        let isFirst = life.withLock { life in
-            defer { life.isStarted = true }
-            return !life.isStarted
-        }
-        guard isFirst else { return }
-        guard let thread = SystemThread.start({ [self] in run() }) else {
-            life.signal { $0.isOver = true }
-            shared.fail(.noThread)
-            return
-        }
-        thread.detach()
+        if !thread.start({ [self] in run() }) { shared.fail(.noThread) }
     }
 
     /// Stops the watchdog and waits until its thread has ended.
     package func stop() {
-        let isRunning = life.signal { life in
-            life.isStopped = true
-            return life.isStarted
-        }
-        if isRunning { _ = life.wait(milliseconds: 5_000) { $0.isOver ? true : nil } }
+        thread.stop()
+        thread.join(milliseconds: 5_000)
         reachability.setMonitoring(false)
     }
 
@@ -81,7 +62,7 @@ package final class Watchdog: Sendable {
         var drainingSince: UInt64?
         var isPaused = false
         var before = SystemClock.monotonicNanoseconds()
-        while life.wait(milliseconds: 100, until: { $0.isStopped ? true : nil }) == nil {
+        while thread.sleep(milliseconds: 100) {
             let now = SystemClock.monotonicNanoseconds()
             if handlesSignals { handleSignals(&isPaused) }
             if shared.isDraining && drainingSince == nil {
@@ -92,7 +73,6 @@ package final class Watchdog: Sendable {
             checkCalls(&detectors, now, passed: now &- before)
             before = now
         }
-        life.signal { $0.isOver = true }
     }
 
     /// Passes signals on.

@@ -109,7 +109,7 @@ package final class Worker: Sendable {
         let results = Monitor([LaneCounters]())
         var started = 0
         for number in 0..<configuration.lanes {
-            let thread = SystemThread.start { [self] in
+            let thread = SystemThread.start("lane \(number)") { [self] in
                 let counters = runLane(number, facts, makeProcessing)
                 results.signal { $0.append(counters) }
             }

@@ -125,7 +125,7 @@ private struct Demo {
         defer { log.close() }
         let worker = Worker(configuration, log: log)
         // Stops the worker after a minute, in case the mock cluster has lost a record.
-        SystemThread.start {
+        SystemThread.start("demo limit") {
             Platform.sleep(milliseconds: 60_000)
             worker.stop()
         }?.detach()

@@ -30,7 +30,7 @@ final class TableReloader: Sendable {
     private let requestsAtStart: Int
     private let stampsAtStart: [TableFiles.Stamp]
     private let lookNanoseconds: UInt64
-    private let isStopped = Monitor(false)
+    private let thread = StoppableThread(name: "tables")
 
     /// Loads the tables.
     ///
@@ -80,17 +80,17 @@ final class TableReloader: Sendable {
     /// Starts the thread.
     ///
     /// If the system cannot create it, the tables are not loaded again.
-    func start() { SystemThread.start { [self] in run() }?.detach() }
+    func start() { thread.start { [self] in run() } }
 
     /// Stops the thread, which may still finish loading.
-    func stop() { isStopped.signal { $0 = true } }
+    func stop() { thread.stop() }
 
     private func run() {
         linkd_lower_thread_priority()
         var answered = requestsAtStart
         var watch = FileWatch(read: stampsAtStart)
         var lookedAt: UInt64 = 0
-        while isStopped.wait(milliseconds: Self.checkMilliseconds, until: { $0 ? true : nil }) == nil {
+        while thread.sleep(milliseconds: Self.checkMilliseconds) {
             let now = SystemClock.monotonicNanoseconds()
             let count = requests()
             if count == answered && now - lookedAt < lookNanoseconds { continue }
