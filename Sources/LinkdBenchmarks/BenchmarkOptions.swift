@@ -24,7 +24,7 @@ struct BenchmarkOptions {
     var replay: String?
     var output = "."
 
-    static let kinds = ["record", "push", "lookup", "load", "worker"]
+    static let kinds = ["record", "push", "lookup", "load", "worker", "monitor"]
 
     init(_ arguments: [String]) throws {
         var index = 0
@@ -63,8 +63,8 @@ struct BenchmarkOptions {
         for kind in ["lookup", "worker"] where named.contains(kind) && peers == nil {
             throw BenchmarkError(text: "\(kind) needs --peers DIR", code: 64)
         }
-        if named.contains("worker"), broker == nil {
-            throw BenchmarkError(text: "worker needs --broker HOST:PORT or KAFKA_BOOTSTRAP_SERVERS", code: 64)
+        if let name = ["worker", "monitor"].first(where: named.contains), broker == nil {
+            throw BenchmarkError(text: "\(name) needs --broker HOST:PORT or KAFKA_BOOTSTRAP_SERVERS", code: 64)
         }
     }
 
@@ -74,6 +74,7 @@ struct BenchmarkOptions {
         switch kind {
         case "lookup": return peers != nil
         case "worker": return peers != nil && broker != nil
+        case "monitor": return broker != nil
         default: return true
         }
     }

@@ -8,11 +8,12 @@ enum Benchmarks {
         LinkdBenchmarks measures how fast links are resolved, relative to other programs in the same run.
 
         USAGE
-          LinkdBenchmarks [record] [push] [lookup] [load] [worker] [--peers DIR] [--broker HOST:PORT] [OPTIONS]
+          LinkdBenchmarks [record] [push] [lookup] [load] [worker] [monitor] [--peers DIR] [--broker HOST:PORT] [OPTIONS]
           LinkdBenchmarks adversarial [--records N] [--seed S]   compare long-lived processors with fresh ones
           LinkdBenchmarks ingest [--records N] [--seed S]        the same for mutated records of all envelopes
           LinkdBenchmarks ingest --replay FILE                   run the inputs of a finding
           LinkdBenchmarks hostile [--seconds N] [--seed S]       measure expensive records, and search for others
+          LinkdBenchmarks endurance --broker HOST:PORT [--records N]   memory of a worker over reloads and rebalances
           LinkdBenchmarks cpu FILE.jsonl TABLE.json       time per record of a workload file, pass by pass
           LinkdBenchmarks resolve FILE.jsonl TABLE.json   print key, tab, and decision of each record
 
@@ -22,13 +23,15 @@ enum Benchmarks {
           lookup   a lookup in each of the peers' route sets (needs --peers)
           load     reading, checking, and compiling tables of 10 to 10,000 routes
           worker   CPU time per record of `linkd worker` and `passthrough.c` (needs --peers and a broker)
+          monitor  the same of a worker that is scraped every second, and of one that is not (needs a broker)
 
         OPTIONS
           --peers DIR          directory with rust-peer, passthrough.c, and lookup/, which run in turns with linkd
           --broker HOST:PORT   an empty broker for the measurement (or KAFKA_BOOTSTRAP_SERVERS)
           --workload FILE      records of the workload (default: generated)
           --table FILE         their table (default: config/routes/shop.json)
-          --records N          records of `worker` (default: 300000), `adversarial`, or `ingest` (default: 10000000)
+          --records N          records of `worker` (default: 300000; ten times as many of `monitor`), or of `adversarial`,
+                               `ingest`, or `endurance` (default: 10000000)
           --seconds N          duration of the search of `hostile` (default: 60)
           --seed S             seed of `adversarial`, `ingest`, and `hostile` (default: 1)
           --batch N            the only batch of `ingest`, from 1
@@ -50,11 +53,12 @@ enum Benchmarks {
                 print(help)
                 return 0
             }
-            if let search = arguments.first, ["adversarial", "ingest", "hostile"].contains(search) {
+            if let search = arguments.first, ["adversarial", "ingest", "hostile", "endurance"].contains(search) {
                 var options = try BenchmarkOptions(Array(arguments.dropFirst()))
                 if !arguments.contains("--records") { options.records = 10_000_000 }
                 switch search {
                 case "hostile": return try HostileBenchmark.run(options)
+                case "endurance": return try EnduranceBenchmark.run(options)
                 case "ingest": return try IngestSearch.run(options)
                 default: return try AdversarialRecords.run(options)
                 }
@@ -84,6 +88,7 @@ enum Benchmarks {
         if options.runs("lookup") { try LookupBenchmark.run(options, report) }
         if options.runs("load") { try LoadBenchmark.run(options, report) }
         if options.runs("worker") { try WorkerBenchmark.run(options, report) }
+        if options.runs("monitor") { try MonitorBenchmark.run(options, report) }
         return 0
     }
 }

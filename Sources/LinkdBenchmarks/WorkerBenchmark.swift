@@ -62,7 +62,7 @@ enum WorkerBenchmark {
     }
 
     /// Returns the path of `linkd` in the same build.
-    private static func linkdPath() throws -> String {
+    static func linkdPath() throws -> String {
         let own = URL(filePath: CommandLine.arguments[0]).resolvingSymlinksInPath().deletingLastPathComponent()
         let path = own.appending(path: "linkd").path
         guard FileManager.default.isExecutableFile(atPath: path) else {
@@ -80,7 +80,7 @@ enum WorkerBenchmark {
     }
 
     /// Writes the values of the workload's records, one per line, for `linkd produce`.
-    private static func writeValues(_ options: BenchmarkOptions) throws -> String {
+    static func writeValues(_ options: BenchmarkOptions) throws -> String {
         let work = try Workload.generated(options.records)
         var text = Data()
         for span in work.spans {
