@@ -8,7 +8,7 @@ enum Benchmarks {
         LinkdBenchmarks measures how fast links are resolved, relative to other programs in the same run.
 
         USAGE
-          LinkdBenchmarks [record] [push] [lookup] [load] [worker] [monitor] [--peers DIR] [--broker HOST:PORT] [OPTIONS]
+          LinkdBenchmarks [BENCHMARK...] [--peers DIR] [--broker HOST:PORT] [OPTIONS]
           LinkdBenchmarks adversarial [--records N] [--seed S]   compare long-lived processors with fresh ones
           LinkdBenchmarks ingest [--records N] [--seed S]        the same for mutated records of all envelopes
           LinkdBenchmarks ingest --replay FILE                   run the inputs of a finding
@@ -30,8 +30,8 @@ enum Benchmarks {
           --broker HOST:PORT   an empty broker for the measurement (or KAFKA_BOOTSTRAP_SERVERS)
           --workload FILE      records of the workload (default: generated)
           --table FILE         their table (default: config/routes/shop.json)
-          --records N          records of `worker` (default: 300000; ten times as many of `monitor`), or of `adversarial`,
-                               `ingest`, or `endurance` (default: 10000000)
+          --records N          records of `worker` (default: 300000; `monitor` has ten times as many), or of
+                               `adversarial`, `ingest`, or `endurance` (default: 10000000)
           --seconds N          duration of the search of `hostile` (default: 60)
           --seed S             seed of `adversarial`, `ingest`, and `hostile` (default: 1)
           --batch N            the only batch of `ingest`, from 1

@@ -102,7 +102,9 @@ enum EnduranceBenchmark {
             + String(format: "  %8.1f", megabytes)
     }
 
-    /// Compares the last third with the second one. The first third contains the growth of caches to their bounds.
+    /// Compares the last third with the second one.
+    ///
+    /// The first third contains the growth of caches to their bounds.
     private static func verdict(_ figures: [Double]) -> Int32 {
         let third = figures.count / 3
         let middle = Spread(Array(figures[third..<2 * third])).median
