@@ -69,7 +69,7 @@ struct NoTableTests {
         (#""payload":{"aps":{},"l":"https://b.onelink.me/x?af_dp=two%3A%2F%2F"}"#, #""table":"two@1+"#),
         (#""payload":{"aps":{},"ab":{},"ab_uri":"https://b.onelink.me/x?af_dp=two%3A%2F%2F"}"#, #""table":"two@1+"#),
         (#""payload":{"aps":{},"ab":{},"ab_uri":"one:/"}"#, #""table":"one@1+"#),
-        // What a table may open needs a table.
+        // A body that a table may open needs a table.
         (#""payload":{"aps":{},"l":"three:/"}"#, "application_unknown"),
         (#""payload":{"aps":{},"r":"home"}"#, "application_unknown"),
         (#""payload":{"aps":{},"ab":{},"ab_uri":"three:/"}"#, "application_unknown"),

@@ -6,7 +6,7 @@ import Testing
 /// The headers of an APNs request in an event.
 @Suite("Headers of APNs beside a body complete the event")
 struct PushHeaderTests {
-    /// What an event has from its headers.
+    /// The members of an event that come from its headers.
     struct Seen: Equatable {
         var id = ""
         var application: String?
@@ -57,7 +57,7 @@ struct PushHeaderTests {
         Case(
             headers: #"{"apns-id":"a","apns-push-type":"background","apns-expiration":"x"}"#,
             payload: #"{"data":{"_ab":"true","uri":"shop:///p"}}"#),
-        // What cannot be read is skipped and noted.
+        // A value that cannot be read is skipped and noted.
         Case(
             headers: #"{"apns-push-type":true,"apns-expiration":"-1","apns-id":{},"apns-topic":[]}"#
         ) {

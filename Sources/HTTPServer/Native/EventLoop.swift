@@ -14,7 +14,7 @@ internal import Darwin
 /// It owns the daemon of libmicrohttpd, which is started in `init` and stopped at the end of `run`. Everything in this
 /// class runs on that one thread, including all calls of libmicrohttpd and its calls back.
 final class EventLoop {
-    /// What the loop needs from the thread that starts it.
+    /// The values that the thread that starts the loop passes to it.
     struct Start: Sendable {
         let configuration: HTTPServerConfiguration
         let mailbox: Mailbox
