@@ -54,13 +54,4 @@ public enum WideBytes {
         let high = mask[1].trailingZeroBitCount
         return (low &+ (high & (0 &- low &>> 6))) &>> 3
     }
-
-    /// Returns the index of the last selected byte of a mask that is not empty.
-    @inlinable
-    @inline(__always)
-    public static func last(_ mask: SIMD2<UInt64>) -> Int {
-        let high = mask[1].leadingZeroBitCount
-        let low = mask[0].leadingZeroBitCount
-        return 15 &- (high &+ (low & (0 &- high &>> 6))) &>> 3
-    }
 }

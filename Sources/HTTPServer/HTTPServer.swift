@@ -33,20 +33,14 @@ package final class HTTPServer: Sendable {
         let start = EventLoop.Start(
             configuration: configuration, mailbox: mailbox, pool: pool, handler: handler)
         let hasBegun = Monitor<Bool?>(nil)
-        let thread = SystemThread.start("http") { [hasEnded] in
+        let isStarted = SystemThread.start("http") { [hasEnded] in
             let loop = EventLoop(start, listener)
             hasBegun.signal { $0 = loop != nil }
             loop?.run()
             hasEnded.signal { $0 = true }
         }
-        let isRunning: Bool
-        if let thread {
-            thread.detach()
-            isRunning = hasBegun.wait(milliseconds: 10_000) { $0 } == true
-        } else {
-            hasEnded.signal { $0 = true }
-            isRunning = false
-        }
+        if !isStarted { hasEnded.signal { $0 = true } }
+        let isRunning = isStarted && hasBegun.wait(milliseconds: 10_000) { $0 } == true
         // All properties are set, so that `deinit` runs after this error and stops what runs.
         if !isRunning { throw .resources(configuration.address, "libmicrohttpd or its thread cannot be started") }
     }

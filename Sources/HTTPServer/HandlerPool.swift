@@ -18,11 +18,10 @@ final class HandlerPool: Sendable {
     /// Starts the threads, or returns nil if the system cannot create them.
     init?(threads: Int) {
         for _ in 0..<threads {
-            guard let thread = SystemThread.start("http handler", { [state] in Self.run(state) }) else {
+            guard SystemThread.start("http handler", { [state] in Self.run(state) }) else {
                 state.signal { $0.isStopped = true }
                 return nil
             }
-            thread.detach()
         }
     }
 

@@ -19,9 +19,6 @@ package struct KnownProperty: Sendable, Equatable {
     ///
     /// May be empty.
     package var defaultValue: String
-
-    /// A Boolean value that indicates whether the value must never be printed.
-    package var isSecret: Bool { KnownProperties.isSecret(name) }
 }
 
 /// All properties of the loaded librdkafka, read from its own manual (`rd_kafka_conf_properties_show`).

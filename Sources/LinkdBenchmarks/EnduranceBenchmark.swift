@@ -24,7 +24,7 @@ enum EnduranceBenchmark {
         try write(text, spaces: 0, to: table)
         let common = ["-b", broker, "--group", run, "--table", table, "--log-level", "error"]
         let worker = try ScrapedWorker(linkd, ["worker", "--lanes", "2"] + topics + common)
-        print("records in  reloads  rebalances  resident MB")
+        say("records in  reloads  rebalances  resident MB")
         var spaces = 0
         var other: ScrapedWorker?
         var sent = 0
@@ -49,13 +49,13 @@ enum EnduranceBenchmark {
                 } else {
                     other = try ScrapedWorker(linkd, ["worker", "--lanes", "1"] + topics + common)
                 }
-                try waitForRebalance(of: worker, turn)
+                try waitForTurn(of: worker, turn, partitions: other == nil ? 6 : 4)
             }
             guard let page = worker.metrics() else {
                 throw BenchmarkError(text: "the worker does not answer", code: 70)
             }
             figures.append(ScrapedWorker.sum("process_resident_memory_bytes", in: page) / 1e6)
-            print(row(page, figures.last ?? .nan))
+            say(row(page, figures.last ?? .nan))
         }
         if let member = other {
             member.signal(SIGTERM)
@@ -72,9 +72,10 @@ enum EnduranceBenchmark {
         try (text + String(repeating: " ", count: spaces)).write(toFile: path, atomically: true, encoding: .utf8)
     }
 
-    private static func waitForRebalance(of worker: ScrapedWorker, _ turn: Int) throws {
+    /// Waits until the table is loaded again, and the partitions are divided among the members.
+    private static func waitForTurn(of worker: ScrapedWorker, _ turn: Int, partitions: Double) throws {
         try wait(for: worker) { page in
-            ScrapedWorker.sum("linkd_rebalances_total", in: page) > Double(turn)
+            ScrapedWorker.sum("linkd_assigned_partitions", in: page) == partitions
                 && ScrapedWorker.sum("linkd_table_reloads_total", in: page) >= Double(turn)
         }
     }
@@ -83,7 +84,7 @@ enum EnduranceBenchmark {
     private static func waitForEnd(of worker: ScrapedWorker, records: Int) throws {
         try wait(for: worker) { ScrapedWorker.sum("linkd_consumer_lag", in: $0) == 0 }
         guard let page = worker.metrics() else { return }
-        print("at the end: \(row(page, ScrapedWorker.sum("process_resident_memory_bytes", in: page) / 1e6))")
+        say("at the end: \(row(page, ScrapedWorker.sum("process_resident_memory_bytes", in: page) / 1e6))")
     }
 
     private static func wait(for worker: ScrapedWorker, until isDone: (String) -> Bool) throws {
@@ -102,6 +103,9 @@ enum EnduranceBenchmark {
             + String(format: "  %8.1f", megabytes)
     }
 
+    /// Prints a line at once, also into a file.
+    private static func say(_ line: String) { FileHandle.standardOutput.write(Data((line + "\n").utf8)) }
+
     /// Compares the last third with the second one.
     ///
     /// The first third contains the growth of caches to their bounds.
@@ -110,7 +114,7 @@ enum EnduranceBenchmark {
         let middle = Spread(Array(figures[third..<2 * third])).median
         let last = Spread(Array(figures[(2 * third)...])).median
         let isFlat = last <= middle * 1.05
-        print(
+        say(
             String(
                 format: "resident memory, medians: %.1f MB in the second third, %.1f MB in the last: %@", middle, last,
                 isFlat ? "flat" : "GROWING"))

@@ -27,16 +27,12 @@ package final class StoppableThread: Sendable {
             return !state.isStarted
         }
         guard isFirst else { return true }
-        let thread = SystemThread.start(name) { [state] in
+        let isRunning = SystemThread.start(name) { [state] in
             body()
             state.signal { $0.isOver = true }
         }
-        guard let thread else {
-            state.signal { $0.isOver = true }
-            return false
-        }
-        thread.detach()
-        return true
+        if !isRunning { state.signal { $0.isOver = true } }
+        return isRunning
     }
 
     /// Waits, and returns a Boolean value that indicates whether the thread goes on.

@@ -8,43 +8,32 @@ internal import Musl
 internal import Darwin
 #endif
 
-/// A thread of the operating system.
+/// Threads of the operating system.
 ///
 /// Lanes block in C calls, which Swift's cooperative thread pool does not support.
-package struct SystemThread: ~Copyable {
-    private let handle: pthread_t
-
-    /// Starts a thread that runs `body` once.
+package enum SystemThread {
+    /// Starts a thread that runs `body` once, and that the system frees at its end.
     ///
-    /// Returns nil if the system cannot create a thread. Tools such as `top -H` show the first 15 bytes of the name.
-    package static func start(_ name: String, _ body: sending @escaping () -> Void) -> SystemThread? {
+    /// Returns false if the system cannot create a thread. Tools such as `top -H` show the first 15 bytes of the name.
+    @discardableResult
+    package static func start(_ name: String, _ body: sending @escaping () -> Void) -> Bool {
         let box = Unmanaged.passRetained(Body(name, body))
         #if canImport(Darwin)
         var handle: pthread_t?
         #else
         var handle = pthread_t()
         #endif
-        let code = pthread_create(&handle, nil, linkdThreadMain, box.toOpaque())
-        guard code == 0 else {
+        guard pthread_create(&handle, nil, linkdThreadMain, box.toOpaque()) == 0 else {
             box.release()
-            return nil
+            return false
         }
         #if canImport(Darwin)
-        return handle.map { SystemThread(handle: $0) }
+        if let handle { pthread_detach(handle) }
         #else
-        return SystemThread(handle: handle)
+        pthread_detach(handle)
         #endif
+        return true
     }
-
-    private init(handle: pthread_t) { self.handle = handle }
-
-    /// Waits until the thread's body has returned.
-    package consuming func join() { pthread_join(handle, nil) }
-
-    /// Detaches the thread.
-    ///
-    /// The system frees it when its body returns.
-    package consuming func detach() { pthread_detach(handle) }
 }
 
 /// The body of a thread, passed through a C pointer.

@@ -22,7 +22,7 @@ import Testing
                 _ = states.wait(milliseconds: 60_000) { $0.isReleased ? true : nil }
             }
             states.signal { $0.isHeld = false }
-        }?.detach()
+        }
         try #require(states.wait(milliseconds: 60_000) { $0.isHeld ? true : nil } != nil)
         #expect(!status.publish(Self.snapshot(at: 1)))
         states.signal { $0.isReleased = true }
@@ -45,7 +45,7 @@ import Testing
                     last = now
                 }
                 isOver.signal { $0.readers += 1 }
-            }?.detach()
+            }
         }
         for now in 1..<UInt64(count) { status.publish(Self.snapshot(at: now)) }
         while !status.publish(Self.snapshot(at: UInt64(count))) {}

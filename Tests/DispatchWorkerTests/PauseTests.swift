@@ -197,11 +197,10 @@ import Testing
             defer { log.close() }
             let worker = Worker(run.configuration(lanes: 2), log: log)
             let ended = Monitor<Int32?>(nil)
-            let thread = SystemThread.start("test") {
+            SystemThread.start("test") {
                 let code = worker.run { _ in EchoProcessing() }.code
                 ended.signal { $0 = code }
             }
-            thread?.detach()
             for round in 1...3 {
                 let count = round * 3_000
                 let isDone = becomesTrue(withinSeconds: 60) { Self.records(worker) == count }

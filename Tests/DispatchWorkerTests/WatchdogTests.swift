@@ -172,7 +172,7 @@ import Testing
             let link = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/thread-self")
             thread.signal { $0 = link.flatMap { $0.split(separator: "/").last }.map(String.init) ?? "none" }
             _ = monitor.wait(milliseconds: 60_000) { $0 ? true : nil }
-        }?.detach()
+        }
         defer { monitor.signal { $0 = true } }
         let name = try #require(thread.wait(milliseconds: 20_000) { $0.isEmpty ? nil : $0 })
         var operation: UInt64?

@@ -49,7 +49,7 @@ struct WorkerStatusTests {
             SystemThread.start("test") {
                 let result = worker.run { _ in EchoProcessing() }
                 outcome.signal { $0 = result }
-            }?.detach()
+            }
             let isConsumed = becomesTrue(withinSeconds: 60) {
                 let snapshot = Self.snapshot(worker)
                 return snapshot.isReady && snapshot.partitions.count == 6

@@ -35,7 +35,7 @@ package final class Log: Sendable {
         self.level = level
         self.format = format
         self.write = write
-        SystemThread.start("log") { [self] in run() }?.detach()
+        SystemThread.start("log") { [self] in run() }
     }
 
     /// Returns a Boolean value that indicates whether lines of this severity are written.

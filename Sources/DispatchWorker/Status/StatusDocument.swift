@@ -134,6 +134,4 @@ package enum StatusDocument {
     private static func age(_ time: UInt64?, _ now: UInt64) -> Int64? {
         time.map { Int64(now.saturatingSubtract($0) / 1_000_000) }
     }
-
-    private static func number(_ value: UInt64) -> Int64 { Int64(clamping: value) }
 }

@@ -51,11 +51,7 @@ package final class Reachability: Sendable {
             return starts
         }
         guard starts else { return }
-        guard let thread = SystemThread.start("reachability", { [self] in run() }) else {
-            state.withLock { $0.isRunning = false }
-            return
-        }
-        thread.detach()
+        if !SystemThread.start("reachability", { [self] in run() }) { state.withLock { $0.isRunning = false } }
     }
 
     /// Probes the cluster while monitoring is on.

@@ -71,9 +71,6 @@ package final class Worker: Sendable {
     /// Requests that the lanes commit pending work and consume nothing, or that they consume again.
     package func setPaused(_ isPaused: Bool) { shared.setPaused(isPaused) }
 
-    /// The name of this process in dead letters, the group, and transactions.
-    package var instanceName: String { instance }
-
     /// Runs until the worker ends.
     ///
     /// Lane `n` resolves records with `makeProcessing(n)`.
@@ -109,13 +106,11 @@ package final class Worker: Sendable {
         let results = Monitor([LaneCounters]())
         var started = 0
         for number in 0..<configuration.lanes {
-            let thread = SystemThread.start("lane \(number)") { [self] in
+            let isStarted = SystemThread.start("lane \(number)") { [self] in
                 let counters = runLane(number, facts, makeProcessing)
                 results.signal { $0.append(counters) }
             }
-            guard let thread else { continue }
-            thread.detach()
-            started += 1
+            if isStarted { started += 1 }
         }
         if started < configuration.lanes {
             shared.fail(.noThread)

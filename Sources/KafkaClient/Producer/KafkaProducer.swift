@@ -62,9 +62,6 @@ package final class KafkaProducer {
         handle.destroy()
     }
 
-    /// A Boolean value that indicates whether the instance exists, that is, `close` has not been called.
-    package var isOpen: Bool { handle.isOpen }
-
     // MARK: Topics
 
     /// Returns the handle of a topic, which the first call creates.

@@ -63,13 +63,6 @@ struct RecordTexts: ~Copyable {
         return arena.finish()
     }
 
-    /// Returns a strictly validated JSON text without white space and unnecessary escapes.
-    mutating func compact(_ json: ByteView) -> ByteView {
-        arena.begin()
-        arena.appendCompact(json)
-        return arena.finish()
-    }
-
     /// Returns a text that the closure writes.
     mutating func write<Failure: Error>(
         _ body: (inout OutputArena) throws(Failure) -> Void

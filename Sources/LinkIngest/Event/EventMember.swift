@@ -30,8 +30,6 @@ enum EventMember: UInt8, CaseIterable {
 
     /// The tag of the first member of a push body.
     static var firstPushTag: UInt8 { EventMember.devices.rawValue + 1 }
-    /// The tag of the first name that only the configuration defines.
-    static var firstOtherTag: UInt8 { sessionTag + 1 }
 
     /// The tags of the members of a push body.
     static var pushTags: Range<UInt8> { firstPushTag..<sessionTag }

@@ -290,9 +290,6 @@ struct MessageReader: ~Copyable {
 
     // MARK: Links
 
-    /// A Boolean value that indicates whether links of link platforms are replaced.
-    var unwrapsLinks: Bool { links.isActive }
-
     /// Returns a Boolean value that indicates whether a link is one of a link platform.
     @inline(__always)
     mutating func isPlatformLink(_ link: ByteView) -> Bool {

@@ -128,7 +128,7 @@ private struct Demo {
         SystemThread.start("demo limit") {
             Platform.sleep(milliseconds: 60_000)
             worker.stop()
-        }?.detach()
+        }
         let outcome = worker.run(
             tables: TableSet(tables), limits: IngestLimits(settings), passthrough: [], vendors: vendors.table,
             platforms: vendors.platforms)
