@@ -6,6 +6,9 @@ enum CommandIndex {
     /// The declarations of all commands.
     static let declarations: [CommandDeclaration] = all.map(\.declaration)
 
+    /// The commands that only `linkd` itself starts, which no help text names.
+    static let hidden: [Command] = [TryRecordCommand.command]
+
     private static let work: [Command] = [
         DemoCommand.command, WorkerCommand.command, ProduceCommand.command, InspectCommand.command,
         ResolveCommand.command, RoutesCheckCommand.command, RoutesListCommand.command, RoutesExplainCommand.command,

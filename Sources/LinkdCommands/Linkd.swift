@@ -39,8 +39,9 @@ package enum Linkd {
             console.out.line("linkd \(LinkdVersion.text) (librdkafka \(LibraryInfo.versionText))")
             return .success
         }
-        guard let declaration = CommandDeclaration.find(words, among: CommandIndex.declarations),
-            let command = CommandIndex.all.first(where: { $0.declaration.path == declaration.path })
+        let commands = CommandIndex.all + CommandIndex.hidden
+        guard let declaration = CommandDeclaration.find(words, among: commands.map(\.declaration)),
+            let command = commands.first(where: { $0.declaration.path == declaration.path })
         else { return try group(arguments, words, console) }
         let parsed = try ParsedArguments(arguments.dropFirst(declaration.path.count), of: declaration)
         if case .text(let color) = parsed.values["color"], let choice = ColorChoice(rawValue: color) {
@@ -51,7 +52,9 @@ package enum Linkd {
             console.out.write(HelpText.of(declaration, style: console.out.style))
             return .success
         }
-        let invocation = Invocation(arguments: parsed, environment: environment, console: console)
+        let invocation = Invocation(
+            arguments: parsed, environment: environment, console: console,
+            words: Array(arguments.dropFirst(declaration.path.count)))
         return try command.run(invocation)
     }
 

@@ -5,8 +5,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <sys/file.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
@@ -95,6 +98,95 @@ static inline int linkd_lock_file(const char *path) {
 /// Creates an empty file for writing. Returns its descriptor, or -1 with `errno`.
 static inline int linkd_create_file(const char *path) {
     return open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+}
+
+/// Replaces a file by a new one with `bytes` zero bytes, and maps it.
+///
+/// The bytes are written first, because a store into a mapped file without space on the disk ends the process. Returns
+/// the address, or NULL with `errno`.
+static inline void *linkd_map_new_file(const char *path, uintptr_t bytes) {
+    static const char zeros[4096];
+    (void)unlink(path);
+    int descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (descriptor < 0) return 0;
+    void *address = MAP_FAILED;
+    if (bytes <= sizeof zeros && write(descriptor, zeros, bytes) == (ssize_t)bytes)
+        address = mmap(0, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
+    int code = errno;
+    close(descriptor);
+    errno = code;
+    return address == MAP_FAILED ? 0 : address;
+}
+
+/// Releases the mapping of a file.
+static inline void linkd_unmap(void *address, uintptr_t bytes) { (void)munmap(address, bytes); }
+
+/// Reads at most `limit` bytes of a regular file without waiting. Returns their number, or -1 with `errno`.
+///
+/// Other kinds of files, for example a named pipe, are not read.
+static inline intptr_t linkd_read_regular_file(const char *path, void *buffer, uintptr_t limit) {
+    int descriptor = open(path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
+    if (descriptor < 0) return -1;
+    struct stat info;
+    intptr_t count = -1;
+    if (fstat(descriptor, &info) == 0 && S_ISREG(info.st_mode)) count = read(descriptor, buffer, limit);
+    close(descriptor);
+    return count;
+}
+
+/// The record that a lane resolves, in a mapped file that outlives the process.
+struct linkd_crash_page {
+    uint64_t magic;
+    /// 1 while the record is resolved.
+    uint64_t is_active;
+    int64_t offset;
+    int32_t partition;
+    uint32_t topic_length;
+    uint8_t topic[256];
+};
+
+/// Records that a record is resolved from now on.
+static inline void linkd_crash_begin(struct linkd_crash_page *page, int32_t partition, int64_t offset) {
+    page->partition = partition;
+    page->offset = offset;
+    // An atomic store is kept although nothing in the process reads it.
+    __atomic_store_n(&page->is_active, 1, __ATOMIC_RELEASE);
+}
+
+/// Records that no record is resolved.
+static inline void linkd_crash_end(struct linkd_crash_page *page) {
+    __atomic_store_n(&page->is_active, 0, __ATOMIC_RELEASE);
+}
+
+/// Writes a text to a file, which must exist.
+static inline void linkd_write_text(const char *path, const char *text) {
+    FILE *file = fopen(path, "we");
+    if (!file) return;
+    fputs(text, file);
+    fclose(file);
+}
+
+/// Limits this process to `seconds` from now, to no core file, and, on Linux, to `bytes` more memory than it has.
+///
+/// If the system runs out of memory, it ends this process before others.
+static inline void linkd_limit_process(uint32_t seconds, uint64_t bytes) {
+    alarm(seconds);
+    struct rlimit none = {0, 0};
+    (void)setrlimit(RLIMIT_CORE, &none);
+#if defined(__linux__)
+    linkd_write_text("/proc/self/oom_score_adj", "1000");
+    FILE *file = fopen("/proc/self/statm", "re");
+    if (!file) return;
+    unsigned long long pages = 0;
+    if (fscanf(file, "%llu", &pages) == 1) {
+        rlim_t most = (rlim_t)pages * (rlim_t)sysconf(_SC_PAGESIZE) + bytes;
+        struct rlimit limit = {most, most};
+        (void)setrlimit(RLIMIT_AS, &limit);
+    }
+    fclose(file);
+#else
+    (void)bytes;
+#endif
 }
 
 /// Prefetches `bytes` bytes at `address` into the cache. Any address is allowed, because a prefetch does not fault.

@@ -83,6 +83,8 @@ package struct BatchWork<Processing: RecordProcessing & ~Copyable>: ~Copyable {
     package var tally = BatchTally()
     /// The dead letters of the last run, or nil if they are not logged.
     package var notes: [(topic: String, partition: Int32, offset: Int64, reason: DeadLetterReason)]?
+    /// The isolation of records that end the process, or nil without a state directory.
+    var crashes: LaneCrashes?
     private var decisions: [ProducedDecision] = []
     private var headers: [HeaderView] = []
     /// The headers of the current record that determine how its value is read, if it has headers.
@@ -123,6 +125,8 @@ package struct BatchWork<Processing: RecordProcessing & ~Copyable>: ~Copyable {
         let records = consumer.records
         let outputLimit = min(limits.decisionBytes, outputs.topic.messageLimit)
         let hasRefused = !isolation.refused.isEmpty
+        let journal = crashes?.journal
+        let suspects = crashes?.suspects.tried ?? []
         var wallMilliseconds: Int64?
         var result = BatchResult()
         var pace = BatchPace(written: arena.bytesInUse, now: clock.now())
@@ -141,18 +145,21 @@ package struct BatchWork<Processing: RecordProcessing & ~Copyable>: ~Copyable {
                 topic = record.topic
                 topicName = consumer.topicNameBytes(at: topic)
                 tally.use(topic: topic, name: topicName)
+                journal?.use(topic: topicName)
             }
             tally.count(record)
             var cause: DeadLetterCause?
+            var attempts = 1
             if hasRefused, isolation.isRefused(partitions.slots[slot].partition, record.offset) {
-                cause = DeadLetterCause(
-                    reason: .refusedOutput,
-                    detail: "a broker refuses this record's decisions even when they are alone in a transaction")
+                (cause, attempts) = (.refusedOutput, isolation.failures + 1)
+            } else if !suspects.isEmpty, let crash = crashLoop(record, consumer, topicName, suspects) {
+                (cause, attempts) = crash
             } else {
+                journal?.begin(partition: record.partition, offset: record.offset)
                 cause = resolve(record, consumer, topicName, outputLimit)
+                journal?.end()
             }
             if let cause {
-                let attempts = cause.reason == .refusedOutput ? isolation.failures + 1 : 1
                 let wall = wallMilliseconds ?? clock.wallMilliseconds()
                 wallMilliseconds = wall
                 if !deadLetter(record, consumer, cause, attempts, wall) { result.isBroken = true }
@@ -183,6 +190,9 @@ package struct BatchWork<Processing: RecordProcessing & ~Copyable>: ~Copyable {
     private mutating func resolve<Consumer: LaneConsumer>(
         _ record: ConsumedRecord, _ consumer: Consumer, _ topicName: ByteView, _ outputLimit: Int
     ) -> DeadLetterCause? {
+        #if DEBUG
+        TestCrash.crash(at: topicName, record)
+        #endif
         guard let value = record.value else { return .nullValue }
         if value.count == 0 { return .emptyValue }
         if value.count > limits.recordBytes { return oversizeInput(value.count) }

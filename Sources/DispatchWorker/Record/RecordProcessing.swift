@@ -65,6 +65,13 @@ extension DeadLetterCause {
     static var emptyValue: DeadLetterCause {
         DeadLetterCause(reason: .emptyValue, detail: "expected an event, found an empty value")
     }
+
+    /// The cause for a record whose decisions a broker refuses.
+    static var refusedOutput: DeadLetterCause {
+        DeadLetterCause(
+            reason: .refusedOutput,
+            detail: "a broker refuses this record's decisions even when they are alone in a transaction")
+    }
 }
 
 /// The stable reason codes of dead letters, in the order of the stages that detect them.

@@ -7,17 +7,18 @@ extension Worker {
 
     /// Runs until the worker ends.
     ///
-    /// Every lane resolves records with these tables, and takes newer ones between two batches.
+    /// Every lane resolves records with these tables, and takes newer ones between two batches. With `crashes`, records
+    /// that end the process are isolated.
     ///
     /// This function uses a concrete type of processor, so that the compiler specializes the generic lane.
     package func run(
         tables: ServedTables, limits: IngestLimits, passthrough: [String], vendors: VendorTable? = nil,
-        platforms: LinkPlatforms? = nil
+        platforms: LinkPlatforms? = nil, crashes: CrashIsolation? = nil
     ) -> WorkerOutcome {
         status.show(tables)
         let outputs = OutputLimits(
             decisionBytes: configuration.decisionBytesLimit, recordBytes: configuration.outputBytesLimit)
-        return run { _ in
+        return run(crashes: crashes) { _ in
             RecordProcessor(
                 tables: tables, limits: limits, passthrough: passthrough, outputs: outputs, vendors: vendors,
                 platforms: platforms)

@@ -73,11 +73,11 @@ package final class Worker: Sendable {
 
     /// Runs until the worker ends.
     ///
-    /// Lane `n` resolves records with `makeProcessing(n)`.
+    /// Lane `n` resolves records with `makeProcessing(n)`. With `crashes`, records that end the process are isolated.
     ///
     /// Call this function only in this module and with a concrete type, because only then the compiler specializes it.
     package func run<Processing: RecordProcessing & SendableMetatype & ~Copyable>(
-        makeProcessing: @escaping @Sendable (Int) -> Processing
+        crashes: CrashIsolation? = nil, makeProcessing: @escaping @Sendable (Int) -> Processing
     ) -> WorkerOutcome {
         watch()
         logStart()
@@ -90,7 +90,7 @@ package final class Worker: Sendable {
         case .failure(let exit): return ended(exit, [])
         case .success(let facts):
             guard let facts else { return ended(shared.failure, []) }
-            return runLanes(facts, makeProcessing)
+            return runLanes(facts, crashes, makeProcessing)
         }
     }
 
@@ -100,14 +100,14 @@ package final class Worker: Sendable {
     }
 
     private func runLanes<Processing: RecordProcessing & SendableMetatype & ~Copyable>(
-        _ facts: TopicFacts, _ makeProcessing: @escaping @Sendable (Int) -> Processing
+        _ facts: TopicFacts, _ crashes: CrashIsolation?, _ makeProcessing: @escaping @Sendable (Int) -> Processing
     ) -> WorkerOutcome {
         warnOfIdleLanes(facts)
         let results = Monitor([LaneCounters]())
         var started = 0
         for number in 0..<configuration.lanes {
             let isStarted = SystemThread.start("lane \(number)") { [self] in
-                let counters = runLane(number, facts, makeProcessing)
+                let counters = runLane(number, facts, crashes, makeProcessing)
                 results.signal { $0.append(counters) }
             }
             if isStarted { started += 1 }
@@ -123,7 +123,8 @@ package final class Worker: Sendable {
     }
 
     private func runLane<Processing: RecordProcessing & SendableMetatype & ~Copyable>(
-        _ number: Int, _ facts: TopicFacts, _ makeProcessing: @Sendable (Int) -> Processing
+        _ number: Int, _ facts: TopicFacts, _ crashes: CrashIsolation?,
+        _ makeProcessing: @Sendable (Int) -> Processing
     ) -> LaneCounters {
         let identity = identity(of: number)
         let lane = Lane(
@@ -134,6 +135,7 @@ package final class Worker: Sendable {
             environment: KafkaLaneEnvironment(
                 configuration: configuration, identity: identity, limits: facts.limits, watch: laneCalls[number]),
             processing: makeProcessing(number), shared: shared, status: laneStatuses[number])
+        lane.work.crashes = crashes.map { LaneCrashes($0, lane: number) }
         lane.run()
         return lane.machine.counters
     }

@@ -8,6 +8,8 @@ struct Invocation {
     let environment: [String: String]
     /// The console for results and messages.
     let console: Console
+    /// The words of the command line that follow the command.
+    var words: [String] = []
 
     /// Returns the effective settings.
     func settings() throws(CommandFailure) -> Settings {

@@ -82,12 +82,13 @@ enum WorkerCommand {
             [requests = worker.requests] in
             requests.reload
         }
+        let crashes = state.map { CrashFiles($0, log: log).isolation(of: tables.served, call, log: log) }
         let vendors = try loadVendors(settings, ShippedFiles(environment: call.environment), log)
         tables.start()
         defer { tables.stop() }
         let outcome = worker.run(
             tables: tables.served, limits: IngestLimits(settings), passthrough: settings.list("passthrough"),
-            vendors: vendors.table, platforms: vendors.platforms)
+            vendors: vendors.table, platforms: vendors.platforms, crashes: crashes)
         if let format = configuration.report { call.console.out.line(outcome.report.text(format)) }
         return ExitCode(rawValue: outcome.code)
     }

@@ -24,9 +24,13 @@ struct TableArchive: Sendable {
     }
 
     /// Returns the bytes of a table, or nil if there is no valid file with this hash.
-    func table(hash: String) -> [UInt8]? {
-        guard Self.isHash(hash),
-            case .success(let bytes) = Platform.contents(of: path(hash), limit: CheckedTable.limitBytes),
+    func table(hash: String) -> [UInt8]? { Self.table(hash: hash, in: state.path) }
+
+    /// Returns the bytes of a table in the archive of a state directory that another process may have taken.
+    static func table(hash: String, in directory: String) -> [UInt8]? {
+        guard isHash(hash),
+            case .success(let bytes) = Platform.contents(
+                of: "\(directory)/tables/\(hash).json", limit: CheckedTable.limitBytes),
             SHA256.hex(bytes) == hash
         else { return nil }
         return bytes

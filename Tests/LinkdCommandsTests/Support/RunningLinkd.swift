@@ -10,7 +10,7 @@ final class RunningLinkd {
     /// Starts a command line.
     ///
     /// Only the library path of the test's environment is inherited.
-    init(_ arguments: [String]) throws {
+    init(_ arguments: [String], environment: [String: String] = [:]) throws {
         directory = FileManager.default.temporaryDirectory.appending(path: "running-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
         let files = try ["out", "err"].map { name in
@@ -21,7 +21,7 @@ final class RunningLinkd {
         process.arguments = arguments
         process.environment = ProcessInfo.processInfo.environment.filter {
             ["PATH", "LD_LIBRARY_PATH"].contains($0.key)
-        }
+        }.merging(environment) { $1 }
         process.standardInput = FileHandle.nullDevice
         process.standardOutput = files[0]
         process.standardError = files[1]

@@ -1,0 +1,65 @@
+internal import CPlatform
+internal import DispatchWorker
+internal import LinkCoordinator
+internal import LinkIngest
+internal import RouteAnalysis
+
+/// `linkd try-record`: resolves one record as the worker that started it would, and ends with 0 if it survives.
+///
+/// A worker starts it with its own flags and a record on standard input. It connects to nothing, and prints one byte
+/// before it resolves the record.
+enum TryRecordCommand {
+    /// The word that selects the command.
+    static let name = "try-record"
+
+    /// The size limit of the input in bytes.
+    private static let inputBytes = 128 << 20
+
+    static let command = Command(
+        path: [name], summary: "Resolve a record in a child process of a worker",
+        settings: .worker,
+        examples: [
+            CommandExample(line: "linkd \(name)", description: "Resolves the record on standard input.")
+        ],
+        run: run)
+
+    private static func run(_ call: Invocation) throws(CommandFailure) -> ExitCode {
+        let settings = try call.settings()
+        guard let input = readInput(), let (record, hashes) = TriedRecord.read(input),
+            let directory = settings.text("state.dir")
+        else { throw CommandFailure(.usage, "no record", advice: "this command is started by a worker") }
+        // The worker has checked these tables.
+        let tables = hashes.compactMap { hash in
+            TableArchive.table(hash: hash, in: directory).flatMap { RouteTable.unchecked($0) }
+        }
+        guard !tables.isEmpty, tables.count == hashes.count else {
+            throw CommandFailure(.configuration, "a table is not in state.dir", advice: "free space in state.dir")
+        }
+        let vendors = try LoadedVendors(settings, ShippedFiles(environment: call.environment)) { _, _ in }
+        let limits = OutputLimits(
+            decisionBytes: Int(settings.number("limits.decision.bytes")),
+            recordBytes: Int(settings.number("limits.output.bytes")))
+        var processor = RecordProcessor(
+            tables: TableSet(tables), limits: IngestLimits(settings), passthrough: settings.list("passthrough"),
+            outputs: limits, vendors: vendors.table, platforms: vendors.platforms)
+        linkd_limit_process(
+            RecordTrial.seconds,
+            RecordTrial.memoryBytes(
+                recordBytes: Int(settings.number("limits.record.bytes")), outputBytes: limits.recordBytes))
+        withUnsafeBytes(of: UInt8(ascii: ".")) { _ = Platform.write(1, $0) }
+        record.resolve(with: &processor)
+        return .success
+    }
+
+    /// Reads standard input, or returns nil if it cannot be read or is too large.
+    private static func readInput() -> [UInt8]? {
+        var all: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 1 << 16)
+        while true {
+            let count = chunk.withUnsafeMutableBytes { Platform.read(0, into: $0) }
+            if count == 0 { return all }
+            guard count > 0, all.count + count <= inputBytes else { return nil }
+            all += chunk[..<count]
+        }
+    }
+}
