@@ -85,36 +85,25 @@ import Testing
 
 /// The datagrams to systemd.
 @Suite struct SystemdNotifierTests {
-    /// A socket that receives datagrams.
-    private final class Receiver {
-        private let descriptor: Int32
-
-        /// Binds a socket, whose name begins with a zero byte if it is abstract.
-        init(_ name: [UInt8]) throws {
-            descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue), 0)
-            var address = sockaddr_un()
-            address.sun_family = sa_family_t(AF_UNIX)
-            withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: name) }
-            let length = socklen_t(MemoryLayout<sa_family_t>.size + name.count)
-            let code = withUnsafePointer(to: address) { pointer in
-                pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(descriptor, $0, length) }
-            }
-            try #require(code == 0)
-        }
-
-        deinit { close(descriptor) }
-
-        /// Returns the next datagram, or nil if none has arrived.
-        func next() -> String? {
-            var bytes = [UInt8](repeating: 0, count: 1_024)
-            let count = recv(descriptor, &bytes, bytes.count, Int32(MSG_DONTWAIT))
-            return count < 0 ? nil : String(decoding: bytes[..<count], as: UTF8.self)
-        }
+    @Test("A stop during a reload is the last message")
+    func stopDuringReload() throws {
+        let name = "linkd-\(UUID().uuidString.prefix(8))"
+        let receiver = try DatagramReceiver([0] + Array(name.utf8))
+        let notifier = try #require(SystemdNotifier(environment: ["NOTIFY_SOCKET": "@" + name]))
+        notifier.ready()
+        notifier.reload { notifier.stopping() }
+        var messages: [String] = []
+        while let message = receiver.next() { messages.append(String(message.prefix(11))) }
+        #expect(messages == ["READY=1", "RELOADING=1", "STOPPING=1"])
     }
 
-    private static func messages(_ name: String, _ receiver: Receiver) throws -> [String] {
+    private static func messages(_ name: String, _ receiver: DatagramReceiver) throws -> [String] {
         let notifier = try #require(SystemdNotifier(environment: ["NOTIFY_SOCKET": name]))
-        #expect(notifier.ready() && notifier.reloading() && notifier.watchdog() && notifier.stopping())
+        notifier.reload { #expect(receiver.next() == nil, "a reload before the start is complete is reported") }
+        #expect(notifier.ready() && notifier.watchdog())
+        notifier.reload {}
+        #expect(notifier.stopping())
+        notifier.reload {}
         #expect(notifier.status("lag=3\nREADY=1") && notifier.status(String(repeating: "a", count: 1_000)))
         var result: [String] = []
         while let message = receiver.next() { result.append(message) }
@@ -122,10 +111,10 @@ import Testing
     }
 
     private static func check(_ messages: [String]) {
-        #expect(messages.count == 6)
-        #expect(messages.first == "READY=1")
-        #expect(messages[1].hasPrefix("RELOADING=1\nMONOTONIC_USEC="))
-        #expect(messages[2...4] == ["WATCHDOG=1", "STOPPING=1", "STATUS=lag=3"])
+        #expect(messages.count == 7)
+        #expect(messages.first == "READY=1" && messages[1] == "WATCHDOG=1")
+        #expect(messages[2].hasPrefix("RELOADING=1\nMONOTONIC_USEC="))
+        #expect(messages[3...5] == ["READY=1", "STOPPING=1", "STATUS=lag=3"])
         #expect(messages.last == "STATUS=" + String(repeating: "a", count: 256))
     }
 
@@ -134,8 +123,8 @@ import Testing
         let unique = "linkd-\(UUID().uuidString.prefix(8))"
         let path = FileManager.default.temporaryDirectory.appending(path: unique).path
         defer { try? FileManager.default.removeItem(atPath: path) }
-        Self.check(try Self.messages(path, try Receiver(Array(path.utf8))))
-        Self.check(try Self.messages("@" + unique, try Receiver([0] + Array(unique.utf8))))
+        Self.check(try Self.messages(path, try DatagramReceiver(Array(path.utf8))))
+        Self.check(try Self.messages("@" + unique, try DatagramReceiver([0] + Array(unique.utf8))))
     }
 
     static let wrongNames = ["relative", "/no/such/socket", "@linkd-nobody", "/" + String(repeating: "a", count: 200)]

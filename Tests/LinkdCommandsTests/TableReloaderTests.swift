@@ -75,6 +75,32 @@ struct TableReloaderTests {
         #expect(lines.last?["trigger"]?.string == "signal")
     }
 
+    @Test("systemd sees a reload from its begin to its end, also if the files are refused")
+    func systemd() throws {
+        defer { folder.remove() }
+        try folder.write("a.json", TableFolder.text("a", version: 1))
+        let name = "linkd-\(UUID().uuidString.prefix(8))"
+        let receiver = try DatagramReceiver([0] + Array(name.utf8))
+        let notifier = try #require(SystemdNotifier(environment: ["NOTIFY_SOCKET": "@" + name]))
+        let files = TableFiles(named: [folder.path("a.json")])
+        let reloader = try TableReloader(files, log: collected.log, notifier: notifier) { 0 }
+        reloader.reload(.signal)
+        #expect(receiver.next() == nil, "the worker is not ready before")
+        notifier.ready()
+        #expect(receiver.next() == "READY=1")
+        for text in [TableFolder.text("a", version: 2), "{"] {
+            try folder.write("a.json", text)
+            let before = SystemClock.monotonicNanoseconds() / 1_000
+            reloader.reload(.file)
+            let begin = receiver.next()?.split(separator: "=")
+            #expect(begin?.first == "RELOADING" && begin?.dropFirst().first == "1\nMONOTONIC_USEC")
+            let time = begin?.last.flatMap { UInt64($0) } ?? 0
+            #expect(time >= before && time <= SystemClock.monotonicNanoseconds() / 1_000)
+            #expect(receiver.next() == "READY=1")
+        }
+        #expect(receiver.next() == nil)
+    }
+
     @Test(
         "Refused files change nothing, are logged with their places, and mark the tables as fallbacks until corrected",
         arguments: [

@@ -5,6 +5,7 @@ internal import Musl
 #elseif canImport(Darwin)
 internal import Darwin
 #endif
+internal import Synchronization
 
 /// A sender of the worker's state to the service manager systemd (`sd_notify`).
 ///
@@ -22,6 +23,12 @@ package final class SystemdNotifier: Sendable {
     package let watchdogMilliseconds: Int?
     /// The socket, or -1.
     private let descriptor: Int32
+    private let phase = Atomic<Phase>(.starting)
+
+    /// The part of the service's life, in which systemd expects different messages.
+    private enum Phase: UInt8, AtomicRepresentable {
+        case starting, ready, stopping
+    }
 
     /// Creates a sender, or returns nil if the process was not started by systemd with `Type=notify`.
     package init?(environment: [String: String]) {
@@ -49,19 +56,29 @@ package final class SystemdNotifier: Sendable {
         return descriptor
     }
 
-    /// Reports that the start or a reload is complete.
+    /// Reports that the start is complete.
     @discardableResult
-    package func ready() -> Bool { send("READY=1") }
+    package func ready() -> Bool {
+        _ = phase.compareExchange(expected: .starting, desired: .ready, ordering: .relaxed)
+        return send("READY=1")
+    }
 
-    /// Reports that the service loads its configuration again.
-    @discardableResult
-    package func reloading() -> Bool {
-        send("RELOADING=1\nMONOTONIC_USEC=\(SystemClock.monotonicNanoseconds() / 1_000)")
+    /// Reports that the service loads its configuration again while `body` runs.
+    ///
+    /// Nothing is reported before the start is complete, which `READY=1` would claim, and after the service stops.
+    package func reload(_ body: () -> Void) {
+        let isReady = phase.load(ordering: .relaxed) == .ready
+        if isReady { send("RELOADING=1\nMONOTONIC_USEC=\(SystemClock.monotonicNanoseconds() / 1_000)") }
+        body()
+        if isReady, phase.load(ordering: .relaxed) == .ready { send("READY=1") }
     }
 
     /// Reports that the service finishes its work and ends.
     @discardableResult
-    package func stopping() -> Bool { send("STOPPING=1") }
+    package func stopping() -> Bool {
+        phase.store(.stopping, ordering: .relaxed)
+        return send("STOPPING=1")
+    }
 
     /// Reports that the service works.
     @discardableResult
@@ -73,6 +90,7 @@ package final class SystemdNotifier: Sendable {
         send("STATUS=\(text.prefix { !$0.isNewline }.prefix(Self.statusLimit))")
     }
 
+    @discardableResult
     private func send(_ message: String) -> Bool {
         var name = Array(socketName.utf8)
         guard descriptor >= 0, name.count <= Self.nameLimit, !name.contains(0) else { return false }

@@ -63,6 +63,14 @@ package final class Worker: Sendable {
         monitor.start()
     }
 
+    /// Ends the watchdog, which then logs nothing more.
+    ///
+    /// `run` does so too.
+    package func endWatch() {
+        watchdog.stop()
+        monitor.stop()
+    }
+
     /// Requests that the lanes commit pending work and end.
     ///
     /// `run` then returns.
@@ -142,8 +150,7 @@ package final class Worker: Sendable {
 
     private func ended(_ exit: WorkerExit?, _ counters: [LaneCounters]) -> WorkerOutcome {
         // These threads log too, and their lines would otherwise follow the last one.
-        watchdog.stop()
-        monitor.stop()
+        endWatch()
         var report = RunReport()
         for counters in counters { report.add(counters) }
         (report.seconds, report.cpuSeconds) = shared.meter.seconds

@@ -72,16 +72,17 @@ enum WorkerCommand {
 
     private static func run(_ call: Invocation, _ settings: Settings, _ log: Log) throws(CommandFailure) -> ExitCode {
         let configuration = try configuration(settings, call.console)
-        let worker = Worker(
-            configuration, log: log, handlesSignals: true, notifier: SystemdNotifier(environment: call.environment))
+        let notifier = SystemdNotifier(environment: call.environment)
+        let worker = Worker(configuration, log: log, handlesSignals: true, notifier: notifier)
         worker.watch()
+        // A failure is the last line of the log.
+        defer { worker.endWatch() }
         let server = try MonitoringServer.start(settings, configuration, worker.status, log)
         defer { server?.stop() }
         let state = try stateDirectory(configuration)
-        let tables = try TableReloader(TableFiles(settings), archive: state.map(TableArchive.init), log: log) {
-            [requests = worker.requests] in
-            requests.reload
-        }
+        let tables = try TableReloader(
+            TableFiles(settings), archive: state.map(TableArchive.init), log: log, notifier: notifier
+        ) { [requests = worker.requests] in requests.reload }
         let crashes = state.map { CrashFiles($0, log: log).isolation(of: tables.served, call, log: log) }
         let vendors = try loadVendors(settings, ShippedFiles(environment: call.environment), log)
         tables.start()

@@ -28,6 +28,7 @@ final class TableReloader: Sendable {
     private let log: Log
     private let requests: @Sendable () -> Int
     private let requestsAtStart: Int
+    private let notifier: SystemdNotifier?
     private let stampsAtStart: [TableFiles.Stamp]
     private let lookNanoseconds: UInt64
     private let thread = StoppableThread(name: "tables")
@@ -41,10 +42,11 @@ final class TableReloader: Sendable {
     ///   - files: The files of the tables.
     ///   - archive: The archive of the tables that were served, or nil.
     ///   - log: The log.
+    ///   - notifier: The sender of messages to systemd, or nil for none.
     ///   - lookMilliseconds: The time between two looks at the files.
     ///   - requests: A function that returns the number of requests to load the tables again.
     init(
-        _ files: TableFiles, archive: TableArchive? = nil, log: Log,
+        _ files: TableFiles, archive: TableArchive? = nil, log: Log, notifier: SystemdNotifier? = nil,
         lookMilliseconds: Int = TableReloader.lookMilliseconds,
         requests: @escaping @Sendable () -> Int
     ) throws(CommandFailure) {
@@ -55,6 +57,7 @@ final class TableReloader: Sendable {
         self.archive = archive
         self.log = log
         self.requests = requests
+        self.notifier = notifier
         do throws(CommandFailure) {
             let loaded = try LoadedTables(paths: files.paths(), log: log)
             let version = loaded.version(after: [])
@@ -106,6 +109,11 @@ final class TableReloader: Sendable {
 
     /// Loads the tables again and serves them if all are valid.
     func reload(_ trigger: Trigger) {
+        guard let notifier else { return load(trigger) }
+        notifier.reload { load(trigger) }
+    }
+
+    private func load(_ trigger: Trigger) {
         let began = SystemClock.monotonicNanoseconds()
         let before = served.current()
         do throws(CommandFailure) {
