@@ -42,8 +42,8 @@ package final class WorkerStatus: Sendable {
 
     /// Reads the statistics documents that have arrived since the last call.
     ///
-    /// A refused document is counted, and the statistics before it are kept. One thread calls this function, which
-    /// takes up to some milliseconds for a large document.
+    /// A refused document is counted, and the statistics before it are kept. Only `StatusMonitor` calls this function,
+    /// which takes up to some milliseconds for a large document.
     package func readStatistics() {
         for (index, lane) in lanes.enumerated() {
             if let (document, at) = lane.takeStatistics(of: .consumer), let read = read(document) {

@@ -40,7 +40,7 @@ package struct ServiceState: Sendable {
             result += [.stopping, .status("finishing the work in progress")]
         }
         result += entries.compactMap(Self.status).map(Message.status)
-        guard let watchdogInterval, isLive(snapshot) else { return result }
+        guard let watchdogInterval, Health.notLive(snapshot, maxLoopAge: maxLoopAge).isEmpty else { return result }
         if let sent = watchdogAt, snapshot.now.saturatingSubtract(sent) < watchdogInterval { return result }
         watchdogAt = snapshot.now
         return result + [.watchdog]
@@ -61,19 +61,6 @@ package struct ServiceState: Sendable {
         case .text(let text): "\(field.name)=\(text)"
         case .number(let number): "\(field.name)=\(number)"
         case .list, .json: nil
-        }
-    }
-
-    /// Returns a Boolean value that indicates whether a restart would not help.
-    ///
-    /// It helps if a lane takes no step, or if a partition has lag and no progress, while brokers answer.
-    private func isLive(_ snapshot: WorkerSnapshot) -> Bool {
-        guard snapshot.brokers.isReachable else { return true }
-        if snapshot.partitions.contains(where: \.isStalled) { return false }
-        return snapshot.lanes.map(\.snapshot).allSatisfy { lane in
-            // The time without a broker does not count.
-            let begin = max(lane.publishedAt, snapshot.brokers.returnedAt ?? 0)
-            return lane.stage == .ended || snapshot.now.saturatingSubtract(begin) <= maxLoopAge
         }
     }
 }

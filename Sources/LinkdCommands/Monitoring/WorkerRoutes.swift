@@ -27,8 +27,7 @@ enum WorkerRoutes {
     }
 
     private static func read(_ status: WorkerStatus) -> WorkerSnapshot {
-        status.readStatistics()
-        return status.snapshot(now: SystemClock.monotonicNanoseconds())
+        status.snapshot(now: SystemClock.monotonicNanoseconds())
     }
 
     /// Returns `ok`, or status 503 with one reason in each line.
