@@ -24,6 +24,8 @@ struct RightsTextTests {
                 "User:linkd lacks Write on Topic decisions or events.dlq (produce:"
             ),
             (.consume, .topic, "User:linkd lacks Read on Topic events ("),
+            (.sendOffsets, .topic, "User:linkd lacks Write on Topic decisions or events.dlq (send_offsets"),
+            (.commit, .topic, "User:linkd lacks Write on Topic decisions or events.dlq (commit_transaction:"),
             (.sendOffsets, .group, "User:linkd lacks Read on Group g (send_offsets_to_transaction:"),
             (.initTransactions, .transactionalID, "User:linkd lacks Write on TransactionalId linkd.g. (prefixed) ("),
             (.initTransactions, .cluster, "User:linkd lacks IdempotentWrite on Cluster kafka-cluster ("),

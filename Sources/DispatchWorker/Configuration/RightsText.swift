@@ -72,9 +72,11 @@ package struct RightsText: Sendable, Equatable {
 
 extension LaneCall {
     /// A Boolean value that indicates whether a refused topic of this call is one that the worker writes.
+    ///
+    /// The producer's next call reports a refused record, which can be that of the offsets.
     fileprivate var writes: Bool {
         switch self {
-        case .openTopics, .begin, .produce, .commit, .flush, .abort: true
+        case .openTopics, .begin, .produce, .sendOffsets, .commit, .flush, .abort: true
         default: false
         }
     }

@@ -138,7 +138,9 @@ extension Lane where Processing: ~Copyable {
     private func handle(_ error: KafkaError, _ client: ClientKind) {
         shared.brokers?.report(.error(error))
         switch KafkaErrorClass(error) {
-        case .authentication, .fencedInstance, .authorization:
+        case .authorization:
+            machine.failed(client == .producer ? .produce : .consume, error, now: environment.now())
+        case .authentication, .fencedInstance:
             machine.failed(.consume, error, now: environment.now())
         default: report(error.text, facility: error.name, client, isExplained(error.code) ? .debug : .warning)
         }
