@@ -34,10 +34,17 @@ import Testing
         Case(
             value: #"{"specversion":"1.0","id":"ce-2","source":"/s","type":"t","partitionkey":"d-8","#
                 + #""data":{"link":"one:/"}}"#,
-            headers: [("Content-Type", "application/cloudevents+json; charset=utf-8"), ("traceparent", "00-1")],
+            headers: [
+                ("Content-Type", "application/cloudevents+json; charset=utf-8"), ("traceparent", "00-1"),
+                ("tracestate", "a=1"), ("baggage", nil),
+            ],
             expected: #"d-8 {"decision":"in-0-3-0","event":"ce-2","device":"d-8","table":"one@1+"#),
         Case(
-            key: "k", value: "[]", headers: [("content-type", "application/cloudevents-batch+json")],
+            key: "k", value: "[]",
+            headers: [
+                ("content-type", "application/cloudevents-batch+json"), ("traceparent", "00-2"), ("tracestate", "b=2"),
+                ("baggage", "c=3"),
+            ],
             expected: "batch_unsupported"),
         Case(
             key: "k", value: "one:/", headers: attributes.dropLast() + [("ce_specversion", "0.3")],
@@ -73,6 +80,10 @@ import Testing
         }
         #expect(found.count == cases.count)
         #expect(decisions.filter { $0.header("traceparent") == "00-1" }.map(\.keyText) == ["d-8"])
+        let names = { (record: ReadRecord) in record.headers.map { String(decoding: $0.name, as: UTF8.self) } }
+        #expect(decisions.filter { !$0.headers.isEmpty }.map(names) == [["traceparent", "tracestate", "baggage"]])
+        let letter = deadLetters.first { $0.header("dlq.reason") == "batch_unsupported" }
+        #expect(letter.map { Array(names($0).prefix(4)) } == ["content-type", "traceparent", "tracestate", "baggage"])
     }
 
     @Test("A lane reads each record with its own headers of CloudEvents")

@@ -77,6 +77,8 @@ import Testing
         #expect(rate.admit(entry, now: 12_000_000_000) == [entry])
         let status = LogEntry(.info, LogEntry.status, "m")
         for _ in 0..<20 { #expect(rate.admit(status, now: 12_000_000_000) == [status]) }
+        let trace = LogEntry(.info, LogEntry.trace, lane: 0, "m")
+        for _ in 0..<20 { #expect(rate.admit(trace, now: 12_000_000_000) == [trace]) }
     }
 
     @Test("The line with the reason of the exit is the last one, after all summaries")

@@ -63,6 +63,8 @@ package struct WorkerConfiguration: Sendable {
     package var logLevel = LogLevel.info
     /// `log.format`: the format of log lines.
     package var logFormat = LogFormat.text
+    /// `trace.log`: a Boolean value that indicates whether the times of sampled records are logged.
+    package var logsTraces = false
     /// `librdkafka` and the `KAFKA_…` variables: librdkafka properties that override the worker's own, in order.
     ///
     /// A key may begin with `consumer.` or `producer.`. The settings table rejects the keys in

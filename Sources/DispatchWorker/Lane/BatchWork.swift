@@ -83,6 +83,8 @@ package struct BatchWork<Processing: RecordProcessing & ~Copyable>: ~Copyable {
     package var tally = BatchTally()
     /// The dead letters of the last run, or nil if they are not logged.
     package var notes: [(topic: String, partition: Int32, offset: Int64, reason: DeadLetterReason)]?
+    /// The time at which the batch was fetched, in milliseconds since 1970, or nil if traces are not logged.
+    package var received: Int64?
     /// The isolation of records that end the process, or nil without a state directory.
     var crashes: LaneCrashes?
     private var decisions: [ProducedDecision] = []
@@ -159,6 +161,7 @@ package struct BatchWork<Processing: RecordProcessing & ~Copyable>: ~Copyable {
                 cause = resolve(record, consumer, topicName, outputLimit)
                 journal?.end()
             }
+            if record.hasHeaders, received != nil { sampleTrace(of: record, consumer, topicName, clock) }
             if let cause {
                 let wall = wallMilliseconds ?? clock.wallMilliseconds()
                 wallMilliseconds = wall

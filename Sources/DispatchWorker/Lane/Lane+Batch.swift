@@ -12,6 +12,7 @@ extension Lane where Processing: ~Copyable {
         } else if outcome.records > 0 {
             reserved = shared.stop.reserve(upTo: outcome.records)
             batchStart = 0
+            if machine.policy.logsTraces { work.received = environment.wallMilliseconds() }
             shared.meter.received(now: now)
         }
         refreshTables()

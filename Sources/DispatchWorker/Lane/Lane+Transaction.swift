@@ -30,6 +30,7 @@ extension Lane where Processing: ~Copyable {
     private func produce(_ producer: Environment.Producer) {
         guard let error = work.outputs.offer(to: producer) else {
             work.outputsAccepted()
+            if !work.tally.traces.isEmpty { work.tally.traces.produced(at: environment.wallMilliseconds()) }
             producer.poll(timeoutMilliseconds: 0)
             machine.produced()
             return
@@ -78,7 +79,9 @@ extension Lane where Processing: ~Copyable {
             metrics.observe(.transactionRecords, UInt64(content.records))
             metrics.observe(.transactionSeconds, now.saturatingSubtract(content.beganAt))
         }
-        metrics.add(&work.tally, wallMilliseconds: environment.wallMilliseconds())
+        let wall = environment.wallMilliseconds()
+        report(work.tally.traces, committedAt: wall)
+        metrics.add(&work.tally, wallMilliseconds: wall)
         work.forgetOutputs()
         let records = machine.committed(coordinatorDrops: producer.coordinatorDrops, now: now)
         shared.meter.committed(now: now)

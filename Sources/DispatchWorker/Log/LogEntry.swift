@@ -6,6 +6,8 @@ package struct LogEntry: Sendable, Equatable {
     package static let exit = "exit"
     /// The name of the event that contains the status an operator has requested.
     package static let status = "status"
+    /// The name of the event that contains the times of a record with a sampled trace.
+    package static let trace = "trace"
 
     /// The severity.
     package var level: LogLevel

@@ -29,14 +29,15 @@ package struct LogRate: Sendable {
     /// it passes.
     ///
     /// The line that states why the process ends is always the last one. All summaries precede it, and no line passes
-    /// after it. A requested status always passes.
+    /// after it. A requested status and traces, which have
+    /// a limit of their own, always pass.
     package mutating func admit(_ line: LogEntry, now: UInt64) -> [LogEntry] {
         if hasEnded { return [] }
         if line.event == LogEntry.exit {
             hasEnded = true
             return due(now: now, final: true) + [line]
         }
-        if line.event == LogEntry.status { return [line] }
+        if line.event == LogEntry.status || line.event == LogEntry.trace { return [line] }
         let source = Source(event: line.event, lane: line.lane)
         var result: [LogEntry] = []
         if let window = windows[source], now &- window.began >= Self.windowNanoseconds {

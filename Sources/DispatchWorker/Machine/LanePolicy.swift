@@ -25,6 +25,8 @@ package struct LanePolicy: Sendable, Equatable {
     package var deadLetterMaxConsecutive = 0
     /// The texts about missing rights.
     package var rights = RightsText()
+    /// `trace.log`: a Boolean value that indicates whether the times of sampled records are logged.
+    package var logsTraces = false
 
     /// Creates the default policy.
     package init() {}
@@ -43,5 +45,6 @@ package struct LanePolicy: Sendable, Equatable {
         deadLetterMaxRatio = configuration.deadLetterMaxRatio
         deadLetterMaxConsecutive = configuration.deadLetterMaxConsecutive
         rights = RightsText(configuration)
+        logsTraces = configuration.logsTraces
     }
 }

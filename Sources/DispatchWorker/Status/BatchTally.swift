@@ -21,6 +21,8 @@ package struct BatchTally: Sendable {
     package private(set) var outputBytes: UInt64 = 0
     /// The timestamps of the sampled records in milliseconds since 1970.
     package private(set) var sampledTimestamps: [Int64] = []
+    /// The samples of records with sampled traces, if they are logged.
+    package var traces = TraceSamples()
     /// The index in `topics` by the consumer's index of a topic, or -1.
     private var indices: [Int] = []
     /// The topic of the records that are not in `topics` yet.
@@ -87,5 +89,6 @@ package struct BatchTally: Sendable {
         for index in outcomes.indices { outcomes[index] = 0 }
         outputBytes = 0
         sampledTimestamps.removeAll(keepingCapacity: true)
+        if !traces.isEmpty { traces.removeAll() }
     }
 }

@@ -176,6 +176,7 @@ enum WorkerCommand {
         result.outputBytesLimit = Int(settings.number("limits.output.bytes"))
         result.logLevel = logLevel(settings)
         result.logFormat = logFormat(settings, console)
+        result.logsTraces = settings.entry("trace.log").value == .boolean(true)
         result.clientProperties = settings.properties.map { ClientProperty($0.key, $0.value) }
         result.version = LinkdVersion.text
         return result

@@ -174,5 +174,9 @@ enum SettingsTable {
         SettingRow(
             "log.format", .choice(["text", "json"]), default: .none(description: "text on a terminal, otherwise json"),
             [.worker, .config], "Format of a log line."),
+        SettingRow(
+            "trace.log", .boolean, default: .value("false"), [.worker, .config],
+            "One log line with the times of each record whose header `traceparent` has the sampled flag, at most 16 "
+                + "per transaction."),
     ]
 }

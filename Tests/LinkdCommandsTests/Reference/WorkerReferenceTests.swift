@@ -51,7 +51,7 @@ internal import Testing
             return (folders + ["Sources/DispatchWorker/"]).contains { file.path.hasPrefix($0) }
                 && file.suffix == "swift"
         }
-        var events: Set = [LogEntry.exit, LogEntry.status]
+        var events: Set = [LogEntry.exit, LogEntry.status, LogEntry.trace]
         for file in files {
             // The name of the event follows the level, after a condition if there is one.
             let call = #/\.(?:error|warning|info|debug),\s*(?:\w+ \? )?"([a-z][a-z_.]*)"/#
