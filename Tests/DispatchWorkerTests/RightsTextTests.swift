@@ -37,6 +37,28 @@ struct RightsTextTests {
         #expect(exit.advice.contains("linkd doctor --print-acls"))
     }
 
+    /// An error of `send_offsets_to_transaction`, and the expected right.
+    static let refusedOffsets = [
+        (
+            "Failed to add partition(s) to transaction on broker TxnCoordinator/1: Broker: Topic authorization failed",
+            "Write on Topic decisions or events.dlq"
+        ),
+        (
+            "ProduceRequest for decisions [3] with 10 message(s) failed: Broker: Topic authorization failed",
+            "Write on Topic decisions or events.dlq"
+        ),
+        (
+            "Failed to commit offsets to transaction on broker b:9092/1: Broker: Topic authorization failed",
+            "Read on Topic events"
+        ),
+    ]
+
+    @Test("Refused offsets name the input, and a refused write before them names the output", arguments: refusedOffsets)
+    func offsets(text: String, expected: String) {
+        let error = KafkaError(code: .topicAuthorizationFailed, text: text)
+        #expect(RightsText(Self.configuration).right(for: .sendOffsets, error, .topic) == expected)
+    }
+
     @Test("All topics that cannot be described are named at once")
     func denied() {
         let texts = RightsText(Self.configuration)

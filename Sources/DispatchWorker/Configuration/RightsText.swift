@@ -46,19 +46,19 @@ package struct RightsText: Sendable, Equatable {
     }
 
     /// Returns the right that a refused call needs, such as `Write on Topic link-decisions or link-events.dlq`.
-    func right(for call: LaneCall, _ resource: KafkaResource) -> String {
+    func right(for call: LaneCall, _ error: KafkaError, _ resource: KafkaResource) -> String {
         switch resource {
         case .group: "Read on Group \(group)"
         case .transactionalID: "Write on TransactionalId linkd.\(group). (prefixed)"
         case .cluster: "IdempotentWrite on Cluster kafka-cluster"
-        case .topic: call.writes ? "Write on Topic \(outputs)" : "Read on Topic \(inputs)"
+        case .topic: call.writes(error) ? "Write on Topic \(outputs)" : "Read on Topic \(inputs)"
         }
     }
 
     /// Returns the exit for a refused call.
     func exit(_ call: LaneCall, _ error: KafkaError, _ resource: KafkaResource) -> WorkerExit {
         WorkerExit(
-            .denied, "\(principal) lacks \(right(for: call, resource)) (\(call.rawValue): \(error.text))",
+            .denied, "\(principal) lacks \(right(for: call, error, resource)) (\(call.rawValue): \(error.text))",
             advice: Self.advice)
     }
 
@@ -73,10 +73,12 @@ package struct RightsText: Sendable, Equatable {
 extension LaneCall {
     /// A Boolean value that indicates whether a refused topic of this call is one that the worker writes.
     ///
-    /// The producer's next call reports a refused record, which can be that of the offsets.
-    fileprivate var writes: Bool {
+    /// Sending offsets also returns the error of a refused write of the same transaction. Only the text tells it from
+    /// refused offsets, in librdkafka 2.0.2 and 2.16.
+    fileprivate func writes(_ error: KafkaError) -> Bool {
         switch self {
-        case .openTopics, .begin, .produce, .sendOffsets, .commit, .flush, .abort: true
+        case .openTopics, .begin, .produce, .commit, .flush, .abort: true
+        case .sendOffsets: !error.text.contains("Failed to commit offsets to transaction")
         default: false
         }
     }
