@@ -55,6 +55,33 @@ import Testing
             ])
     }
 
+    @Test("An outage has a line for each cause with other advice, at most 4")
+    func causes() {
+        var events = Self.events()
+        var lines: [String] = []
+        for time in UInt64(15)...60 {
+            var snapshot = Self.snapshot(time, isAnswering: false)
+            snapshot.brokers.isReachable = false
+            snapshot.brokers.since = 10 * Self.second
+            // Brokers fail in turn, then for other reasons.
+            let refused = ConnectionCause.refused("a:\(time)")
+            if time >= 17 { snapshot.brokers.cause = time % 2 == 0 ? refused : .expiredCertificate("b:1") }
+            if time >= 40 { snapshot.brokers.cause = .noAnswer("c:\(time)") }
+            if time >= 45 { snapshot.brokers.cause = .wrongPassword("d:1") }
+            if time >= 50 { snapshot.brokers.cause = .tlsOnPlain("e:1") }
+            for case .text(let cause) in events.entries(for: snapshot).compactMap({ $0.fields.first?.value }) {
+                lines.append("\(time) \(cause)")
+            }
+        }
+        #expect(
+            lines == [
+                "15 no answer",
+                "17 certificate verify failed: the certificate of b:1 is expired or not valid yet",
+                "18 a:18 refused the connection", "40 c:40 does not answer",
+                "45 d:1 refused the user name or the password",
+            ])
+    }
+
     @Test("A commit is slow after 5 s, once, and not while no broker answers")
     func slowCommit() {
         var machine = MachineTests.ready { $0.commit.records = 3 }

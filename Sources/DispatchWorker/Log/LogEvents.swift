@@ -30,11 +30,23 @@ package struct LogEvents: Sendable {
     }
 }
 
-/// The lines of an outage: one when it begins, one every 5 minutes while it lasts, and one when it ends.
+/// The lines of an outage: one when it begins, one for each further cause, one every 5 minutes while it lasts, and one
+/// when it ends.
 private struct BrokerLines: Sendable {
     private static let interval: UInt64 = 300_000_000_000
+    /// The number of causes of an outage for which a line is written at once.
+    private static let maxCauses = 4
 
-    private var outage: (since: UInt64, saidAt: UInt64)?
+    private struct Outage {
+        var since: UInt64
+        var saidAt: UInt64
+        /// The advice for the causes so far.
+        ///
+        /// Causes with the same advice differ only in the broker.
+        var advice: Set<String> = []
+    }
+
+    private var outage: Outage?
 
     mutating func entries(for snapshot: WorkerSnapshot) -> [LogEntry] {
         let brokers = snapshot.brokers
@@ -46,14 +58,27 @@ private struct BrokerLines: Sendable {
                 LogEntry(.info, "brokers.reachable", "a broker answers again", [LogField("ms", .elapsed(passed))])
             ]
         }
-        if let outage, snapshot.now.saturatingSubtract(outage.saidAt) < Self.interval { return [] }
-        outage = (since, snapshot.now)
+        var current = outage ?? Outage(since: since, saidAt: snapshot.now)
+        let isNew = Self.isNew(brokers.cause, to: current)
+        if outage != nil, !isNew, snapshot.now.saturatingSubtract(current.saidAt) < Self.interval { return [] }
+        current.saidAt = snapshot.now
+        if isNew, let cause = brokers.cause { current.advice.insert(cause.advice) }
+        outage = current
+        return [Self.line(brokers, since: since, now: snapshot.now)]
+    }
+
+    private static func isNew(_ cause: ConnectionCause?, to outage: Outage) -> Bool {
+        guard let cause, outage.advice.count < maxCauses else { return false }
+        return !outage.advice.contains(cause.advice)
+    }
+
+    private static func line(_ brokers: BrokerState, since: UInt64, now: UInt64) -> LogEntry {
         var fields = [LogField("cause", .text(brokers.cause?.summary ?? "no answer"))]
         if let address = brokers.address { fields.append(LogField("address", .text(address))) }
-        fields.append(LogField("ms", .elapsed(snapshot.now.saturatingSubtract(since))))
+        fields.append(LogField("ms", .elapsed(now.saturatingSubtract(since))))
         let advice = brokers.cause?.advice ?? "check --bootstrap, the network, and whether the brokers are running"
         fields.append(LogField("advice", .text(advice)))
-        return [LogEntry(.error, "brokers.unreachable", "no broker answers", fields)]
+        return LogEntry(.error, "brokers.unreachable", "no broker answers", fields)
     }
 }
 
