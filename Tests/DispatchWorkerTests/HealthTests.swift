@@ -46,10 +46,10 @@ import Testing
             $0.isDraining = true
             $0.exit = WorkerExit(.deadLetterLimit, "too many", advice: "read them")
         },
-        Change(testDescription: "an outage", notReady: ["brokers: no answer for 6 s from 127.0.0.1:9092"]) {
+        Change(testDescription: "an outage", notReady: ["brokers: no answer for 6 s: b:9092 refused the connection"]) {
             $0.brokers.isReachable = false
             $0.brokers.answeredAt = 994 * second
-            $0.brokers.address = "127.0.0.1:9092"
+            $0.brokers.cause = .refused("b:9092")
         },
         Change(testDescription: "an outage before the first answer", notReady: ["brokers: no answer"]) {
             $0.brokers.isReachable = false

@@ -1,3 +1,5 @@
+internal import KafkaClient
+
 /// The conditions of the pages `/ready` and `/ping`.
 package enum Health {
     /// The time without an answer of a broker after which a worker is not ready, in nanoseconds.
@@ -28,7 +30,7 @@ package enum Health {
         let silence = snapshot.brokers.answeredAt.map { snapshot.now.saturatingSubtract($0) }
         guard !snapshot.brokers.isReachable || (silence ?? 0) > answerNanoseconds else { return nil }
         let time = silence.map { " for \($0 / 1_000_000_000) s" } ?? ""
-        return "brokers: no answer\(time)" + (snapshot.brokers.address.map { " from \($0)" } ?? "")
+        return "brokers: no answer\(time)" + (snapshot.brokers.cause.map { ": \($0.summary)" } ?? "")
     }
 
     /// Returns the reasons why a worker should be restarted, or none.
