@@ -41,22 +41,22 @@ package struct OutputLimits: Sendable, Equatable {
 /// A lane uses one instance for all its records. It performs no I/O, has no clock, and allocates nothing per record.
 /// The same record and tables yield the same bytes.
 package struct RecordProcessor: RecordProcessing, ~Copyable {
-    private var reader: EventReader
+    var reader: EventReader
     /// One resolver for each view of a request.
     ///
     /// All but the first are created on demand.
-    private let resolvers: UnsafeMutablePointer<Resolver>
-    private var resolverCount = 1
-    private let views: UnsafeMutablePointer<RequestRoot>
+    let resolvers: UnsafeMutablePointer<Resolver>
+    var resolverCount = 1
+    let views: UnsafeMutablePointer<RequestRoot>
     private let served: ServedTables
     /// The tables that this processor serves until `refresh` takes newer ones.
-    private var version: ServedTables.Version
-    private let outputs: OutputLimits
+    var version: ServedTables.Version
+    let outputs: OutputLimits
     /// The table of all events without an application, if only one table is served.
-    private var singleTable: TableHandle?
+    var singleTable: TableHandle?
     /// `topic-partition-offset` of the record, the beginning of its decisions' ids.
     private var source = SourceName()
-    private let head: UnsafeMutablePointer<DecisionHead>
+    let head: UnsafeMutablePointer<DecisionHead>
 
     /// Creates a processor.
     ///
@@ -201,112 +201,13 @@ package struct RecordProcessor: RecordProcessing, ~Copyable {
         return nil
     }
 
-    /// Resolves an event of any kind.
-    ///
-    /// The request is read only once for all devices with the same view of it.
-    @inline(never)
-    private mutating func processDevices(
-        _ value: ByteView, timestamp: Int64, hasHead: Bool, into arena: inout OutputArena,
-        body: (ByteView, ByteView, DecisionOutcome) -> Void
-    ) -> DeadLetterCause? {
-        let event = reader.eventPointer
-        let device = reader.devicePointer
-        let request = event.pointer(to: \.request).unsafelyUnwrapped
-        let facts = device.pointer(to: \.facts).unsafelyUnwrapped
-        let isOver = Self.isOver(event, timestamp)
-        let decisionHead = hasHead ? UnsafePointer(head) : nil
-        var viewCount = 0
-        var written = 0
-        for index in 0..<event.pointee.deviceCount {
-            if !reader.selectDevice(at: index) { return DeadLetterCause(reader.failure, value: value) }
-            let known = view(of: request, among: viewCount)
-            let number = known ?? min(viewCount, RequestRoot.maxCount - 1)
-            if known == nil {
-                do throws(ReadingFailure) {
-                    guard try addView(number, of: request) else { return Self.applicationUnknown(event.pointee) }
-                } catch {
-                    return Self.internalError(event.pointee)
-                }
-                viewCount = number + 1
-            }
-            if hasHead { fillHead(event, device, index: index) }
-            let id = Self.stableID(of: device, in: &arena)
-            arena.begin()
-            let summary: DecisionSummary
-            if views[number].table == nil {
-                summary = resolvers[number].decideNothing(request, isOver: isOver, head: decisionHead, into: &arena)
-            } else if isOver, let table = views[number].table {
-                summary = resolvers[number].expire(request, facts, table: table, head: decisionHead, into: &arena)
-            } else if known == nil, let table = views[number].table {
-                summary = resolvers[number].resolve(
-                    request, facts, table: table, head: decisionHead, keepsReadings: views[number].isSearched,
-                    into: &arena)
-            } else {
-                summary = resolvers[number].resolveNext(facts, head: decisionHead, into: &arena)
-            }
-            if arena.overflowed { return outputs.oversizeDecision }
-            let decision = arena.finish()
-            written &+= decision.count
-            if written > outputs.recordBytes { return outputs.oversizeRecord(index &+ 1) }
-            if case .internalError? = summary.reason { return Self.internalError(event.pointee) }
-            body(id, decision, DecisionOutcome(summary.outcome))
-        }
-        return nil
-    }
-
-    /// Returns the selected device's view of the request if an earlier device had the same one.
-    private mutating func view(of request: UnsafePointer<RequestView>, among count: Int) -> Int? {
-        for number in 0..<count where views[number].view == request.pointee.view { return number }
-        return nil
-    }
-
-    /// Creates a view of the request and chooses its table.
-    ///
-    /// Returns false if no table matches, and the request opens something.
-    private mutating func addView(
-        _ number: Int, of request: UnsafePointer<RequestView>
-    ) throws(ReadingFailure) -> Bool {
-        while resolverCount <= number {
-            (resolvers + resolverCount).initialize(to: Resolver())
-            resolverCount += 1
-        }
-        let event = reader.eventPointer
-        let application = event.pointee.hasApplication ? event.pointee.application : nil
-        var isSearched = application == nil && singleTable == nil
-        // The host of the destination chooses the table.
-        if isSearched && hasPointerLinks(request) {
-            let link = try version.tables.pointerLink(request, using: &resolvers[number])
-            if !link.isEmpty { reader.openLink(link) }
-        }
-        let table = try version.tables.table(
-            application: application, request: request, keepsReadings: isSearched && reader.unwrapsLinks,
-            using: &resolvers[number])
-        guard let table else {
-            guard isSearched, try version.tables.opensNothing(request, using: &resolvers[number]) else { return false }
-            views[number] = RequestRoot(view: request.pointee.view, table: nil, isSearched: true)
-            return true
-        }
-        if hasPointerLinks(request) {
-            let link = try resolvers[number].pointerLink(request, table: table, keepsReadings: isSearched)
-            if !link.isEmpty { reader.openLink(link) }
-            isSearched = true
-        }
-        views[number] = RequestRoot(view: request.pointee.view, table: table, isSearched: isSearched)
-        return true
-    }
-
-    /// Returns a Boolean value that indicates whether a link of a link platform can be at the pointers of a table.
-    private func hasPointerLinks(_ request: UnsafePointer<RequestView>) -> Bool {
-        reader.unwrapsLinks && request.pointee.form == .payload && request.pointee.tapped.kind == .unknown
-    }
-
     @inline(__always)
-    private static func isOver(_ event: UnsafeMutablePointer<IngestedEvent>, _ timestamp: Int64) -> Bool {
+    static func isOver(_ event: UnsafeMutablePointer<IngestedEvent>, _ timestamp: Int64) -> Bool {
         timestamp >= 0 && event.pointee.expires.map { timestamp > $0 } ?? false
     }
 
     /// Fills in the worker's members of a decision, in place.
-    private mutating func fillHead(
+    mutating func fillHead(
         _ event: UnsafeMutablePointer<IngestedEvent>, _ device: UnsafeMutablePointer<EventDevice>, index: Int
     ) {
         head.pointee.source = source.view
@@ -322,7 +223,7 @@ package struct RecordProcessor: RecordProcessing, ~Copyable {
     /// Returns the device's id with the lifetime of the batch: a view into the record, or a copy if the id is in memory
     /// that the reader reuses.
     @inline(__always)
-    private static func stableID(
+    static func stableID(
         of device: UnsafeMutablePointer<EventDevice>, in arena: inout OutputArena
     ) -> ByteView {
         let id = device.pointee.id
@@ -338,14 +239,14 @@ package struct RecordProcessor: RecordProcessing, ~Copyable {
     }
 
     @inline(never)
-    private static func internalError(_ event: IngestedEvent) -> DeadLetterCause {
+    static func internalError(_ event: IngestedEvent) -> DeadLetterCause {
         DeadLetterCause(
             reason: .internal, detail: "a valid value cannot be read a second time: report this bug with the record",
             event: event.id.isEmpty ? nil : event.id.array)
     }
 
     @inline(never)
-    private static func applicationUnknown(_ event: IngestedEvent) -> DeadLetterCause {
+    static func applicationUnknown(_ event: IngestedEvent) -> DeadLetterCause {
         DeadLetterCause(
             reason: .applicationUnknown,
             detail: event.hasApplication
@@ -353,22 +254,6 @@ package struct RecordProcessor: RecordProcessing, ~Copyable {
                 : "expected `application`, or a link that exactly one table matches",
             pointer: event.hasApplication ? "/application" : nil, event: event.id.isEmpty ? nil : event.id.array)
     }
-}
-
-/// The view of a request that some of its devices share, and the table that resolves it.
-///
-/// In a push message for several platforms, each platform has its own view.
-struct RequestRoot: BitwiseCopyable {
-    /// The maximum number of views of one request: those of Apple's devices, Android devices, browsers, and devices of
-    /// an unknown platform.
-    static let maxCount = 4
-
-    /// The number of the view.
-    var view: UInt8
-    /// The table that resolves the request, or nil if the request opens nothing and needs none.
-    var table: TableHandle?
-    /// A Boolean value that indicates whether choosing the table has read the payload.
-    var isSearched: Bool
 }
 
 extension DecisionOutcome {

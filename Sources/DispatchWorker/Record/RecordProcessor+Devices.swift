@@ -1,0 +1,121 @@
+internal import ByteStorage
+internal import LinkCoordinator
+internal import LinkIngest
+
+// Events that are not the usual one, a link for one device.
+extension RecordProcessor {
+    /// Resolves an event of any kind.
+    ///
+    /// The request is read only once for all devices with the same view of it.
+    @inline(never)
+    mutating func processDevices(
+        _ value: ByteView, timestamp: Int64, hasHead: Bool, into arena: inout OutputArena,
+        body: (ByteView, ByteView, DecisionOutcome) -> Void
+    ) -> DeadLetterCause? {
+        let event = reader.eventPointer
+        let device = reader.devicePointer
+        let request = event.pointer(to: \.request).unsafelyUnwrapped
+        let facts = device.pointer(to: \.facts).unsafelyUnwrapped
+        let isOver = Self.isOver(event, timestamp)
+        let decisionHead = hasHead ? UnsafePointer(head) : nil
+        var viewCount = 0
+        var written = 0
+        for index in 0..<event.pointee.deviceCount {
+            if !reader.selectDevice(at: index) { return DeadLetterCause(reader.failure, value: value) }
+            let known = view(of: request, among: viewCount)
+            let number = known ?? min(viewCount, RequestRoot.maxCount - 1)
+            if known == nil {
+                do throws(ReadingFailure) {
+                    guard try addView(number, of: request) else { return Self.applicationUnknown(event.pointee) }
+                } catch {
+                    return Self.internalError(event.pointee)
+                }
+                viewCount = number + 1
+            }
+            if hasHead { fillHead(event, device, index: index) }
+            let id = Self.stableID(of: device, in: &arena)
+            arena.begin()
+            let summary: DecisionSummary
+            if views[number].table == nil {
+                summary = resolvers[number].decideNothing(request, isOver: isOver, head: decisionHead, into: &arena)
+            } else if isOver, let table = views[number].table {
+                summary = resolvers[number].expire(request, facts, table: table, head: decisionHead, into: &arena)
+            } else if known == nil, let table = views[number].table {
+                summary = resolvers[number].resolve(
+                    request, facts, table: table, head: decisionHead, keepsReadings: views[number].isSearched,
+                    into: &arena)
+            } else {
+                summary = resolvers[number].resolveNext(facts, head: decisionHead, into: &arena)
+            }
+            if arena.overflowed { return outputs.oversizeDecision }
+            let decision = arena.finish()
+            written &+= decision.count
+            if written > outputs.recordBytes { return outputs.oversizeRecord(index &+ 1) }
+            if case .internalError? = summary.reason { return Self.internalError(event.pointee) }
+            body(id, decision, DecisionOutcome(summary.outcome))
+        }
+        return nil
+    }
+
+    /// Returns the selected device's view of the request if an earlier device had the same one.
+    private mutating func view(of request: UnsafePointer<RequestView>, among count: Int) -> Int? {
+        for number in 0..<count where views[number].view == request.pointee.view { return number }
+        return nil
+    }
+
+    /// Creates a view of the request and chooses its table.
+    ///
+    /// Returns false if no table matches, and the request opens something.
+    private mutating func addView(
+        _ number: Int, of request: UnsafePointer<RequestView>
+    ) throws(ReadingFailure) -> Bool {
+        while resolverCount <= number {
+            (resolvers + resolverCount).initialize(to: Resolver())
+            resolverCount += 1
+        }
+        let event = reader.eventPointer
+        let application = event.pointee.hasApplication ? event.pointee.application : nil
+        var isSearched = application == nil && singleTable == nil
+        // The host of the destination chooses the table.
+        if isSearched && hasPointerLinks(request) {
+            let link = try version.tables.pointerLink(request, using: &resolvers[number])
+            if !link.isEmpty { reader.openLink(link) }
+        }
+        let table = try version.tables.table(
+            application: application, request: request, keepsReadings: isSearched && reader.unwrapsLinks,
+            using: &resolvers[number])
+        guard let table else {
+            guard isSearched, try version.tables.opensNothing(request, using: &resolvers[number]) else { return false }
+            views[number] = RequestRoot(view: request.pointee.view, table: nil, isSearched: true)
+            return true
+        }
+        if hasPointerLinks(request) {
+            let link = try resolvers[number].pointerLink(request, table: table, keepsReadings: isSearched)
+            if !link.isEmpty { reader.openLink(link) }
+            isSearched = true
+        }
+        views[number] = RequestRoot(view: request.pointee.view, table: table, isSearched: isSearched)
+        return true
+    }
+
+    /// Returns a Boolean value that indicates whether a link of a link platform can be at the pointers of a table.
+    private func hasPointerLinks(_ request: UnsafePointer<RequestView>) -> Bool {
+        reader.unwrapsLinks && request.pointee.form == .payload && request.pointee.tapped.kind == .unknown
+    }
+}
+
+/// The view of a request that some of its devices share, and the table that resolves it.
+///
+/// In a push message for several platforms, each platform has its own view.
+struct RequestRoot: BitwiseCopyable {
+    /// The maximum number of views of one request: those of Apple's devices, Android devices, browsers, and devices of
+    /// an unknown platform.
+    static let maxCount = 4
+
+    /// The number of the view.
+    var view: UInt8
+    /// The table that resolves the request, or nil if the request opens nothing and needs none.
+    var table: TableHandle?
+    /// A Boolean value that indicates whether choosing the table has read the payload.
+    var isSearched: Bool
+}
