@@ -17,12 +17,17 @@ import Testing
         #expect(
             document.object?.map(\.name) == [
                 "version", "librdkafka", "time", "instance", "group", "ready", "not_ready", "draining", "paused",
-                "brokers", "tables", "rates", "log_dropped", "lanes",
+                "brokers", "tables", "rates", "canary", "log_dropped", "lanes",
             ])
         #expect(document["time"]?.string == "2027-01-15T08:00:00.123Z")
         #expect(document["not_ready"]?.array?.compactMap(\.string) == ["lane 1: starting"])
         #expect(document["brokers"]?["answered_ms"]?.integer == Int64(1_000))
         #expect(document["tables"]?.array?.first?["loaded_ms"]?.integer == Int64(10_000))
+        let canary = try #require(document["canary"])
+        #expect(canary["table"]?.string == "shop@8+89abcdef")
+        #expect(canary["routes"]?.array?.first?["witness"]?.string == "in-0-41-0")
+        #expect(StatusDocument.json(.sample()).contains(#""percent":5.000,"compare":1.500,"#))
+        #expect(try Self.parse(WorkerSnapshot(now: 0)).object?.map(\.name).contains("canary") == false)
     }
 
     @Test("A lane has its state, ages, partitions, and errors")

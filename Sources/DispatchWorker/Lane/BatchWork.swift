@@ -212,6 +212,7 @@ package struct BatchWork<Processing: RecordProcessing & ~Copyable>: ~Copyable {
         for header in headers { headerBytes &+= header.name.count &+ (header.value?.count ?? 0) &+ 10 }
         for decision in decisions
         where decision.key.count &+ decision.value.count &+ headerBytes &+ DeadLetterOutput.frameBytes > outputLimit {
+            processing.withdraw()
             return oversizeOutput(decision, outputLimit)
         }
         let count = outputs.topic.partitions

@@ -29,7 +29,7 @@ extension Lane where Processing: ~Copyable {
         metrics[.offsetGaps] = UInt64(machine.partitions.gaps)
         let snapshot = LaneSnapshot(
             lane: number, machine: machine, at: now, lastCommit: lastCommit, metrics: metrics, lastErrors: lastErrors,
-            tables: tables)
+            tables: tables, canary: canary)
         guard status.publish(snapshot) else { return false }
         hasNews = false
         published = (stage, now)

@@ -82,6 +82,7 @@ extension Lane where Processing: ~Copyable {
         let wall = environment.wallMilliseconds()
         report(work.tally.traces, committedAt: wall)
         metrics.add(&work.tally, wallMilliseconds: wall)
+        canary = work.processing.ended(isCommitted: true)
         work.forgetOutputs()
         let records = machine.committed(coordinatorDrops: producer.coordinatorDrops, now: now)
         shared.meter.committed(now: now)

@@ -26,6 +26,8 @@ package final class Lane<Environment: LaneEnvironment, Processing: RecordProcess
     var metrics = LaneMetrics()
     /// The number of the tables' version.
     var tables = 0
+    /// The canary's totals at the last commit, or nil without a canary.
+    var canary: CanaryTotals?
     /// The last commit, or nil before the first one.
     var lastCommit: (at: UInt64, milliseconds: Int)?
     /// The last errors, oldest first.
@@ -122,7 +124,10 @@ package final class Lane<Environment: LaneEnvironment, Processing: RecordProcess
         case .end: break
         }
         let lost = machine.takeLostRecords()
-        if lost > 0 { work.tally.removeAll() }
+        if lost > 0 {
+            work.tally.removeAll()
+            _ = work.processing.ended(isCommitted: false)
+        }
         shared.stop.release(lost)
         reportNeeds()
     }

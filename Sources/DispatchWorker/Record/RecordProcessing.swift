@@ -136,11 +136,25 @@ package protocol RecordProcessing: ~Copyable {
     ///
     /// A lane calls it between two batches.
     mutating func refresh() -> Int
+
+    /// Withdraws the counts of the last record, which was processed and whose decisions are not produced.
+    mutating func withdraw()
+
+    /// Counts what was processed since the last end of a transaction, or drops it.
+    ///
+    /// Returns the canary's totals of all committed transactions, or nil without a canary.
+    mutating func ended(isCommitted: Bool) -> CanaryTotals?
 }
 
 extension RecordProcessing where Self: ~Copyable {
     /// Returns 0, the number of tables that never change.
     package mutating func refresh() -> Int { 0 }
+
+    /// Does nothing, for a processor without counts.
+    package mutating func withdraw() {}
+
+    /// Returns nil, for a processor without a canary.
+    package mutating func ended(isCommitted: Bool) -> CanaryTotals? { nil }
 
     /// Resolves one record regardless of its headers.
     package mutating func process(

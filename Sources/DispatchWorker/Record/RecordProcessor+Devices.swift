@@ -5,17 +5,27 @@ internal import LinkIngest
 // Events that are not the usual one, a link for one device.
 extension RecordProcessor {
     /// Resolves an event of any kind.
+    @inline(never)
+    mutating func processOther(
+        _ value: ByteView, timestamp: Int64, hasHead: Bool, into arena: inout OutputArena,
+        body: (ByteView, ByteView, DecisionOutcome) -> Void
+    ) -> DeadLetterCause? {
+        canary?.beginRecord()
+        let cause = processDevices(value, timestamp: timestamp, hasHead: hasHead, into: &arena, body: body)
+        if cause != nil { canary?.withdraw() }
+        return cause
+    }
+
+    /// Resolves an event for each of its devices.
     ///
     /// The request is read only once for all devices with the same view of it.
-    @inline(never)
-    mutating func processDevices(
+    private mutating func processDevices(
         _ value: ByteView, timestamp: Int64, hasHead: Bool, into arena: inout OutputArena,
         body: (ByteView, ByteView, DecisionOutcome) -> Void
     ) -> DeadLetterCause? {
         let event = reader.eventPointer
         let device = reader.devicePointer
         let request = event.pointer(to: \.request).unsafelyUnwrapped
-        let facts = device.pointer(to: \.facts).unsafelyUnwrapped
         let isOver = Self.isOver(event, timestamp)
         let decisionHead = hasHead ? UnsafePointer(head) : nil
         var viewCount = 0
@@ -34,27 +44,43 @@ extension RecordProcessor {
             }
             if hasHead { fillHead(event, device, index: index) }
             let id = Self.stableID(of: device, in: &arena)
+            let part = canary?.part(of: id, table: views[number].table) ?? .served
             arena.begin()
             let summary: DecisionSummary
-            if views[number].table == nil {
-                summary = resolvers[number].decideNothing(request, isOver: isOver, head: decisionHead, into: &arena)
-            } else if isOver, let table = views[number].table {
-                summary = resolvers[number].expire(request, facts, table: table, head: decisionHead, into: &arena)
-            } else if known == nil, let table = views[number].table {
-                summary = resolvers[number].resolve(
-                    request, facts, table: table, head: decisionHead, keepsReadings: views[number].isSearched,
-                    into: &arena)
+            if part == .candidate, let canary {
+                do throws(ReadingFailure) {
+                    summary = try canary.decide(number, &reader, isOver: isOver, head: decisionHead, into: &arena)
+                } catch {
+                    return Self.internalError(event.pointee)
+                }
             } else {
-                summary = resolvers[number].resolveNext(facts, head: decisionHead, into: &arena)
+                summary = decide(number, isOver: isOver, head: decisionHead, into: &arena)
             }
             if arena.overflowed { return outputs.oversizeDecision }
             let decision = arena.finish()
             written &+= decision.count
             if written > outputs.recordBytes { return outputs.oversizeRecord(index &+ 1) }
             if case .internalError? = summary.reason { return Self.internalError(event.pointee) }
+            if part == .compared && !isOver { canary?.compare(decision, number, &reader, head: decisionHead) }
             body(id, decision, DecisionOutcome(summary.outcome))
         }
         return nil
+    }
+
+    /// Decides for the selected device with the table of its view.
+    private mutating func decide(
+        _ number: Int, isOver: Bool, head: UnsafePointer<DecisionHead>?, into arena: inout OutputArena
+    ) -> DecisionSummary {
+        let request = reader.eventPointer.pointer(to: \.request).unsafelyUnwrapped
+        let facts = reader.devicePointer.pointer(to: \.facts).unsafelyUnwrapped
+        guard let table = views[number].table else {
+            return resolvers[number].decideNothing(request, isOver: isOver, head: head, into: &arena)
+        }
+        if isOver { return resolvers[number].expire(request, facts, table: table, head: head, into: &arena) }
+        if views[number].isResolved { return resolvers[number].resolveNext(facts, head: head, into: &arena) }
+        views[number].isResolved = true
+        return resolvers[number].resolve(
+            request, facts, table: table, head: head, keepsReadings: views[number].isSearched, into: &arena)
     }
 
     /// Returns the selected device's view of the request if an earlier device had the same one.
@@ -75,7 +101,8 @@ extension RecordProcessor {
         }
         let event = reader.eventPointer
         let application = event.pointee.hasApplication ? event.pointee.application : nil
-        var isSearched = application == nil && singleTable == nil
+        var isSearched = application == nil && version.tables.single == nil
+        canary?.beginView(number, opening: hasPointerLinks(request) ? reader.opening : nil)
         // The host of the destination chooses the table.
         if isSearched && hasPointerLinks(request) {
             let link = try version.tables.pointerLink(request, using: &resolvers[number])
@@ -118,4 +145,6 @@ struct RequestRoot: BitwiseCopyable {
     var table: TableHandle?
     /// A Boolean value that indicates whether choosing the table has read the payload.
     var isSearched: Bool
+    /// A Boolean value that indicates whether the table has resolved the request for a device.
+    var isResolved = false
 }

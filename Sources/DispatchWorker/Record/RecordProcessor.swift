@@ -52,8 +52,10 @@ package struct RecordProcessor: RecordProcessing, ~Copyable {
     /// The tables that this processor serves until `refresh` takes newer ones.
     var version: ServedTables.Version
     let outputs: OutputLimits
-    /// The table of all events without an application, if only one table is served.
-    var singleTable: TableHandle?
+    /// The table of all usual events without an application: the only one that is served, or nil with a canary.
+    private var usualTable: TableHandle?
+    /// The candidate's side, or nil without a canary.
+    var canary: CanaryRun?
     /// `topic-partition-offset` of the record, the beginning of its decisions' ids.
     private var source = SourceName()
     let head: UnsafeMutablePointer<DecisionHead>
@@ -74,7 +76,6 @@ package struct RecordProcessor: RecordProcessing, ~Copyable {
         served = tables
         version = tables.current()
         self.outputs = outputs
-        singleTable = version.tables.single
         resolvers = .allocate(capacity: RequestRoot.maxCount)
         resolvers.initialize(to: Resolver())
         views = .allocate(capacity: RequestRoot.maxCount)
@@ -84,6 +85,7 @@ package struct RecordProcessor: RecordProcessing, ~Copyable {
             to: DecisionHead(
                 source: .empty, index: 0, event: .empty, eventIsPlain: true, device: .empty,
                 deviceIsPlain: true, context: .empty))
+        useVersion()
     }
 
     /// Creates a processor whose tables never change.
@@ -102,10 +104,34 @@ package struct RecordProcessor: RecordProcessing, ~Copyable {
     package mutating func refresh() -> Int {
         if served.number != version.number {
             version = served.current()
-            singleTable = version.tables.single
+            useVersion()
         }
         return version.number
     }
+
+    /// Prepares for the tables of the version.
+    ///
+    /// With a canary, all events are processed device by device.
+    private mutating func useVersion() {
+        usualTable = version.canary == nil ? version.tables.single : nil
+        guard let plan = version.canary else {
+            canary = nil
+            return
+        }
+        if let canary {
+            canary.use(plan)
+        } else {
+            canary = CanaryRun(plan, decisionLimit: outputs.decisionBytes)
+        }
+    }
+
+    /// Withdraws the counts of the last record, whose decisions are not produced.
+    package mutating func withdraw() { canary?.withdraw() }
+
+    /// Counts what was processed since the last end of a transaction, or drops it.
+    ///
+    /// Returns the canary's totals of all committed transactions, or nil without a canary.
+    package mutating func ended(isCommitted: Bool) -> CanaryTotals? { canary?.ended(isCommitted: isCommitted) }
 
     deinit {
         head.deallocate()
@@ -179,8 +205,8 @@ package struct RecordProcessor: RecordProcessing, ~Copyable {
         let event = reader.eventPointer
         arena.recordLimit = outputs.decisionBytes
         defer { arena.recordLimit = .max }
-        guard event.pointee.isUsual, !event.pointee.hasApplication, let table = singleTable else {
-            return processDevices(value, timestamp: timestamp, hasHead: hasHead, into: &arena, body: body)
+        guard event.pointee.isUsual, !event.pointee.hasApplication, let table = usualTable else {
+            return processOther(value, timestamp: timestamp, hasHead: hasHead, into: &arena, body: body)
         }
         let device = reader.devicePointer
         let request = event.pointer(to: \.request).unsafelyUnwrapped

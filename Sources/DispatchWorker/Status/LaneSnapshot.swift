@@ -36,12 +36,14 @@ package final class LaneSnapshot: Sendable {
     package let exit: WorkerExit?
     /// The number of the tables' version that the lane uses.
     package let tables: Int
+    /// The canary's totals at the last commit, or nil without a canary.
+    package let canary: CanaryTotals?
 
     /// Creates a snapshot of a machine.
     package init(
         lane: Int, machine: LaneMachine, at now: UInt64,
         lastCommit: (at: UInt64, milliseconds: Int)? = nil, metrics: LaneMetrics = LaneMetrics(),
-        lastErrors: [LaneError] = [], tables: Int = 0
+        lastErrors: [LaneError] = [], tables: Int = 0, canary: CanaryTotals? = nil
     ) {
         self.lane = lane
         publishedAt = now
@@ -59,6 +61,7 @@ package final class LaneSnapshot: Sendable {
         self.lastErrors = lastErrors
         exit = machine.exit
         self.tables = tables
+        self.canary = canary
     }
 }
 

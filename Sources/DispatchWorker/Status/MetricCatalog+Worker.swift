@@ -32,6 +32,23 @@ extension MetricCatalog {
             text.add(["ok"], snapshot.tableCounters.reloads)
             text.add(["refused"], snapshot.tableCounters.refusals)
         },
+        Metric("linkd_canary_decisions_total", .counter, "Committed decisions of the canary.") { snapshot, text in
+            if let canary = snapshot.canary { text.add([], canary.decided) }
+        },
+        Metric(
+            "linkd_canary_compared_total", .counter, labels: ["result"],
+            "Committed decisions that were compared with the canary's, by result."
+        ) { snapshot, text in
+            guard let canary = snapshot.canary else { return }
+            text.add(["same"], canary.compared &- min(canary.different, canary.compared))
+            text.add(["different"], canary.different)
+        },
+        Metric(
+            "linkd_canary_differences_total", .counter, labels: ["route"],
+            "Compared decisions that differ, by route, at most 100 routes and `other`."
+        ) { snapshot, text in
+            for route in snapshot.canary?.routes ?? [] { text.add([route.name], route.count) }
+        },
         Metric(
             "linkd_log_dropped_total", .counter, "Log lines that were dropped because the output is too slow."
         ) { snapshot, text in

@@ -28,6 +28,7 @@ package enum StatusDocument {
         text.beginObject("rates")
         text.decimal("records_per_s", snapshot.recordsPerSecond)
         text.endObject()
+        writeCanary(snapshot, &text)
         text.number("log_dropped", snapshot.logDropped)
         text.beginArray("lanes")
         for lane in snapshot.lanes { write(lane, snapshot, &text) }
@@ -59,6 +60,28 @@ package enum StatusDocument {
             text.endObject()
         }
         text.endArray()
+    }
+
+    private static func writeCanary(_ snapshot: WorkerSnapshot, _ text: inout JSONText) {
+        guard let canary = snapshot.canary else { return }
+        text.beginObject("canary")
+        text.text("table", canary.table)
+        text.text("base", canary.base)
+        text.decimal("percent", Double(canary.percent) / 100)
+        text.decimal("compare", Double(canary.compare) / 100)
+        text.number("decided", number(canary.decided))
+        text.number("compared", number(canary.compared))
+        text.number("different", number(canary.different))
+        text.beginArray("routes")
+        for route in canary.routes {
+            text.beginObject()
+            text.text("route", route.name)
+            text.number("count", number(route.count))
+            text.text("witness", route.witness)
+            text.endObject()
+        }
+        text.endArray()
+        text.endObject()
     }
 
     private static func write(_ lane: LaneView, _ worker: WorkerSnapshot, _ text: inout JSONText) {
@@ -134,4 +157,6 @@ package enum StatusDocument {
     private static func age(_ time: UInt64?, _ now: UInt64) -> Int64? {
         time.map { Int64(now.saturatingSubtract($0) / 1_000_000) }
     }
+
+    private static func number(_ value: UInt64) -> Int64 { Int64(clamping: value) }
 }

@@ -38,6 +38,8 @@ package struct WorkerSnapshot: Sendable {
     package var tables: [ServedTable] = []
     /// The counters of the tables.
     package var tableCounters = TableCounters()
+    /// The comparison of the canary, or nil without one.
+    package var canary: CanaryTotals?
     /// The number of log lines that were dropped because the output is too slow.
     package var logDropped: Int64 = 0
     /// The number of statistics documents that were refused.

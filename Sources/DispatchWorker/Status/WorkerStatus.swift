@@ -69,6 +69,15 @@ package final class WorkerStatus: Sendable {
         self.progress.withLock { $0 = progress }
     }
 
+    /// Returns the totals of the lanes that decide with the canary's tables.
+    private static func total(_ plan: CanaryPlan, _ lanes: [LaneView]) -> CanaryTotals {
+        var result = plan.totals
+        for lane in lanes {
+            if let totals = lane.snapshot.canary, totals.hasTables(of: result) { result.add(totals) }
+        }
+        return result
+    }
+
     /// Returns the state of the worker.
     ///
     /// `now` is in nanoseconds of the monotonic clock.
@@ -106,8 +115,10 @@ package final class WorkerStatus: Sendable {
         result.isPaused = shared.isPaused
         result.exit = shared.failure
         if let tables = tables.withLock({ $0 }) {
-            result.tables = tables.current().entries
+            let version = tables.current()
+            result.tables = version.entries
             result.tableCounters = tables.counters
+            result.canary = version.canary.map { Self.total($0, result.lanes) }
         }
         result.logDropped = shared.log.dropped
         result.statisticsRefused = refused.load(ordering: .relaxed)

@@ -16,11 +16,14 @@ package final class ServedTables: Sendable {
         package let tables: TableSet
         /// The descriptions of the tables in the same order, or none for tables without files.
         package fileprivate(set) var entries: [ServedTable]
+        /// The candidate for one of the tables, or nil.
+        package let canary: CanaryPlan?
 
         /// Creates a version.
-        package init(_ tables: TableSet, _ entries: [ServedTable] = []) {
+        package init(_ tables: TableSet, _ entries: [ServedTable] = [], canary: CanaryPlan? = nil) {
             self.tables = tables
             self.entries = entries
+            self.canary = canary
         }
     }
 

@@ -12,10 +12,10 @@ struct MessageReader: ~Copyable {
     /// The platform that the record itself states, or an empty view.
     private(set) var platform = ByteView.empty
     /// The readings by class, and the classes that were read, as bits.
-    private let readings: UnsafeMutablePointer<Reading>
+    let readings: UnsafeMutablePointer<Reading>
     private var known: UInt8 = 0
     private let roots: UnsafeMutablePointer<ByteView>
-    private var notes = Growable<RequestNote>(capacity: 64)
+    var notes = Growable<RequestNote>(capacity: 64)
     private var links: LinkUnwrapper
     /// The request with a link as it was read, for further devices.
     private var original = RequestView(form: .link, text: .empty, isPlain: true)
@@ -37,7 +37,7 @@ struct MessageReader: ~Copyable {
     private var texts = OutputArena(chunkBytes: 4096)
 
     /// The reading for a class of devices.
-    private struct Reading: BitwiseCopyable {
+    struct Reading: BitwiseCopyable {
         var tapped = RequestOpening()
         var body = RequestOpening()
         var firstNote = 0

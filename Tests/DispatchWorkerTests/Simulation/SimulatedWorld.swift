@@ -187,6 +187,10 @@ final class SimulatedWorld {
         if counters != snapshot.counters {
             broker.ledger.fail("the published totals \(counters) differ from the report \(snapshot.counters)")
         }
+        // A processor's own counts are committed and lost with the records.
+        if Int(snapshot.canary?.decided ?? 0) != counters.decisions {
+            broker.ledger.fail("the processor counted \(snapshot.canary?.decided ?? 0) of \(counters.decisions)")
+        }
         if !isGoingOn && (snapshot.stage != .ended || snapshot.counters != lane.machine.counters) {
             broker.ledger.fail("the last published state is \(snapshot.stage) with \(snapshot.counters)")
         }

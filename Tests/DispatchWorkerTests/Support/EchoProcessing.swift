@@ -10,6 +10,21 @@ import ByteStorage
 /// devices, `huge N` makes a decision with N more bytes, and `slow N` takes N ms. The simulated broker refuses
 /// decisions whose values end with `poison` or `cursed`.
 struct EchoProcessing: RecordProcessing, ~Copyable {
+    /// The decisions of the open transaction and of all committed ones, counted as those of a candidate.
+    private var open: UInt64 = 0
+    private var total: UInt64 = 0
+    private var last: UInt64 = 0
+
+    mutating func withdraw() { open -= last }
+
+    mutating func ended(isCommitted: Bool) -> CanaryTotals? {
+        if isCommitted { total += open }
+        open = 0
+        var totals = CanaryTotals(table: "echo", base: "echo", percent: 0, compare: 0)
+        totals.decided = total
+        return totals
+    }
+
     /// Advances the time for `slow N`, only in a simulation.
     var delay: (Int) -> Void = { _ in }
 
@@ -22,6 +37,11 @@ struct EchoProcessing: RecordProcessing, ~Copyable {
         _ record: ConsumedRecord, topicName: ByteView, into arena: inout OutputArena,
         decisions: inout [ProducedDecision]
     ) -> DeadLetterCause? {
+        let before = decisions.count
+        defer {
+            last = UInt64(decisions.count - before)
+            open += last
+        }
         guard let value = record.value, let key = record.key else {
             return DeadLetterCause(reason: .missingDevice, detail: "the record has no key")
         }

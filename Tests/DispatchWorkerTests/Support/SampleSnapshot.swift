@@ -44,6 +44,11 @@ extension WorkerSnapshot {
                 loadedAtMilliseconds: 1_799_999_990_123)
         ]
         result.tableCounters.reloads = 2
+        var canary = CanaryTotals(
+            table: "\(name)@8+89abcdef", base: "\(name)@7+01234567", percent: 500, compare: 150)
+        (canary.decided, canary.compared, canary.different) = (50, 15, 2)
+        canary.routes = [CanaryTotals.Route(name: name, count: 2, witness: "in-0-41-0")]
+        result.canary = canary
         result.process = ProcessFigures()
         (result.process.cpuSeconds, result.process.startSeconds) = (1.5, 1_799_999_900.25)
         (result.process.residentBytes, result.process.openFiles) = (1_048_576, 42)
