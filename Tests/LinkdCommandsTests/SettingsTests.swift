@@ -130,6 +130,11 @@ internal import Testing
             flags: ["dlq.max.ratio": ["1.01"]], code: .usage, parts: ["`1.01`", "0..1,", "4 decimal places"]),
         InvalidSetting(flags: ["http.listen": ["8080"]], code: .usage, parts: ["`8080`", ":port for all interfaces"]),
         InvalidSetting(flags: ["http.listen": ["::1:80"]], code: .usage, parts: ["[IPv6 address]:port"]),
+        InvalidSetting(
+            flags: ["canary.percent": ["0.5"]], code: .usage, parts: ["needs `canary.table`", "--canary-table FILE"]),
+        InvalidSetting(
+            environment: ["LINKD_CANARY_COMPARE": "2"], code: .configuration,
+            parts: ["LINKD_CANARY_COMPARE", "needs `canary.table`"]),
         InvalidSetting(flags: ["librdkafka": ["client.id=x"]], code: .usage, parts: ["client.id", "--instance"]),
         InvalidSetting(flags: ["librdkafka": ["no.such=x"]], code: .usage, parts: ["no property `no.such`"]),
         InvalidSetting(flags: ["librdkafka": ["justakey"]], code: .usage, parts: ["key=value"]),
@@ -167,6 +172,17 @@ internal import Testing
         }
         #expect(error?.code == invalid.code)
         for word in invalid.parts { #expect(error?.line.contains(word) == true, "\(error?.line ?? "")") }
+    }
+
+    @Test("Settings of a canary are accepted with the file of its table")
+    func canarySettings() throws {
+        let settings = try Self.settings(
+            flags: ["canary.table": ["shop.json"], "canary.percent": ["12.5"]],
+            file: #"{"dlq": {"max": {"ratio": 0.5}}, "canary": {"compare": 0}}"#)
+        #expect(settings.number("canary.percent") == 1250)
+        #expect(settings.entry("canary.percent").value?.description == "12.5")
+        #expect(settings.number("canary.compare") == 0)
+        #expect(settings.number("dlq.max.ratio") == 5000)
     }
 
     @Test(

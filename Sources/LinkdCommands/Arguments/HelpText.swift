@@ -56,7 +56,9 @@ enum HelpText {
     private static func usage(_ command: CommandDeclaration) -> String {
         guard let operands = command.operands else { return "" }
         let bounds = operands.count
-        let several = bounds.upperBound > 1 && bounds.upperBound > bounds.lowerBound ? "…" : ""
+        // A name of several words has one for each operand.
+        let names = operands.name.split(separator: " ").count
+        let several = bounds.upperBound > names && bounds.upperBound > bounds.lowerBound ? "…" : ""
         return operands.count.lowerBound == 0 ? " [\(operands.name)\(several)]" : " \(operands.name)\(several)"
     }
 

@@ -1,3 +1,4 @@
+internal import DispatchWorker
 internal import RouteTools
 internal import RouteAnalysis
 internal import LinkCoordinator
@@ -25,18 +26,22 @@ enum RoutesDiffCommand {
                 + "an application is breaking too, because events that name it become dead letters. All other changes "
                 + "are compatible: added applications, screens, values, and links, another reason, presentation, "
                 + "mode, notices, and notes.",
+            "With --canary, the tables are those of a worker's canary: the report has the differences that the worker "
+                + "counted, with the position and the index of the first decision of each route. The file is a saved "
+                + "page /status.",
             "Ends with exit code 0 if no change that --fail-on selects was found, with 1 if one was found, and with "
                 + "another code if the tables could not be compared.",
         ],
         flags: [
             FlagDeclaration("--traffic", type: .file, "File with links or events. `-` means standard input."),
+            FlagDeclaration("--canary", type: .file, "Saved page /status of a worker, instead of OLD and NEW."),
             FlagDeclaration(
                 "--fail-on", type: .choice(["any", "breaking", "none"]), default: "any",
                 "Changes that end with exit code 1."),
             FlagDeclaration("--json", type: .boolean, "Print one JSON object, with one object per cause."),
         ],
         settings: .diff,
-        operands: OperandDeclaration(name: "OLD NEW", help: "The files of the two tables.", count: 2...2),
+        operands: OperandDeclaration(name: "OLD NEW", help: "The files of the two tables.", count: 0...2),
         examples: [
             CommandExample(
                 line: "linkd routes diff config/routes/shop.json my-shop.json",
@@ -47,16 +52,24 @@ enum RoutesDiffCommand {
             CommandExample(
                 line: "linkd routes diff config/routes/shop.json my-shop.json --fail-on breaking",
                 description: "Fails in CI if an edit breaks links."),
+            CommandExample(
+                line: "linkd routes diff --canary status.json",
+                description: "The differences that a worker counted between its table and a candidate."),
         ],
         run: run)
 
     private static func run(_ call: Invocation) throws(CommandFailure) -> ExitCode {
+        if let path = call.text("canary") { return try reportCanary(path, call) }
+        guard call.operands.count == 2 else {
+            throw CommandFailure(
+                .usage, "expected the files of two tables, OLD and NEW", advice: "see `linkd help routes diff`")
+        }
         let old = try CheckedTable.validTable(at: call.operands[0])
         let new = try CheckedTable.validTable(at: call.operands[1])
         let breakingOnly = call.text("fail-on") == "breaking"
         if let path = call.text("traffic") {
             let report = try compareTraffic(path, call, old, new)
-            print(call, old, new, report.print, report.write)
+            print(call, old.identity, new.identity, report.print, report.write)
             let difference = report.difference
             let found = breakingOnly ? difference.breaking : difference.total - difference.same
             let manner = breakingOnly ? " in a breaking way" : ""
@@ -64,26 +77,46 @@ enum RoutesDiffCommand {
                 call, found, "\(found) of \(Counts.text(difference.total, "decision")) changed\(manner)")
         }
         let report = SetsReport(difference: new.difference(from: old))
-        print(call, old, new, report.print, report.write)
+        print(call, old.identity, new.identity, report.print, report.write)
         let found = breakingOnly ? report.breaking : report.difference.groups.count
         let kind = breakingOnly ? "breaking changes" : "changes"
         return try checkChanges(
             call, found, "\(Counts.text(found, "cause")) of \(kind) between \(old.identity) and \(new.identity)")
     }
 
+    /// Reports the differences in a saved page `/status`.
+    private static func reportCanary(_ path: String, _ call: Invocation) throws(CommandFailure) -> ExitCode {
+        guard call.operands.isEmpty, call.text("traffic") == nil, call.text("fail-on") != "breaking" else {
+            throw CommandFailure(
+                .usage, "--canary cannot be combined with OLD and NEW, --traffic, or --fail-on breaking",
+                advice: "remove them: a worker counts differences of all kinds")
+        }
+        let report = try CanaryReport(path: path)
+        let totals = report.totals
+        print(call, totals.base, totals.table, report.print, report.write)
+        guard totals.different > 0, call.text("fail-on") != "none" else { return .success }
+        throw CommandFailure(
+            .finding,
+            Escaping.visible(
+                "\(totals.different) of \(Counts.text(Int(clamping: totals.compared), "compared decision")) differ "
+                    + "between \(totals.base) and \(totals.table)"),
+            advice: "see `linkd inspect` for the decisions at these positions, and change the candidate if a "
+                + "difference is not intended")
+    }
+
     private static func print(
-        _ call: Invocation, _ old: RouteTable, _ new: RouteTable, _ lines: (Channel) -> Void,
+        _ call: Invocation, _ old: String, _ new: String, _ lines: (Channel) -> Void,
         _ write: (inout JSONText) -> Void
     ) {
         let out = call.console.out
         guard call.json else {
-            out.line(Escaping.visible("\(old.identity) -> \(new.identity)"))
+            out.line(Escaping.visible("\(old) -> \(new)"))
             return lines(out)
         }
         var json = JSONText()
         json.beginObject()
-        json.text("old", old.identity)
-        json.text("new", new.identity)
+        json.text("old", old)
+        json.text("new", new)
         write(&json)
         json.endObject()
         out.line(json.finish())

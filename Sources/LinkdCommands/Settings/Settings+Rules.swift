@@ -26,6 +26,7 @@ extension Settings {
     func checkTogether() throws(CommandFailure) {
         try checkTopics()
         try checkCommit()
+        try checkCanary()
         if list("passthrough").contains("push") {
             let source = entry("passthrough").source
             throw CommandFailure(
@@ -88,6 +89,17 @@ extension Settings {
             "\(source.description): `commit.interval` \(Durations.text(interval)) is more than a third of "
                 + "transaction.timeout.ms \(timeout)",
             advice: "set at most \(timeout / 3)ms, or raise -X transaction.timeout.ms")
+    }
+
+    private func checkCanary() throws(CommandFailure) {
+        guard text("canary.table") == nil else { return }
+        for name in ["canary.percent", "canary.compare"] where entry(name).source != .default {
+            guard number(name) > 0 else { continue }
+            let source = entry(name).source
+            throw CommandFailure(
+                source.code, "\(source.description): `\(name)` needs `canary.table`",
+                advice: "add --canary-table FILE, or remove `\(name)`")
+        }
     }
 
     private static func repeated(_ names: [String]) -> String? {

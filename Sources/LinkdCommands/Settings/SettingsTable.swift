@@ -76,6 +76,16 @@ enum SettingsTable {
             "Directory of route tables. Each file whose name ends with `.json` is one, except names that begin with "
                 + "`.`."),
         SettingRow(
+            "canary.table", .file, default: .none(description: "none"), [.worker, .config], bounds: "64MiB",
+            "Candidate for the served table with the same `id`."),
+        SettingRow(
+            "canary.percent", .decimal(0...10_000, places: 2), default: .value("0"), [.worker, .config],
+            bounds: "with `canary.table`", "Percentage of devices for which the candidate decides."),
+        SettingRow(
+            "canary.compare", .decimal(0...10_000, places: 2), default: .value("1"), [.worker, .config],
+            bounds: "with `canary.table`",
+            "Percentage of the other devices for which the decisions of both tables are compared."),
+        SettingRow(
             "vendors", .files(count: 1...16), default: .none(description: "none"), .reading, bounds: "16MiB each",
             "Vendor tables, by which push messages of vendors are recognized and read. They are added to the shipped "
                 + "one: a row replaces the row with its id, and other rows have precedence over those of earlier "

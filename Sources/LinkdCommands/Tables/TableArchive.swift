@@ -5,7 +5,8 @@ internal import StrictJSON
 
 /// The tables that a worker has served, kept in its state directory under their hashes, and the list of the last ones.
 ///
-/// A start with a refused table serves those of the list. A file whose contents do not have the hash of its name is
+/// A candidate is kept like them, because it decides for some devices. A start with a refused table serves those of the
+/// list. A file whose contents do not have the hash of its name is
 /// ignored.
 struct TableArchive: Sendable {
     /// The maximum number of tables.
@@ -45,39 +46,58 @@ struct TableArchive: Sendable {
 
     /// Returns the tables that were served last, or an empty list if the list is missing or not valid.
     func lastServed() -> [ServedTable] {
-        guard case .success(let bytes) = Platform.contents(of: state.file("served.json"), limit: Self.listBytes),
-            let list = try? JSONValue.parse(bytes)["served"]?.array, list.count <= 2 * TableFiles.limit
-        else { return [] }
-        let entries = list.compactMap { value -> ServedTable? in
-            guard let id = value["id"]?.string, let version = value["version"]?.string,
-                let hash = value["hash"]?.string, Self.isHash(hash), let path = value["path"]?.string,
-                let loaded = value["loaded_ms"]?.integer
-            else { return nil }
-            return ServedTable(id: id, version: version, hash: hash, path: path, loadedAtMilliseconds: loaded)
-        }
+        guard let list = list?["served"]?.array, list.count <= 2 * TableFiles.limit else { return [] }
+        let entries = list.compactMap(Self.entry)
         return entries.count == list.count ? entries : []
+    }
+
+    /// Returns the candidate that was served last, or nil if there was none.
+    func lastCanary() -> ServedTable? { list?["canary"].flatMap(Self.entry) }
+
+    private var list: JSONValue? {
+        guard case .success(let bytes) = Platform.contents(of: state.file("served.json"), limit: Self.listBytes) else {
+            return nil
+        }
+        return try? JSONValue.parse(bytes)
+    }
+
+    private static func entry(_ value: JSONValue) -> ServedTable? {
+        guard let id = value["id"]?.string, let version = value["version"]?.string,
+            let hash = value["hash"]?.string, isHash(hash), let path = value["path"]?.string,
+            let loaded = value["loaded_ms"]?.integer
+        else { return nil }
+        return ServedTable(id: id, version: version, hash: hash, path: path, loadedAtMilliseconds: loaded)
     }
 
     /// Writes the list of the served tables, and removes the oldest tables beyond the limits.
     ///
     /// Returns the error of the system if the list cannot be written.
-    func served(_ entries: [ServedTable]) -> SystemError? {
-        removeOldest(except: Set(entries.map(\.hash)))
+    func served(_ entries: [ServedTable], canary: ServedTable? = nil) -> SystemError? {
+        removeOldest(except: Set(entries.map(\.hash) + [canary?.hash].compactMap(\.self)))
         var json = JSONText()
         json.beginObject()
         json.beginArray("served")
         for entry in entries {
             json.beginObject()
-            json.text("id", entry.id)
-            json.text("version", entry.version)
-            json.text("hash", entry.hash)
-            json.text("path", entry.path)
-            json.number("loaded_ms", entry.loadedAtMilliseconds)
-            json.endObject()
+            Self.write(entry, &json)
         }
         json.endArray()
+        if let canary {
+            json.beginObject("canary")
+            Self.write(canary, &json)
+        }
         json.endObject()
         return Platform.replaceFile(state.file("served.json"), with: Array(json.finish().utf8))
+    }
+
+    /// Writes the members of an open object, and ends it.
+    private static func write(_ entry: ServedTable, _ json: inout JSONText) {
+        json.text("id", entry.id)
+        json.text("version", entry.version)
+        json.text("hash", entry.hash)
+        json.text("path", entry.path)
+        json.number("loaded_ms", entry.loadedAtMilliseconds)
+        json.endObject()
     }
 
     private func removeOldest(except served: Set<String>) {
@@ -109,12 +129,15 @@ extension TableArchive {
     /// Keeps the tables that are served from now on.
     ///
     /// A failure is a warning, because the worker needs the archive only at its next start.
-    func keep(_ loaded: LoadedTables, as version: ServedTables.Version, log: Log) {
+    func keep(
+        _ loaded: LoadedTables, _ canary: LoadedCanary? = nil, as version: ServedTables.Version, log: Log
+    ) {
         var error: SystemError?
         for (entry, file) in zip(version.entries, loaded.files) where error == nil {
             error = keep(file.json, hash: entry.hash)
         }
-        if error == nil { error = served(version.entries) }
+        if error == nil, let canary { error = keep(canary.json, hash: canary.plan.entry.hash) }
+        if error == nil { error = served(version.entries, canary: canary?.plan.entry) }
         guard let error else { return }
         log.log(
             LogEntry(
@@ -135,6 +158,11 @@ extension TableArchive {
         let tables = entries.compactMap { table(hash: $0.hash).flatMap { RouteTable.check($0).table } }
         let set = TableSet(tables)
         guard tables.count == entries.count, set.conflicts.allSatisfy({ $0.offsets == nil }) else { return nil }
-        return ServedTables.Version(set, entries)
+        guard let file = files.canary else { return ServedTables.Version(set, entries) }
+        guard let canary = lastCanary(), canary.path == file.path,
+            let candidate = table(hash: canary.hash).flatMap({ RouteTable.check($0).table }),
+            let plan = try? file.plan(candidate, for: tables, loadedAt: canary.loadedAtMilliseconds)
+        else { return nil }
+        return ServedTables.Version(set, entries, canary: plan)
     }
 }

@@ -9,19 +9,23 @@ struct TableFiles {
     let named: [String]
     /// The directory, or nil.
     let directory: String?
+    /// The candidate for one of the tables, or nil.
+    let canary: CanaryFile?
 
     /// Creates the list of the files in the settings.
     ///
     /// Settings without a file or directory end with exit code 64.
     init(_ settings: Settings) throws(CommandFailure) {
         directory = settings.text("table.directory")
+        canary = CanaryFile(settings)
         named = try directory == nil ? LoadedTables.paths(settings, nil) : settings.list("tables")
     }
 
     /// Creates a list.
-    init(named: [String], directory: String? = nil) {
+    init(named: [String], directory: String? = nil, canary: CanaryFile? = nil) {
         self.named = named
         self.directory = directory
+        self.canary = canary
     }
 
     /// Returns the paths of the files: the named ones, then those in the directory by name.
@@ -50,10 +54,10 @@ struct TableFiles {
         named.contains(path) || directory.map { path.hasPrefix($0 + "/") } ?? false
     }
 
-    /// Returns the paths of the files with their stamps, or an empty list if the directory has no tables.
+    /// Returns the paths of all files with their stamps, or an empty list if the directory has no tables.
     func stamps() -> [Stamp] {
         guard let paths = try? paths() else { return [] }
-        return paths.map { Stamp(path: $0, file: FileStamp(of: $0)) }
+        return (paths + [canary?.path].compactMap(\.self)).map { Stamp(path: $0, file: FileStamp(of: $0)) }
     }
 
     /// The state of a file.

@@ -60,12 +60,12 @@ final class TableReloader: Sendable {
         self.notifier = notifier
         do throws(CommandFailure) {
             let loaded = try LoadedTables(paths: files.paths(), log: log)
-            let version = loaded.version(after: [])
+            let canary = try files.canary?.load(for: loaded.tables, known: loaded.tables, after: nil, log: log)
+            let version = loaded.version(after: [], canary: canary?.plan)
             served = ServedTables(version)
             log.logSharedLinks(of: loaded)
-            log.log(
-                LogEntry(.info, "table.loaded", "tables loaded", [LogField("tables", .list(version.identities))]))
-            archive?.keep(loaded, as: version, log: log)
+            log.log(LogEntry(.info, "table.loaded", "tables loaded", version.fields))
+            archive?.keep(loaded, canary, as: version, log: log)
         } catch {
             guard let last = archive?.lastVersion(of: files) else { throw error }
             served = ServedTables(last)
@@ -73,9 +73,8 @@ final class TableReloader: Sendable {
             log.log(
                 LogEntry(
                     .error, "tables.fallback", "the files are refused, and the tables that were served last are served",
-                    [
-                        LogField("tables", .list(last.identities)), LogField("reason", .text(error.reason)),
-                        LogField("advice", .text(error.advice)),
+                    last.fields + [
+                        LogField("reason", .text(error.reason)), LogField("advice", .text(error.advice)),
                     ]))
         }
     }
@@ -117,12 +116,15 @@ final class TableReloader: Sendable {
         let began = SystemClock.monotonicNanoseconds()
         let before = served.current()
         do throws(CommandFailure) {
-            let loaded = try LoadedTables(paths: files.paths(), known: before.tables.tables, log: log)
-            let next = loaded.version(after: before.entries)
+            let known = before.tables.tables + [before.canary?.candidate].compactMap(\.self)
+            let loaded = try LoadedTables(paths: files.paths(), known: known, log: log)
+            let canary = try files.canary?.load(
+                for: loaded.tables, known: known + loaded.tables, after: before.canary, log: log)
+            let next = loaded.version(after: before.entries, canary: canary?.plan)
             let milliseconds = (SystemClock.monotonicNanoseconds() - began) / 1_000_000
             if serve(next, insteadOf: before, trigger, Int64(milliseconds)) {
                 log.logSharedLinks(of: loaded)
-                archive?.keep(loaded, as: next, log: log)
+                archive?.keep(loaded, canary, as: next, log: log)
             }
         } catch {
             keep(before, trigger, error)
@@ -139,16 +141,15 @@ final class TableReloader: Sendable {
             log.log(
                 LogEntry(
                     .info, "tables.unchanged", "the files have the tables that are served",
-                    [LogField("tables", .list(before.identities))]))
+                    before.fields))
             return false
         }
         served.replace(next)
         log.log(
             LogEntry(
                 .info, "tables.reloaded", "other tables are served from the next batch of each lane on",
-                [
-                    LogField("tables", .list(next.identities)), LogField("ms", .number(milliseconds)),
-                    LogField("trigger", .text(trigger.rawValue)),
+                next.fields + [
+                    LogField("ms", .number(milliseconds)), LogField("trigger", .text(trigger.rawValue)),
                 ]))
         return true
     }
@@ -168,8 +169,8 @@ final class TableReloader: Sendable {
         log.log(
             LogEntry(
                 .error, "tables.kept", "the files are refused, and the tables before are still served",
-                [
-                    LogField("tables", .list(before.identities)), LogField("trigger", .text(trigger.rawValue)),
+                before.fields + [
+                    LogField("trigger", .text(trigger.rawValue)),
                     LogField("reason", .text(error.reason)), LogField("advice", .text(error.advice)),
                 ]))
     }
@@ -179,7 +180,7 @@ extension LoadedTables {
     /// Returns the tables to serve, with their descriptions.
     ///
     /// A table that is among `entries` keeps its time of loading.
-    func version(after entries: [ServedTable]) -> ServedTables.Version {
+    func version(after entries: [ServedTable], canary: CanaryPlan? = nil) -> ServedTables.Version {
         let now = SystemClock.wallMilliseconds()
         let described = zip(tables, files).map { table, file in
             let known = entries.first { $0.path == file.path && $0.hash == table.hash }
@@ -187,7 +188,7 @@ extension LoadedTables {
                 id: table.id, version: table.version, hash: table.hash, path: file.path,
                 loadedAtMilliseconds: known?.loadedAtMilliseconds ?? now)
         }
-        return ServedTables.Version(TableSet(tables), described)
+        return ServedTables.Version(TableSet(tables), described, canary: canary)
     }
 }
 
@@ -195,8 +196,16 @@ extension ServedTables.Version {
     /// The identities of the tables, as in decisions.
     var identities: [String] { tables.tables.map(\.identity) }
 
+    /// The members of a log line that name the tables.
+    var fields: [LogField] {
+        [LogField("tables", .list(identities))]
+            + (canary.map { [LogField("canary", .text($0.candidate.identity))] } ?? [])
+    }
+
     /// Returns a Boolean value that indicates whether both versions have the same files with the same contents.
     func isSame(as other: ServedTables.Version) -> Bool {
-        entries.map(\.path) == other.entries.map(\.path) && entries.map(\.hash) == other.entries.map(\.hash)
+        entries.map(\.path) == other.entries.map(\.path)
+            && entries.map(\.hash) == other.entries.map(\.hash)
+            && canary?.candidate.hash == other.canary?.candidate.hash
     }
 }
