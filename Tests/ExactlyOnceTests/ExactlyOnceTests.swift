@@ -1,3 +1,4 @@
+import DispatchWorker
 import Foundation
 import KafkaClient
 import LinkdFuzz
@@ -61,7 +62,7 @@ struct ExactlyOnceTests {
     }
 
     private static func check(_ evidence: Evidence, _ topics: RunTopics, _ table: ServedFile) throws {
-        let oracle = try Oracle(evidence.input, topic: topics.input, tables: table.versions)
+        let oracle = try Oracle(evidence.input, topic: topics.input, tables: table.allVersions)
         #expect(oracle.contradictions == [], "seed \(seed)")
         let check = OutcomeCheck(
             oracle, topic: topics.input, decisions: evidence.decisions, deadLetters: evidence.deadLetters)
@@ -132,7 +133,7 @@ struct ExactlyOnceTests {
         "Each event is decided exactly once, by one of the tables, while tables are reloaded and processes are killed")
     func reloaded() async throws {
         try await onThread {
-            let table = try ServedFile(versions: 2)
+            let table = try ServedFile(versions: 1...2)
             defer { table.remove() }
             let evidence = try Self.prove(Self.events(), table: table)
             #expect(evidence.deadLetters.isEmpty)
@@ -144,6 +145,33 @@ struct ExactlyOnceTests {
             #expect(counts.allSatisfy { $0 > 0 } && counts.reduce(0, +) == evidence.decisions.count, "\(counts)")
             #expect(evidence.statistics.events["tables.kept"] == 0)
             print("exactly once: decisions by table: \(zip(identities, counts).map { "\($0) \($1)" })")
+        }
+    }
+
+    @Test("Each event is decided exactly once by the table of its device's bucket while a canary is reloaded")
+    func canary() async throws {
+        try await onThread {
+            let table = try ServedFile(versions: 1...2, candidate: ServedFile(versions: 8...9))
+            defer { table.remove() }
+            let evidence = try Self.prove(
+                Self.events(), table: table,
+                flags: ["--canary-table", table.candidate?.path ?? "", "--canary-percent", "30"]
+                    + ["--canary-compare", "50"])
+            #expect(evidence.deadLetters.isEmpty)
+            let candidates = try table.candidate?.identities ?? []
+            var counts: [String: Int] = [:]
+            var wrong: [String] = []
+            for decision in evidence.decisions {
+                let value = try JSONValue.parse(decision.value ?? [])
+                let identity = value["table"]?.string ?? ""
+                counts[identity, default: 0] += 1
+                let bucket = CanaryPlan.buckets(of: decision.key ?? [], table: "shop")
+                if candidates.contains(identity) != (bucket.decision < 3_000) { wrong.append("\(value)") }
+            }
+            #expect(wrong.isEmpty, "seed \(Self.seed): \(wrong.count), such as \(wrong.prefix(3))")
+            #expect(Set(counts.keys) == Set(try table.identities + candidates), "\(counts)")
+            #expect(evidence.statistics.events["tables.kept"] == 0)
+            print("exactly once: decisions by table: \(counts.sorted { $0.key < $1.key })")
         }
     }
 }

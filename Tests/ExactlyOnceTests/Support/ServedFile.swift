@@ -16,23 +16,29 @@ final class ServedFile {
     let path: String
     /// The contents of the versions.
     let versions: [[UInt8]]
+    /// The file of the workers' candidate, whose versions take turns with those of the table, or nil.
+    let candidate: ServedFile?
     private var current = 0
 
-    private init(path: String, versions: [[UInt8]]) {
+    private init(path: String, versions: [[UInt8]], candidate: ServedFile? = nil) {
         self.path = path
         self.versions = versions
+        self.candidate = candidate
     }
 
     /// Creates a file with versions of the shipped table that differ in their version.
-    convenience init(versions count: Int) throws {
+    convenience init(versions numbers: ClosedRange<Int>, candidate: ServedFile? = nil) throws {
         let shop = String(decoding: try ServedFile.shop.versions[0], as: UTF8.self)
-        let versions = (1...count).map {
+        let versions = numbers.map {
             Array(shop.replacing(#""version": "1""#, with: #""version": "\#($0)""#, maxReplacements: 1).utf8)
         }
         let file = FileManager.default.temporaryDirectory.appending(path: "table-\(UUID().uuidString).json")
         try Data(versions[0]).write(to: file)
-        self.init(path: file.path, versions: versions)
+        self.init(path: file.path, versions: versions, candidate: candidate)
     }
+
+    /// The contents of the versions of the table and of the candidate.
+    var allVersions: [[UInt8]] { versions + (candidate?.versions ?? []) }
 
     /// The identities of the versions in decisions.
     var identities: [String] {
@@ -44,11 +50,15 @@ final class ServedFile {
     /// Returns false if there is only one.
     func change() throws -> Bool {
         guard versions.count > 1 else { return false }
+        _ = try candidate?.change()
         current = (current + 1) % versions.count
         try Data(versions[current]).write(to: URL(fileURLWithPath: path), options: .atomic)
         return true
     }
 
-    /// Removes the file.
-    func remove() { try? FileManager.default.removeItem(atPath: path) }
+    /// Removes the files.
+    func remove() {
+        candidate?.remove()
+        try? FileManager.default.removeItem(atPath: path)
+    }
 }
