@@ -18,6 +18,8 @@ package struct ClientConfiguration: Sendable, Equatable, ExpressibleByDictionary
 
     /// The properties.
     package private(set) var entries: [Entry] = []
+    /// The source of tokens for OAUTHBEARER, or nil.
+    package var tokens: TokenSource?
 
     /// Creates an empty configuration.
     package init() {}

@@ -135,6 +135,10 @@ internal import Testing
         InvalidSetting(
             environment: ["LINKD_CANARY_COMPARE": "2"], code: .configuration,
             parts: ["LINKD_CANARY_COMPARE", "needs `canary.table`"]),
+            flags: ["sasl.token.file": ["token"]], code: .usage, parts: ["OAUTHBEARER", "-X sasl.mechanisms"]),
+        InvalidSetting(
+            flags: ["sasl.token.file": ["token"], "sasl.token.command": ["print-token"]], code: .usage,
+            parts: ["both set", "one of them"]),
         InvalidSetting(flags: ["librdkafka": ["client.id=x"]], code: .usage, parts: ["client.id", "--instance"]),
         InvalidSetting(flags: ["librdkafka": ["no.such=x"]], code: .usage, parts: ["no property `no.such`"]),
         InvalidSetting(flags: ["librdkafka": ["justakey"]], code: .usage, parts: ["key=value"]),

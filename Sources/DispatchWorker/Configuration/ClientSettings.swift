@@ -188,6 +188,7 @@ package enum ClientSettings {
         of client: ClientKind, configuration: WorkerConfiguration, identity: LaneIdentity, messageLimit: Int?
     ) -> ClientConfiguration {
         var result = ClientConfiguration()
+        result.tokens = configuration.tokens
         for property in properties(of: client, configuration: configuration, identity: identity) {
             if isFor(client, property.key) { result[property.key] = property.value }
         }
@@ -228,6 +229,7 @@ package enum ClientSettings {
         -> ClientConfiguration
     {
         var result = ClientConfiguration()
+        result.tokens = configuration.tokens
         for property in connection(configuration, identity) {
             if KnownProperties.named(property.key)?.scope != .consumer { result[property.key] = property.value }
         }

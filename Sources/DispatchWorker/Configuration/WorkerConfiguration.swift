@@ -1,3 +1,5 @@
+package import KafkaClient
+
 /// The configuration of a worker: validated settings, with their units in the names.
 ///
 /// The settings table checks the bounds, so they are not checked again.
@@ -19,6 +21,8 @@ package struct WorkerConfiguration: Sendable {
     ///
     /// 0 turns the limit off.
     package var deadLetterMaxConsecutive = 0
+    /// The source of tokens for OAUTHBEARER, or nil.
+    package var tokens: TokenSource?
     /// `group`: the consumer group.
     package var group = "linkd"
     /// `instance`: a name that survives restarts (static membership), or nil.

@@ -15,7 +15,7 @@ package final class KafkaAdmin {
         configuration["allow.auto.create.topics"] = "false"
         let native = try NativeConfiguration(configuration)
         if configuration["enable.ssl.certificate.verification"] != "false" { certificates.observe(native) }
-        handle = try ClientHandle(.producer, configuration: native, watch: watch)
+        handle = try ClientHandle(.producer, configuration: native, watch: watch, tokens: configuration.tokens)
     }
 
     deinit { close() }

@@ -25,7 +25,7 @@ package final class KafkaConsumer: RecordReceiver {
         let native = try NativeConfiguration(configuration)
         native.setOpaque(Unmanaged.passUnretained(context).toOpaque())
         native.setRebalanceCallback(RebalanceContext.callback)
-        let handle = try ClientHandle(.consumer, configuration: native, watch: watch)
+        let handle = try ClientHandle(.consumer, configuration: native, watch: watch, tokens: configuration.tokens)
         context.handle = handle
         self.context = context
         queue = ConsumerQueue(of: handle)

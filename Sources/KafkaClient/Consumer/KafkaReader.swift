@@ -15,7 +15,8 @@ package final class KafkaReader: RecordReceiver {
         configuration["enable.auto.offset.store"] = "false"
         configuration["allow.auto.create.topics"] = "false"
         let handle = try ClientHandle(
-            .consumer, configuration: try NativeConfiguration(configuration), watch: watch)
+            .consumer, configuration: try NativeConfiguration(configuration), watch: watch,
+            tokens: configuration.tokens)
         source = ReaderSource(handle)
         super.init(handle)
     }

@@ -39,14 +39,14 @@ extension ConnectionCause {
             .oldSCRAM(let address), .unsupportedMechanism(let address, _), .saslOnPlain(let address),
             .httpServer(let address):
             address.isEmpty ? nil : address
-        case .unknownHost, .other: nil
+        case .unknownHost, .noToken, .other: nil
         }
     }
 
     /// A Boolean value that indicates whether a broker refused the client's credentials.
     package var isRefusal: Bool {
         switch self {
-        case .wrongPassword, .refusedToken, .oldSCRAM, .unsupportedMechanism, .saslOnPlain: true
+        case .wrongPassword, .refusedToken, .noToken, .oldSCRAM, .unsupportedMechanism, .saslOnPlain: true
         default: false
         }
     }
@@ -71,6 +71,7 @@ extension ConnectionCause {
         case .clientCertificateRefused: "\(broker) refused the client certificate"
         case .wrongPassword: "\(broker) refused the user name or the password"
         case .refusedToken: "\(broker) refused the token"
+        case .noToken(let reason): reason
         case .oldSCRAM:
             "\(broker) refused SCRAM, which librdkafka \(LibraryInfo.versionText) implements incorrectly for "
                 + "Kafka 3.7.2 and later (issue 4895)"
@@ -102,6 +103,7 @@ extension ConnectionCause {
             "check the dates of the client certificate, and that the broker trusts its authority"
         case .wrongPassword: "check KAFKA_SASL_USERNAME and KAFKA_SASL_PASSWORD"
         case .refusedToken: "check that the token is valid, and that its audience and issuer are those of the broker"
+        case .noToken: "correct sasl.token.file or sasl.token.command, or what writes the token"
         case .oldSCRAM: "install librdkafka 2.6.1 or later, or use PLAIN over TLS or client certificates"
         case .unsupportedMechanism: "set KAFKA_SASL_MECHANISMS to a mechanism of the broker"
         case .saslOnPlain:

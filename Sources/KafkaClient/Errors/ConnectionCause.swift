@@ -32,6 +32,8 @@ package enum ConnectionCause: Sendable, Equatable {
     case wrongPassword(String)
     /// The broker refuses the token.
     case refusedToken(String)
+    /// The source of tokens has none, with the reason.
+    case noToken(String)
     /// The broker refuses SCRAM, which this version of librdkafka implements incorrectly.
     case oldSCRAM(String)
     /// The broker does not have the SASL mechanism, only the listed ones.
@@ -117,6 +119,9 @@ package enum ConnectionCause: Sendable, Equatable {
         }
         if text.has("not valid in current SASL state") { return .saslOnPlain(text.address) }
         guard text.has("SASL") || text.has("Authentication failed") else { return nil }
+        if let reason = text.part(after: "Failed to acquire SASL OAUTHBEARER token: ", before: "\n") {
+            return .noToken(reason)
+        }
         if text.has("invalid_token") { return .refusedToken(text.address) }
         if text.has("invalid credentials") || text.has("Invalid username or password") {
             return text.has("SCRAM") && !supportsSCRAM ? .oldSCRAM(text.address) : .wrongPassword(text.address)

@@ -8,6 +8,7 @@ internal import CRdKafka
 final class ClientHandle {
     /// The watch that lists this instance's calls.
     let watch: CallWatch
+    private let tokens: TokenSource?
     private var instance: OpaquePointer?
     private var mainQueue: OpaquePointer?
     private var logQueue: OpaquePointer?
@@ -28,13 +29,17 @@ final class ClientHandle {
     ///
     /// Callbacks for them would run on librdkafka's own threads.
     init(
-        _ role: ClientRole, configuration: consuming NativeConfiguration, watch: CallWatch
+        _ role: ClientRole, configuration: consuming NativeConfiguration, watch: CallWatch,
+        tokens: TokenSource? = nil
     ) throws(ConfigurationError) {
         self.watch = watch
+        self.tokens = tokens
+        if tokens != nil { configuration.enableTokenQueue() }
         try configuration.set("log.queue", "true")
         configuration.enableEvents(RD_KAFKA_EVENT_ERROR | RD_KAFKA_EVENT_STATS)
         let instance = try configuration.makeClient(role, watch)
         self.instance = instance
+        tokens?.attach(instance)
         mainQueue = rd_kafka_queue_get_main(instance)
         logQueue = rd_kafka_queue_new(instance)
         rd_kafka_set_log_queue(instance, logQueue)
@@ -65,6 +70,7 @@ final class ClientHandle {
     func destroy(flags: Int32 = RD_KAFKA_DESTROY_F_NO_CONSUMER_CLOSE) {
         guard let instance else { return }
         self.instance = nil
+        tokens?.detach(instance)
         if let mainQueue { rd_kafka_queue_destroy(mainQueue) }
         mainQueue = nil
         if let logQueue { rd_kafka_queue_destroy(logQueue) }

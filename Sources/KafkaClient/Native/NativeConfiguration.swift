@@ -37,6 +37,12 @@ struct NativeConfiguration: ~Copyable {
     /// Enables event kinds (`RD_KAFKA_EVENT_…`).
     func enableEvents(_ mask: Int32) { rd_kafka_conf_set_events(pointer, mask) }
 
+    /// Lets librdkafka request tokens on a queue of their own.
+    ///
+    /// A request on the main queue would wait inside a call such as `init_transactions`, during which nothing serves
+    /// that queue.
+    func enableTokenQueue() { rd_kafka_conf_enable_sasl_queue(pointer, 1) }
+
     /// Sets the pointer that callbacks receive.
     func setOpaque(_ opaque: UnsafeMutableRawPointer) { rd_kafka_conf_set_opaque(pointer, opaque) }
 

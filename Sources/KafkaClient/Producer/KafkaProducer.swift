@@ -34,7 +34,7 @@ package final class KafkaProducer {
             opaque.assumingMemoryBound(to: DeliveryCounter.self).pointee.count(message)
         }
         do {
-            handle = try ClientHandle(.producer, configuration: native, watch: watch)
+            handle = try ClientHandle(.producer, configuration: native, watch: watch, tokens: configuration.tokens)
         } catch {
             counter.deinitialize(count: 1)
             counter.deallocate()

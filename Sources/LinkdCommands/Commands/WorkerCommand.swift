@@ -71,7 +71,8 @@ enum WorkerCommand {
     }
 
     private static func run(_ call: Invocation, _ settings: Settings, _ log: Log) throws(CommandFailure) -> ExitCode {
-        let configuration = try configuration(settings, call.console)
+        var configuration = try configuration(settings, call.console)
+        configuration.tokens = TokenProvider(settings)?.source { log.log(TokenProvider.entry($0)) }
         let notifier = SystemdNotifier(environment: call.environment)
         let worker = Worker(configuration, log: log, handlesSignals: true, notifier: notifier)
         worker.watch()

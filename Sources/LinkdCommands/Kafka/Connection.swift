@@ -10,6 +10,7 @@ struct Connection {
     /// The presumed principal, such as `User:alice`, which only the brokers know.
     let principal: String
     private let properties: [LibrdkafkaPair]
+    private let tokens: TokenSource?
 
     /// Creates a connection from the settings.
     ///
@@ -19,6 +20,7 @@ struct Connection {
         startTimeout = settings.number("start.timeout")
         properties = settings.properties
         principal = settings.principal ?? AccessRight.unknownPrincipal
+        tokens = TokenProvider(settings)?.source()
     }
 
     /// Creates a connection to the cluster inside this process, which needs no settings.
@@ -27,6 +29,7 @@ struct Connection {
         startTimeout = 10_000
         properties = []
         principal = AccessRight.unknownPrincipal
+        tokens = nil
     }
 
     /// Returns the configuration of a client: the properties of the command, overridden by those of the user.
@@ -39,6 +42,7 @@ struct Connection {
             "allow.auto.create.topics": "false",
         ])
         result.merge(ClientConfiguration(ownProperties))
+        result.tokens = tokens
         for pair in properties where applies(pair.key, role) { result[LibrdkafkaKeys.bare(pair.key)] = pair.value }
         return result
     }

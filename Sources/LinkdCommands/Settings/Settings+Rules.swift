@@ -27,6 +27,7 @@ extension Settings {
         try checkTopics()
         try checkCommit()
         try checkCanary()
+        try checkToken()
         if list("passthrough").contains("push") {
             let source = entry("passthrough").source
             throw CommandFailure(
@@ -100,6 +101,22 @@ extension Settings {
                 source.code, "\(source.description): `\(name)` needs `canary.table`",
                 advice: "add --canary-table FILE, or remove `\(name)`")
         }
+    }
+
+    private func checkToken() throws(CommandFailure) {
+        let given = ["sasl.token.file", "sasl.token.command"].filter { text($0) != nil }
+        guard let name = given.last else { return }
+        let source = entry(name).source
+        if given.count > 1 {
+            throw CommandFailure(
+                source.code, "\(source.description): `sasl.token.file` and `sasl.token.command` are both set",
+                advice: "set one of them")
+        }
+        let mechanisms = ["sasl.mechanisms", "sasl.mechanism"].compactMap { property($0, client: "consumer")?.value }
+        guard !mechanisms.contains("OAUTHBEARER") else { return }
+        throw CommandFailure(
+            source.code, "\(source.description): `\(name)` needs the SASL mechanism OAUTHBEARER",
+            advice: "add -X sasl.mechanisms=OAUTHBEARER, or remove `\(name)`")
     }
 
     private static func repeated(_ names: [String]) -> String? {

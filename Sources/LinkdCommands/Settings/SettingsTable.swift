@@ -20,6 +20,15 @@ enum SettingsTable {
         SettingRow(
             "start.timeout", .duration(1000...600_000), default: .value("30s"), .connecting,
             "Time to wait for a broker at the start."),
+        SettingRow(
+            "sasl.token.file", .file, default: .none(description: "none"), .connecting,
+            bounds: "64KiB; with `sasl.mechanisms=OAUTHBEARER`",
+            "File with the token of OAUTHBEARER. It is read again before the token expires."),
+        SettingRow(
+            "sasl.token.command", .text(bytes: 1...4096), default: .none(description: "none"), .connecting,
+            bounds: "with `sasl.mechanisms=OAUTHBEARER`",
+            "Command that prints the token of OAUTHBEARER. It runs without a shell, and again before the token "
+                + "expires."),
     ]
 
     private static let topics: [SettingRow] = [

@@ -1,6 +1,24 @@
 /// Base64 (RFC 4648, section 4) for JSON members whose bytes are not UTF-8.
 enum Base64 {
     private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
+    private static let urlAlphabet = alphabet.dropLast(2) + Array("-_".utf8)
+
+    /// Returns the bytes of a text with the alphabet for URLs (section 5) and without padding, or nil if it is none.
+    static func bytes(ofURLText text: some StringProtocol) -> [UInt8]? {
+        var result: [UInt8] = []
+        var bits: UInt32 = 0
+        var count: UInt32 = 0
+        for byte in text.utf8 {
+            guard let value = urlAlphabet.firstIndex(of: byte) else { return nil }
+            bits = bits << 6 | UInt32(value)
+            count += 6
+            if count >= 8 {
+                count -= 8
+                result.append(UInt8(truncatingIfNeeded: bits >> count))
+            }
+        }
+        return result
+    }
 
     /// Returns the padded text of bytes.
     static func text(_ bytes: [UInt8]) -> String {

@@ -47,7 +47,8 @@ internal import Testing
     @Test("The reference has the events of the log")
     func logEvents() throws {
         let files = try Checkout.trackedFiles().filter { file in
-            let folders = ["Commands", "Crashes", "Monitoring", "Tables"].map { "Sources/LinkdCommands/\($0)/" }
+            let folders = ["Commands", "Crashes", "Kafka", "Monitoring", "Tables"]
+                .map { "Sources/LinkdCommands/\($0)/" }
             return (folders + ["Sources/DispatchWorker/"]).contains { file.path.hasPrefix($0) }
                 && file.suffix == "swift"
         }

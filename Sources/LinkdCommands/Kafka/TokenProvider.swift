@@ -1,0 +1,130 @@
+internal import DispatchWorker
+internal import KafkaClient
+internal import RouteTools
+internal import StrictJSON
+internal import SystemThreads
+
+/// The origin of a token: a file or a command.
+struct TokenProvider: Sendable {
+    /// The origin of a token.
+    enum Origin: Sendable, Equatable {
+        case file(String)
+        case command([String])
+    }
+
+    /// The size limit of a token, in bytes.
+    static let limit = 65_536
+    /// The time limit of the command, in milliseconds.
+    private static let commandMilliseconds = 10_000
+    /// The time after which a token without an expiry is read again, in milliseconds.
+    private static let opaqueMilliseconds: Int64 = 60_000
+
+    /// The origin.
+    let origin: Origin
+
+    /// Creates the provider of the settings, or nil if they have none.
+    init?(_ settings: Settings) {
+        if let path = settings.text("sasl.token.file") {
+            origin = .file(path)
+        } else if let command = settings.text("sasl.token.command") {
+            origin = .command(command.split(separator: " ").map(String.init))
+        } else {
+            return nil
+        }
+    }
+
+    /// Returns a source for clients, and renews its token on a thread until the process ends.
+    ///
+    /// A file is also read when it changes.
+    func source(
+        report: @escaping @Sendable (Result<ClientToken, TokenFailure>) -> Void = { _ in }
+    ) -> TokenSource {
+        let source = TokenSource(
+            now: { Platform.nowMilliseconds }, fetch: { () throws(TokenFailure) in try fetch() }, report: report)
+        SystemThread.start("tokens") { [origin] in
+            var last: FileStamp?
+            while true {
+                var stamp: FileStamp?
+                if case .file(let path) = origin { stamp = FileStamp(of: path) }
+                if source.isUsed { source.renew(isChanged: last != nil && stamp != nil && stamp != last) }
+                last = stamp ?? last
+                Platform.sleep(milliseconds: 1_000)
+            }
+        }
+        return source
+    }
+
+    /// Returns the line of a worker's log for a new token or a failure.
+    static func entry(_ result: Result<ClientToken, TokenFailure>) -> LogEntry {
+        switch result {
+        case .success(let token):
+            let left = max(0, token.expiresAt - Platform.nowMilliseconds)
+            return LogEntry(.info, "token.renewed", "a new token is used", [LogField("expires_ms", .number(left))])
+        case .failure(let failure):
+            return LogEntry(
+                .warning, "token.failed", failure.text,
+                [LogField("advice", .text(ConnectionCause.noToken("").advice))])
+        }
+    }
+
+    /// Reads the token.
+    func fetch() throws(TokenFailure) -> ClientToken {
+        switch origin {
+        case .file(let path):
+            let name = "the token file " + Escaping.visible(path)
+            switch Platform.contents(of: path, limit: Self.limit) {
+            case .success(let bytes): return try Self.token(bytes, now: Platform.nowMilliseconds, from: name)
+            case .failure(let error): throw TokenFailure("\(name) cannot be read: \(error.text)")
+            }
+        case .command(let words):
+            let name = "the token command " + Escaping.visible(words.first ?? "")
+            let bytes: [UInt8]
+            do throws(ProgramFailure) {
+                bytes = try ProgramOutput.of(words, limit: Self.limit, milliseconds: Self.commandMilliseconds)
+            } catch {
+                throw TokenFailure("\(name) \(error.text)")
+            }
+            return try Self.token(bytes, now: Platform.nowMilliseconds, from: name)
+        }
+    }
+
+    /// Returns the token in a text, without the white space around it.
+    ///
+    /// A JSON Web Token contains its expiry, and is renewed after 80 % of its time. Its signature is not checked, which
+    /// brokers do. Other tokens are read again after a minute.
+    static func token(_ bytes: [UInt8], now: Int64, from name: String) throws(TokenFailure) -> ClientToken {
+        let isSpace = { (byte: UInt8) in byte == 0x20 || (0x09...0x0D).contains(byte) }
+        let trimmed = Array(bytes.drop(while: isSpace).reversed().drop(while: isSpace).reversed())
+        guard !trimmed.isEmpty else { throw TokenFailure("\(name) contains no token") }
+        guard trimmed.allSatisfy({ (0x21...0x7E).contains($0) }) else {
+            throw TokenFailure("\(name) contains characters that no token has")
+        }
+        let value = String(decoding: trimmed, as: UTF8.self)
+        guard let claims = claims(value), let expiry = expiry(claims) else {
+            return ClientToken(
+                value: value, principal: "linkd", expiresAt: now + 60 * opaqueMilliseconds,
+                renewAt: now + opaqueMilliseconds)
+        }
+        guard expiry > now else { throw TokenFailure("\(name) contains a token that has expired") }
+        return ClientToken(
+            value: value, principal: claims["sub"]?.string ?? "linkd", expiresAt: expiry,
+            renewAt: now + (expiry - now) / 5 * 4)
+    }
+
+    /// Returns the claims of a JSON Web Token, or nil if the text is none.
+    private static func claims(_ token: String) -> JSONValue? {
+        let parts = token.split(separator: ".", omittingEmptySubsequences: false)
+        guard parts.count == 3, let payload = Base64.bytes(ofURLText: parts[1]) else { return nil }
+        guard let value = try? JSONValue.parse(payload), value.object != nil else { return nil }
+        return value
+    }
+
+    /// Returns the expiry in milliseconds since 1970, or nil if the claims have none.
+    ///
+    /// It is a number of seconds, possibly with a fraction.
+    private static func expiry(_ claims: JSONValue) -> Int64? {
+        guard case .number(let text)? = claims["exp"]?.kind, let seconds = Double(text), (0..<1e12).contains(seconds)
+        else { return nil }
+        return Int64(seconds * 1_000)
+    }
+}
