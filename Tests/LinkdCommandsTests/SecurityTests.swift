@@ -14,50 +14,130 @@ struct SecurityTests {
     struct Access: Sendable, CustomTestStringConvertible {
         var testDescription: String
         var variables: [String: String]
+        /// Returns the flags for a path of a file with a token.
+        var flags: @Sendable (String) -> [String] = { _ in [] }
+        /// A Boolean value that indicates whether this version of librdkafka cannot connect in this way.
+        var isUnsupported = false
     }
 
-    /// The ways to connect that this version of librdkafka supports.
-    static var accesses: [Access] {
-        var user = TestBroker.refusing ?? [:]
-        user["KAFKA_SASL_USERNAME"] = "alice"
-        user["KAFKA_SASL_PASSWORD"] = "alice-secret"
-        var result = [
-            Access(testDescription: "PLAIN", variables: user),
+    static let accesses: [Access] = {
+        let scram = (TestBroker.permitting ?? [:]).merging(["KAFKA_SASL_MECHANISMS": "SCRAM-SHA-512"]) { $1 }
+        let token = TestBroker.accepting ?? [:]
+        return [
+            Access(testDescription: "PLAIN", variables: TestBroker.permitting ?? [:]),
             Access(testDescription: "client certificate", variables: TestBroker.mutualTLS ?? [:]),
+            Access(testDescription: "token file", variables: token, flags: { ["--sasl-token-file", $0] }),
+            Access(
+                testDescription: "token command", variables: token, flags: { ["--sasl-token-command", "cat \($0)"] }),
+            // Both outcomes are expected, so that no version of librdkafka skips the case.
+            Access(
+                testDescription: LibraryInfo.supportsSCRAM ? "SCRAM" : "SCRAM, which this librdkafka does not support",
+                variables: scram, isUnsupported: !LibraryInfo.supportsSCRAM),
         ]
-        if LibraryInfo.supportsSCRAM {
-            user["KAFKA_SASL_MECHANISMS"] = "SCRAM-SHA-512"
-            result.append(Access(testDescription: "SCRAM-SHA-512", variables: user))
-        }
-        return result
+    }()
+
+    /// Creates topics whose names begin with `name`, and returns their flags.
+    static func topics(_ name: String) throws -> [String] {
+        let topics = ["--input", name, "--output", name + ".out"]
+        let plain = ["KAFKA_BOOTSTRAP_SERVERS": TestBroker.plain ?? ""]
+        #expect(try LinkdProcess.run(["topics", "create"] + topics, environment: plain).code == 0)
+        return topics
     }
+
+    static let table = Checkout.root.appending(path: "config/routes/shop.json").path
+    static let event = #"{"id":"e1","link":"shop:///p/new","device":{"id":"d-1"}}"#
 
     @Test("A worker processes records, and no output contains a secret", arguments: accesses)
     func worker(access: Access) throws {
         let name = TestBroker.uniqueName("commands-secure")
-        let topics = ["--input", name, "--output", name + ".out"]
-        let plain = ["KAFKA_BOOTSTRAP_SERVERS": TestBroker.plain ?? ""]
-        #expect(try LinkdProcess.run(["topics", "create"] + topics, environment: plain).code == 0)
+        let topics = try Self.topics(name)
         try TestBroker.tool([
             "acls", "--add", "--allow-principal", "User:CN=client", "--operation", "All", "--topic", name,
             "--group", name, "--transactional-id", "linkd.\(name).", "--resource-pattern-type", "prefixed",
         ])
-        let event = #"{"id":"e1","link":"shop:///p/new","device":{"id":"d-1"}}"#
-        let produced = try LinkdProcess.run(
-            ["produce", "--topic", name], input: event, environment: access.variables)
-        #expect(produced.code == 0, "\(produced.err)")
-        let table = Checkout.root.appending(path: "config/routes/shop.json").path
-        let worker = try LinkdProcess.run(
-            [
-                "worker", "--group", name, "--table", table, "--stop-after", "1", "--lanes", "1", "--log-level",
-                "debug",
-            ] + topics, environment: access.variables)
-        #expect(worker.code == 0, "\(worker.err)")
-        let doctor = try LinkdProcess.run(["doctor", "--group", name] + topics, environment: access.variables)
-        let config = try LinkdProcess.run(["config"], environment: access.variables)
-        for (variable, secret) in access.variables where variable.hasSuffix("PASSWORD") {
-            for result in [produced, worker, doctor, config] {
-                #expect(!result.out.contains(secret) && !result.err.contains(secret), "\(variable)")
+        let token = WebToken.unsecured("alice", seconds: 600)
+        try withTemporaryFile(token) { path in
+            let flags = access.flags(path)
+            let environment = access.variables
+            let run = ["worker", "--group", name, "--table", Self.table, "--stop-after", "1", "--lanes", "1"] + topics
+            if access.isUnsupported {
+                let worker = try LinkdProcess.run(run, environment: environment)
+                #expect(worker.code == 78, "\(worker.err)")
+                #expect(worker.err.contains("librdkafka 2.6.1 or later is required"), "\(worker.err)")
+                return
+            }
+            let produced = try LinkdProcess.run(
+                ["produce", "--topic", name] + flags, input: Self.event, environment: environment)
+            #expect(produced.code == 0, "\(produced.err)")
+            let worker = try LinkdProcess.run(run + ["--log-level", "debug"] + flags, environment: environment)
+            #expect(worker.code == 0, "\(worker.err)")
+            let doctor = try LinkdProcess.run(["doctor", "--group", name] + topics + flags, environment: environment)
+            #expect(doctor.code == 0, "\(doctor.out)\(doctor.err)")
+            let inspected = try LinkdProcess.run(
+                ["inspect", "--topic", name + ".out", "--count", "1"] + flags, environment: environment)
+            #expect(inspected.out.contains("d-1"), "\(inspected.err)")
+            let passwords = environment.filter { $0.key.hasSuffix("PASSWORD") }.map(\.value)
+            for secret in passwords + [token] {
+                for result in [produced, worker, doctor, inspected] {
+                    #expect(!(result.out + result.err).contains(secret))
+                }
+            }
+        }
+    }
+
+    @Test("A token that expires while the worker runs is renewed without an outage")
+    func renewal() async throws {
+        try await onThread {
+            let name = TestBroker.uniqueName("commands-token")
+            let topics = try Self.topics(name)
+            let seconds = 15
+            let began = ContinuousClock.now
+            try withTemporaryFile(WebToken.unsecured("alice", seconds: seconds)) { path in
+                let worker = try RunningLinkd(
+                    ["worker", "--group", name, "--table", Self.table, "--lanes", "1", "--stop-after", "2"] + topics
+                        + ["--log-format", "json", "--sasl-token-file", path, "--start-timeout", "5s"],
+                    environment: TestBroker.accepting ?? [:])
+                try #require(worker.says(#""event":"ready""#), "\(worker.log)")
+                try Self.produce(name)
+                // The file has another token before the time of the first one is over.
+                _ = becomesTrue(withinSeconds: 5) { ContinuousClock.now - began > .seconds(3) }
+                try WebToken.unsecured("alice", seconds: 600).write(toFile: path, atomically: true, encoding: .utf8)
+                let isRenewed = becomesTrue(withinSeconds: 30) {
+                    Thread.sleep(forTimeInterval: 0.05)
+                    return worker.log.split(separator: "\n").count { $0.contains(#""event":"token.renewed""#) } == 2
+                }
+                #expect(isRenewed, "\(worker.log)")
+                // The brokers close connections whose token has expired.
+                Thread.sleep(until: Date(timeIntervalSinceNow: Double(seconds)))
+                #expect(worker.isRunning)
+                try Self.produce(name)
+                #expect(try worker.end() == 0, "\(worker.log)")
+                for event in ["brokers.unreachable", "token.failed", "exit"] {
+                    #expect(!worker.log.contains(#""event":"\#(event)""#), "\(worker.log)")
+                }
+            }
+        }
+    }
+
+    private static func produce(_ topic: String) throws {
+        let plain = ["KAFKA_BOOTSTRAP_SERVERS": TestBroker.plain ?? ""]
+        #expect(try LinkdProcess.run(["produce", "--topic", topic], input: event, environment: plain).code == 0)
+    }
+
+    @Test(
+        "A token that is expired, or that the brokers refuse, ends with exit code 77 and the next step",
+        arguments: [
+            ("no-token", "refused the token", "its audience and issuer"),
+            (WebToken.unsecured("alice", seconds: -5), "contains a token that has expired", "sasl.token.file"),
+        ])
+    func refusedToken(token: String, cause: String, advice: String) throws {
+        try withTemporaryFile(token) { path in
+            for command in [["topics", "check"], ["worker", "--table", Self.table], ["doctor"]] {
+                let result = try LinkdProcess.run(
+                    command + ["--sasl-token-file", path], environment: TestBroker.accepting ?? [:])
+                #expect(result.code == 77, "\(command) \(result.err)")
+                #expect(result.err.contains(cause) && result.err.contains(advice), "\(command) \(result.err)")
+                #expect(!(result.out + result.err).contains(token))
             }
         }
     }

@@ -8,12 +8,14 @@ enum LinkdProcess {
     /// - Parameters:
     ///   - arguments: The arguments after the program's name.
     ///   - input: The standard input.
-    ///   - environment: Variables in addition to PATH. The environment of the test is not inherited.
+    ///   - environment: Variables in addition to PATH. Of the environment of the test, only the library path is
+    ///     inherited.
     ///   - seconds: The time limit, after which the process is killed and the test fails.
     static func run(
         _ arguments: [String], input: String = "", environment: [String: String] = [:], seconds: Double = 60
     ) throws -> CommandResult {
-        let variables = environment.merging(["PATH": "/usr/bin:/bin"]) { first, _ in first }
+        var variables = environment.merging(["PATH": "/usr/bin:/bin"]) { first, _ in first }
+        variables["LD_LIBRARY_PATH"] = ProcessInfo.processInfo.environment["LD_LIBRARY_PATH"]
         let command = ["env", "-i"] + variables.map { "\($0.key)=\($0.value)" }.sorted()
         let result = try ChildProcess.run(
             command + [BuiltProgram.linkd] + arguments, in: FileManager.default.temporaryDirectory, input: input,

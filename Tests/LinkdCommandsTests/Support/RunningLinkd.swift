@@ -9,7 +9,7 @@ final class RunningLinkd {
 
     /// Starts a command line.
     ///
-    /// Only the library path of the test's environment is inherited.
+    /// Only the library path of the test's environment is inherited, and `environment` is added.
     init(_ arguments: [String], environment: [String: String] = [:]) throws {
         directory = FileManager.default.temporaryDirectory.appending(path: "running-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
@@ -36,6 +36,9 @@ final class RunningLinkd {
 
     /// The standard error so far.
     var log: String { (try? String(contentsOf: directory.appending(path: "err"), encoding: .utf8)) ?? "" }
+
+    /// The standard output so far.
+    var output: String { (try? String(contentsOf: directory.appending(path: "out"), encoding: .utf8)) ?? "" }
 
     /// The last line of `log`.
     var lastLine: String { log.split(separator: "\n").last.map(String.init) ?? "" }

@@ -20,6 +20,22 @@ enum TestBroker {
         ]
     }
 
+    /// That broker with the properties for a user with all rights, or nil.
+    static var permitting: [String: String]? {
+        refusing?.merging(["KAFKA_SASL_USERNAME": "alice", "KAFKA_SASL_PASSWORD": "alice-secret"]) { $1 }
+    }
+
+    /// That broker with the properties for a client with a token, or nil.
+    ///
+    /// It accepts unsecured tokens.
+    static var accepting: [String: String]? {
+        guard var result = refusing else { return nil }
+        result["KAFKA_SASL_MECHANISMS"] = "OAUTHBEARER"
+        result["KAFKA_SASL_USERNAME"] = nil
+        result["KAFKA_SASL_PASSWORD"] = nil
+        return result
+    }
+
     /// A broker that requires client certificates, with the properties for a client that has one, or nil.
     static var mutualTLS: [String: String]? {
         guard let broker = environment["KAFKA_TLS_BOOTSTRAP"], let directory = environment["KAFKA_DIR"] else {
