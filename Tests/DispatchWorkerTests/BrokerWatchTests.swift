@@ -118,4 +118,40 @@ import Testing
             #expect(Self.becomes(watch) { $0.cause == .unknownHost("nosuchhost.invalid") && !$0.isReachable })
         }
     }
+
+    /// The days of a certificate, its names, whether its authority is trusted, and the expected words of the cause.
+    static let certificates: [(days: String, name: String, isTrusted: Bool, words: String)] = [
+        ("2", "IP:127.0.0.1", false, "from an unknown authority"),
+        ("-1", "IP:127.0.0.1", true, "expired or not valid yet"),
+        ("2", "DNS:broker.example", true, "for another host name"),
+    ]
+
+    @Test(
+        "The reason why a certificate is refused is named, even if a lane reports the same connection without it",
+        .enabled(if: TLSServer.isAvailable, "the program openssl is not installed"), arguments: certificates)
+    func certificate(days: String, name: String, isTrusted: Bool, words: String) async throws {
+        let server = try TLSServer(days: days, name: name)
+        defer { server.stop() }
+        let address = server.address
+        let authority = isTrusted ? server.authority : server.otherAuthority
+        let state = try await onThread {
+            let watch = BrokerWatch(
+                [
+                    "bootstrap.servers": address, "security.protocol": "ssl", "ssl.ca.location": authority,
+                    "ssl.endpoint.identification.algorithm": "https",
+                ], topic: "out")
+            watch.start()
+            defer { watch.stop() }
+            #expect(Self.becomes(watch) { !$0.isReachable && $0.cause != nil })
+            let error = KafkaError(
+                code: .ssl,
+                text: "ssl://\(address)/bootstrap: SSL handshake failed: error:0A000086:SSL routines::certificate "
+                    + "verify failed (after 5ms in state SSL_HANDSHAKE)")
+            watch.report(.error(error))
+            return watch.state(now: SystemClock.monotonicNanoseconds())
+        }
+        let summary = try #require(state.cause?.summary)
+        #expect(summary.contains("certificate of \(address) is") && summary.contains(words), "\(summary)")
+        #expect(state.address == address)
+    }
 }

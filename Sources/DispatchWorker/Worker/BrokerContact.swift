@@ -21,6 +21,7 @@ package struct BrokerContact: Sendable {
     private var returnedAt: UInt64?
     private var failures = 0
     private var cause: ConnectionCause?
+    private var certificate: CertificateProblem?
     /// The times of the first and the last failed connection of the current problem.
     private var trouble: (first: UInt64, last: UInt64)?
 
@@ -40,11 +41,17 @@ package struct BrokerContact: Sendable {
         answeredAt = now
         failures = 0
         cause = nil
+        certificate = nil
     }
 
     /// Records a request without an answer.
-    package mutating func failed(_ error: KafkaError) {
+    ///
+    /// - Parameters:
+    ///   - error: The error of the request.
+    ///   - certificate: The reason why a certificate was refused, which the events of other clients do not have.
+    package mutating func failed(_ error: KafkaError, certificate: CertificateProblem? = nil) {
         failures += 1
+        self.certificate = certificate ?? self.certificate
         if cause == nil { cause = ConnectionCause(error) }
     }
 
@@ -72,7 +79,7 @@ package struct BrokerContact: Sendable {
         var result = BrokerState()
         result.answeredAt = answeredAt
         result.returnedAt = returnedAt
-        result.cause = cause
+        result.cause = cause?.with(certificate)
         result.address = cause?.address
         if failures >= 2, let last = answeredAt ?? startedAt, now.saturatingSubtract(last) >= Self.patience {
             result.isReachable = false

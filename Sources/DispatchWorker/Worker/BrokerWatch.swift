@@ -81,7 +81,7 @@ package final class BrokerWatch: Sendable {
             let now = SystemClock.monotonicNanoseconds()
             if let error {
                 failures += 1
-                contact.withLock { $0.failed(error) }
+                contact.withLock { $0.failed(error, certificate: admin.certificateProblem) }
             } else {
                 failures = 0
                 contact.withLock { $0.answered(now: now) }

@@ -112,6 +112,9 @@ package final class KafkaAdmin {
         return inbox.takeEvents()
     }
 
+    /// The reason why this client refused the last certificate that it refused, or nil.
+    package var certificateProblem: CertificateProblem? { certificates.problem }
+
     /// Returns the cause of a failed connection in an event of this client, or nil if the event has none.
     ///
     /// Only an admin client knows the reason why a certificate was refused.
