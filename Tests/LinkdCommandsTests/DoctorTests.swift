@@ -85,6 +85,19 @@ internal import Testing
         #expect(release.hasStableOffsets == hasStableOffsets)
     }
 
+    @Test(
+        "Clocks that differ by more than 5 s are a risk",
+        arguments: [
+            (0, "ok   clock: less than 5 s of difference"), (5_000, "ok   clock:"), (-5_000, "ok   clock:"),
+            (5_001, "warn clock: the clock of the brokers is 5 s ahead of the one"),
+            (-3_600_000, "warn clock: the clock of the brokers is 3600 s behind the one"),
+            (Int64.min, "warn clock: the clock of the brokers is 9223372036854775 s behind"),
+        ])
+    func clock(difference: Int64, expected: String) {
+        let line = ClockCheck.judge(difference).line
+        #expect(line.hasPrefix(expected), "\(line)")
+    }
+
     @Test("A hostile text of a broker reaches the terminal escaped")
     func hostile() {
         let out = Channel(collecting: Style(enabled: false))
@@ -163,9 +176,64 @@ struct DoctorBrokerTests {
     @Test("Fewer partitions than lanes are a problem")
     func partitions() throws {
         let name = TestBroker.uniqueName("doctor-lanes")
-        let result = try Self.doctor(name, partitions: "1", ["--lanes", "3"])
+        let result = try Self.doctor(name, partitions: "1", ["--lanes", "3", "--probe"])
         #expect(result.code == 1, "\(result.out)\(result.err)")
         expectSnapshot(DoctorTests.lines(result, [(name, "TOPIC"), (Self.plain, "BROKER")]), "doctor-partitions")
+    }
+}
+
+/// The comparison of needed rights with access rules.
+@Suite struct RuleCheckTests {
+    private static let needed = [
+        AccessRight(["Write"], on: .topic, ["out", "in.dlq"]), AccessRight("Read", on: .group, "g"),
+        AccessRight(["Write"], on: .transactionalID, ["linkd.g."], isPrefixed: true),
+    ]
+
+    private static func rule(
+        _ resource: AccessBinding.Resource, _ name: String, _ operation: AccessBinding.Operation,
+        prefixed: Bool = false, who: String = "User:u", host: String = "*", denies: Bool = false
+    ) -> AccessBinding {
+        AccessBinding(
+            resource: resource, name: name, isPrefixed: prefixed, principal: who, host: host, operation: operation,
+            isDenial: denies)
+    }
+
+    private static let all = [
+        rule(.topic, "*", .write), rule(.group, "g", .read), rule(.transactionalID, "linkd.", .all, prefixed: true),
+    ]
+
+    /// Rules, and the texts of the missing rights.
+    static let rows: [([AccessBinding], [String])] = [
+        ([], ["Write on Topic out, in.dlq", "Read on Group g", "Write on TransactionalId linkd.g. (prefixed)"]),
+        (all, []), (all.map { Self.changed($0) { $0.principal = "User:*" } }, []),
+        (all.map { Self.changed($0) { $0.principal = "User:other" } }, Self.needed.map(\.description)),
+        (all.map { Self.changed($0) { $0.host = "10.0.0.1" } }, Self.needed.map(\.description)),
+        (all + [rule(.topic, "in.", .all, prefixed: true, denies: true)], ["Write on Topic in.dlq"]),
+        (all + [rule(.topic, "out", .read, denies: true)], []),
+        (all + [rule(.topic, "out", .write, who: "User:*", host: "10.0.0.1", denies: true)], ["Write on Topic out"]),
+        (
+            all + [rule(.transactionalID, "linkd.g.w.0", .write, denies: true)],
+            ["Write on TransactionalId linkd.g. (prefixed)"]
+        ),
+        (
+            [rule(.topic, "out", .write), rule(.topic, "in.dlq", .all), rule(.group, "*", .all)]
+                + [rule(.transactionalID, "linkd.g.", .write)],
+            ["Write on TransactionalId linkd.g. (prefixed)"]
+        ),
+    ]
+
+    private static func changed(_ rule: AccessBinding, _ change: (inout AccessBinding) -> Void) -> AccessBinding {
+        var rule = rule
+        change(&rule)
+        return rule
+    }
+
+    @Test(
+        "Rights are allowed by rules for the principal, all hosts, and the name, unless a rule denies them",
+        arguments: rows)
+    func missing(rules: [AccessBinding], expected: [String]) {
+        let missing = RuleCheck(rules: rules, principal: "User:u").missing(Self.needed)
+        #expect(missing.map(\.description) == expected)
     }
 }
 
@@ -211,5 +279,27 @@ struct DoctorRefusalTests {
             ["--group", name, "--input", name, "--output", name + ".out", "--probe"], [:])
         #expect(result.code == 77, "\(result.out)\(result.err)")
         expectSnapshot(DoctorTests.lines(result, [(name, "TOPIC"), (Self.broker, "BROKER")]), "doctor-acl")
+    }
+
+    @Test(
+        "Access rules tell the rights to write, and the commands of --print-acls add them",
+        .enabled(if: TestBroker.script != nil, "the tests did not start the broker"))
+    func accessRules() throws {
+        let plain = TestBroker.plain ?? ""
+        let name = TestBroker.uniqueName("doctor-rules")
+        let flags = ["--group", name] + (try SecurityTests.topics(name))
+        let environment = ["KAFKA_BOOTSTRAP_SERVERS": plain]
+        let names = [(name, "TOPIC"), (plain, "BROKER")]
+        let before = try LinkdProcess.run(["doctor"] + flags, environment: environment)
+        #expect(before.code == 0, "\(before.err)")
+        expectSnapshot(DoctorTests.lines(before, names), "doctor-rules-missing")
+        let printed = try LinkdProcess.run(["doctor", "--print-acls"] + flags, environment: environment)
+        for command in printed.out.replacing("\\\n", with: "").split(separator: "\n") {
+            // Without the program and the brokers, which the script adds.
+            try TestBroker.tool(["acls"] + command.split(separator: " ").dropFirst(3).map(String.init))
+        }
+        let after = try LinkdProcess.run(["doctor"] + flags, environment: environment)
+        #expect(after.code == 0, "\(after.err)")
+        expectSnapshot(DoctorTests.lines(after, names), "doctor-rules")
     }
 }

@@ -67,3 +67,52 @@ package struct GroupDescription: Sendable, Equatable {
         self.members = members
     }
 }
+
+/// An access rule (ACL) of the brokers.
+package struct AccessBinding: Sendable, Equatable {
+    /// The kind of a resource.
+    package enum Resource: Sendable, Equatable {
+        case topic
+        case group
+        case cluster
+        /// A transactional id, or a kind that librdkafka does not know.
+        case transactionalID
+    }
+
+    /// The operation that a rule allows or denies.
+    package enum Operation: Sendable, Equatable {
+        case all
+        case read
+        case write
+        case other
+    }
+
+    /// The kind of the resource.
+    package var resource: Resource
+    /// The resource's name, its prefix, or `*` for all resources.
+    package var name: String
+    /// A Boolean value that indicates whether the name is a prefix.
+    package var isPrefixed = false
+    /// The principal, such as `User:alice`, or `User:*` for all.
+    package var principal: String
+    /// The host of the client, or `*` for all.
+    package var host = "*"
+    /// The operation.
+    package var operation: Operation
+    /// A Boolean value that indicates whether the rule denies the operation.
+    package var isDenial = false
+
+    /// Creates a rule.
+    package init(
+        resource: Resource, name: String, isPrefixed: Bool = false, principal: String, host: String = "*",
+        operation: Operation, isDenial: Bool = false
+    ) {
+        self.resource = resource
+        self.name = name
+        self.isPrefixed = isPrefixed
+        self.principal = principal
+        self.host = host
+        self.operation = operation
+        self.isDenial = isDenial
+    }
+}

@@ -106,6 +106,14 @@ package final class KafkaAdmin {
         return try AdminCall(handle, .describeGroups, timeoutMilliseconds: timeoutMilliseconds).group(group)
     }
 
+    /// Fetches the access rules of the cluster.
+    ///
+    /// This needs the right to describe the cluster. The error is `.securityDisabled` if the brokers have no rules.
+    package func accessRules(timeoutMilliseconds: Int32) throws(KafkaError) -> [AccessBinding] {
+        defer { serve() }
+        return try AdminCall(handle, .describeAccessRules, timeoutMilliseconds: timeoutMilliseconds).accessRules()
+    }
+
     /// Returns and removes the log lines, statistics, and errors that have arrived, oldest first.
     package func takeEvents() -> [ClientEvent] {
         serve()

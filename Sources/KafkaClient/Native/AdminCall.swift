@@ -10,6 +10,7 @@ final class AdminCall {
         case deleteTopics
         case describeSettings
         case describeGroups
+        case describeAccessRules
 
         fileprivate var native: rd_kafka_admin_op_t {
             switch self {
@@ -17,6 +18,7 @@ final class AdminCall {
             case .deleteTopics: RD_KAFKA_ADMIN_OP_DELETETOPICS
             case .describeSettings: RD_KAFKA_ADMIN_OP_DESCRIBECONFIGS
             case .describeGroups: RD_KAFKA_ADMIN_OP_DESCRIBECONSUMERGROUPS
+            case .describeAccessRules: RD_KAFKA_ADMIN_OP_DESCRIBEACLS
             }
         }
     }

@@ -16,7 +16,8 @@ enum DoctorCommand {
         flags: [
             FlagDeclaration(
                 "--probe", type: .boolean,
-                "Also test the rights to write, with one aborted transaction for each output and dead-letter topic."),
+                "Also test the rights to write, with one aborted transaction for each output and dead-letter topic, "
+                    + "and compare the clocks with a topic that is created and deleted, if that is allowed."),
             FlagDeclaration(
                 "--print-acls", type: .boolean,
                 "Only print the commands that add the access rules for these settings. No broker is needed."),
@@ -83,9 +84,11 @@ enum DoctorCommand {
             let rights = RightsCheck(
                 connection: connection, settings: settings, declarations: declarations, state: state)
             let missing = try rights.missing(isGroupDenied: group == nil, probes: probes)
-            report.checks.append(BrokerChecks.rights(missing, as: connection.principal, isProbed: probes))
+            let writing = rights.writing(admin, probes: probes)
+            report.checks.append(BrokerChecks.rights(missing, as: connection.principal, writing))
             name = "transactions"
             report.checks += transactions(settings, admin, metadata)
+            if probes { report.checks += ClockCheck(connection: connection, admin: admin).check() }
         } catch {
             report.checks.append(.fail(name, error))
         }

@@ -74,19 +74,43 @@ enum BrokerChecks {
     /// Summarizes the rights.
     ///
     /// - Parameters:
-    ///   - missing: The missing rights.
-    ///   - isProbed: A Boolean value that indicates whether writing was tested.
-    static func rights(_ missing: [AccessRight], as principal: String, isProbed: Bool) -> DoctorCheck {
+    ///   - missing: The rights that are certainly missing.
+    ///   - principal: The presumed principal.
+    ///   - writing: The knowledge about the other rights.
+    static func rights(_ missing: [AccessRight], as principal: String, _ writing: WritingRights) -> DoctorCheck {
         if !missing.isEmpty {
-            let text = missing.map(\.description).joined(separator: "; ")
             return .fail(
-                "rights", "\(principal) lacks \(text)", next: AccessRight.advice(missing, principal), code: .refused)
+                "rights", "\(principal) lacks \(text(missing))", next: AccessRight.advice(missing, principal),
+                code: .refused)
         }
-        if isProbed { return .ok("rights", "\(principal) may read the inputs, and write in transactions") }
-        return .warn(
-            "rights", "\(principal) may read the inputs; writing and the transactional id were not tested",
-            next: "add --probe")
+        let reading = "\(principal) may read the inputs"
+        switch writing {
+        case .tested: return .ok("rights", "\(reading), and write in transactions")
+        case .unrestricted: return .ok("rights", "\(reading), and the brokers have no access rules")
+        case .ruled([]): return .ok("rights", "\(reading), and access rules allow all other rights")
+        case .ruled(let rights):
+            return .warn(
+                "rights", "\(reading); no access rule allows \(text(rights)), which only a super user does not need",
+                next: "add --probe, or \(AccessRight.advice(rights, principal))")
+        case .unknown:
+            return .warn(
+                "rights", "\(reading); writing and the transactional id were not tested", next: "add --probe")
+        }
     }
+
+    private static func text(_ rights: [AccessRight]) -> String { rights.map(\.description).joined(separator: "; ") }
+}
+
+/// The knowledge about the rights that only writing can test.
+enum WritingRights: Equatable {
+    /// They were tested.
+    case tested
+    /// The brokers have no access rules.
+    case unrestricted
+    /// The brokers have access rules, which do not allow these rights.
+    case ruled([AccessRight])
+    /// The access rules or the principal are unknown.
+    case unknown
 }
 
 /// The release of the brokers, which only the versions of their requests tell.

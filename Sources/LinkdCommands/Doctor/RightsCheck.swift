@@ -2,7 +2,8 @@ internal import KafkaClient
 
 /// The search for missing rights, which changes nothing and never joins the group.
 ///
-/// librdkafka 2.0.2 has no call that returns the rights of the user, so that each operation is tried.
+/// librdkafka has no call that returns the user's own rights, so that each operation is tried. The access rules tell
+/// the other rights if this user may read the rules.
 struct RightsCheck {
     let connection: Connection
     let settings: Settings
@@ -31,6 +32,31 @@ struct RightsCheck {
             rights.append(
                 right.resource == .transactionalID
                     ? AccessRight(["Write"], on: .transactionalID, ["linkd.\(group)."], isPrefixed: true) : right)
+        }
+        return rights
+    }
+
+    /// Returns the knowledge about the rights that `missing` does not test without a probe.
+    func writing(_ admin: KafkaAdmin, probes: Bool) -> WritingRights {
+        if probes { return .tested }
+        do throws(KafkaError) {
+            let rules = try admin.accessRules(timeoutMilliseconds: 10_000)
+            guard connection.principal != AccessRight.unknownPrincipal else { return .unknown }
+            return .ruled(RuleCheck(rules: rules, principal: connection.principal).missing(needed))
+        } catch {
+            return error.code == .securityDisabled ? .unrestricted : .unknown
+        }
+    }
+
+    /// The rights that a worker cannot do without.
+    private var needed: [AccessRight] {
+        let group = settings.text("group") ?? "linkd"
+        var rights: [AccessRight] = []
+        add("Read", declarations.filter { $0.role == .input }.map(\.name), to: &rights)
+        add("Write", declarations.filter { $0.role != .input }.map(\.name), to: &rights)
+        rights.append(AccessRight("Read", on: .group, group))
+        if settings.text("guarantee") != "at-least-once" {
+            rights.append(AccessRight(["Write"], on: .transactionalID, ["linkd.\(group)."], isPrefixed: true))
         }
         return rights
     }
