@@ -1,4 +1,5 @@
 internal import DispatchWorker
+internal import RouteTools
 
 /// The exit code of a command: those of a worker, and others for the command line.
 package struct ExitCode: RawRepresentable, Sendable, Hashable {
@@ -81,9 +82,9 @@ package struct CommandFailure: Error, Sendable, Equatable {
         self.advice = advice
     }
 
-    /// The last line of output of a command that failed.
+    /// The last line of output of a command that failed, in which terminal control is escaped.
     package var line: String {
         let sentence = String(reason.reversed().drop { $0 == "." }.reversed())
-        return "exit \(code.rawValue) (\(code.name)): \(sentence). Next: \(advice)."
+        return Escaping.visible("exit \(code.rawValue) (\(code.name)): \(sentence). Next: \(advice).")
     }
 }

@@ -63,8 +63,8 @@ package struct JSONText: ~Copyable {
         value.write(into: &arena)
     }
 
-    /// Returns the text written so far.
-    package mutating func finish() -> String { arena.finish().string }
+    /// Returns the text written so far, in which characters that can control a terminal are escaped.
+    package mutating func finish() -> String { TerminalControl.escaped(json: arena.finish().string) }
 
     private mutating func open(_ name: String?, _ bracket: StaticString) {
         start(name)

@@ -34,10 +34,11 @@ import Testing
 
     @Test("Control characters in a line are escaped")
     func control() {
-        let entry = LogEntry(.error, "e", "a\u{1B}[31m\nb\u{85}", [LogField("f", "c\r\u{0}")])
+        let entry = LogEntry(.error, "e", "a\u{1B}[31m\nb\u{85}\u{202E}", [LogField("f", "c\r\u{0}\u{2066}")])
         for format in LogFormat.allCases {
             let text = LogFormatter.text(of: entry, milliseconds: 0, format: format)
             #expect(!text.unicodeScalars.contains { $0.value < 0x20 || (0x7F..<0xA0).contains($0.value) })
+            #expect(!text.unicodeScalars.contains { $0.properties.generalCategory == .format })
             #expect(text.contains("\\u001b[31m\\nb"))
         }
     }

@@ -101,9 +101,12 @@ internal import Testing
     @Test("A hostile text of a broker reaches the terminal escaped")
     func hostile() {
         let out = Channel(collecting: Style(enabled: false))
-        DoctorReport(checks: [.ok("group", "a\u{1B}[31m\nfail b")]).printLines(out)
-        #expect(!out.text.contains("\u{1B}"))
-        #expect(out.text.split(separator: "\n").count == 1)
+        let report = DoctorReport(checks: [.fail("group", "a\u{1B}[31m\nfail b", next: "c\u{202E}")])
+        report.printLines(out)
+        for line in [String(out.text.dropLast()), report.json, report.failure?.line ?? ""] {
+            #expect(!line.isEmpty && !line.contains("\n"))
+            #expect(!line.contains("\u{1B}") && !line.contains("\u{202E}"))
+        }
     }
 }
 

@@ -115,4 +115,13 @@ struct WriterTests {
             #expect(written == parts)
         }
     }
+
+    @Test("A built text contains no character that controls a terminal")
+    func terminalControl() {
+        var json = JSONText()
+        json.beginObject()
+        json.text("\u{202E}a", "\u{1B}[31m\u{9B}2J\u{7F}\u{FEFF}é")
+        json.endObject()
+        #expect(json.finish() == #"{"\u202ea":"\u001b[31m\u009b2J\u007f\ufeffé"}"#)
+    }
 }

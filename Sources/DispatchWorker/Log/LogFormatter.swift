@@ -1,3 +1,5 @@
+internal import StrictJSON
+
 /// The formatter of log entries.
 ///
 /// Lines have no line terminator.
@@ -64,7 +66,8 @@ package enum LogFormatter {
         return result + "\""
     }
 
-    /// Returns the text with control characters escaped, so that external text cannot control a terminal.
+    /// Returns the text with control characters and marks of the writing direction escaped, so that external text
+    /// cannot control a terminal.
     private static func escaped(_ text: String) -> String {
         var result = ""
         for scalar in text.unicodeScalars { append(scalar, to: &result) }
@@ -76,7 +79,7 @@ package enum LogFormatter {
         case 0x0A: result += "\\n"
         case 0x0D: result += "\\r"
         case 0x09: result += "\\t"
-        case 0..<0x20, 0x7F..<0xA0:
+        case _ where scalar.value < 0x20 || TerminalControl.contains(scalar):
             let digits = String(scalar.value, radix: 16)
             result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
         default: result.unicodeScalars.append(scalar)

@@ -152,6 +152,6 @@ package struct AppleAssociation {
     private static func quoted(_ text: String) -> String {
         var json = JSONText()
         json.text(nil, text)
-        return Escaping.json(json.finish())
+        return json.finish()
     }
 }

@@ -1,3 +1,5 @@
+internal import StrictJSON
+
 /// Escapes for untrusted text on a terminal.
 ///
 /// Control characters, invalid UTF-8, and marks that change the writing direction become visible escapes.
@@ -28,31 +30,7 @@ package enum Escaping {
     package static func visible(_ text: String) -> String { visible(text.utf8) }
 
     /// Returns JSON text with the same value, in which characters that can control a terminal are escaped.
-    ///
-    /// JSON itself requires escapes only for C0 (RFC 8259, section 7). The other characters occur only inside strings.
-    package static func json(_ text: String) -> String {
-        guard text.unicodeScalars.contains(where: isControl) else { return text }
-        var result = ""
-        for scalar in text.unicodeScalars {
-            if isControl(scalar) {
-                result += "\\u" + hex(scalar.value, digits: 4)
-            } else {
-                result.unicodeScalars.append(scalar)
-            }
-        }
-        return result
-    }
-
-    /// Returns a Boolean value that indicates whether a scalar is DEL or in C1, changes the writing direction, or
-    /// breaks a line.
-    ///
-    /// All such scalars are below U+10000.
-    private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
-        switch scalar.value {
-        case 0x7F..<0xA0, 0x200E...0x200F, 0x2028...0x202E, 0x2066...0x2069, 0xFEFF: true
-        default: false
-        }
-    }
+    package static func json(_ text: String) -> String { TerminalControl.escaped(json: text) }
 
     private static func append(_ scalar: Unicode.Scalar, to result: inout String) {
         switch scalar.value {
@@ -60,7 +38,7 @@ package enum Escaping {
         case 0x0D: result += "\\r"
         case 0x09: result += "\\t"
         case 0..<0x20, 0x7F: result += "\\x" + hex(scalar.value, digits: 2)
-        case _ where isControl(scalar): result += "\\u{" + hex(scalar.value, digits: 1) + "}"
+        case _ where TerminalControl.contains(scalar): result += "\\u{" + hex(scalar.value, digits: 1) + "}"
         default: result.unicodeScalars.append(scalar)
         }
     }
