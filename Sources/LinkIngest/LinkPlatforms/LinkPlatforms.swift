@@ -1,6 +1,5 @@
 internal import LinkCoordinator
-internal import ByteStorage
-internal import StrictJSON
+package import ByteStorage
 
 /// The rules that unwrap the links of link platforms without a network.
 ///
@@ -26,74 +25,25 @@ package final class LinkPlatforms: @unchecked Sendable {
     let image: LinkPlatformImage
     private let memory: TableStorage
 
-    /// Compiles the rules of a file.
-    ///
-    /// - Parameter file: The bytes of the file.
-    /// - Throws: The problems of the file with their locations.
-    package convenience init(file: [UInt8]) throws(RuleFileFailure) {
-        self.init(try Self.read(file).source)
-    }
-
-    /// Reads a file and runs its examples.
-    ///
-    /// - Parameter file: The bytes of the file.
-    /// - Returns: The rules, or nil if the file is not valid, and the problems with the file and its examples.
-    package static func check(_ file: [UInt8]) -> (platforms: LinkPlatforms?, problems: [RuleFileProblem]) {
-        do throws(RuleFileFailure) {
-            let (source, json) = try read(file)
-            let platforms = LinkPlatforms(source)
-            return (platforms, problems(platforms.failedExamples(), in: json, file))
-        } catch {
-            return (nil, error.problems)
-        }
-    }
-
-    /// Returns the source of a file, and the file as JSON.
-    private static func read(_ file: [UInt8]) throws(RuleFileFailure) -> (source: LinkPlatformSource, json: JSONValue) {
-        let json: JSONValue
-        do throws(JSONError) {
-            json = try JSONValue.parse(file)
-        } catch {
-            let location = JSONLocation.locate(offset: error.offset, in: file)
-            throw RuleFileFailure(problems: [RuleFileProblem(code: .json, location: location, expected: error.text)])
-        }
-        let reader = LinkPlatformReader(json)
-        if !reader.found.isEmpty { throw RuleFileFailure(problems: problems(reader.found, in: json, file)) }
-        return (reader.source, json)
-    }
-
-    /// Returns problems with the lines and columns of their values.
-    private static func problems(
-        _ found: [LinkPlatformReader.Found], in json: JSONValue, _ file: [UInt8]
-    ) -> [RuleFileProblem] {
-        found.map { one in
-            let place = JSONLocation.locate(offset: json.value(at: one.pointer).offset, in: file)
-            return RuleFileProblem(
-                code: one.code, location: JSONLocation(line: place.line, column: place.column, pointer: one.pointer),
-                expected: one.expected, nearest: one.nearest)
-        }
-    }
-
     init(_ source: LinkPlatformSource) {
         self.source = source
         var compiler = LinkPlatformCompiler()
         image = compiler.compile(source)
         memory = compiler.memory
     }
-}
 
-extension JSONValue {
-    /// Returns the value at a JSON pointer, or the innermost one on the way to it that is present.
-    fileprivate func value(at pointer: String) -> JSONValue {
-        var value = self
-        for part in pointer.split(separator: "/", omittingEmptySubsequences: false).dropFirst() {
-            let name = String(part).replacing("~1", with: "/").replacing("~0", with: "~")
-            let element = value.array.flatMap { list in
-                Int(name).flatMap { list.indices.contains($0) ? list[$0] : nil }
-            }
-            guard let next = value[name] ?? element else { break }
-            value = next
-        }
-        return value
+    /// Returns the id of the platform whose rule was applied at a step, in `0 ..< link.stepCount`.
+    ///
+    /// The view is valid as long as the table.
+    package func platform(of link: UnwrappedLink, step: Int) -> ByteView {
+        image.platforms[Int(link.platforms[step])]
+    }
+
+    /// Returns the name of the parameter from which a step took the link, or nil if it took none.
+    ///
+    /// The view is valid as long as the table.
+    package func parameter(of link: UnwrappedLink, step: Int) -> ByteView? {
+        let number = Int(link.parameters[step])
+        return number < 0 ? nil : image.parameters[number].name
     }
 }

@@ -63,20 +63,3 @@ package struct UnwrappedLink {
         stepCount &+= 1
     }
 }
-
-extension LinkPlatforms {
-    /// Returns the id of the platform whose rule was applied at a step, in `0 ..< link.stepCount`.
-    ///
-    /// The view is valid as long as the table.
-    package func platform(of link: UnwrappedLink, step: Int) -> ByteView {
-        image.platforms[Int(link.platforms[step])]
-    }
-
-    /// Returns the name of the parameter from which a step took the link, or nil if it took none.
-    ///
-    /// The view is valid as long as the table.
-    package func parameter(of link: UnwrappedLink, step: Int) -> ByteView? {
-        let number = Int(link.parameters[step])
-        return number < 0 ? nil : image.parameters[number].name
-    }
-}
