@@ -24,9 +24,11 @@ package final class HTTPServer: Sendable {
     ) throws(HTTPServerError) {
         let configuration = configuration.bounded()
         let listener = try ListenSocket(configuration.address)
-        guard let mailbox = Mailbox() else { throw .resources(configuration.address, "no pipe can be created") }
+        guard let mailbox = Mailbox() else {
+            throw .resources(configuration.address.description, "no pipe can be created")
+        }
         guard let pool = HandlerPool(threads: configuration.handlerThreads) else {
-            throw .resources(configuration.address, "no thread can be created")
+            throw .resources(configuration.address.description, "no thread can be created")
         }
         (self.configuration, self.mailbox, self.pool) = (configuration, mailbox, pool)
         address = ListenAddress(host: configuration.address.host, port: listener.port)
@@ -42,7 +44,9 @@ package final class HTTPServer: Sendable {
         if !isStarted { hasEnded.signal { $0 = true } }
         let isRunning = isStarted && hasBegun.wait(milliseconds: 10_000) { $0 } == true
         // All properties are set, so that `deinit` runs after this error and stops what runs.
-        if !isRunning { throw .resources(configuration.address, "libmicrohttpd or its thread cannot be started") }
+        if !isRunning {
+            throw .resources(configuration.address.description, "libmicrohttpd or its thread cannot be started")
+        }
     }
 
     deinit { stop() }

@@ -35,17 +35,16 @@ package struct HTTPServerError: Error, Equatable, Sendable, CustomStringConverti
     }
 
     /// Returns the error for a host name without an IP address.
-    static func unknownHost(_ address: ListenAddress, _ cause: String) -> HTTPServerError {
+    static func unknownHost(_ address: String, _ cause: String) -> HTTPServerError {
         HTTPServerError(
-            code: .unknownHost, address: address.description,
-            message: "the host name has no IP address: \(cause)",
+            code: .unknownHost, address: address, message: "the host name has no IP address: \(cause)",
             next: "correct the name, or use an IP address of this machine")
     }
 
     /// Returns the error for a missing thread or another missing resource.
-    static func resources(_ address: ListenAddress, _ message: String) -> HTTPServerError {
+    static func resources(_ address: String, _ message: String) -> HTTPServerError {
         HTTPServerError(
-            code: .outOfResources, address: address.description, message: message,
+            code: .outOfResources, address: address, message: message,
             next: "increase the limits of open files, threads, and memory of this process")
     }
 }

@@ -22,13 +22,13 @@ final class ListenSocket: Sendable {
     init(_ address: ListenAddress) throws(HTTPServerError) {
         // An empty host is the IPv6 wildcard, which also accepts IPv4, or the IPv4 wildcard if there is no IPv6.
         let hosts = address.host.isEmpty ? ["::", "0.0.0.0"] : [address.host]
-        var failure = HTTPServerError.unknownHost(address, "no address")
+        var failure = HTTPServerError.unknownHost(address.description, "no address")
         for host in hosts {
             switch Self.bind(host, address) {
             case .success(let descriptor):
                 guard let port = Self.port(of: descriptor) else {
                     _ = CMicroHTTPD.close(descriptor)
-                    throw .resources(address, "the port of the socket is unknown")
+                    throw .resources(address.description, "the port of the socket is unknown")
                 }
                 socket = Atomic(descriptor)
                 self.port = port
@@ -62,8 +62,8 @@ final class ListenSocket: Sendable {
         var list: UnsafeMutablePointer<addrinfo>?
         let code = getaddrinfo(host, "\(address.port)", &hints, &list)
         defer { if let list { freeaddrinfo(list) } }
-        guard code == 0 else { return .failure(.unknownHost(address, String(cString: gai_strerror(code)))) }
-        var failure = HTTPServerError.unknownHost(address, "no address")
+        guard code == 0 else { return .failure(.unknownHost(address.description, String(cString: gai_strerror(code)))) }
+        var failure = HTTPServerError.unknownHost(address.description, "no address")
         var next = list
         while let info = next?.pointee {
             switch listen(info, address) {
