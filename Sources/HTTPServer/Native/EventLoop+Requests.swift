@@ -143,7 +143,8 @@ extension EventLoop {
             connection.stream = stream
             if isStopping { stream.finish() } else { produce(stream) }
         }
-        let source = connection.stream == nil ? nil : StreamSource(loop: self, connection: connection)
+        let source =
+            connection.stream == nil ? nil : StreamSource { [unowned self] in read(connection, into: $0) }
         return NativeResponse.queue(response, source: source, closes: closes, connection.handle) || fail(connection)
     }
 

@@ -2,15 +2,10 @@ internal import CMicroHTTPD
 
 /// The stream of a response, retained by the library until the response is sent.
 final class StreamSource {
-    private unowned let loop: EventLoop
-    private let connection: Connection
+    /// The function that copies the next bytes, as `EventLoop.read` does.
+    fileprivate let read: (UnsafeMutableRawBufferPointer) -> Int
 
-    init(loop: EventLoop, connection: Connection) {
-        self.loop = loop
-        self.connection = connection
-    }
-
-    fileprivate func read(into buffer: UnsafeMutableRawBufferPointer) -> Int { loop.read(connection, into: buffer) }
+    init(_ read: @escaping (UnsafeMutableRawBufferPointer) -> Int) { self.read = read }
 }
 
 /// Conversions of responses to those of libmicrohttpd.
@@ -55,7 +50,7 @@ enum NativeResponse {
             { context, _, buffer, count in
                 guard let context, let buffer else { return Int(linkd_http_end_with_error) }
                 return Unmanaged<StreamSource>.fromOpaque(context).takeUnretainedValue()
-                    .read(into: UnsafeMutableRawBufferPointer(start: buffer, count: count))
+                    .read(UnsafeMutableRawBufferPointer(start: buffer, count: count))
             }, retained.toOpaque(), { context in context.map { Unmanaged<StreamSource>.fromOpaque($0).release() } })
         if native == nil { retained.release() }
         return native
