@@ -81,7 +81,7 @@ internal import Testing
     @Test("The rules and the dashboard name only metrics of the catalog")
     func names() throws {
         var names: Set<String> = ["up", "linkd"]
-        for metric in MetricCatalog.all {
+        for metric in MetricCatalog.all.map(\.description) {
             names.insert(metric.name)
             if metric.kind == .histogram { names.formUnion(["_bucket", "_sum", "_count"].map { metric.name + $0 }) }
         }

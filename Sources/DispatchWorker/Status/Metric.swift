@@ -1,47 +1,34 @@
 internal import KafkaClient
 
-/// A metric: its description, and the function that writes its samples.
+/// A metric: its description, and the function that adds its samples.
 package struct Metric: Sendable {
-    /// The kind of a metric.
-    package enum Kind: String, Sendable {
-        /// A number that only increases while the process runs.
-        case counter
-        /// A number that increases and decreases.
-        case gauge
-        /// The distribution of values over buckets.
-        case histogram
-        /// Quantiles of values.
-        case summary
-    }
-
-    /// The name.
-    package let name: String
-    /// The kind.
-    package let kind: Kind
-    /// The names of the labels, without `le`.
-    package let labels: [String]
-    /// A description for people.
-    package let help: String
+    /// The name, the kind, the labels, and the text for people.
+    package let description: MetricDescription
     /// The function that adds the samples.
-    let write: @Sendable (WorkerSnapshot, inout PrometheusText) -> Void
+    private let addSamples: @Sendable (WorkerSnapshot, inout PrometheusText) -> Void
 
     /// Creates a metric of the process.
     init(
-        _ name: String, _ kind: Kind, labels: [String] = [], _ help: String,
+        _ name: String, _ kind: MetricDescription.Kind, labels: [String] = [], _ help: String,
         _ write: @escaping @Sendable (WorkerSnapshot, inout PrometheusText) -> Void
     ) {
-        self.name = name
-        self.kind = kind
-        self.labels = labels
-        self.help = help
-        self.write = write
+        description = MetricDescription(name: name, kind: kind, labels: labels, help: help)
+        addSamples = write
+    }
+
+    /// Writes the metric to a page.
+    ///
+    /// A metric without samples is omitted.
+    package func write(_ snapshot: WorkerSnapshot, to text: inout PrometheusText) {
+        text.begin(description)
+        addSamples(snapshot, &text)
     }
 
     /// Returns a metric with one or more samples for each lane.
     ///
     /// The function gets the lane and the value of its label.
     static func lanes(
-        _ name: String, _ kind: Kind, labels: [String] = [], _ help: String,
+        _ name: String, _ kind: MetricDescription.Kind, labels: [String] = [], _ help: String,
         _ write: @escaping @Sendable (LaneView, String, inout PrometheusText) -> Void
     ) -> Metric {
         Metric(name, kind, labels: ["lane"] + labels, help) { snapshot, text in

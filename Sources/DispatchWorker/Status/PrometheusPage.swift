@@ -6,7 +6,7 @@ package enum PrometheusPage {
     /// Returns all metrics of a worker.
     package static func text(_ snapshot: WorkerSnapshot) -> [UInt8] {
         var text = PrometheusText()
-        for metric in MetricCatalog.all { text.write(metric, of: snapshot) }
+        for metric in MetricCatalog.all { metric.write(snapshot, to: &text) }
         return text.bytes
     }
 }

@@ -9,19 +9,18 @@ package struct PrometheusText: Sendable {
 
     /// The text so far.
     package private(set) var bytes: [UInt8] = []
-    private var metric: Metric?
+    private var metric: MetricDescription?
     private var isDescribed = false
 
     /// Creates an empty page.
     package init() {}
 
-    /// Writes a metric with its samples.
+    /// Begins a metric, to which the following samples belong.
     ///
-    /// A metric without samples is omitted.
-    package mutating func write(_ metric: Metric, of snapshot: WorkerSnapshot) {
+    /// It has no line before its first sample.
+    mutating func begin(_ metric: MetricDescription) {
         self.metric = metric
         isDescribed = false
-        metric.write(snapshot, &self)
     }
 
     /// Adds a sample with the values of the metric's labels.

@@ -76,10 +76,10 @@ internal import Testing
     @Test("The reference has the metrics with their types, labels, and descriptions")
     func metrics() throws {
         let table = try #require(page.table("Metrics", "Metric"))
-        #expect(table.names == MetricCatalog.all.map(\.name))
-        #expect(table.column("Type") == MetricCatalog.all.map(\.kind.rawValue))
-        #expect(table.column("Labels").map(ReferencePage.code) == MetricCatalog.all.map(\.labels))
-        #expect(table.column("Meaning") == MetricCatalog.all.map(\.help))
+        #expect(table.names == MetricCatalog.all.map(\.description.name))
+        #expect(table.column("Type") == MetricCatalog.all.map(\.description.kind.rawValue))
+        #expect(table.column("Labels").map(ReferencePage.code) == MetricCatalog.all.map(\.description.labels))
+        #expect(table.column("Meaning") == MetricCatalog.all.map(\.description.help))
     }
 
     @Test("The reference has the stages of a lane")
