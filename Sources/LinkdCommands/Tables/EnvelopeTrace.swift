@@ -106,20 +106,6 @@ struct EnvelopeTrace {
     }
 }
 
-extension Explainer.DeviceExplanation {
-    /// Returns a decision's JSON with the envelope and the trace as its last members.
-    func json(of made: [UInt8]) -> [UInt8] {
-        var json = JSONText()
-        json.beginObject()
-        envelope.write("envelope", to: &json)
-        if let decision { json.raw("explain", decision.json) }
-        json.endObject()
-        var bytes = made
-        bytes[bytes.count - 1] = UInt8(ascii: ",")
-        return bytes + Array(json.finish().utf8.dropFirst())
-    }
-}
-
 extension EnvelopeTrace {
     /// Returns the JSON pointer of the link or route to which a pointer of a route table leads, or nil.
     ///

@@ -2,6 +2,7 @@ internal import RouteAnalysis
 internal import LinkCoordinator
 internal import LinkIngest
 internal import ByteStorage
+internal import StrictJSON
 
 /// Explanations of an event's decisions, device by device, for `linkd resolve --explain`.
 ///
@@ -16,6 +17,18 @@ final class Explainer {
         /// The decision, or nil if the request opens nothing and needs no table.
         var decision: Explanation?
         var envelope: EnvelopeTrace
+
+        /// Returns a decision's JSON with the envelope and the trace as its last members.
+        func json(of made: [UInt8]) -> [UInt8] {
+            var json = JSONText()
+            json.beginObject()
+            envelope.write("envelope", to: &json)
+            if let decision { json.raw("explain", decision.json) }
+            json.endObject()
+            var bytes = made
+            bytes[bytes.count - 1] = UInt8(ascii: ",")
+            return bytes + Array(json.finish().utf8.dropFirst())
+        }
     }
 
     /// Creates an explainer for a set of tables.
