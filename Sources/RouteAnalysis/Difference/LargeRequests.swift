@@ -9,12 +9,12 @@ extension Comparison {
     func largePaths(_ paths: [[String]], _ tables: [ProofTable]) -> [(path: [String], text: String)] {
         var all: [(path: [String], text: String)] = []
         if let count = Self.excess(tables, \.maxSegments) {
-            all += SetSearch.longPaths(paths, segments: count).map { ($0, "/" + $0.joined(separator: "/")) }
+            all += SizeSearch.longPaths(paths, segments: count).map { ($0, "/" + $0.joined(separator: "/")) }
         }
         if let bytes = Self.excess(tables, \.maxBytes) {
             all.append(([], "/" + String(repeating: "a", count: bytes - 1)))
             let maxSegments = tables.map(\.source.limits.maxSegments).max() ?? 0
-            for step in SetSearch.longPaths(paths, segments: 2) {
+            for step in SizeSearch.longPaths(paths, segments: 2) {
                 // Escapes use the most bytes with the fewest screens.
                 let texts = step.map { "/" + LinkEncoding.escape(Array($0.utf8)) }
                 let count =

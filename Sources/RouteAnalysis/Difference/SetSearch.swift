@@ -29,6 +29,8 @@ struct SetSearch {
     private let mixesDialects: Bool
     /// Ranges of segment counts: those that every table allows, then those that only one table allows.
     private let lengths: [ClosedRange<Int>]
+    /// The search for links that exceed a limit of only one table.
+    private let sizes: SizeSearch
 
     /// Prepares a search over links of one kind.
     init(
@@ -43,18 +45,11 @@ struct SetSearch {
         self.outside = outside
         self.fallback = fallback
         self.paths = paths
+        sizes = SizeSearch(tables: tables, reading: reading, origins: origins, paths: paths)
         let dialects = zip(tables, reading).compactMap { table, block in block.map { table.source.blocks[$0].query } }
         mixesDialects = dialects.count == 2 && dialects[0] != dialects[1]
         let limits = Set(zip(tables, reading).compactMap { $1 == nil ? nil : $0.source.limits.maxSegments }).sorted()
         lengths = limits.isEmpty ? [0...tables[0].source.limits.maxSegments] : limits.map { 0...$0 }
-    }
-
-    /// The links of one set, and their redirect results.
-    struct LinkSet {
-        var inside: [ProofPattern]
-        var outside: [ProofPattern]
-        var ends: [(table: ProofTable, result: RedirectResult)]
-        var dependencies: Dependencies
     }
 
     /// Searches one set of links.
@@ -124,9 +119,9 @@ struct SetSearch {
             comparison.compare(other, distinct)
         }
         try tryTexts(set, probeSet, distinct, &search, &comparison)
-        var isWhole = try trySizes(set, probeSet, fitting, distinct, &search, &comparison)
+        var isWhole = try sizes.compareLinks(set, probeSet, fitting, distinct, &search, &comparison)
         if set.dependencies.hasCapturedPath {
-            try tryPaths(set, fitting, segmentRanges(set, witness), &search, &comparison)
+            try tryPaths(set, fitting, sizes.segmentRanges(set, witness), &search, &comparison)
             isWhole = isWhole && paths.isWhole
         }
         return (true, isWhole)
@@ -239,7 +234,7 @@ struct SetSearch {
     ) throws(WorkBudget.Exhausted) {
         for (_, result) in set.ends {
             for location in result.locations.values where location.isTail {
-                for path in paths.paths + longPaths(ranges, from: location.depth) {
+                for path in paths.paths + sizes.longPaths(ranges, from: location.depth) {
                     let probe = [search.space.pattern(path, from: location.depth)]
                     var found = try link(of: set, with: fitting + probe, &search)
                     if found == nil && !fitting.isEmpty { found = try link(of: set, with: probe, &search) }

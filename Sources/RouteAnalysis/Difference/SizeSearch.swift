@@ -1,7 +1,16 @@
 internal import LinkCoordinator
 
-// Links of a set that exceed a limit of only one table.
-extension SetSearch {
+/// A search for links of a set that exceed a limit of only one table.
+struct SizeSearch {
+    /// The tables, the old one first.
+    let tables: [ProofTable]
+    /// The block of each table that reads the links, or nil if there is none.
+    let reading: [Int?]
+    /// The schemes and hosts of the links.
+    let origins: Set<Int>
+    /// Coordinator paths to try in links that can contain one.
+    let paths: CoordinatorPaths
+
     /// Returns ranges of segment counts for which the tables' limits treat links of a set differently.
     func segmentRanges(_ set: LinkSet, _ witness: Witness) -> [ClosedRange<Int>] {
         let bounds = zip(tables, reading).compactMap { table, block -> SegmentBounds? in
@@ -19,9 +28,10 @@ extension SetSearch {
         return bounds.count == 2 ? SegmentBounds.ranges(bounds[0], bounds[1]) : []
     }
 
-    /// Compares links of a set that exceed a limit of one table; returns false if there can be such links that it could
-    /// not make.
-    func trySizes(
+    /// Compares links of a set that exceed a limit of one table.
+    ///
+    /// Returns false if there can be such links that it could not make.
+    func compareLinks(
         _ set: LinkSet, _ probeSet: ProbeSet, _ fitting: [ProofPattern], _ distinct: [EvaluationContext],
         _ search: inout LinkSearch, _ comparison: inout Comparison
     ) throws(WorkBudget.Exhausted) -> Bool {
