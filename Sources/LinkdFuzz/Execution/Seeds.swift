@@ -34,6 +34,7 @@ package enum Seeds {
         case .tables: try tables()
         case .sequences: try sequences(environments)
         case .ingest: try ingestInputs()
+        case .statistics: try statistics()
         }
     }
 
@@ -41,6 +42,29 @@ package enum Seeds {
         try IngestSeeds.records().enumerated().map { index, record in
             IngestInput.input(record, letter: FuzzEnvironment.name(of: index % 8 < 4 ? 0 : index % 4))
         }
+    }
+
+    /// Returns the statistics documents of the tests, and their objects in documents of their own.
+    ///
+    /// - Throws: An error if a file cannot be read.
+    static func statistics() throws -> [[UInt8]] {
+        let folder = FuzzEnvironment.checkout.appending(path: "Tests/DispatchWorkerTests/Fixtures")
+        guard FileManager.default.fileExists(atPath: folder.path) else { return [] }
+        var inputs: [[UInt8]] = []
+        for name in ["consumer-2.0.2", "consumer-2.16.0", "producer-2.0.2", "producer-2.16.0"] {
+            let document = [UInt8](try Data(contentsOf: folder.appending(path: "statistics-\(name).json")))
+            inputs.append(document)
+            for member in try JSONValue.parse(document).object ?? [] {
+                if member.value.object != nil { inputs.append(Array(JSONValue(.object([member])).text.utf8)) }
+                guard member.name == "brokers" || member.name == "topics" else { continue }
+                // Short documents with most figures.
+                for element in member.value.object ?? [] {
+                    let object = JSONMember(name: member.name, value: JSONValue(.object([element])))
+                    inputs.append(Array(JSONValue(.object([object])).text.utf8))
+                }
+            }
+        }
+        return inputs
     }
 
     private static let eventFiles = ["articles", "shop", "pushes"]

@@ -5,6 +5,8 @@ package struct Mutator {
     private let seeds: [[UInt8]]
     /// The mutation of the target `ingest`, or nil for another target.
     private let ingest: IngestMutation?
+    /// The mutation of the target `statistics`, or nil for another target.
+    private let statistics: JSONMutation?
 
     /// Creates a mutator for a target.
     package init(_ target: FuzzTarget, environments: [FuzzEnvironment]) {
@@ -13,11 +15,16 @@ package struct Mutator {
         // The tables to combine with others. Other targets need none.
         seeds = target == .tables ? (try? Seeds.generatedInputs(of: .tables, environments: environments)) ?? [] : []
         ingest = target == .ingest ? try? Self.ingestMutation() : nil
+        statistics = target == .statistics ? try? Self.statisticsMutation() : nil
     }
 
     private static func ingestMutation() throws -> IngestMutation {
         IngestMutation(
             try FuzzEnvironment.ingest()[1].words, seeds: try IngestSeeds.records(), allowsLarge: false)
+    }
+
+    private static func statisticsMutation() throws -> JSONMutation {
+        JSONMutation(Vocabulary(membersOf: try Seeds.statistics()), hasGroups: true)
     }
 
     /// Changes an input once or several times.
@@ -32,6 +39,7 @@ package struct Mutator {
         case .tables: changeTable(&input, &random)
         case .sequences: changeSequence(&input, &random)
         case .ingest: changeIngest(&input, &random)
+        case .statistics: statistics?.change(&input, &random)
         }
     }
 

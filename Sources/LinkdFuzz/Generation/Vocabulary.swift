@@ -37,6 +37,27 @@ package struct Vocabulary: Sendable {
         }
     }
 
+    /// Collects the names and the strings of JSON texts.
+    package init(membersOf texts: [[UInt8]]) {
+        for text in texts {
+            guard let value = try? JSONValue.parse(text) else { continue }
+            gatherMembers(value)
+        }
+    }
+
+    private mutating func gatherMembers(_ value: JSONValue) {
+        switch value.kind {
+        case .string(let text): values.append(text)
+        case .array(let elements): for element in elements { gatherMembers(element) }
+        case .object(let members):
+            for member in members {
+                names.append(member.name)
+                gatherMembers(member.value)
+            }
+        default: break
+        }
+    }
+
     /// Adds the pointers of a vendor table, the names in them, and the beginnings of names.
     package mutating func add(vendors table: [UInt8]) {
         guard let value = try? JSONValue.parse(table) else { return }

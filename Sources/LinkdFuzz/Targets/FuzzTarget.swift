@@ -12,6 +12,8 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
     case sequences
     /// A record in any envelope, with its headers. Its result must not depend on earlier records.
     case ingest
+    /// A statistics document of librdkafka. Its figures must be those of its tree, and the pages with them valid.
+    case statistics
 
     /// The size limit of an input, in bytes.
     package var maxBytes: Int {
@@ -21,6 +23,7 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
         case .tables: 16 << 10
         case .sequences: 8 << 10
         case .ingest: 8 << 10
+        case .statistics: 16 << 10
         }
     }
 }
@@ -34,6 +37,7 @@ extension FuzzRunner {
         case .tables: runTable(input)
         case .sequences: runSequence(input)
         case .ingest: runIngest(input)
+        case .statistics: runStatistics(input)
         }
     }
 }

@@ -28,7 +28,8 @@ public func initializeFuzzer(
 ) -> Int32 {
     let name = arguments.pointee[0].map { String(cString: $0) }?.split(separator: "/").last.map(String.init) ?? ""
     guard let target = FuzzTarget(rawValue: name) else {
-        end("`\(name)` is not a target: use events, links, tables, sequences, or ingest")
+        let names = FuzzTarget.allCases.map(\.rawValue).joined(separator: ", ")
+        end("`\(name)` is not a target: use one of \(names)")
     }
     do {
         let environments = try FuzzEnvironment.all()
