@@ -33,6 +33,19 @@ package struct JSONText: ~Copyable {
         endArray()
     }
 
+    /// Writes an array of objects, whose members a function writes.
+    package mutating func objects<Items: Sequence>(
+        _ name: String, of items: Items, _ write: (inout JSONText, Items.Element) -> Void
+    ) {
+        beginArray(name)
+        for item in items {
+            beginObject()
+            write(&self, item)
+            endObject()
+        }
+        endArray()
+    }
+
     /// Writes an integer, or `null` for nil.
     package mutating func number(_ name: String? = nil, _ value: Int64?) {
         start(name)

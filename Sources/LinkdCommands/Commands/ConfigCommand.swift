@@ -81,10 +81,7 @@ enum ConfigCommand {
 
     private static func write(_ value: SettingValue?, to json: inout JSONText) {
         switch value {
-        case .list(let items):
-            json.beginArray("value")
-            for item in items { json.text(nil, item) }
-            json.endArray()
+        case .list(let items): json.texts("value", items)
         case .integer(let number), .size(let number): json.number("value", number)
         case .decimal: json.raw("value", Array((value?.description ?? "").utf8))
         case .boolean(let flag): json.boolean("value", flag)

@@ -232,14 +232,10 @@ private final class ResolveJob {
         json.text("detail", cause.detail)
         unclaimed.envelope?.write("envelope", to: &json)
         if !unclaimed.tables.isEmpty {
-            json.beginArray("tables")
-            for (table, explanation) in unclaimed.tables {
-                json.beginObject()
-                json.text("table", table.identity)
-                json.raw("explain", explanation.json)
-                json.endObject()
+            json.objects("tables", of: unclaimed.tables) { json, claim in
+                json.text("table", claim.table.identity)
+                json.raw("explain", claim.explanation.json)
             }
-            json.endArray()
         }
         json.endObject()
         json.endObject()

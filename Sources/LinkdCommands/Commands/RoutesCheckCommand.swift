@@ -192,25 +192,17 @@ enum RoutesCheckCommand {
         var json = JSONText()
         json.beginObject()
         if let schema { json.number("forSchema", Int64(schema)) }
-        json.beginArray("tables")
-        for checked in tables {
-            json.beginObject()
+        json.objects("tables", of: tables) { json, checked in
             json.text("file", checked.path)
             json.boolean("ok", !checked.isRefused)
             json.text("table", checked.table?.identity)
             json.number("routes", (checked.table?.source.routes.count).map { Int64($0) })
             json.number("examples", (checked.table?.source.examples.count).map { Int64($0) })
-            json.beginArray("problems")
-            for problem in checked.problems { write(problem, to: &json) }
-            json.endArray()
+            json.objects("problems", of: checked.problems) { json, problem in write(problem, to: &json) }
             json.boolean("truncated", checked.isTruncated)
-            json.endObject()
         }
-        json.endArray()
-        json.beginArray("conflicts")
         var shared = conflicts.shared[...]
-        for conflict in conflicts.all {
-            json.beginObject()
+        json.objects("conflicts", of: conflicts.all) { json, conflict in
             json.text("severity", conflict.offsets == nil ? "warning" : "error")
             json.texts("tables", [conflict.names.first, conflict.names.second])
             json.text("message", conflict.text)
@@ -218,16 +210,13 @@ enum RoutesCheckCommand {
                 json.text("code", SharedApplication.code)
                 json.texts("places", [problem.first.text, problem.second.text])
             }
-            json.endObject()
         }
-        json.endArray()
         associations?.write(to: &json)
         json.endObject()
         out.line(json.finish())
     }
 
     private static func write(_ problem: TableProblem, to json: inout JSONText) {
-        json.beginObject()
         json.text("severity", problem.severity.text)
         json.text("code", problem.code.rawValue)
         json.text("message", problem.message)
@@ -239,6 +228,5 @@ enum RoutesCheckCommand {
         if let device = problem.device { json.text("device", device) }
         if let version = problem.schemaVersion { json.number("schemaVersion", Int64(version)) }
         if !problem.routes.isEmpty { json.texts("routes", problem.routes) }
-        json.endObject()
     }
 }

@@ -46,23 +46,15 @@ enum RoutesListCommand {
     private static func printJSON(_ tables: [RouteTable], _ out: Channel) {
         var json = JSONText()
         json.beginObject()
-        json.beginArray("tables")
-        for table in tables {
-            json.beginObject()
+        json.objects("tables", of: tables) { json, table in
             json.text("table", table.identity)
-            json.beginArray("routes")
-            for route in table.source.routes {
-                json.beginObject()
+            json.objects("routes", of: table.source.routes) { json, route in
                 json.text("id", route.id.value)
                 json.texts("patterns", RouteText.patterns(route))
                 json.text("target", RouteText.target(route))
                 json.texts("models", RouteText.models(route))
-                json.endObject()
             }
-            json.endArray()
-            json.endObject()
         }
-        json.endArray()
         json.endObject()
         out.line(json.finish())
     }

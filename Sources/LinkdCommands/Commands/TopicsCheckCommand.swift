@@ -95,19 +95,15 @@ enum TopicsCheckCommand {
     ) {
         var json = JSONText()
         json.beginObject()
-        json.beginArray("topics")
-        for declaration in declarations { TopicRow(declaration, state).write(to: &json) }
-        json.endArray()
-        json.beginArray("findings")
-        for finding in findings {
-            json.beginObject()
+        json.objects("topics", of: declarations) { json, declaration in
+            TopicRow(declaration, state).write(to: &json)
+        }
+        json.objects("findings", of: findings) { json, finding in
             json.text("topic", finding.topic)
             json.text("code", finding.code)
             json.text("text", finding.text)
             json.text("advice", finding.advice)
-            json.endObject()
         }
-        json.endArray()
         json.endObject()
         out.line(json.finish())
     }

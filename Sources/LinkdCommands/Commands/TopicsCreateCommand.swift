@@ -155,16 +155,12 @@ enum TopicsCreateCommand {
         if call.json {
             var json = JSONText()
             json.beginObject()
-            json.beginArray("topics")
-            for outcome in outcomes {
-                json.beginObject()
+            json.objects("topics", of: outcomes) { json, outcome in
                 json.text("topic", outcome.declaration.name)
                 json.text("role", outcome.declaration.role.rawValue)
                 json.text("state", outcome.state)
                 json.number("partitions", Int64(outcome.partitions))
-                json.endObject()
             }
-            json.endArray()
             json.endObject()
             return out.line(json.finish())
         }

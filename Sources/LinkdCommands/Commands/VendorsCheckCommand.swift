@@ -58,9 +58,7 @@ enum VendorsCheckCommand {
     private static func printJSON(_ files: [CheckedVendors], _ out: Channel) {
         var json = JSONText()
         json.beginObject()
-        json.beginArray("files")
-        for checked in files {
-            json.beginObject()
+        json.objects("files", of: files) { json, checked in
             json.text("file", checked.path)
             json.boolean("ok", !checked.isRefused)
             switch checked.rules {
@@ -68,21 +66,15 @@ enum VendorsCheckCommand {
             case .platforms: json.number("platforms", Int64(checked.rows.count))
             }
             json.number("examples", Int64(checked.examples))
-            json.beginArray("problems")
-            for problem in checked.problems {
-                json.beginObject()
+            json.objects("problems", of: checked.problems) { json, problem in
                 json.text("code", problem.code)
                 json.text("message", problem.message)
                 json.number("line", Int64(problem.location.line))
                 json.number("column", Int64(problem.location.column))
                 json.text("pointer", problem.location.pointer)
                 json.text("suggestion", problem.suggestion)
-                json.endObject()
             }
-            json.endArray()
-            json.endObject()
         }
-        json.endArray()
         json.endObject()
         out.line(json.finish())
     }

@@ -138,48 +138,34 @@ struct AssociationResult {
     /// Writes the member `associations`.
     func write(to json: inout JSONText) {
         json.beginObject("associations")
-        json.beginArray("files")
-        for file in files {
-            json.beginObject()
+        json.objects("files", of: files) { json, file in
             json.text("kind", file.kind.rawValue)
             json.text("file", file.path)
             json.boolean("ok", !file.problems.contains { $0.severity == .error })
-            json.beginArray("problems")
-            for problem in file.problems {
-                json.beginObject()
+            json.objects("problems", of: file.problems) { json, problem in
                 json.text("severity", problem.severity.rawValue)
                 json.text("code", problem.code.rawValue)
                 json.text("message", problem.message)
                 json.number("line", Int64(problem.line))
                 json.number("column", Int64(problem.column))
                 if let pointer = problem.pointer { json.text("pointer", pointer) }
-                json.endObject()
             }
-            json.endArray()
-            json.endObject()
         }
-        json.endArray()
-        json.beginArray("systems")
-        for report in reports {
-            json.beginObject()
+        json.objects("systems", of: reports) { json, report in
             json.text("system", report.system.rawValue)
             json.number("routes", Int64(report.routes))
             json.number("handed", Int64(report.handed))
             json.number("partly", Int64(report.partly))
             json.number("parts", Int64(report.parts))
             json.boolean("proved", report.isProved)
-            json.beginArray("findings")
-            for finding in report.findings.prefix(AssociationLimits.maxFindings) { write(finding, to: &json) }
-            json.endArray()
+            let findings = report.findings.prefix(AssociationLimits.maxFindings)
+            json.objects("findings", of: findings) { json, finding in write(finding, to: &json) }
             json.number("omitted", Int64(Self.omitted(report)))
-            json.endObject()
         }
-        json.endArray()
         json.endObject()
     }
 
     private func write(_ finding: AssociationCheck.Finding, to json: inout JSONText) {
-        json.beginObject()
         json.text("severity", "warning")
         json.text("code", finding.code.rawValue)
         json.text("message", finding.message)
@@ -192,6 +178,5 @@ struct AssociationResult {
             json.number("column", Int64(finding.column))
         }
         if let pointer = finding.pointer { json.text("pointer", pointer) }
-        json.endObject()
     }
 }

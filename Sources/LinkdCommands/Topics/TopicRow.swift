@@ -47,9 +47,8 @@ struct TopicRow {
         milliseconds < 0 ? "unlimited" : Durations.text(milliseconds)
     }
 
-    /// Writes the row as a JSON object.
+    /// Writes the members of the row.
     func write(to json: inout JSONText) {
-        json.beginObject()
         json.text("topic", declaration.name)
         json.text("role", declaration.role.rawValue)
         json.boolean("exists", exists)
@@ -60,6 +59,5 @@ struct TopicRow {
         json.number("max_message_bytes", maxBytes.flatMap { Int64($0) })
         json.text("cleanup_policy", cleanup)
         json.text("timestamp_type", timestampType)
-        json.endObject()
     }
 }

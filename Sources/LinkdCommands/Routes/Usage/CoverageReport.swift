@@ -128,35 +128,25 @@ struct CoverageReport {
         json.number("of_other_versions", Int64(coverage.ofOtherVersions))
         json.number("of_other_tables", Int64(coverage.ofOtherTables))
         json.number("unreadable", Int64(unreadable))
-        json.beginArray("routes")
-        for index in order { write(coverage.routes[index], to: &json) }
-        json.endArray()
+        json.objects("routes", of: order) { json, index in write(coverage.routes[index], to: &json) }
         json.beginObject("reasons")
         for (reason, count) in reasons { json.number(reason, Int64(count)) }
         json.endObject()
-        json.beginArray("never")
-        for id in neverSelected { json.text(nil, id) }
-        json.endArray()
+        json.texts("never", neverSelected)
         json.endObject()
         return json.finish()
     }
 
     private func write(_ route: Coverage.Route, to json: inout JSONText) {
-        json.beginObject()
         json.text("id", route.id)
         json.number("decisions", Int64(route.decisions))
         json.number("redirected", Int64(route.redirected))
         json.beginArray("variants")
         for count in route.variants { json.number(nil, Int64(count)) }
         json.endArray()
-        json.beginArray("patterns")
-        for pattern in route.patterns {
-            json.beginObject()
+        json.objects("patterns", of: route.patterns) { json, pattern in
             json.text("pattern", pattern.text)
             json.number("decisions", coverage.withTrace > 0 ? Int64(pattern.decisions) : nil)
-            json.endObject()
         }
-        json.endArray()
-        json.endObject()
     }
 }

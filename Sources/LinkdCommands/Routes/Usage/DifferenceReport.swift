@@ -54,9 +54,7 @@ struct DifferenceReport {
         json.number("same", Int64(difference.same))
         json.number("breaking", Int64(difference.breaking))
         json.number("unreadable", Int64(unreadable))
-        json.beginArray("groups")
-        for group in difference.groups {
-            json.beginObject()
+        json.objects("groups", of: difference.groups) { json, group in
             json.number("count", Int64(group.count))
             group.old.write("old", to: &json)
             group.new.write("new", to: &json)
@@ -65,9 +63,7 @@ struct DifferenceReport {
             json.texts("members", group.members)
             json.text("witness", group.witness)
             ValueLines.write(group.values, to: &json)
-            json.endObject()
         }
-        json.endArray()
         json.endObject()
     }
 }

@@ -125,50 +125,34 @@ extension SetsReport {
         json.number("sets", Int64(difference.comparedSetCount))
         json.boolean("all_devices", difference.sampledSets.isEmpty)
         for (name, pairs) in [("unproved", difference.incompletelyComparedSets), ("sampled", difference.sampledSets)] {
-            json.beginArray(name)
-            for pair in pairs {
-                json.beginObject()
+            json.objects(name, of: pairs) { json, pair in
                 write("old", pair.old, to: &json)
                 write("new", pair.new, to: &json)
-                json.endObject()
             }
-            json.endArray()
         }
         json.number("changes", Int64(difference.changes.count))
         json.number("breaking", Int64(breaking))
-        json.beginArray("groups")
-        for group in difference.groups { write(group, to: &json) }
-        json.endArray()
+        json.objects("groups", of: difference.groups) { json, group in write(group, to: &json) }
         json.endObject()
     }
 
     private func write(_ group: TableDifference.Group, to json: inout JSONText) {
-        json.beginObject()
-        json.beginArray("causes")
-        for cause in group.causes {
-            json.beginObject()
+        json.objects("causes", of: group.causes) { json, cause in
             json.text("place", cause.location)
             json.text("old", cause.old)
             json.text("new", cause.new)
-            json.endObject()
         }
-        json.endArray()
         json.boolean("breaking", group.isBreaking)
         json.number("changes", Int64(group.changes.count))
         if !group.losses.isEmpty { json.texts("losses", group.losses) }
         if let witness = group.changes.first { write(witness, to: &json) }
-        json.beginArray("effects")
-        for effect in Effect.all(group) {
-            json.beginObject()
+        json.objects("effects", of: Effect.all(group)) { json, effect in
             json.number("count", Int64(effect.changes.count))
             effect.old.write("old", to: &json)
             effect.new.write("new", to: &json)
             json.boolean("breaking", effect.isBreaking)
             write(effect.changes[0], to: &json)
-            json.endObject()
         }
-        json.endArray()
-        json.endObject()
     }
 
     /// Writes the witness of a change: the request under its own name, the device, and the values.

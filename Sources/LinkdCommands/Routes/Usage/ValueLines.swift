@@ -24,14 +24,10 @@ enum ValueLines {
     ///
     /// An absent value is omitted.
     static func write(_ values: [ChangedValues.Value], to json: inout JSONText) {
-        json.beginArray("values")
-        for value in values {
-            json.beginObject()
+        json.objects("values", of: values) { json, value in
             json.text("member", value.member)
             if let old = value.old { json.raw("old", Array(old.utf8)) }
             if let new = value.new { json.raw("new", Array(new.utf8)) }
-            json.endObject()
         }
-        json.endArray()
     }
 }
