@@ -1,0 +1,130 @@
+"""Kafka brokers of ../shared/kafka/broker, and the faults of their disk, certificate, and network."""
+
+import os
+import pathlib
+import random
+import shutil
+import socket
+import subprocess
+
+from proxy import SlowProxy
+
+DISK_MEBIBYTES = 96
+"""The size of the small disk. A new broker needs about 10 MiB of it."""
+
+
+def port_is_free(port):
+    with socket.socket() as server:
+        server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            server.bind(("127.0.0.1", port))
+        except OSError:
+            return False
+        return True
+
+
+def free_port():
+    """Returns a port P for which P to P+4 and P+6 are free."""
+    for _ in range(50):
+        base = 20_000 + random.randrange(1_200) * 10
+        if all(port_is_free(base + offset) for offset in (0, 1, 2, 3, 4, 6)):
+            return base
+    raise RuntimeError("no free ports were found for a broker")
+
+
+class Broker:
+    """One broker with its own directory and ports.
+
+    The kinds are `plain`, `proxied` (clients connect through a proxy that can be slow), `secure` (with TLS, SASL, and
+    access rights), and `disk` (with its data on a small disk of its own).
+    """
+
+    @staticmethod
+    def missing(kind):
+        """Returns the reason why this kind cannot run here, or None."""
+        if kind == "disk" and (os.uname().sysname != "Linux" or os.geteuid() != 0):
+            return "a small disk needs Linux and root"
+        return None
+
+    def __init__(self, night, kind):
+        self.night, self.kind, self.port = night, kind, free_port()
+        self.directory = night.work / f"broker-{kind}"
+        self.disk = night.work / "disk"
+        self.proxy = SlowProxy(self.port + 6, self.port + 4) if kind == "proxied" else None
+        self.is_mounted = False
+
+    @property
+    def bootstrap(self):
+        return f"127.0.0.1:{self.port + 6 if self.proxy else self.port}"
+
+    @property
+    def secure_bootstrap(self):
+        return f"localhost:{self.port + 2}"
+
+    def command(self, *arguments, checks=True):
+        """Runs a command of the broker's script, and returns its output."""
+        environment = dict(os.environ, KAFKA_DIR=str(self.directory), KAFKA_JIT="1")
+        with open(self.night.work / f"broker-{self.kind}.log", "ab") as log:
+            process = self.night.start([os.environ["NIGHT_BROKER"], *arguments], env=environment, stderr=log,
+                                       stdout=subprocess.PIPE, is_last=arguments[0] == "clean")
+            output = process.communicate()[0].decode(errors="replace")
+        if checks and process.returncode != 0:
+            raise RuntimeError(f"`broker {arguments[0]}` failed with code {process.returncode}: {output[-400:]}")
+        return output
+
+    def start(self):
+        arguments = ["start", "--port", str(self.port)]
+        if self.kind == "secure":
+            arguments.append("--secure")
+        if self.proxy:
+            arguments += ["--via", str(self.port + 6)]
+            self.proxy.start()
+        if self.kind == "disk":
+            self.mount()
+            arguments += ["--set", f"log.dirs={self.disk}/data"]
+        self.command(*arguments)
+
+    def clean(self):
+        """Ends the broker, and removes its data but not its log."""
+        log = self.directory / "node1/log"
+        if log.exists():
+            shutil.copy(log, self.night.work / f"broker-{self.kind}-node.log")
+        if self.proxy:
+            self.proxy.stop()
+        self.command("clean", checks=False)
+        if self.is_mounted:
+            subprocess.run(["umount", "-l", self.disk], check=False)
+
+    # The small disk.
+
+    def mount(self):
+        self.disk.mkdir()
+        size = f"size={DISK_MEBIBYTES}m"
+        subprocess.run(["mount", "-t", "tmpfs", "-o", size, "linkd-night", self.disk], check=True)
+        self.is_mounted = True
+
+    def fill_disk(self):
+        """Writes a file until the disk is full."""
+        with open(self.disk / "filler", "wb", buffering=0) as filler:
+            try:
+                while True:
+                    filler.write(bytes(65_536))
+            except OSError:
+                return
+
+    def empty_disk(self):
+        (self.disk / "filler").unlink()
+
+    # The certificate.
+
+    def renew_certificate(self, days):
+        """Gives the broker a new certificate, which it reads when it starts. Negative days make an expired one."""
+        tls = self.directory / "tls"
+        names = self.night.work / "names"
+        names.write_text("subjectAltName=DNS:localhost,IP:127.0.0.1\n")
+        subprocess.run(
+            ["openssl", "x509", "-req", "-in", tls / "server.csr", "-CA", tls / "ca.pem", "-CAkey", tls / "ca.key",
+             "-CAcreateserial", "-days", str(days), "-out", tls / "server.pem", "-extfile", names],
+            check=True, capture_output=True)
+        key = pathlib.Path(tls / "server.key").read_text()
+        (tls / "server.keystore.pem").write_text(key + (tls / "server.pem").read_text())

@@ -1,0 +1,157 @@
+"""Runs the cases of a night on call with real brokers and workers, and prints how soon an operator knows.
+
+Cases with the same broker run one after another, and the brokers run side by side.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import shutil
+import signal
+import sys
+import tempfile
+import threading
+import time
+
+import cases
+import page
+from broker import Broker
+from run import Night, Run, Stopped
+
+LIMIT = 10
+"""The seconds after which an operator must know of a failure, by a log line or by a metric."""
+
+
+def options():
+    parser = argparse.ArgumentParser(prog="config/night/check", description=__doc__.split("\n")[0])
+    parser.add_argument("--case", action="append", metavar="NAME", help="run this case only; can be repeated")
+    parser.add_argument("--list", action="store_true", help="print the cases and end")
+    parser.add_argument("--json", action="store_true", help="print one JSON object instead of a table")
+    parser.add_argument("--keep", action="store_true", help="keep the directory with the logs")
+    parser.add_argument("--write-page", action="store_true", help="write the lines that were seen to the page")
+    return parser.parse_args()
+
+
+def chosen(names):
+    known = {case.name: case for case in cases.ALL}
+    for name in names or []:
+        if name not in known:
+            sys.exit(f"night: no case is named `{name}`. Next: use one of {', '.join(known)}")
+    return [known[name] for name in names] if names else cases.ALL
+
+
+def perform(night, case, broker):
+    """Runs a case, and records its failures in the result."""
+    run = Run(night, case, broker)
+    if case.name == "poison" and not night.can_crash():
+        return skip(night, run, f"{night.linkd} is no debug build, and cannot be made to crash")
+    began = time.monotonic()
+    try:
+        case.function(run)
+        run.check_known(LIMIT)
+    except Stopped:
+        run.fail("interrupted")
+    except Exception as error:  # A defect of one case must not hide the results of the others.
+        run.fail(f"{type(error).__name__}: {error}")
+    finally:
+        run.end()
+    run.seconds = time.monotonic() - began
+    night.say(f"{case.name}: {run.state} in {run.seconds:.0f} s")
+    return run
+
+
+def skip(night, run, reason):
+    run.skipped = reason
+    run.notes.append(reason)
+    night.say(f"{run.case.name}: {run.state}: {reason}")
+    return run
+
+
+def perform_group(night, kind, group, runs):
+    """Runs the cases of one broker in order."""
+    reason = Broker.missing(kind)
+    if reason:
+        runs += [skip(night, Run(night, case, None), reason) for case in group]
+        return
+    broker = Broker(night, kind)
+    try:
+        broker.start()
+        for case in group:
+            if night.stopping.is_set():
+                return
+            runs.append(perform(night, case, broker))
+    except Exception as error:
+        for case in group[len([run for run in runs if run.case in group]):]:
+            run = Run(night, case, None)
+            run.fail(f"no broker: {error}")
+            runs.append(run)
+    finally:
+        broker.clean()
+
+
+def perform_all(night, selected):
+    runs, threads = [], []
+    for kind in dict.fromkeys(case.broker for case in selected):
+        group = [case for case in selected if case.broker == kind]
+        thread = threading.Thread(target=perform_group, args=(night, kind, group, runs))
+        thread.start()
+        threads.append(thread)
+    while any(thread.is_alive() for thread in threads):
+        if night.stopping.is_set():
+            night.end_processes()
+        time.sleep(0.2)
+    return sorted(runs, key=lambda run: cases.ALL.index(run.case))
+
+
+def row(name, log, metric, known, code, records, state):
+    return f"{name:<18} {log:>7} {metric:>7} {known:>7}  {code:>5}  {records:>8}  {state}"
+
+
+def table(runs):
+    """Returns the table of the results, one row for each case."""
+    def seconds(value):
+        return "-" if value is None else f"{value:.1f} s"
+    lines = [row("case", "log", "metric", "known", "exit", "records", "result")]
+    for run in runs:
+        code = "-" if run.exit_code is None else str(run.exit_code)
+        lines.append(row(run.case.name, seconds(run.log_seconds), seconds(run.metric_seconds), seconds(run.known),
+                         code, str(run.records or "-"), run.state))
+    for run in runs:
+        lines += [f"{run.case.name}: {failure}" for failure in run.failures]
+        lines += [f"{run.case.name}: {note}" for note in run.notes]
+    return "\n".join(lines)
+
+
+def main():
+    arguments = options()
+    if arguments.list:
+        for case in cases.ALL:
+            print(f"{case.name:<18} {case.title}")
+        return 0
+    selected = chosen(arguments.case)
+    work = pathlib.Path(tempfile.mkdtemp(prefix="linkd-night."))
+    night = Night(pathlib.Path(os.environ["NIGHT_ROOT"]), work)
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, lambda number, _: night.stop(128 + number))
+    try:
+        runs = perform_all(night, selected)
+    finally:
+        night.end_processes()
+        if arguments.keep:
+            night.say(f"the logs are in {work}")
+        else:
+            shutil.rmtree(work, ignore_errors=True)
+    if not night.stopping.is_set():
+        page.check(night.root, runs, writes=arguments.write_page)
+    if arguments.json:
+        print(json.dumps({"limit_seconds": LIMIT, "cases": [run.document() for run in runs]}, indent=2))
+    else:
+        print(table(runs))
+    if night.stopping.is_set():
+        return night.status
+    return 1 if any(run.failures for run in runs) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
