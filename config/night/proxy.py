@@ -31,10 +31,11 @@ class SlowProxy:
         while True:
             try:
                 client, _ = self.server.accept()
+            except OSError:
+                return
+            try:
                 broker = socket.create_connection(("127.0.0.1", self.target))
             except OSError:
-                if self.server.fileno() < 0:
-                    return
                 client.close()
                 continue
             self.sockets += [client, broker]
