@@ -95,6 +95,14 @@ class Broker:
         if self.is_mounted:
             subprocess.run(["umount", "-l", self.disk], check=False)
 
+    def is_running(self):
+        """Returns whether the process of the broker exists."""
+        try:
+            os.kill(int((self.directory / "node1/pid").read_text()), 0)
+        except ProcessLookupError:
+            return False
+        return True
+
     # The small disk.
 
     def mount(self):
