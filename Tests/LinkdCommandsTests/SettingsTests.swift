@@ -135,6 +135,7 @@ internal import Testing
         InvalidSetting(
             environment: ["LINKD_CANARY_COMPARE": "2"], code: .configuration,
             parts: ["LINKD_CANARY_COMPARE", "needs `canary.table`"]),
+        InvalidSetting(
             flags: ["sasl.token.file": ["token"]], code: .usage, parts: ["OAUTHBEARER", "-X sasl.mechanisms"]),
         InvalidSetting(
             flags: ["sasl.token.file": ["token"], "sasl.token.command": ["print-token"]], code: .usage,
