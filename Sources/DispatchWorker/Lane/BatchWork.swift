@@ -127,7 +127,7 @@ package struct BatchWork<Processing: RecordProcessing & ~Copyable>: ~Copyable {
         let records = consumer.records
         let outputLimit = min(limits.decisionBytes, outputs.topic.messageLimit)
         let hasRefused = !isolation.refused.isEmpty
-        let journal = crashes?.journal
+        let journal = crashes?.journal?.page
         let suspects = crashes?.suspects.tried ?? []
         var wallMilliseconds: Int64?
         var result = BatchResult()

@@ -45,32 +45,28 @@ package final class CrashJournal {
     private static let magic: UInt64 = 0x316c_6e72_6b64_6e6c
     private static let bytes = MemoryLayout<linkd_crash_page>.size
 
-    private let page: UnsafeMutablePointer<linkd_crash_page>
+    /// The page, which is valid as long as this object.
+    ///
+    /// A lane uses it without counting references to the object for each record.
+    let page: CrashPage
 
     /// Creates the file of a journal in place of one from an earlier process, or returns nil if the system refuses.
     package init?(path: String) {
         guard let address = linkd_map_new_file(path, UInt(Self.bytes)) else { return nil }
-        page = address.bindMemory(to: linkd_crash_page.self, capacity: 1)
-        page.pointee.magic = Self.magic
+        page = CrashPage(pointer: address.bindMemory(to: linkd_crash_page.self, capacity: 1))
+        page.pointer.pointee.magic = Self.magic
     }
 
-    deinit { linkd_unmap(page, UInt(Self.bytes)) }
+    deinit { linkd_unmap(page.pointer, UInt(Self.bytes)) }
 
     /// Sets the topic of the following records.
-    package func use(topic: ByteView) {
-        let count = min(topic.count, Self.topicBytes)
-        guard let start = page.pointer(to: \.topic) else { return }
-        UnsafeMutableRawPointer(start).copyMemory(from: topic.start, byteCount: count)
-        page.pointee.topic_length = UInt32(count)
-    }
+    package func use(topic: ByteView) { page.use(topic: topic) }
 
     /// Records that a record is resolved from now on.
-    @inline(__always)
-    package func begin(partition: Int32, offset: Int64) { linkd_crash_begin(page, partition, offset) }
+    package func begin(partition: Int32, offset: Int64) { page.begin(partition: partition, offset: offset) }
 
     /// Records that no record is resolved.
-    @inline(__always)
-    package func end() { linkd_crash_end(page) }
+    package func end() { page.end() }
 
     /// Returns the mark that a process left in a file, or nil if there is none.
     ///
@@ -89,4 +85,25 @@ package final class CrashJournal {
         let mark = CrashMark(topic: topic, partition: page.partition, offset: page.offset)
         return mark.isValid ? mark : nil
     }
+}
+
+/// The mapped page of a journal.
+struct CrashPage {
+    fileprivate let pointer: UnsafeMutablePointer<linkd_crash_page>
+
+    /// Sets the topic of the following records.
+    func use(topic: ByteView) {
+        let count = min(topic.count, CrashJournal.topicBytes)
+        guard let start = pointer.pointer(to: \.topic) else { return }
+        UnsafeMutableRawPointer(start).copyMemory(from: topic.start, byteCount: count)
+        pointer.pointee.topic_length = UInt32(count)
+    }
+
+    /// Records that a record is resolved from now on.
+    @inline(__always)
+    func begin(partition: Int32, offset: Int64) { linkd_crash_begin(pointer, partition, offset) }
+
+    /// Records that no record is resolved.
+    @inline(__always)
+    func end() { linkd_crash_end(pointer) }
 }
