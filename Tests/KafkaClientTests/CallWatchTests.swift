@@ -107,12 +107,16 @@ import Testing
         "conf_", "topic_partition_list_", "error_", "header", "message_", "event_", "AdminOptions_", "NewTopic_",
         "DeleteTopic_", "ConfigResource_", "ConfigEntry_", "topic_result_", "metadata_destroy", "version", "last_error",
         "consumer_group_metadata_destroy", "CreateTopics_result", "DeleteTopics_result", "DescribeConfigs_result",
-        "DescribeConsumerGroups_result", "ConsumerGroupDescription_", "consumer_group_state_name",
+        "DescribeConsumerGroups_result", "ConsumerGroupDescription_", "consumer_group_state_name", "AclBinding",
+        "DescribeAcls_result",
         // Operations whose answers arrive on a queue.
-        "CreateTopics", "DeleteTopics", "DescribeConfigs", "DescribeConsumerGroups", "produce_batch", "produceva",
+        "CreateTopics", "DeleteTopics", "DescribeConfigs", "DescribeConsumerGroups", "DescribeAcls",
+        "produce_batch", "produceva",
         // Values that are read from the instance, and reference counts.
         "queue_new", "queue_get_", "queue_destroy", "set_log_queue", "topic_new", "topic_destroy", "topic_name",
         "position", "outq_len", "err2", "fatal_error", "assignment_lost", "get_watermark_offsets",
+        // Changes of a token, under a lock of the instance.
+        "oauthbearer_set_token",
         // Types.
         "resp_err_t", "vu_t", "message_t",
     ]

@@ -47,6 +47,9 @@ package enum ChildProcess {
             try Data((name == "in" ? input : "").utf8).write(to: file)
             return try name == "in" ? FileHandle(forReadingFrom: file) : FileHandle(forWritingTo: file)
         }
+        // `Process` keeps its file handles. With more than 1,300 open files, its `run` reads behind the end of a buffer
+        // that has a directory.
+        defer { for file in files { try? file.close() } }
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
         process.arguments = command

@@ -4,7 +4,7 @@ internal import LinkIngest
 
 /// The candidate's side of a lane's processor: its resolvers, the comparison, and the counts of the open transaction.
 ///
-/// The counts of a record are kept apart until the next one, because a record that becomes a dead letter counts nothing.
+/// The counts of a record are kept apart until the next one, because a record that is a dead letter counts nothing.
 /// Those of a transaction are added to the totals when it is committed.
 final class CanaryRun {
     /// The candidate's reading of a view of the request.
@@ -26,7 +26,7 @@ final class CanaryRun {
     /// The counts of the last record.
     private var record: (decided: UInt64, compared: UInt64, differences: [CanaryTotals.Route]) = (0, 0, [])
     /// The counts of the records before it in the open transaction.
-    private var open: CanaryTotals
+    private var uncommitted: CanaryTotals
     private var total: CanaryTotals
 
     /// Creates the candidate's side.
@@ -35,7 +35,7 @@ final class CanaryRun {
     init(_ plan: CanaryPlan, decisionLimit: Int) {
         self.plan = plan
         self.decisionLimit = decisionLimit
-        (open, total) = (plan.totals, plan.totals)
+        (uncommitted, total) = (plan.totals, plan.totals)
         resolvers = .allocate(capacity: RequestRoot.maxCount)
         views = .allocate(capacity: RequestRoot.maxCount)
     }
@@ -53,7 +53,7 @@ final class CanaryRun {
         self.plan = plan
         if total.hasTables(of: plan.totals) { return }
         withdraw()
-        (open, total) = (plan.totals, plan.totals)
+        (uncommitted, total) = (plan.totals, plan.totals)
     }
 
     // MARK: Decisions
@@ -132,9 +132,9 @@ final class CanaryRun {
 
     /// Begins a record, and counts the one before for the open transaction.
     func beginRecord() {
-        open.decided &+= record.decided
-        open.compared &+= record.compared
-        for route in record.differences { open.countDifferences(of: route) }
+        uncommitted.decided &+= record.decided
+        uncommitted.compared &+= record.compared
+        for route in record.differences { uncommitted.countDifferences(of: route) }
         withdraw()
     }
 
@@ -148,8 +148,8 @@ final class CanaryRun {
     /// Ends the transaction, and returns the totals of all committed ones.
     func ended(isCommitted: Bool) -> CanaryTotals {
         beginRecord()
-        if isCommitted { total.add(open) }
-        open = plan.totals
+        if isCommitted { total.add(uncommitted) }
+        uncommitted = plan.totals
         return total
     }
 }

@@ -61,7 +61,8 @@ package struct CanaryPlan: Sendable {
 
     /// Returns the buckets of a device, from 0 to 9,999: one for the decision, and one for the comparison.
     ///
-    /// They are the first and the second eight bytes of the SHA-256 of the table's id, a zero byte, and the device's id.
+    /// They are the first and the second eight bytes of the SHA-256 of the table's id, a zero byte, and the device's
+    /// id.
     package static func buckets(of device: [UInt8], table: String) -> (decision: Int, comparison: Int) {
         var hash = SHA256()
         return device.withUnsafeBufferPointer {
