@@ -9,7 +9,7 @@ internal import LinkIngest
 final class CanaryRun {
     /// The candidate's reading of a view of the request.
     private struct View: BitwiseCopyable {
-        /// What the message opens, without a link at the pointers of the served table, or nil if no link of a link
+        /// The opening of the message without a link at the pointers of the served table, or nil if no link of a link
         /// platform can be at a pointer.
         var opening: MessageOpening?
         /// A Boolean value that indicates whether the candidate has resolved the request for a device.
