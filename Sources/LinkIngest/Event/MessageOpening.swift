@@ -1,7 +1,7 @@
 internal import ByteStorage
 internal import LinkCoordinator
 
-/// What a message opens for a class of devices, with the notes about it.
+/// The opening of a message for a class of devices, with the notes about it.
 ///
 /// It is valid until the next record is read.
 package struct MessageOpening: BitwiseCopyable {
@@ -9,7 +9,7 @@ package struct MessageOpening: BitwiseCopyable {
 }
 
 extension EventReader {
-    /// What the message opens for the class of the selected device.
+    /// The opening of the message for the class of the selected device.
     ///
     /// `openLink` changes it. Setting an earlier value withdraws the change, for a second route table.
     package var opening: MessageOpening {
