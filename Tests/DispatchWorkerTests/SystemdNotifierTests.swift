@@ -81,6 +81,13 @@ import Testing
         let times = (UInt64(1)...12).filter { state.messages(for: Self.snapshot($0), []) == [.watchdog] }
         #expect(times == [1, 6, 11])
     }
+
+    @Test("The longest time of a watchdog is answered at least twice a day")
+    func longestWatchdog() {
+        var state = Self.state(watchdog: .max)
+        let hours = (UInt64(0)...24).filter { state.messages(for: Self.snapshot($0 * 3_600), []) == [.watchdog] }
+        #expect(hours == [0, 12, 24])
+    }
 }
 
 /// The datagrams to systemd.

@@ -12,6 +12,9 @@ package struct ServiceState: Sendable {
         case status(String)
     }
 
+    /// The longest time between two messages to the watchdog of the service manager, in milliseconds.
+    private static let longestWatchdog = 86_400_000
+
     private let maxLoopAge: UInt64
     private let watchdogInterval: UInt64?
     private var isReady = false
@@ -25,7 +28,7 @@ package struct ServiceState: Sendable {
     ///   - watchdogMilliseconds: The time after which the service manager restarts a silent worker, or nil for none.
     package init(maxLoopAgeMilliseconds: Int, watchdogMilliseconds: Int?) {
         maxLoopAge = UInt64(max(0, maxLoopAgeMilliseconds)) * 1_000_000
-        watchdogInterval = watchdogMilliseconds.map { UInt64(max(0, $0)) * 500_000 }
+        watchdogInterval = watchdogMilliseconds.map { UInt64(min(max(0, $0), Self.longestWatchdog)) * 500_000 }
     }
 
     /// Returns the messages that follow from a snapshot and the log entries that were created from it.
