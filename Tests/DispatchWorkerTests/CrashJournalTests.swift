@@ -99,6 +99,13 @@ import Testing
         #expect(!third.contains { $0.mark == other }, "older suspects with one death make room")
     }
 
+    @Test("The number of deaths that a list claims has an upper limit, so that attempts can be counted")
+    func claimedDeaths() {
+        let claimed = CrashSuspect(Self.mark, deaths: .max)
+        #expect(claimed.deaths == Int(Int32.max))
+        #expect(CrashSuspects.merged([claimed], [Self.mark]) == [claimed])
+    }
+
     @Test("Suspects are tried from the third attempt on, once in a process, and those that pass are forgotten")
     func trials() {
         let saved = Saved()

@@ -41,13 +41,13 @@ package struct CrashSuspect: Sendable, Equatable {
 
     /// The record's position.
     package var mark: CrashMark
-    /// The number of processes that ended while they resolved the record.
-    package var deaths: Int
+    /// The number of processes that ended while they resolved the record, at most the maximum of `Int32`.
+    package let deaths: Int
 
     /// Creates a suspect.
     package init(_ mark: CrashMark, deaths: Int) {
         self.mark = mark
-        self.deaths = deaths
+        self.deaths = min(deaths, Int(Int32.max))
     }
 }
 
@@ -108,7 +108,7 @@ package final class CrashSuspects: Sendable {
     package static func merged(_ known: [CrashSuspect], _ marks: [CrashMark]) -> [CrashSuspect] {
         var result = Set(marks).sorted { $0.text < $1.text }.map { mark in
             let before = known.first { $0.mark == mark }?.deaths ?? 0
-            return CrashSuspect(mark, deaths: min(before, Int(Int32.max)) + 1)
+            return CrashSuspect(mark, deaths: before + 1)
         }
         result += known.filter { !marks.contains($0.mark) }
         // The sort is stable: of suspects with the same number, those of the last end stay.
