@@ -183,7 +183,8 @@ struct CanaryReportTests {
     @Test(
         "A page without a canary, or with members of other types, ends with exit code 65 and the place",
         arguments: [
-            ("{", "expected the JSON object"), ("[]", "expected the JSON object of `/status`"),
+            ("{", "expected the JSON object of `/status`: the text ends inside a value (byte 1)"),
+            ("[]", "expected the JSON object of `/status`"),
             (StatusDocument.json(WorkerSnapshot(now: 0)), "the worker had no canary"),
             (page().replacing(#""decided":1204"#, with: #""decided":-1"#), "/canary/decided"),
             (page().replacing(#""compared":88"#, with: #""compared":"88""#), "/canary/compared"),

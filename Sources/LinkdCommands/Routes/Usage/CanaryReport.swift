@@ -42,10 +42,10 @@ struct CanaryReport {
     /// Reads the canary of a page.
     static func totals(of page: [UInt8]) throws(StatusProblem) -> CanaryTotals {
         let document: JSONValue
-        do {
+        do throws(JSONError) {
             document = try JSONValue.parse(page, maxDepth: 64)
         } catch {
-            throw StatusProblem(text: "expected the JSON object of `/status`: \(error)")
+            throw StatusProblem(text: "expected the JSON object of `/status`: \(error.text) (byte \(error.offset))")
         }
         guard document["librdkafka"]?.string != nil, document["tables"]?.array != nil else {
             throw StatusProblem(text: "expected the JSON object of `/status`")
