@@ -5,9 +5,13 @@ package struct HTTPServerConfiguration: Sendable {
     /// The maximum number of connections.
     ///
     /// A new connection beyond the limit replaces the oldest connection without a complete request. If there is none,
-    /// the new connection is answered with status 503.
+    /// it replaces the oldest connection of the address with the most connections, if this address then still has at
+    /// least as many as that of the new one. Otherwise, the new connection is answered with status 503.
     package var maxConnections = 256
-    /// The maximum number of connections from one IP address, with the same rule as `maxConnections`.
+    /// The maximum number of connections from one IP address.
+    ///
+    /// A new connection beyond the limit replaces the oldest connection of this address without a complete request. If
+    /// there is none, the new connection is answered with status 503.
     package var maxConnectionsPerAddress = 64
     /// The maximum size of the request line and the headers in bytes.
     ///

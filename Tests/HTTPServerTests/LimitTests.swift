@@ -155,4 +155,30 @@ import Testing
         for client in busy { #expect(try client.read().text == "done\n") }
         #expect(try TestClient(server).request("GET /").text == "done\n")
     }
+
+    @Test("Another address is served while one keeps all connections busy", arguments: [true, false])
+    func otherAddress(readsNothing: Bool) throws {
+        let isReleased = Mutex(false)
+        defer { isReleased.withLock { $0 = true } }
+        let body = [UInt8](repeating: 65, count: 30_000_000)
+        let server = try HTTPServer.limited {
+            $0.maxConnections = 3
+            $0.handlerThreads = 4
+        } _: { request in
+            if request.path == "/ping" { return .text("ok") }
+            if readsNothing { return HTTPResponse(contentType: "text/plain", body: .bytes(body)) }
+            _ = eventually { isReleased.withLock { $0 } }
+            return .text("done")
+        }
+        let busy = try (0..<3).map { _ in try TestClient(server) }
+        for client in busy { client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n") }
+        if readsNothing { for client in busy { #expect(try client.readHead().status == 200) } }
+        for _ in 0..<3 {
+            #expect(try TestClient(server, from: "127.0.1.1").request("GET /ping").status == 200)
+        }
+        // Only the oldest connection was replaced.
+        #expect(try busy[0].readToEnd().utf8.count < body.count)
+        isReleased.withLock { $0 = true }
+        if !readsNothing { for client in busy[1...] { #expect(try client.read().text == "done\n") } }
+    }
 }

@@ -160,7 +160,7 @@ final class EventLoop {
         if isFull(peer) {
             isExcess = !replaceOldest { $0.peer.address == peer.address }
         } else if isFull {
-            isExcess = !replaceOldest { _ in true }
+            isExcess = !replaceOldest { _ in true } && !replaceBusy(for: peer)
         }
         guard !isExcess || excess < Self.excessConnections else {
             close(socket)
@@ -191,6 +191,23 @@ final class EventLoop {
         let oldest = connections.values.filter { !$0.isExcess && $0.isReplaceable && isCandidate($0) }
             .min { $0.deadline < $1.deadline }
         guard let oldest else { return false }
+        shutDown(oldest)
+        return true
+    }
+
+    /// Closes the oldest connection of the address with the most, if it then still has at least as many as that of a
+    /// new connection.
+    ///
+    /// A probe is answered even if a few clients keep all connections busy, for example by not reading their responses.
+    /// Returns false if no address has that many.
+    private func replaceBusy(for peer: HTTPPeer) -> Bool {
+        let own = countedByAddress[peer.address, default: 0]
+        guard let most = countedByAddress.max(by: { $0.value < $1.value }), most.value > own + 1 else { return false }
+        let oldest = connections.values.filter { connection in
+            !connection.isExcess && connection.phase != .closing && connection.peer.address == most.key
+        }.min { $0.number < $1.number }
+        guard let oldest else { return false }
+        if oldest.isSuspended { resume(oldest) }
         shutDown(oldest)
         return true
     }
