@@ -145,9 +145,17 @@ enum Platform {
         #endif
     }
 
+    /// Opens a file for reading that may be replaced with something else, and fails if it is not a regular file.
+    private static func openRegular(_ path: String) -> Result<Int32, SystemError> {
+        let descriptor = linkd_open_regular_file(path)
+        return descriptor >= 0 ? .success(descriptor) : .failure(SystemError.last)
+    }
+
     /// Returns the contents of a file of at most `limit` bytes.
-    static func contents(of path: String, limit: Int) -> Result<[UInt8], SystemError> {
-        switch open(path) {
+    ///
+    /// With `isRegular`, a file of another kind is an error. Otherwise, a named pipe is read to its end.
+    static func contents(of path: String, limit: Int, isRegular: Bool = false) -> Result<[UInt8], SystemError> {
+        switch isRegular ? openRegular(path) : open(path) {
         case .failure(let error): return .failure(error)
         case .success(let descriptor):
             defer { close(descriptor) }
@@ -205,6 +213,8 @@ struct FileStamp: Equatable {
     let size: Int64
     /// The time of the last change of the contents: the seconds since 1970, and the nanoseconds.
     let modified: [Int64]
+    /// A Boolean value that indicates whether it is a regular file, which can be read without waiting.
+    let isRegular: Bool
     private let changed: [Int64]
     private let device: UInt64
     private let inode: UInt64
@@ -216,6 +226,7 @@ struct FileStamp: Equatable {
         device = UInt64(truncatingIfNeeded: info.st_dev)
         inode = UInt64(truncatingIfNeeded: info.st_ino)
         size = Int64(info.st_size)
+        isRegular = info.st_mode & S_IFMT == S_IFREG
         #if canImport(Darwin)
         let (modification, change) = (info.st_mtimespec, info.st_ctimespec)
         #else

@@ -72,7 +72,8 @@ struct TableArchiveTests {
         }
         let text = String(decoding: bytes, as: UTF8.self)
         for (part, other) in [
-            (#""loaded_ms":7"#, #""loaded_ms":"7""#), (#""id":"a""#, #""id":null"#), ("[", "{"),
+            (#""loaded_ms":7"#, #""loaded_ms":"7""#), (#""loaded_ms":7"#, #""loaded_ms":-9223372036854775808"#),
+            (#""id":"a""#, #""id":null"#), ("[", "{"),
             (#""hash":""#, #""hash":"../"#), (#""path""#, #""paths""#),
         ] {
             try text.replacing(part, with: other, maxReplacements: 1).write(to: list, atomically: true, encoding: .utf8)
@@ -100,6 +101,41 @@ struct TableArchiveTests {
         #expect(left == [3] + Array(11..<110))
     }
 
+    @Test("Sparse files whose sizes exceed the number type in sum are removed like other large ones")
+    func hugeFiles() throws {
+        defer { folder.remove() }
+        let archive = try archive()
+        let json = Array("1".utf8)
+        #expect(archive.keep(json, hash: SHA256.hex(json)) == nil)
+        let names = ["a", "b", "c"].map { String(repeating: $0, count: 64) }
+        for name in names {
+            #expect(FileManager.default.createFile(atPath: file(name), contents: nil))
+            // A file system may have a lower limit, with which the sum is small.
+            for exponent in [63, 44, 40] where truncate(file(name), Int(UInt64(1) << exponent - 4096)) == 0 { break }
+        }
+        #expect(archive.served([served(json)]) == nil)
+        #expect(!names.contains { FileManager.default.fileExists(atPath: file($0)) })
+        #expect(archive.table(hash: SHA256.hex(json)) == json)
+    }
+
+    @Test("Named pipes in the place of files are not waited for")
+    func pipes() throws {
+        defer { folder.remove() }
+        let archive = try archive()
+        let json = Array(TableFolder.text("a", version: 1).utf8)
+        let hash = SHA256.hex(json)
+        let paths = ["state/served.json", "state/served.json.new", "state/tables/\(hash).json"].map(folder.path)
+        for path in paths { #expect(mkfifo(path, 0o600) == 0) }
+        #expect(archive.table(hash: hash) == nil && archive.lastServed() == [])
+        #expect(archive.keep(json, hash: hash) == nil && archive.table(hash: hash) == json)
+        let error = archive.served([served(json)])
+        #expect(error?.text == "No such device or address")
+        // A reader makes the pipe writable.
+        let reader = open(paths[1], O_RDONLY | O_NONBLOCK)
+        defer { close(reader) }
+        #expect(archive.served([served(json)]) == error)
+    }
+
     @Test("A state directory is of one process at a time")
     func lock() throws {
         defer { folder.remove() }
@@ -114,6 +150,15 @@ struct TableArchiveTests {
         state = nil
         _ = try StateDirectory(path: folder.path("state"))
     }
+
+    #if os(Linux)
+    @Test("A state directory that cannot be created is refused with the reason")
+    func notCreated() throws {
+        defer { folder.remove() }
+        let error = #expect(throws: StateDirectoryError.self) { try StateDirectory(path: "/sys/linkd-state") }
+        #expect(error?.reason.contains("No such file") == false, "\(error?.reason ?? "")")
+    }
+    #endif
 
     private func reloader(_ files: TableFiles) throws -> TableReloader {
         try TableReloader(files, archive: archive(), log: collected.log) { 0 }

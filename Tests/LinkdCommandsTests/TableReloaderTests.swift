@@ -318,6 +318,22 @@ struct TableReloaderTests {
         #expect(missing.code == 78)
     }
 
+    @Test("A named pipe in the directory is refused without reading it")
+    func pipeInDirectory() throws {
+        defer { folder.remove() }
+        try folder.write("a.json", TableFolder.text("a", version: 1))
+        let files = TableFiles(named: [], directory: folder.url.path)
+        let reloader = try TableReloader(files, log: collected.log) { 0 }
+        #expect(mkfifo(folder.path("b.json"), 0o600) == 0)
+        reloader.reload(.file)
+        #expect(reloader.served.current().entries.map(\.isFallback) == [true])
+        try folder.remove("b.json")
+        reloader.reload(.file)
+        #expect(reloader.served.current().entries.map(\.isFallback) == [false])
+        let kept = try collected.close().first { $0["event"]?.string == "tables.kept" }
+        #expect(kept?["reason"]?.string?.contains("b.json is not a regular file") == true)
+    }
+
     private final class RequestCount: Sendable {
         private let count = Atomic<Int>(0)
         var value: Int { count.load(ordering: .relaxed) }

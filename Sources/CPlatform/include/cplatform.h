@@ -96,8 +96,16 @@ static inline int linkd_lock_file(const char *path) {
 }
 
 /// Creates an empty file for writing. Returns its descriptor, or -1 with `errno`.
+///
+/// A named pipe at the path is refused, because opening it or writing to it can wait forever.
 static inline int linkd_create_file(const char *path) {
-    return open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    int descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NONBLOCK | O_CLOEXEC, 0600);
+    if (descriptor < 0) return -1;
+    struct stat info;
+    if (fstat(descriptor, &info) == 0 && !S_ISFIFO(info.st_mode)) return descriptor;
+    close(descriptor);
+    errno = ENXIO;
+    return -1;
 }
 
 /// Replaces a file by a new one with `bytes` zero bytes, and maps it.
@@ -121,15 +129,24 @@ static inline void *linkd_map_new_file(const char *path, uintptr_t bytes) {
 /// Releases the mapping of a file.
 static inline void linkd_unmap(void *address, uintptr_t bytes) { (void)munmap(address, bytes); }
 
-/// Reads at most `limit` bytes of a regular file without waiting. Returns their number, or -1 with `errno`.
+/// Opens a regular file for reading without waiting. Returns its descriptor, or -1 with `errno`.
 ///
-/// Other kinds of files, for example a named pipe, are not read.
-static inline intptr_t linkd_read_regular_file(const char *path, void *buffer, uintptr_t limit) {
+/// Other kinds of files are refused with EINVAL, for example a named pipe, which opening or reading can wait for.
+static inline int linkd_open_regular_file(const char *path) {
     int descriptor = open(path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
     if (descriptor < 0) return -1;
     struct stat info;
-    intptr_t count = -1;
-    if (fstat(descriptor, &info) == 0 && S_ISREG(info.st_mode)) count = read(descriptor, buffer, limit);
+    if (fstat(descriptor, &info) == 0 && S_ISREG(info.st_mode)) return descriptor;
+    close(descriptor);
+    errno = EINVAL;
+    return -1;
+}
+
+/// Reads at most `limit` bytes of a regular file without waiting. Returns their number, or -1 with `errno`.
+static inline intptr_t linkd_read_regular_file(const char *path, void *buffer, uintptr_t limit) {
+    int descriptor = linkd_open_regular_file(path);
+    if (descriptor < 0) return -1;
+    intptr_t count = read(descriptor, buffer, limit);
     close(descriptor);
     return count;
 }

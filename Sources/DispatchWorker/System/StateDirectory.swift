@@ -19,11 +19,11 @@ package final class StateDirectory: Sendable {
     /// Takes a directory, which is created if its parent exists.
     package init(path: String) throws(StateDirectoryError) {
         self.path = path
-        // A directory that cannot be created is reported when its file cannot be.
-        _ = mkdir(path, 0o700)
+        // A directory that cannot be created is reported when its file cannot be, with the reason of the former.
+        let missing = mkdir(path, 0o700) == 0 ? ENOENT : errno
         lock = linkd_lock_file(path + "/lock")
         guard lock < 0 else { return }
-        let code = errno
+        let code = errno == ENOENT && missing != EEXIST ? missing : errno
         if code == EWOULDBLOCK {
             throw StateDirectoryError(
                 reason: "another process uses the state directory \(path)",

@@ -31,7 +31,7 @@ struct TableArchive: Sendable {
     static func table(hash: String, in directory: String) -> [UInt8]? {
         guard isHash(hash),
             case .success(let bytes) = Platform.contents(
-                of: "\(directory)/tables/\(hash).json", limit: CheckedTable.limitBytes),
+                of: "\(directory)/tables/\(hash).json", limit: CheckedTable.limitBytes, isRegular: true),
             SHA256.hex(bytes) == hash
         else { return nil }
         return bytes
@@ -55,16 +55,17 @@ struct TableArchive: Sendable {
     func lastCanary() -> ServedTable? { list?["canary"].flatMap(Self.entry) }
 
     private var list: JSONValue? {
-        guard case .success(let bytes) = Platform.contents(of: state.file("served.json"), limit: Self.listBytes) else {
-            return nil
-        }
+        guard
+            case .success(let bytes) = Platform.contents(
+                of: state.file("served.json"), limit: Self.listBytes, isRegular: true)
+        else { return nil }
         return try? JSONValue.parse(bytes)
     }
 
     private static func entry(_ value: JSONValue) -> ServedTable? {
         guard let id = value["id"]?.string, let version = value["version"]?.string,
             let hash = value["hash"]?.string, isHash(hash), let path = value["path"]?.string,
-            let loaded = value["loaded_ms"]?.integer
+            let loaded = value["loaded_ms"]?.integer, loaded >= 0
         else { return nil }
         return ServedTable(id: id, version: version, hash: hash, path: path, loadedAtMilliseconds: loaded)
     }
@@ -107,14 +108,16 @@ struct TableArchive: Sendable {
             else { return nil }
             return (String(name.dropLast(5)), stamp)
         }
+        // A sparse file can have a size near that of the type.
+        func size(of stamp: FileStamp) -> Int64 { min(stamp.size, Self.limitBytes + 1) }
         var count = kept.count
-        var bytes = kept.reduce(0) { $0 + $1.stamp.size }
+        var bytes = kept.reduce(0) { $0 + size(of: $1.stamp) }
         for (hash, stamp) in kept.sorted(by: { $0.stamp.modified.lexicographicallyPrecedes($1.stamp.modified) })
         where !served.contains(hash) {
             guard count > Self.limit || bytes > Self.limitBytes else { return }
             Platform.remove(path(hash))
             count -= 1
-            bytes -= stamp.size
+            bytes -= size(of: stamp)
         }
     }
 

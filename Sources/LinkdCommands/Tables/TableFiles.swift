@@ -31,7 +31,7 @@ struct TableFiles {
     /// Returns the paths of the files: the named ones, then those in the directory by name.
     ///
     /// Names that begin with a period are skipped: a mounted ConfigMap has its versions in directories with such names.
-    /// A directory without a table, or with too many, ends with exit code 78.
+    /// A directory without a table, with too many, or with one that is not a regular file ends with exit code 78.
     func paths() throws(CommandFailure) -> [String] {
         guard let directory else { return named }
         let names = Platform.names(in: directory).filter { $0.hasSuffix(".json") && !$0.hasPrefix(".") }
@@ -46,7 +46,13 @@ struct TableFiles {
                 .configuration, "the directory \(Escaping.visible(directory)) has \(names.count) route tables",
                 advice: "remove some: at most \(Self.limit) are served")
         }
-        return named + names.map { directory + "/" + $0 }
+        let paths = names.map { directory + "/" + $0 }
+        if let other = paths.first(where: { FileStamp(of: $0)?.isRegular == false }) {
+            throw CommandFailure(
+                .configuration, "table \(Escaping.visible(other)) is not a regular file",
+                advice: "remove it from the directory, because reading a named pipe can wait forever")
+        }
+        return named + paths
     }
 
     /// Returns a Boolean value that indicates whether a path is one of the named files or in the directory.
