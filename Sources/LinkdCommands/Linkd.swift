@@ -1,3 +1,4 @@
+internal import CPlatform
 internal import RouteTools
 internal import KafkaClient
 internal import LinkCoordinator
@@ -6,6 +7,8 @@ internal import LinkCoordinator
 package enum Linkd {
     /// Runs the command line of this process and ends the process.
     package static func main() -> Never {
+        // Otherwise the log would be written into the first file or connection that this process opens.
+        linkd_open_standard_files()
         let console = Console.standard()
         let arguments = Array(CommandLine.arguments.dropFirst())
         let code = run(arguments: arguments, environment: Platform.environment, console: console)

@@ -1,5 +1,6 @@
 internal import Foundation
 internal import StrictJSON
+internal import TestSupport
 internal import Testing
 
 @testable internal import LinkdCommands
@@ -27,6 +28,17 @@ internal import Testing
         #expect(result.code == code, "\(result.err)")
         #expect(result.err.split(separator: "\n").last?.contains(message) == true, "\(result.err)")
         #expect(result.out == "")
+    }
+
+    @Test("Without standard error, the log is not written into a file of the worker")
+    func closedStandardError() throws {
+        let folder = try TableFolder()
+        defer { folder.remove() }
+        let worker = ["worker", "-b", "127.0.0.1:1", "--table", Self.shop, "--start-timeout", "1s", "--state-dir"]
+        let result = try ChildProcess.run(
+            ["sh", "-c", "exec \"$@\" 2>&-", "sh", BuiltProgram.linkd] + worker + [folder.path("state")])
+        #expect(result.status == 69)
+        #expect(try Data(contentsOf: URL(fileURLWithPath: folder.path("state/lock"))).isEmpty)
     }
 
     /// The arguments and variables of a worker with a wrong setting, and its exit code.

@@ -82,6 +82,14 @@ static inline void linkd_name_thread(const char *name) {
 #endif
 }
 
+/// Opens those of the standard input, output, and error that are closed, so that no other file gets their descriptors.
+static inline void linkd_open_standard_files(void) {
+    for (int descriptor = 0; descriptor <= 2; descriptor++) {
+        // The system returns the lowest free descriptor.
+        if (fcntl(descriptor, F_GETFD) < 0 && errno == EBADF) (void)open("/dev/null", O_RDWR);
+    }
+}
+
 /// Creates a file if necessary, and locks it until its descriptor is closed or the process ends.
 ///
 /// Returns the descriptor, or -1 with `errno`, which is EWOULDBLOCK if another process has the lock.
