@@ -80,9 +80,11 @@ struct CrashFilesTests {
         let headers = [RecordHeader(name: [0, 1], value: []), RecordHeader(name: [], value: nil)]
         for (key, value) in [([], [0xff, 0]), (nil, nil), ([1], [])] as [([UInt8]?, [UInt8]?)] {
             let record = TriedRecord(mark: mark, timestamp: -1, key: key, value: value, headers: headers)
+            for candidate in [nil, "c"] {
+                let read = try #require(TriedRecord.read(record.bytes(tables: ["a", "b"], candidate: candidate)))
+                #expect(read.record == record && read.tables == ["a", "b"] && read.candidate == candidate)
+            }
             let bytes = record.bytes(tables: ["a", "b"])
-            let read = try #require(TriedRecord.read(bytes))
-            #expect(read.record == record && read.tables == ["a", "b"])
             for count in bytes.indices { _ = TriedRecord.read(Array(bytes[..<count])) }
             for index in bytes.indices {
                 var wrong = bytes
@@ -118,6 +120,40 @@ struct CrashFilesTests {
             headers: [])
         #expect(trial.run(record, tables: [hash]) == result)
         #expect(trial.run(record, tables: [SHA256.hex([])]) == .failed("the child process ended with code 78"))
+    }
+
+    /// The shares of a candidate at which a record ends every process, and the result of the record's trial.
+    static let candidates: [(percent: String, compare: String, result: CrashTrial)] = [
+        ("100", "0", .crashed(signal: SIGSEGV)), ("0", "100", .crashed(signal: SIGSEGV)), ("0", "0", .passed),
+    ]
+
+    @Test(
+        "A record at which only the candidate ends the process crashes its trial if the candidate resolves it",
+        arguments: candidates.indices)
+    func candidate(index: Int) throws {
+        defer { folder.remove() }
+        let archive = TableArchive(try StateDirectory(path: folder.path("state")))
+        let hashes = (1...2).map { version in
+            let json = Array(TableFolder.text("a", version: version).utf8)
+            #expect(archive.keep(json, hash: SHA256.hex(json)) == nil)
+            return SHA256.hex(json)
+        }
+        let (percent, compare, result) = Self.candidates[index]
+        try folder.write("candidate.json", TableFolder.text("a", version: 2))
+        let library = ProcessInfo.processInfo.environment["LD_LIBRARY_PATH"].map { ["LD_LIBRARY_PATH": $0] } ?? [:]
+        let trial = RecordTrial(
+            program: BuiltProgram.linkd,
+            words: [
+                "-b", "nowhere:1", "--state-dir", folder.path("state"), "--canary-table",
+                folder.path("candidate.json"), "--canary-percent", percent, "--canary-compare", compare,
+            ], environment: library.merging(["LINKD_TEST_CRASH_AT": "in-0-5=candidate"]) { $1 })
+        let record = TriedRecord(
+            mark: CrashMark(topic: "in", partition: 0, offset: 5), timestamp: 1, key: nil,
+            value: Array(#"{"link":"a:/","device":{"id":"d"}}"#.utf8), headers: [])
+        #expect(trial.run(record, tables: [hashes[0]], candidate: hashes[1]) == result)
+        #expect(trial.run(record, tables: [hashes[0]]) == .passed)
+        let missing = trial.run(record, tables: [hashes[0]], candidate: SHA256.hex([]))
+        #expect(missing == .failed("the child process ended with code 78"))
     }
     #endif
 }

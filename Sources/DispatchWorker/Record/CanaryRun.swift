@@ -106,6 +106,9 @@ final class CanaryRun {
         _ number: Int, _ reader: inout EventReader, isOver: Bool, head: UnsafePointer<DecisionHead>?,
         into out: inout OutputArena
     ) throws(ReadingFailure) -> DecisionSummary {
+        #if DEBUG
+        if let head { TestCrash.crashInCandidate(at: head.pointee.source) }
+        #endif
         let request = UnsafePointer(reader.eventPointer.pointer(to: \.request).unsafelyUnwrapped)
         let facts = UnsafePointer(reader.devicePointer.pointer(to: \.facts).unsafelyUnwrapped)
         let table = plan.candidate.compiled.handle

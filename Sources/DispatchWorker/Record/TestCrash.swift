@@ -13,7 +13,8 @@ internal import ByteStorage
 ///
 /// `LINKD_TEST_CRASH_AT` is a list of `topic-partition-offset`, separated by commas. `=N` after a position is the
 /// number of another signal than SIGSEGV. `=memory` stands for a record that needs more memory than there is: the
-/// process is ended by SIGKILL, as the system does, unless it reaches a limit of its own before.
+/// process is ended by SIGKILL, as the system does, unless it reaches a limit of its own before. `=candidate` ends it
+/// only when the candidate of a canary resolves the record.
 enum TestCrash {
     private static let points: [[UInt8]: String] = {
         guard let text = getenv("LINKD_TEST_CRASH_AT") else { return [:] }
@@ -21,11 +22,18 @@ enum TestCrash {
         return Dictionary(pairs.map { (Array($0[0].utf8), $0.count > 1 ? String($0[1]) : "") }) { first, _ in first }
     }()
 
+    /// Ends the process if the candidate resolves a record of the list.
+    static func crashInCandidate(at position: ByteView) {
+        guard !points.isEmpty, points[position.array] == "candidate" else { return }
+        kill(getpid(), SIGSEGV)
+        while true { pause() }
+    }
+
     /// Ends the process if the record is one of the list.
     static func crash(at topic: ByteView, _ record: ConsumedRecord) {
         guard !points.isEmpty else { return }
         let position = Array("\(topic.string)-\(record.partition)-\(record.offset)".utf8)
-        guard let kind = points[position] else { return }
+        guard let kind = points[position], kind != "candidate" else { return }
         if kind == "memory" {
             _ = UnsafeMutableRawPointer.allocate(byteCount: 2 << 30, alignment: 16)
             kill(getpid(), SIGKILL)

@@ -25,22 +25,21 @@ enum TryRecordCommand {
 
     private static func run(_ call: Invocation) throws(CommandFailure) -> ExitCode {
         let settings = try call.settings()
-        guard let input = readInput(), let (record, hashes) = TriedRecord.read(input),
+        guard let input = readInput(), let (record, hashes, candidate) = TriedRecord.read(input),
             let directory = settings.text("state.dir")
         else { throw CommandFailure(.usage, "no record", advice: "this command is started by a worker") }
-        // The worker has checked these tables.
-        let tables = hashes.compactMap { hash in
-            TableArchive.table(hash: hash, in: directory).flatMap { RouteTable.unchecked($0) }
-        }
-        guard !tables.isEmpty, tables.count == hashes.count else {
-            throw CommandFailure(.configuration, "a table is not in state.dir", advice: "free space in state.dir")
+        let tables = try hashes.map { hash throws(CommandFailure) in try table(hash, in: directory) }
+        var canary: CanaryPlan?
+        if let candidate, let file = CanaryFile(settings) {
+            canary = try file.plan(try table(candidate, in: directory), for: tables, loadedAt: 0)
         }
         let vendors = try LoadedVendors(settings, ShippedFiles(environment: call.environment)) { _, _ in }
         let limits = OutputLimits(
             decisionBytes: Int(settings.number("limits.decision.bytes")),
             recordBytes: Int(settings.number("limits.output.bytes")))
         var processor = RecordProcessor(
-            tables: TableSet(tables), limits: IngestLimits(settings), passthrough: settings.list("passthrough"),
+            tables: ServedTables(ServedTables.Version(TableSet(tables), canary: canary)),
+            limits: IngestLimits(settings), passthrough: settings.list("passthrough"),
             outputs: limits, vendors: vendors.table, platforms: vendors.platforms)
         linkd_limit_process(
             RecordTrial.seconds,
@@ -49,6 +48,14 @@ enum TryRecordCommand {
         withUnsafeBytes(of: UInt8(ascii: ".")) { _ = Platform.write(1, $0) }
         record.resolve(with: &processor)
         return .success
+    }
+
+    /// Returns a table that the worker has checked and kept.
+    private static func table(_ hash: String, in directory: String) throws(CommandFailure) -> RouteTable {
+        if let table = TableArchive.table(hash: hash, in: directory).flatMap({ RouteTable.unchecked($0) }) {
+            return table
+        }
+        throw CommandFailure(.configuration, "a table is not in state.dir", advice: "free space in state.dir")
     }
 
     /// Reads standard input, or returns nil if it cannot be read or is too large.

@@ -55,7 +55,9 @@ struct CrashFiles: Sendable {
             },
             trial: { record in
                 let began = SystemClock.monotonicNanoseconds()
-                let result = child.run(record, tables: tables.current().entries.map(\.hash))
+                let version = tables.current()
+                let result = child.run(
+                    record, tables: version.entries.map(\.hash), candidate: version.canary?.entry.hash)
                 let milliseconds = (SystemClock.monotonicNanoseconds() - began) / 1_000_000
                 log.log(Self.entry(result, record.mark, Int64(milliseconds)))
                 return result

@@ -38,11 +38,11 @@ struct RecordTrial: Sendable {
         (256 << 20) + 16 * UInt64(recordBytes + outputBytes)
     }
 
-    /// Resolves a record with the tables that have these hashes.
-    func run(_ record: TriedRecord, tables: [String]) -> CrashTrial {
+    /// Resolves a record with the tables that have these hashes, and with the candidate, if any.
+    func run(_ record: TriedRecord, tables: [String], candidate: String? = nil) -> CrashTrial {
         guard let program else { return .failed("the path of this program is unknown") }
         // A child process must not inherit the pipes of another one.
-        return Self.running.withLock { _ in run(program, record.bytes(tables: tables)) }
+        return Self.running.withLock { _ in run(program, record.bytes(tables: tables, candidate: candidate)) }
     }
 
     private func run(_ program: String, _ bytes: [UInt8]) -> CrashTrial {

@@ -5,11 +5,11 @@ internal import KafkaClient
 ///
 /// A field without a value has the length -1.
 extension TriedRecord {
-    /// Returns the fields of the record, with the hashes of the tables that resolve it.
-    func bytes(tables: [String]) -> [UInt8] {
+    /// Returns the fields of the record, with the hashes of the tables that resolve it and of the candidate, if any.
+    func bytes(tables: [String], candidate: String? = nil) -> [UInt8] {
         var fields: [[UInt8]?] = [
             Array("\(mark.partition) \(mark.offset) \(timestamp)".utf8), Array(mark.topic.utf8),
-            Array(tables.joined(separator: " ").utf8), key, value,
+            Array(tables.joined(separator: " ").utf8), candidate.map { Array($0.utf8) }, key, value,
         ]
         for header in headers { fields += [header.name, header.value] }
         var result: [UInt8] = []
@@ -20,8 +20,8 @@ extension TriedRecord {
         return result
     }
 
-    /// Reads the fields of a record and the hashes of the tables, or returns nil if they are not complete.
-    static func read(_ bytes: [UInt8]) -> (record: TriedRecord, tables: [String])? {
+    /// Reads the fields of a record and the hashes, or returns nil if they are not complete.
+    static func read(_ bytes: [UInt8]) -> (record: TriedRecord, tables: [String], candidate: String?)? {
         var fields: [[UInt8]?] = []
         var index = 0
         while index < bytes.count {
@@ -32,7 +32,7 @@ extension TriedRecord {
             fields.append(length < 0 ? nil : Array(bytes[index..<index + Int(length)]))
             index += max(0, Int(length))
         }
-        guard fields.count >= 5, fields.count % 2 == 1, let numbers = fields[0], let topic = fields[1],
+        guard fields.count >= 6, fields.count % 2 == 0, let numbers = fields[0], let topic = fields[1],
             let tables = fields[2]
         else { return nil }
         let words = String(decoding: numbers, as: UTF8.self).split(separator: " ")
@@ -40,13 +40,16 @@ extension TriedRecord {
             let timestamp = Int64(words[2])
         else { return nil }
         var headers: [RecordHeader] = []
-        for number in stride(from: 5, to: fields.count, by: 2) {
+        for number in stride(from: 6, to: fields.count, by: 2) {
             guard let name = fields[number] else { return nil }
             headers.append(RecordHeader(name: name, value: fields[number + 1]))
         }
         let mark = CrashMark(topic: String(decoding: topic, as: UTF8.self), partition: partition, offset: offset)
         let record = TriedRecord(
-            mark: mark, timestamp: timestamp, key: fields[3], value: fields[4], headers: headers)
-        return (record, String(decoding: tables, as: UTF8.self).split(separator: " ").map(String.init))
+            mark: mark, timestamp: timestamp, key: fields[4], value: fields[5], headers: headers)
+        return (
+            record, String(decoding: tables, as: UTF8.self).split(separator: " ").map(String.init),
+            fields[3].map { String(decoding: $0, as: UTF8.self) }
+        )
     }
 }
