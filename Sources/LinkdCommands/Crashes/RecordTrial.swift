@@ -46,22 +46,26 @@ struct RecordTrial: Sendable {
     }
 
     private func run(_ program: String, _ bytes: [UInt8]) -> CrashTrial {
-        guard let input = Self.makePipe() else { return .failed(SystemError.last.text) }
-        guard let output = Self.makePipe() else {
+        guard let input = ChildProgram.makePipe() else { return .failed(SystemError.last.text) }
+        guard let output = ChildProgram.makePipe() else {
             let error = SystemError.last
             for end in [input.read, input.write] { Platform.close(end) }
             return .failed(error.text)
         }
         defer { Platform.close(output.read) }
-        let child = spawn(program, input: input.read, output: output.write)
-        let error = SystemError.last
+        let started = ChildProgram.start(
+            [program, TryRecordCommand.name] + words, environment: environment, input: input.read, output: output.write)
         Platform.close(input.read)
         Platform.close(output.write)
         let deadline = Platform.monotonicSeconds + Double(Self.milliseconds) / 1_000
-        if child != nil { Self.write(bytes, to: input.write, until: deadline) }
+        if case .success = started { Self.write(bytes, to: input.write, until: deadline) }
         // The child process reads to the end of its input.
         Platform.close(input.write)
-        guard let child else { return .failed("this program cannot be started: \(error.text)") }
+        let child: ChildProgram
+        switch started {
+        case .success(let program): child = program
+        case .failure(let error): return .failed("this program cannot be started: \(error.text)")
+        }
         let result = Self.result(of: child, until: deadline)
         // A child process that did not reach the record says nothing about it.
         var byte: UInt8 = 0
@@ -70,45 +74,6 @@ struct RecordTrial: Sendable {
             return .failed("signal \(signal) has ended the child process before it resolved the record")
         }
         return result
-    }
-
-    /// Creates a pipe that no child process inherits.
-    private static func makePipe() -> (read: Int32, write: Int32)? {
-        var ends: [Int32] = [-1, -1]
-        guard pipe(&ends) == 0 else { return nil }
-        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-        return (ends[0], ends[1])
-    }
-
-    private func spawn(_ program: String, input: Int32, output: Int32) -> pid_t? {
-        #if canImport(Darwin)
-        var actions: posix_spawn_file_actions_t?
-        var attributes: posix_spawnattr_t?
-        #else
-        var actions = posix_spawn_file_actions_t()
-        var attributes = posix_spawnattr_t()
-        #endif
-        posix_spawn_file_actions_init(&actions)
-        posix_spawnattr_init(&attributes)
-        defer {
-            posix_spawn_file_actions_destroy(&actions)
-            posix_spawnattr_destroy(&attributes)
-        }
-        posix_spawn_file_actions_adddup2(&actions, input, 0)
-        posix_spawn_file_actions_adddup2(&actions, output, 1)
-        posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0)
-        // The threads of a worker may block signals.
-        var mask = sigset_t()
-        sigemptyset(&mask)
-        posix_spawnattr_setsigmask(&attributes, &mask)
-        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
-        var arguments = ([program, TryRecordCommand.name] + words).map { strdup($0) } + [nil]
-        var variables = environment.map { strdup("\($0.key)=\($0.value)") } + [nil]
-        defer { for text in arguments + variables { free(text) } }
-        var child: pid_t = 0
-        let code = posix_spawn(&child, program, &actions, &attributes, &arguments, &variables)
-        errno = code
-        return code == 0 ? child : nil
     }
 
     /// Writes as much as the child process reads until the deadline.
@@ -136,26 +101,17 @@ struct RecordTrial: Sendable {
         #endif
     }
 
-    private static func result(of child: pid_t, until deadline: Double) -> CrashTrial {
-        var status: Int32 = 0
-        while true {
-            let ended = waitpid(child, &status, WNOHANG)
-            if ended == child { break }
-            if ended < 0 && errno != EINTR { return .failed(SystemError.last.text) }
-            guard Platform.monotonicSeconds < deadline else {
-                kill(child, SIGKILL)
-                while waitpid(child, &status, 0) < 0 && errno == EINTR {}
-                return .failed("the child process took too long")
-            }
-            Platform.sleep(milliseconds: 2)
+    private static func result(of child: ChildProgram, until deadline: Double) -> CrashTrial {
+        switch child.wait(until: deadline) {
+        case .exit(code: 0): return .passed
+        case .exit(let code): return .failed("the child process ended with code \(code)")
+        case .signal(SIGALRM): return .failed("the child process took too long")
+        case .signal(let signal) where ownSignals.contains(signal): return .crashed(signal: signal)
+        case .signal(let signal): return .failed("signal \(signal) has ended the child process")
+        case .unknown(let error): return .failed(error.text)
+        case nil:
+            child.end()
+            return .failed("the child process took too long")
         }
-        let signal = status & 0x7f
-        if signal == 0 {
-            let code = status >> 8 & 0xff
-            return code == 0 ? .passed : .failed("the child process ended with code \(code)")
-        }
-        if ownSignals.contains(signal) { return .crashed(signal: signal) }
-        return .failed(
-            signal == SIGALRM ? "the child process took too long" : "signal \(signal) has ended the child process")
     }
 }
