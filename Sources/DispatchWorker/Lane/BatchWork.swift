@@ -154,7 +154,7 @@ package struct BatchWork<Processing: RecordProcessing & ~Copyable>: ~Copyable {
             var attempts = 1
             if hasRefused, isolation.isRefused(partitions.slots[slot].partition, record.offset) {
                 (cause, attempts) = (.refusedOutput, isolation.failures + 1)
-            } else if !suspects.isEmpty, let crash = crashLoop(record, consumer, topicName, suspects) {
+            } else if !suspects.isEmpty, let crash = crashes?.crashLoop(record, consumer, topicName, suspects) {
                 (cause, attempts) = crash
             } else {
                 journal?.begin(partition: record.partition, offset: record.offset)

@@ -9,17 +9,14 @@ internal import RouteAnalysis
 /// A worker starts it with its own flags and a record on standard input. It connects to nothing, and prints one byte
 /// before it resolves the record.
 enum TryRecordCommand {
-    /// The word that selects the command.
-    static let name = "try-record"
-
     /// The size limit of the input in bytes.
     private static let inputBytes = 128 << 20
 
     static let command = Command(
-        path: [name], summary: "Resolve a record in a child process of a worker",
+        path: [RecordTrial.command], summary: "Resolve a record in a child process of a worker",
         settings: .worker,
         examples: [
-            CommandExample(line: "linkd \(name)", description: "Resolves the record on standard input.")
+            CommandExample(line: "linkd \(RecordTrial.command)", description: "Resolves the record on standard input.")
         ],
         run: run)
 

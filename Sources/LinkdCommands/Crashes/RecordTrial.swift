@@ -10,6 +10,8 @@ internal import DispatchWorker
 
 /// The resolution of a record in a child process, which runs this executable with the command line of the worker.
 struct RecordTrial: Sendable {
+    /// The command that the child process runs.
+    static let command = "try-record"
     /// The time after which the child process ends itself, in seconds.
     static let seconds: UInt32 = 30
     /// The signals that a record can cause: a defect in the program, or a failed allocation of memory.
@@ -54,7 +56,7 @@ struct RecordTrial: Sendable {
         }
         defer { Platform.close(output.read) }
         let started = ChildProgram.start(
-            [program, TryRecordCommand.name] + words, environment: environment, input: input.read, output: output.write)
+            [program, Self.command] + words, environment: environment, input: input.read, output: output.write)
         Platform.close(input.read)
         Platform.close(output.write)
         let deadline = Platform.monotonicSeconds + Double(Self.milliseconds) / 1_000

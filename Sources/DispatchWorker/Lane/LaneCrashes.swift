@@ -16,23 +16,20 @@ struct LaneCrashes {
         suspects = isolation.suspects
         trial = isolation.trial
     }
-}
 
-extension BatchWork where Processing: ~Copyable {
     /// Returns the cause and the number of attempts if a record ends a child process, and nil if it is resolved as
     /// usual.
     @inline(never)
     func crashLoop<Consumer: LaneConsumer>(
         _ record: ConsumedRecord, _ consumer: Consumer, _ topic: ByteView, _ suspects: [CrashSuspects.Entry]
     ) -> (cause: DeadLetterCause, attempts: Int)? {
-        guard let crashes,
-            let entry = suspects.first(where: { entry in
-                let mark = entry.suspect.mark
-                return mark.offset == record.offset && mark.partition == record.partition
-                    && Array(mark.topic.utf8) == topic.array
-            })
-        else { return nil }
-        let trial = entry.trial ?? crashes.tried(record, consumer, entry.suspect.mark)
+        let entry = suspects.first { entry in
+            let mark = entry.suspect.mark
+            return mark.offset == record.offset && mark.partition == record.partition
+                && Array(mark.topic.utf8) == topic.array
+        }
+        guard let entry else { return nil }
+        let trial = entry.trial ?? tried(record, consumer, entry.suspect.mark)
         guard case .crashed(let signal) = trial else { return nil }
         let deaths = entry.suspect.deaths
         let cause = DeadLetterCause(
@@ -41,11 +38,9 @@ extension BatchWork where Processing: ~Copyable {
                 + "\(signal): report this defect with the record")
         return (cause, deaths + 1)
     }
-}
 
-extension LaneCrashes {
     /// Resolves a record in a child process and records the result.
-    fileprivate func tried<Consumer: LaneConsumer>(
+    private func tried<Consumer: LaneConsumer>(
         _ record: ConsumedRecord, _ consumer: Consumer, _ mark: CrashMark
     ) -> CrashTrial {
         var headers: [HeaderView] = []
