@@ -75,7 +75,7 @@ def ride_through(run, cause, breaks, mends):
     count = sum(1 for line in worker.lines if line.time >= run.fault)
     run.expect(count <= 25, f"the log has {count} lines about an outage")
     run.stop(worker)
-    run.exactly_once(ids)
+    run.exactly_once(ids, loses_markers=True)
 
 
 @case("outage", "plain", "The broker is down for 40 s")
