@@ -298,8 +298,8 @@ class Run:
         committed = sum(line.data["records"] for worker in self.workers for line in worker.lines
                         if line.data.get("event") == "stopped")
         if doubled and loses_markers and committed == self.records:
-            self.notes.append(f"{len(doubled)} results of an ABORTED transaction are visible, such as {doubled[0]}: the "
-                              "broker lost its abort marker. The worker has committed each record once")
+            self.notes.append(f"{len(doubled)} results of an ABORTED transaction are visible, such as {doubled[0]}: "
+                              "the broker lost its abort marker. The worker has committed each record once")
             return decisions, dead
         self.expect(not doubled, f"{len(doubled)} records have two results, such as {doubled[:1]}")
         if sent_twice:
