@@ -138,6 +138,7 @@ import Testing
     struct Stall: Sendable, CustomTestStringConvertible {
         var testDescription: String
         var lag: Int64? = 5
+        var isCurrent = true
         var isPaused = false
         var answersFrom: UInt64 = 0
         var movesAt: UInt64 = 1_000
@@ -150,6 +151,11 @@ import Testing
         Stall(testDescription: "progress in time", movesAt: 100, lines: ["221 stalled"]),
         Stall(testDescription: "no lag", lag: 0, lines: []),
         Stall(testDescription: "an unknown lag", lag: nil, lines: []),
+        Stall(testDescription: "an unknown position", lag: nil, isCurrent: false, lines: ["122 stalled"]),
+        Stall(testDescription: "a pause without a position", lag: nil, isCurrent: false, isPaused: true, lines: []),
+        Stall(
+            testDescription: "a position that becomes known", lag: nil, isCurrent: false, movesAt: 150,
+            lines: ["122 stalled", "150 progressing"]),
         Stall(testDescription: "a pause", isPaused: true, lines: []),
         Stall(testDescription: "an outage", answersFrom: 101, lines: ["221 stalled"]),
     ]
@@ -162,13 +168,21 @@ import Testing
             var snapshot = Self.snapshot(time, isAnswering: time >= stall.answersFrom)
             let view = PartitionView(
                 partition: Self.partition, next: 8, settled: time >= stall.movesAt ? 3 : 0, committed: nil, start: 0,
-                end: nil, isCurrent: true, isPaused: false)
+                end: nil, isCurrent: stall.isCurrent, isPaused: false)
             snapshot.isPaused = stall.isPaused
             snapshot.partitions = [PartitionLag(lane: 0, partition: Self.partition, lag: stall.lag)]
             lines += detector.check(snapshot, [(0, [view])]).map { "\(time) \($0.event)" }
         }
         #expect(lines == stall.lines)
         #expect(detector.progress[Self.partition]?.isStalled == (stall.lines.last?.hasSuffix("stalled") ?? false))
+    }
+
+    @Test("Committed offsets that do not arrive have the advice to look for a transaction that does not end")
+    func openTransaction() {
+        let advice = LaneNote.failed(.fetchCommitted, KafkaError(code: .timedOut)).advice
+        #expect(advice?.contains("find-hanging") == true)
+        #expect(LaneNote.failed(.fetchCommitted, KafkaError(code: .notCoordinator)).advice == nil)
+        #expect(LaneNote.failed(.commit, KafkaError(code: .timedOut)).advice == nil)
     }
 
     @Test("Progress has the work of 30 s, and a worker without work and lag writes none")

@@ -68,7 +68,9 @@ extension Lane where Processing: ~Copyable {
                 fields(of: partition) + [("offset", .number(offset)), ("code", .text(code.name))])
         case .deadLetterLimit(let excess): deadLetterLimit(excess)
         case .failed(let call, let error):
-            line(.warning, "failed", "\(call.rawValue): \(error.description)", [("code", .text(error.name))])
+            line(
+                .warning, "failed", "\(call.rawValue): \(error.description)",
+                [("code", .text(error.name))] + (note.advice.map { [("advice", .text($0))] } ?? []))
         }
     }
 

@@ -23,4 +23,13 @@ package enum LaneNote: Sendable, Equatable {
     /// A limit on dead letters was exceeded. The lane ends.
     case deadLetterLimit(DeadLetterExcess)
     case failed(LaneCall, KafkaError)
+
+    /// The advice for an operator, or nil.
+    ///
+    /// Brokers do not return the committed offsets of partitions while a transaction with offsets of them is open, and
+    /// the library repeats the request until its time is over.
+    package var advice: String? {
+        guard case .failed(.fetchCommitted, let error) = self, error.code == .timedOut else { return nil }
+        return "if this repeats, look for a transaction that does not end: kafka-transactions.sh find-hanging"
+    }
 }

@@ -8,7 +8,7 @@ package struct PartitionProgress: Sendable, Equatable {
     package var isStalled = false
 }
 
-/// A detector of partitions with lag and without progress.
+/// A detector of partitions without progress that have lag, or have no position yet.
 ///
 /// Time is charged only while brokers answer and the lane is not paused. If the process itself was suspended, the time
 /// counts as one interval.
@@ -59,7 +59,8 @@ package struct StallDetector: Sendable {
                 if known.settled != view.settled || lag == 0 {
                     if known.isStalled { result.append(Self.end(of: known, view.partition)) }
                     known = Known(lane: lane.number, settled: view.settled)
-                } else if isCharged, !view.isPaused, let lag {
+                } else if isCharged, !view.isPaused, lag != nil || !view.isCurrent {
+                    // A partition whose committed offset is not known yet has no lag, and waits all the same.
                     known.charged += passed
                     if !known.isStalled, known.charged > limit {
                         known.isStalled = true
@@ -73,10 +74,14 @@ package struct StallDetector: Sendable {
         return result
     }
 
-    private static func begin(of known: Known, _ partition: TopicPartition, lag: Int64) -> LogEntry {
-        LogEntry(
-            .error, "stalled", lane: known.lane, "the partition has lag and no progress although brokers answer",
-            fields(of: partition) + [LogField("lag", .number(lag)), milliseconds(known)])
+    private static func begin(of known: Known, _ partition: TopicPartition, lag: Int64?) -> LogEntry {
+        let message =
+            lag == nil
+            ? "the partition has no position although brokers answer"
+            : "the partition has lag and no progress although brokers answer"
+        return LogEntry(
+            .error, "stalled", lane: known.lane, message,
+            fields(of: partition) + (lag.map { [LogField("lag", .number($0))] } ?? []) + [milliseconds(known)])
     }
 
     private static func end(of known: Known, _ partition: TopicPartition) -> LogEntry {
