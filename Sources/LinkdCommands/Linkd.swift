@@ -46,7 +46,14 @@ package enum Linkd {
         guard let declaration = CommandDeclaration.find(words, among: commands.map(\.declaration)),
             let command = commands.first(where: { $0.declaration.path == declaration.path })
         else { return try group(arguments, words, console) }
-        let parsed = try ParsedArguments(arguments.dropFirst(declaration.path.count), of: declaration)
+        let rest = Array(arguments.dropFirst(declaration.path.count))
+        let parsed: ParsedArguments
+        do throws(CommandFailure) {
+            parsed = try ParsedArguments(rest, of: declaration)
+        } catch {
+            guard declaration.path == WorkerCommand.command.declaration.path else { throw error }
+            return try WorkerCommand.report(error, words: rest, environment: environment, console)
+        }
         if case .text(let color) = parsed.values["color"], let choice = ColorChoice(rawValue: color) {
             console.apply(choice, environment: environment)
         }
@@ -56,8 +63,7 @@ package enum Linkd {
             return .success
         }
         let invocation = Invocation(
-            arguments: parsed, environment: environment, console: console,
-            words: Array(arguments.dropFirst(declaration.path.count)))
+            arguments: parsed, environment: environment, console: console, words: rest)
         return try command.run(invocation)
     }
 

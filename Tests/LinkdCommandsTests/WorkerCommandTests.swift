@@ -17,7 +17,7 @@ internal import Testing
     @Test(
         "A worker that cannot start reports the reason in its last line",
         arguments: [
-            (["--tabel", "x"], 64, "no flag --tabel. Next: use --table"), ([], 64, "no broker is specified"),
+            (["--tabel", "x"], 64, "no flag --tabel"), ([], 64, "no broker is specified"),
             (["-b", "127.0.0.1:1"], 64, "no route table is specified"),
             (["-b", "127.0.0.1:1", "--table", "/no/such.json"], 78, "/no/such.json cannot be read"),
             (["-b", "127.0.0.1:1", "--table", shop, "--start-timeout", "1s"], 69, "no broker"),
@@ -46,6 +46,8 @@ internal import Testing
         (["--lanes", "65"], [:], 64), ([], ["LINKD_LANES": "65"], 78), ([], ["LINKD_NOSUCH": "1"], 78),
         (["--config", "/no/such.toml"], [:], 78), (["--log-format", "xml"], [:], 64),
         (["--lanes", "65", "--log-format", "json"], ["LINKD_LOG_FORMAT": "text"], 64),
+        (["--tabel", "x"], [:], 64), (["operand"], [:], 64), (["--lanes"], ["LINKD_LOG_FORMAT": "json"], 64),
+        (["--tabel", "x", "--log-format=json"], ["LINKD_LOG_FORMAT": "text"], 64),
     ]
 
     @Test("A wrong setting is the last line of the log in its format", arguments: wrongSettings)
@@ -59,10 +61,12 @@ internal import Testing
         #expect(last["advice"]?.string?.isEmpty == false)
     }
 
-    @Test("With the text format, a wrong setting has the same last line as in other commands")
-    func wrongSettingAsText() throws {
-        let worker = ["worker", "-b", "127.0.0.1:1", "--table", Self.shop, "--lanes", "65", "--log-format", "text"]
-        let result = try LinkdProcess.run(worker)
+    @Test(
+        "With the text format, a wrong setting has the same last line as in other commands",
+        arguments: [["--lanes", "65"], ["--tabel", "x"]])
+    func wrongSettingAsText(arguments: [String]) throws {
+        let worker = ["worker", "-b", "127.0.0.1:1", "--table", Self.shop, "--log-format", "text"]
+        let result = try LinkdProcess.run(worker + arguments)
         #expect(result.code == 64)
         #expect(result.err.hasPrefix("exit 64 (usage): "), "\(result.err)")
     }

@@ -43,12 +43,7 @@ enum WorkerCommand {
         do throws(CommandFailure) {
             settings = try call.settings()
         } catch {
-            guard EarlyLogFormat.of(call) ?? defaultFormat(call.console) == .json else { throw error }
-            // Tools that read the log also read the reason why a worker did not start.
-            let log = Log(level: .info, format: .json)
-            log.log(exit(error))
-            log.close()
-            return error.code
+            return try report(error, words: call.words, environment: call.environment, call.console)
         }
         let log = Log(level: logLevel(settings), format: logFormat(settings, call.console))
         defer { log.close() }
@@ -58,6 +53,20 @@ enum WorkerCommand {
             log.log(exit(error))
             return error.code
         }
+    }
+
+    /// Reports a failure before the settings are known, in the format of the log.
+    ///
+    /// Tools that read the log also read the reason why a worker did not start. In the format `text`, the failure is
+    /// thrown, so that it is reported as in other commands.
+    static func report(
+        _ failure: CommandFailure, words: [String], environment: [String: String], _ console: Console
+    ) throws(CommandFailure) -> ExitCode {
+        guard EarlyLogFormat.of(words, environment) ?? defaultFormat(console) == .json else { throw failure }
+        let log = Log(level: .info, format: .json)
+        log.log(exit(failure))
+        log.close()
+        return failure.code
     }
 
     /// Returns the last line of the log.
