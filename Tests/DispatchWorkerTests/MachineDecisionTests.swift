@@ -127,6 +127,26 @@ import Testing
         #expect(changed.exit?.code == (from == .fail ? .configuration : nil))
     }
 
+    @Test(
+        "A partition that refuses a seek is assigned again, with a note unless it was just assigned",
+        arguments: [(KafkaErrorCode.timedOut, 1), (.state, 0)])
+    func seekRefused(code: KafkaErrorCode, notes: Int) {
+        var machine = MachineTests.ready()
+        MachineTests.consume(&machine, 3, now: 1)
+        Self.commit(&machine, now: 200 * Self.ms)
+        let now = 201 * Self.ms
+        machine.partitions.markStale()
+        _ = machine.next(now: now)
+        machine.committedOffsetsFetched([PartitionResult(partition: Self.partition, offset: 3)], now: now)
+        let three = [Self.offset(Self.partition, 3)]
+        #expect(machine.next(now: now) == .seek(three))
+        _ = machine.takeNotes()
+        let error = KafkaError(code: code)
+        machine.seekFinished(three, failed: [PartitionResult(partition: Self.partition, offset: nil, error: error)])
+        #expect(machine.takeNotes().filter { $0 == .failed(.seek, error) }.count == notes)
+        #expect(machine.next(now: now) == .reassign(three, all: three))
+    }
+
     @Test("A logical offset is kept when all partitions are assigned again")
     func beginningStays() {
         var machine = MachineTests.ready()

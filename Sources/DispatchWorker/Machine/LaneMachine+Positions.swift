@@ -74,7 +74,10 @@ extension LaneMachine {
     /// The partitions in `failed` are assigned again.
     package mutating func seekFinished(_ offsets: [PartitionOffset], failed: [PartitionResult]) {
         var count = 0
-        if let error = failed.compactMap(\.error).first { notes.append(.failed(.seek, error)) }
+        // A partition that was just assigned refuses a seek until librdkafka fetches it, which is no failure. If it
+        // cannot be assigned again either, that is a note.
+        let errors = failed.compactMap(\.error).filter { $0.code != .state }
+        if let error = errors.first { notes.append(.failed(.seek, error)) }
         for offset in offsets {
             guard let index = partitions.index(of: offset.partition),
                 case .needsSeek(let start) = partitions.slots[index].positionState, start.seek == offset.offset
