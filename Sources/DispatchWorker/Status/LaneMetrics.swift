@@ -93,7 +93,9 @@ package struct LaneMetrics: Sendable, Equatable {
         case .assigned: self[.assigned] &+= 1
         case .revoked: self[.revoked] &+= 1
         case .lost: self[.lost] &+= 1
-        case .dataLost(let partition, _, _): countLoss(in: partition)
+        case .dataLost(let partition, let expected, let actual):
+            // A topic that ends before the expected offset was created again, so that the number is unknown.
+            countLoss(of: UInt64(clamping: max(1, actual &- expected)), in: partition)
         case .ready, .paused, .resumed, .commitVanished, .refused, .deadLetterLimit, .failed: break
         }
     }
@@ -107,11 +109,11 @@ package struct LaneMetrics: Sendable, Equatable {
         }
     }
 
-    private mutating func countLoss(in partition: TopicPartition) {
+    private mutating func countLoss(of records: UInt64, in partition: TopicPartition) {
         if let index = dataLosses.firstIndex(where: { $0.partition == partition }) {
-            dataLosses[index].count &+= 1
+            dataLosses[index].count &+= records
         } else {
-            dataLosses.append(PartitionCount(partition: partition, count: 1))
+            dataLosses.append(PartitionCount(partition: partition, count: records))
         }
     }
 

@@ -52,7 +52,7 @@ package enum MetricCatalog {
             "Gaps between offsets, such as those of control records and of compaction."),
         Metric(
             "linkd_data_loss_total", .counter, labels: ["topic", "partition"],
-            "Times that the records at a committed offset no longer existed."
+            "Offsets that were skipped because their records no longer existed, at least 1 each time."
         ) { snapshot, text in
             for (partition, count) in snapshot.dataLosses {
                 text.add([partition.topic, String(partition.partition)], count)
