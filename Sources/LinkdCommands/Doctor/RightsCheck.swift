@@ -41,7 +41,8 @@ struct RightsCheck {
         if probes { return .tested }
         do throws(KafkaError) {
             let rules = try admin.accessRules(timeoutMilliseconds: 10_000)
-            guard connection.principal != AccessRight.unknownPrincipal else { return .unknown }
+            // librdkafka returns no rules, and no error, if this user may not read the rules.
+            guard !rules.isEmpty, connection.principal != AccessRight.unknownPrincipal else { return .unknown }
             return .ruled(RuleCheck(rules: rules, principal: connection.principal).missing(needed))
         } catch {
             return error.code == .securityDisabled ? .unrestricted : .unknown
