@@ -1,6 +1,7 @@
 internal import Foundation
 internal import KafkaClient
 internal import Synchronization
+internal import TestSupport
 internal import Testing
 
 @testable internal import LinkdCommands
@@ -116,6 +117,16 @@ internal import Testing
         #expect(result.code == 77, "\(result.err)")
         #expect(result.err.contains(expected), "\(result.err)")
         #expect(result.err.contains("correct sasl.token.file or sasl.token.command"), "\(result.err)")
+    }
+
+    @Test("The end of a token command is known in a process that was started with SIGCHLD ignored")
+    func ignoredSignal() throws {
+        let result = try ChildProcess.run(
+            ["bash", "-c", "trap '' CHLD; exec \"$@\"", "bash", BuiltProgram.linkd, "topics", "check"]
+                + ["-b", "127.0.0.1:1", "-X", "security.protocol=sasl_plaintext"]
+                + ["-X", "sasl.mechanisms=OAUTHBEARER", "--start-timeout", "5s", "--sasl-token-command", "false"])
+        #expect(result.status == 77)
+        #expect(result.errors.contains("the token command false failed with exit code 1"), "\(result.errors)")
     }
 }
 
