@@ -10,15 +10,15 @@ package struct ClientToken: Sendable, Equatable {
     package var principal: String
     /// The end of its validity, in milliseconds since 1970.
     package var expiresAt: Int64
-    /// The time at which a new token is fetched, in milliseconds since 1970.
-    package var renewAt: Int64
+    /// The time after which a new token is fetched, in milliseconds.
+    package var renewAfter: Int64
 
     /// Creates a token.
-    package init(value: String, principal: String, expiresAt: Int64, renewAt: Int64) {
+    package init(value: String, principal: String, expiresAt: Int64, renewAfter: Int64) {
         self.value = value
         self.principal = principal
         self.expiresAt = expiresAt
-        self.renewAt = renewAt
+        self.renewAfter = renewAfter
     }
 }
 
@@ -40,6 +40,7 @@ package final class TokenSource: Sendable, Equatable {
     struct State {
         var token: ClientToken?
         var failure: TokenFailure?
+        /// The time of the next fetch by the monotonic clock, in milliseconds.
         var renewAt: Int64 = 0
         /// The addresses of the clients.
         var clients: Set<UInt> = []
@@ -54,21 +55,26 @@ package final class TokenSource: Sendable, Equatable {
     /// The lock of a fetch, so that clients that start together wait for one token.
     private let fetching = Mutex(())
     private let now: @Sendable () -> Int64
+    private let elapsed: @Sendable () -> Int64
     private let fetch: @Sendable () throws(TokenFailure) -> ClientToken
     private let report: @Sendable (Result<ClientToken, TokenFailure>) -> Void
 
     /// Creates a source.
     ///
     /// - Parameters:
-    ///   - now: Returns the time in milliseconds since 1970.
+    ///   - now: Returns the time in milliseconds since 1970, which an expiry is compared with.
+    ///   - elapsed: Returns the time of the monotonic clock in milliseconds, so that a change of the time of day delays
+    ///     no renewal.
     ///   - fetch: Returns a new token.
     ///   - report: Receives each new token and each failure.
     package init(
         now: @escaping @Sendable () -> Int64,
+        elapsed: @escaping @Sendable () -> Int64,
         fetch: @escaping @Sendable () throws(TokenFailure) -> ClientToken,
         report: @escaping @Sendable (Result<ClientToken, TokenFailure>) -> Void = { _ in }
     ) {
         self.now = now
+        self.elapsed = elapsed
         self.fetch = fetch
         self.report = report
     }
@@ -80,10 +86,10 @@ package final class TokenSource: Sendable, Equatable {
     /// - Parameter isChanged: A Boolean value that indicates whether the token is fetched even if it is not yet time.
     package func renew(isChanged: Bool = false) {
         fetching.withLock { _ in
-            let now = now()
-            guard isChanged || state.withLock({ now >= $0.renewAt }) else { return }
+            let begun = elapsed()
+            guard isChanged || state.withLock({ begun >= $0.renewAt }) else { return }
             let result = Result { () throws(TokenFailure) in try fetch() }
-            let isNew = state.withLock { $0.accept(result, now: now) }
+            let isNew = state.withLock { $0.accept(result, now: now(), elapsed: begun) }
             if isNew { report(result) }
         }
     }
@@ -97,18 +103,18 @@ extension TokenSource.State {
     ///
     /// Returns a Boolean value that indicates whether it is a failure or another token. The last token is used until it
     /// expires.
-    mutating func accept(_ result: Result<ClientToken, TokenFailure>, now: Int64) -> Bool {
+    mutating func accept(_ result: Result<ClientToken, TokenFailure>, now: Int64, elapsed: Int64) -> Bool {
         switch result {
         case .success(let new):
             let isNew = new.value != token?.value
             token = new
             failure = nil
-            renewAt = max(now + TokenSource.minimumMilliseconds, new.renewAt)
+            renewAt = elapsed + max(TokenSource.minimumMilliseconds, new.renewAfter)
             if isNew { sendToAll() }
             return isNew
         case .failure(let new):
             failure = new
-            renewAt = now + TokenSource.retryMilliseconds
+            renewAt = elapsed + TokenSource.retryMilliseconds
             if let token, token.expiresAt > now { return true }
             token = nil
             sendToAll()

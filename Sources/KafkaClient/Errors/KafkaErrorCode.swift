@@ -124,8 +124,6 @@ extension KafkaErrorCode {
     package static let concurrentTransactions = KafkaErrorCode(51)
     /// TRANSACTIONAL_ID_AUTHORIZATION_FAILED.
     package static let transactionalIDAuthorizationFailed = KafkaErrorCode(53)
-    /// The brokers have no access rules.
-    package static let securityDisabled = KafkaErrorCode(54)
     /// SASL_AUTHENTICATION_FAILED.
     package static let saslAuthenticationFailed = KafkaErrorCode(58)
     /// UNKNOWN_PRODUCER_ID.

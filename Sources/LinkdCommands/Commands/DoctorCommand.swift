@@ -77,13 +77,11 @@ enum DoctorCommand {
             let expected = TopicExpectations(
                 partitions: nil, replication: nil, lanes: lanes, brokers: metadata.brokers.count)
             report.checks += BrokerChecks.topics(declarations, state, expected)
-            name = "group"
-            let group = try describeGroup(settings, admin)
-            if let group { report.checks.append(BrokerChecks.group(group)) }
+            let isGroupDenied = checkGroup(settings, admin, &report)
             name = "rights"
             let rights = RightsCheck(
                 connection: connection, settings: settings, declarations: declarations, state: state)
-            let missing = try rights.missing(isGroupDenied: group == nil, probes: probes)
+            let missing = try rights.missing(isGroupDenied: isGroupDenied, probes: probes)
             let writing = rights.writing(admin, probes: probes)
             report.checks.append(BrokerChecks.rights(missing, as: connection.principal, writing))
             name = "transactions"
@@ -120,13 +118,28 @@ enum DoctorCommand {
         return producer.debugLog.requestVersions
     }
 
+    /// Adds the check of the group, and returns a Boolean value that indicates whether this user may not describe it.
+    ///
+    /// The other checks do not need the group's coordinator.
+    private static func checkGroup(_ settings: Settings, _ admin: KafkaAdmin, _ report: inout DoctorReport) -> Bool {
+        do throws(CommandFailure) {
+            guard let group = try describeGroup(settings, admin) else { return true }
+            report.checks.append(BrokerChecks.group(group))
+        } catch {
+            report.checks.append(.fail("group", error))
+        }
+        return false
+    }
+
     /// Returns the state of the group, or nil if this user is not allowed to describe it.
     private static func describeGroup(
         _ settings: Settings, _ admin: KafkaAdmin
     ) throws(CommandFailure) -> GroupDescription? {
-        // A coordinator that starts or moves answers such an error for a moment.
-        let passing: [KafkaErrorCode] = [.notCoordinator, .coordinatorNotAvailable, .coordinatorLoadInProgress]
-        let end = Platform.monotonicSeconds + 10
+        // A coordinator that starts or moves does not answer for a moment, or answers such an error.
+        let passing: [KafkaErrorCode] = [
+            .notCoordinator, .coordinatorNotAvailable, .coordinatorLoadInProgress, .timedOut,
+        ]
+        let end = Platform.monotonicSeconds + 20
         while true {
             do throws(KafkaError) {
                 return try admin.describe(group: settings.text("group") ?? "linkd", timeoutMilliseconds: 10_000)

@@ -79,14 +79,14 @@ enum BrokerChecks {
     ///   - writing: The knowledge about the other rights.
     static func rights(_ missing: [AccessRight], as principal: String, _ writing: WritingRights) -> DoctorCheck {
         if !missing.isEmpty {
+            let untested = writing == .unknown ? "; not all rights were tested, which --probe does" : ""
             return .fail(
-                "rights", "\(principal) lacks \(text(missing))", next: AccessRight.advice(missing, principal),
-                code: .refused)
+                "rights", "\(principal) lacks \(text(missing))\(untested)",
+                next: AccessRight.advice(missing, principal), code: .refused)
         }
         let reading = "\(principal) may read the inputs"
         switch writing {
         case .tested: return .ok("rights", "\(reading), and write in transactions")
-        case .unrestricted: return .ok("rights", "\(reading), and the brokers have no access rules")
         case .ruled([]): return .ok("rights", "\(reading), and access rules allow all other rights")
         case .ruled(let rights):
             return .warn(
@@ -105,8 +105,6 @@ enum BrokerChecks {
 enum WritingRights: Equatable {
     /// They were tested.
     case tested
-    /// The brokers have no access rules.
-    case unrestricted
     /// The brokers have access rules, which do not allow these rights.
     case ruled([AccessRight])
     /// The access rules or the principal are unknown.

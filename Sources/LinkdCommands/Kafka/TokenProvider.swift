@@ -40,7 +40,8 @@ struct TokenProvider: Sendable {
         report: @escaping @Sendable (Result<ClientToken, TokenFailure>) -> Void = { _ in }
     ) -> TokenSource {
         let source = TokenSource(
-            now: { Platform.nowMilliseconds }, fetch: { () throws(TokenFailure) in try fetch() }, report: report)
+            now: { Platform.nowMilliseconds }, elapsed: { Int64(Platform.monotonicSeconds * 1_000) },
+            fetch: { () throws(TokenFailure) in try fetch() }, report: report)
         SystemThread.start("tokens") { [origin] in
             var last: FileStamp?
             while true {
@@ -103,12 +104,12 @@ struct TokenProvider: Sendable {
         guard let claims = claims(value), let expiry = expiry(claims) else {
             return ClientToken(
                 value: value, principal: "linkd", expiresAt: now + 60 * opaqueMilliseconds,
-                renewAt: now + opaqueMilliseconds)
+                renewAfter: opaqueMilliseconds)
         }
         guard expiry > now else { throw TokenFailure("\(name) contains a token that has expired") }
         return ClientToken(
             value: value, principal: claims["sub"]?.string ?? "linkd", expiresAt: expiry,
-            renewAt: now + (expiry - now) / 5 * 4)
+            renewAfter: (expiry - now) / 5 * 4)
     }
 
     /// Returns the claims of a JSON Web Token, or nil if the text is none.
