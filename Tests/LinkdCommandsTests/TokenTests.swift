@@ -90,7 +90,8 @@ internal import Testing
             report: { result in
                 reports.withLock { $0.append((try? result.get())?.value ?? "failure") }
             })
-        for (time, expected) in [(0, 1), (79_999, 1), (80_000, 2), (89_999, 2), (90_000, 3), (169_999, 3), (170_000, 4)] {
+        let expected = [(0, 1), (79_999, 1), (80_000, 2), (89_999, 2), (90_000, 3), (169_999, 3), (170_000, 4)]
+        for (time, expected) in expected {
             clock.withLock { $0 = Int64(time) }
             source.renew()
             #expect(calls.withLock { $0 } == expected, "at \(time)")
