@@ -32,13 +32,13 @@ package enum Linkd {
     ) throws(CommandFailure) -> ExitCode {
         let words = Array(arguments.prefix { !$0.hasPrefix("-") }.prefix(2))
         guard let first = arguments.first else {
-            console.out.write(HelpText.overview(CommandIndex.declarations, path: [], style: console.out.style))
+            console.out.write(HelpText(console.out).overview(CommandIndex.declarations, path: []))
             return .usage
         }
         if first == "--help" || first == "-h" {
             return try dispatch(["help"] + arguments.dropFirst(), environment, console)
         }
-        if first == "--version" {
+        if first == "--version" || first == "-V" {
             console.out.line("linkd \(LinkdVersion.text) (librdkafka \(LibraryInfo.versionText))")
             return .success
         }
@@ -59,7 +59,7 @@ package enum Linkd {
         }
         console.quiet = parsed.values["quiet"] == .boolean(true)
         if parsed.values["help"] != nil {
-            console.out.write(HelpText.of(declaration, style: console.out.style))
+            console.out.write(HelpText(console.out).of(declaration))
             return .success
         }
         let invocation = Invocation(
@@ -75,7 +75,7 @@ package enum Linkd {
         if let first = words.first, known.contains(where: { $0.path.count > 1 && $0.path[0] == first }) {
             let asksHelp = arguments.contains("--help") || arguments.contains("-h")
             if words.count == 1, asksHelp {
-                console.out.write(HelpText.overview(known, path: [first], style: console.out.style))
+                console.out.write(HelpText(console.out).overview(known, path: [first]))
                 return .success
             }
             let inside = known.filter { $0.path[0] == first }.map(\.name)

@@ -47,6 +47,16 @@ struct FlagDeclaration: Sendable {
         if case .boolean = type { return true }
         return false
     }
+
+    /// The placeholder for the value in the help text, or nil if the flag needs no value.
+    var valueName: String? { isSwitch ? nil : placeholder ?? type.placeholder }
+
+    /// The effect, the repetition, and the default, as shown in the help text.
+    var description: String {
+        let isSplit = SettingsTable.rows.contains { $0.flags == names }
+        let repetition = isSplit ? " Repeat the flag, or separate values with commas." : " Can be repeated."
+        return help + (repeats ? repetition : "") + (defaultText.map { " (default: \($0))" } ?? "")
+    }
 }
 
 /// The declaration of the operands, which follow the flags.
@@ -87,6 +97,16 @@ struct CommandDeclaration: Sendable {
     /// The words that select the command, joined by spaces.
     var name: String { path.joined(separator: " ") }
 
+    /// The operands in the usage line, with a leading space, or an empty text.
+    var operandUsage: String {
+        guard let operands else { return "" }
+        let bounds = operands.count
+        // A name of several words has one for each operand.
+        let names = operands.name.split(separator: " ").count
+        let several = bounds.upperBound > names && bounds.upperBound > bounds.lowerBound ? "…" : ""
+        return bounds.lowerBound == 0 ? " [\(operands.name)\(several)]" : " \(operands.name)\(several)"
+    }
+
     /// The rows of the settings table that this command accepts as flags.
     var rows: [SettingRow] {
         settings.isEmpty ? [] : SettingsTable.rows.filter { !$0.commands.isDisjoint(with: settings) }
@@ -109,6 +129,13 @@ struct CommandDeclaration: Sendable {
     static let config = FlagDeclaration(
         "--config", type: .file, default: "LINKD_CONFIG",
         "Settings file, in JSON. Flags and environment variables override it.")
+
+    /// The flags of the program without a command.
+    static let program: [FlagDeclaration] = [
+        FlagDeclaration("--version", "-V", type: .boolean, "Show the versions of linkd and librdkafka."),
+        FlagDeclaration(
+            "--help", "-h", type: .boolean, "Show this help. `linkd COMMAND --help` shows the help of a command."),
+    ]
 
     /// The flags that every command accepts.
     static let common: [FlagDeclaration] = [

@@ -21,11 +21,11 @@ enum HelpCommand {
     }
 
     private static func run(_ call: Invocation, _ commands: [CommandDeclaration]) throws(CommandFailure) -> ExitCode {
-        let style = call.console.out.style
+        let help = HelpText(call.console.out)
         if let command = CommandDeclaration.find(call.operands, among: commands),
             command.path.count == call.operands.count
         {
-            call.console.out.write(HelpText.of(command, style: style))
+            call.console.out.write(help.of(command))
             return .success
         }
         let inside = commands.filter { $0.path.starts(with: call.operands) }
@@ -36,7 +36,7 @@ enum HelpCommand {
                 .usage, "there is no command `\(Escaping.visible(typed))`",
                 advice: nearest.map { "use `linkd help \($0)`" } ?? "see `linkd help` for all commands")
         }
-        call.console.out.write(HelpText.overview(inside, path: call.operands, style: style))
+        call.console.out.write(help.overview(inside, path: call.operands))
         return .success
     }
 }
