@@ -16,6 +16,6 @@ enum CommandIndex {
         RoutesCoverageCommand.command, RoutesDiffCommand.command, VendorsCheckCommand.command,
         VendorsListCommand.command,
         TopicsCreateCommand.command, TopicsCheckCommand.command, DoctorCommand.command, ConfigCommand.command,
-        CompletionsCommand.command,
+        CompletionsCommand.command, ManualCommand.command,
     ]
 }

@@ -190,6 +190,23 @@ enum Platform {
         return rename(temporary, path) == 0 ? nil : SystemError.last
     }
 
+    /// Writes a file that other users can read too, as the mask of the process allows.
+    ///
+    /// Returns the error if the contents cannot be written.
+    static func writeFile(_ path: String, _ bytes: [UInt8]) -> SystemError? {
+        let flags = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC
+        #if canImport(Glibc)
+        let descriptor = Glibc.open(path, flags, 0o666)
+        #elseif canImport(Musl)
+        let descriptor = Musl.open(path, flags, 0o666)
+        #else
+        let descriptor = Darwin.open(path, flags, 0o666)
+        #endif
+        guard descriptor >= 0 else { return SystemError.last }
+        defer { close(descriptor) }
+        return bytes.withUnsafeBytes { write(descriptor, $0) } ? nil : SystemError.last
+    }
+
     /// Removes a file.
     static func remove(_ path: String) { unlink(path) }
 
