@@ -42,7 +42,9 @@ import Testing
 
     @Test("The stop timeout of the container allows the worker's shutdown.grace")
     func grace() throws {
-        #expect(try Self.text("docker-compose.yml").contains("stop_grace_period: 30s"))
+        let compose = try Self.text("docker-compose.yml")
+        let grace = try #require(compose.firstMatch(of: /stop_grace_period: ([0-9]+)s/))
+        #expect(try #require(Int(grace.1)) >= 30 + 5)
     }
 
     @Test("The image, the published ports, and the health check have the same port")
@@ -51,7 +53,52 @@ import Testing
         #expect(lines.contains("ENV LINKD_HTTP_LISTEN=:8080") && lines.contains("EXPOSE 8080"))
         let compose = try Self.text("docker-compose.yml")
         #expect(compose.contains("/dev/tcp/127.0.0.1/8080"))
-        #expect(compose.matches(of: #/ports: \["127\.0\.0\.1:808[12]:8080"\]/#).count == 2)
+        #expect(compose.matches(of: #/ports: \["127\.0\.0\.1:808[123]:8080"\]/#).count == 3)
+    }
+
+    @Test("The compose file pins the versions of its images, and limits what its services use")
+    func pinned() throws {
+        let compose = try Self.text("docker-compose.yml")
+        let version = try ChildProcess.run([BuiltProgram.linkd, "--version"]).output.split(separator: " ")[1]
+        let images = compose.matches(of: /\n +image: (\S+)/).map { String($0.1) }
+        #expect(images == ["linkd:\(version)", "apache/kafka:4.3.1"])
+        #expect(compose.matches(of: #/\n +mem_limit:/#).count == images.count)
+        #expect(compose.matches(of: #/\n +cpus:/#).count == images.count)
+        #expect(compose.hasPrefix("# A demonstration on one host: one broker without replication"))
+    }
+
+    @Test("The compose file's commands have flags of the program, and its variables are settings")
+    func flags() throws {
+        let compose = try Self.text("docker-compose.yml")
+        let commands = compose.matches(of: /command: \[(.*)\]/).map {
+            $0.1.split(separator: ", ").map { $0.trimmingCharacters(in: ["\""]) }
+        }
+        #expect(commands.count >= 5)
+        for command in commands {
+            let help = try ChildProcess.run([BuiltProgram.linkd] + command.prefix { !$0.hasPrefix("-") } + ["--help"])
+            #expect(help.status == 0, "\(command)")
+            for flag in command where flag.hasPrefix("--") {
+                #expect(help.output.contains("\n  \(flag) "), "\(command)")
+            }
+        }
+        let names = Set(compose.matches(of: /LINKD_[A-Z_]+/).map { String($0.0) })
+        #expect(names == ["LINKD_TABLES", "LINKD_TABLE_DIRECTORY"])
+        let settings = try Self.text("Sources/LinkdCommands/Documentation.docc/Settings.md")
+        for name in names { #expect(settings.contains("`\(name)`"), "\(name)") }
+    }
+
+    @Test("Secrets and tables that the compose file mounts exist, and tables are mounted as a directory")
+    func mounts() throws {
+        let compose = try Self.text("docker-compose.yml")
+        let secret = try #require(compose.firstMatch(of: /file: \.\/(\S+)/)).1
+        #expect(Self.exists(secret) && compose.contains("_FILE: /run/secrets/kafka-password"))
+        let mount = try #require(compose.firstMatch(of: /- \.\/(\S+):(\S+):ro/))
+        var isDirectory: ObjCBool = false
+        let path = Checkout.root.appending(path: String(mount.1)).path
+        #expect(FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory) && isDirectory.boolValue)
+        #expect(compose.contains("LINKD_TABLE_DIRECTORY: \(mount.2)"))
+        // The image must not contain a secret.
+        #expect(try !Self.copied().contains { secret.hasPrefix($0) })
     }
 
     @Test("The image does not run as root, and its librdkafka supports SCRAM with Kafka 4")
