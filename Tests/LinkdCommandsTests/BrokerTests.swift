@@ -71,7 +71,10 @@ struct BrokerTests {
         #expect(try Self.run("inspect", "--topic", topic, "--since", "2999-01-01").out == "")
         #expect(try Self.run("inspect", "--topic", topic, "--until", "2000-01-01").out == "")
         #expect(try Self.run("inspect", "--topic", topic, "--count", "1", "-f", "x").out == "x")
-        #expect(try Self.run("inspect", "--topic", topic, "--partition", "7").code == 78)
+        #expect(try Self.run("inspect", "--topic", topic, "--partition", "2", "-f", "x").code == 0)
+        let none = try Self.run("inspect", "--topic", topic, "--partition", "99")
+        #expect(none.code == 64)
+        #expect(none.err.contains("\(topic) has 3 partitions, 0 to 2; 99 is not one of them"), "\(none.err)")
     }
 
     @Test("Empty input is not a failure, and --count stops")

@@ -145,10 +145,10 @@ private struct Demo {
 
     private func read(_ topic: String, _ connection: Connection) throws(CommandFailure) -> [InspectedRecord] {
         var records: [InspectedRecord] = []
-        var scan = try TopicScan(connection, topics: [topic], partition: nil, since: nil, follow: false)
+        var scan = try TopicScan(connection, topics: [topic])
         while !scan.isDone {
             _ = try scan.next { record in
-                records.append(record)
+                records.append(record.copy())
                 return true
             }
         }
@@ -164,7 +164,7 @@ private struct Demo {
         out.line("  " + out.style.name("linkd topics create -b localhost:9092"))
         out.line("  " + out.style.name("linkd worker -b localhost:9092 --table config/routes/shop.json"))
         out.line("  " + out.style.name("linkd produce -b localhost:9092 config/samples/shop.jsonl"))
-        out.line("  " + out.style.name("linkd inspect -b localhost:9092 --follow"))
+        out.line("  " + out.style.name("linkd inspect -b localhost:9092 --last 20 --follow"))
         out.line("Without a broker: " + out.style.name("linkd resolve 'https://shop.example/p/new'"))
         guard keep else { return }
         let broker = cluster.bootstrapServers

@@ -1,4 +1,5 @@
 internal import KafkaClient
+internal import RouteTools
 
 /// `linkd inspect`: prints decisions or dead letters.
 enum InspectCommand {
@@ -7,14 +8,18 @@ enum InspectCommand {
         summary: "Print decisions or dead letters",
         discussion: [
             "Reads the committed records of a topic, from its start to its end at the time of the call, without a "
-                + "consumer group.",
+                + "consumer group. With --follow, it reads new records only, and ends after the time of --until.",
+            "Up to 1 GiB of records is fetched in advance. The property `queued.max.messages.kbytes` limits it for "
+                + "each partition.",
             "Format tokens: %t topic, %p partition, %o offset, %k key, %K length of the key, %s value, %S length of "
                 + "the value, %T timestamp in milliseconds, %h headers, %% percent sign, \\n, \\t, %{member} member "
                 + "of the decision, %{dlq.reason} header with this name.",
         ],
         flags: [
             FlagDeclaration("--topic", type: .topic, default: "the setting `output`: link-decisions", "Topic to read."),
-            FlagDeclaration("--dlq", type: .boolean, "Read the dead-letter topics of the inputs."),
+            FlagDeclaration(
+                "--dlq", type: .boolean,
+                "Read the dead-letter topics of the inputs, or with --topic that of this topic."),
             FlagDeclaration(
                 "--device", type: .text(bytes: 1...256), placeholder: "ID",
                 "Print records of this device only."),
@@ -30,8 +35,16 @@ enum InspectCommand {
             FlagDeclaration("--since", type: .time, "Print records from this time on."),
             FlagDeclaration("--until", type: .time, "Print records up to this time."),
             FlagDeclaration("--partition", type: .integer(0...2_147_483_647), "Read this partition only."),
+            FlagDeclaration(
+                "--offset", type: .texts(count: 1...1000, bytes: 3...31), repeats: true, placeholder: "P:N",
+                "Read only this partition, from this offset on."),
+            FlagDeclaration(
+                "--last", type: .integer(1...100_000), placeholder: "N",
+                "Print the last N matching records, in the order of their times."),
             FlagDeclaration("--count", type: .integer(0...(1 << 53)), "Stop after this number of records."),
-            FlagDeclaration("--follow", type: .boolean, "Wait for new records at the end."),
+            FlagDeclaration(
+                "--follow", type: .boolean,
+                "Wait for new records. With --since, --offset, or --last, print those records first."),
             FlagDeclaration("--json", type: .boolean, "Print one JSON object per line."),
             FlagDeclaration(
                 "--format", "-f", type: .text(bytes: 0...65536), placeholder: "FORMAT",
@@ -49,8 +62,8 @@ enum InspectCommand {
                 line: "linkd inspect -b localhost:9092 --dlq -f '%{dlq.reason}\\t%t-%p-%o\\n'",
                 description: "The dead letters with their reasons."),
             CommandExample(
-                line: "linkd inspect -b localhost:9092 --follow",
-                description: "All decisions, then new ones as they arrive."),
+                line: "linkd inspect -b localhost:9092 --last 100 --follow",
+                description: "The last 100 decisions, then new ones as they arrive."),
         ],
         run: run)
 
@@ -58,25 +71,54 @@ enum InspectCommand {
         let settings = try call.settings()
         let filter = filter(call)
         let printer = RecordPrinter(try mode(call), on: call.console.out)
+        let range = try range(call, filter)
         let connection = try Connection(settings)
         let topics = try topics(call, settings, connection.makeAdmin())
-        var scan = try TopicScan(
-            connection, topics: topics, partition: call.number("partition").map { Int32($0) }, since: filter.since,
-            follow: call.isOn("follow"))
-        var remaining = call.number("count") ?? .max
-        while remaining > 0, !scan.isDone {
-            let more = try scan.next { record in
-                let json = record.json
-                if filter.matches(record, json) {
-                    printer.print(record, json)
-                    remaining -= 1
-                }
-                return remaining > 0
-            }
-            call.console.out.flush()
-            if !more { break }
+        guard range.offsets.isEmpty || topics.count == 1 else {
+            throw CommandFailure(
+                .usage, "--offset needs one topic, and there are \(topics.count)", advice: "pass it with --topic")
         }
+        try InspectJob(call, filter, printer).run(connection, topics, range)
         return .success
+    }
+
+    /// Returns the choice of records by position and time.
+    private static func range(_ call: Invocation, _ filter: RecordFilter) throws(CommandFailure) -> ScanRange {
+        let last = call.number("last") != nil
+        let offsets = try offsets(call)
+        for (flag, isOn) in [("--last", last), ("--since", filter.since != nil)] where isOn && !offsets.isEmpty {
+            throw CommandFailure(.usage, "--offset and \(flag) cannot be combined", advice: "pass only one of them")
+        }
+        let partition = call.number("partition").map { Int32($0) }
+        if let partition, !offsets.isEmpty, offsets[partition] == nil {
+            throw CommandFailure(
+                .usage, "--partition \(partition) is not among the partitions of --offset",
+                advice: "pass only one of these flags")
+        }
+        let follow = call.isOn("follow")
+        return ScanRange(
+            partition: partition, offsets: offsets, since: filter.isDeadLetters ? nil : filter.since, follow: follow,
+            fromEnd: follow && !last && filter.since == nil)
+    }
+
+    /// Returns the first offset of each partition that `--offset` names.
+    private static func offsets(_ call: Invocation) throws(CommandFailure) -> [Int32: Int64] {
+        var offsets: [Int32: Int64] = [:]
+        for text in call.list("offset") {
+            let parts = text.split(separator: ":", omittingEmptySubsequences: false)
+            let isDecimal = parts.allSatisfy { part in part.utf8.allSatisfy { (0x30...0x39).contains($0) } }
+            guard parts.count == 2, isDecimal, let partition = Int32(parts[0]), let offset = Int64(parts[1]),
+                offsets[partition] == nil
+            else {
+                throw CommandFailure(
+                    .usage,
+                    "--offset: expected a partition and an offset such as 0:1200, each partition once, found "
+                        + "`\(Escaping.visible(text))`",
+                    advice: "pass --offset PARTITION:OFFSET")
+            }
+            offsets[partition] = offset
+        }
+        return offsets
     }
 
     private static func mode(_ call: Invocation) throws(CommandFailure) -> RecordPrinter.Mode {
@@ -92,13 +134,13 @@ enum InspectCommand {
         return RecordFilter(
             device: call.text("device"), route: call.text("route"), outcome: call.text("outcome"),
             reason: call.text("reason"), since: call.text("since").flatMap { Timestamps.parse($0, now: now) },
-            until: call.text("until").flatMap { Timestamps.parse($0, now: now) })
+            until: call.text("until").flatMap { Timestamps.parse($0, now: now) }, isDeadLetters: call.isOn("dlq"))
     }
 
     private static func topics(
         _ call: Invocation, _ settings: Settings, _ admin: KafkaAdmin
     ) throws(CommandFailure) -> [String] {
-        if let topic = call.text("topic") { return [topic] }
+        if let topic = call.text("topic") { return [call.isOn("dlq") ? settings.deadLetterTopic(of: topic) : topic] }
         guard call.isOn("dlq") else { return [settings.text("output") ?? "link-decisions"] }
         return try TopicNames(settings, admin).deadLetters
     }

@@ -69,7 +69,7 @@ struct ClockCheck {
 
     /// Returns the timestamp of the record in a topic, in milliseconds since 1970.
     private func timestamp(_ topic: String) -> Int64? {
-        guard var scan = try? TopicScan(connection, topics: [topic], partition: nil, since: nil, follow: false) else {
+        guard var scan = try? TopicScan(connection, topics: [topic]) else {
             return nil
         }
         var time: Int64?

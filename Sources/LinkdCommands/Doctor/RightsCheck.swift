@@ -91,7 +91,7 @@ struct RightsCheck {
 
     /// Reads a topic until a record arrives, at most for a second.
     private func read(_ topic: String) throws(CommandFailure) {
-        var scan = try TopicScan(connection, topics: [topic], partition: nil, since: nil, follow: true)
+        var scan = try TopicScan(connection, topics: [topic], follow: true)
         for _ in 0..<5 {
             if try !scan.next({ _ in false }) { return }
         }

@@ -17,6 +17,14 @@ struct RecordFilter {
     /// The last timestamp, in milliseconds since 1970.
     var until: Int64?
 
+    /// A Boolean value that indicates whether the records are dead letters.
+    var isDeadLetters = false
+
+    /// A Boolean value that indicates whether the filter can reject records.
+    var isActive: Bool {
+        device != nil || route != nil || outcome != nil || reason != nil || since != nil || until != nil
+    }
+
     /// Returns a Boolean value that indicates whether a record matches.
     ///
     /// - Parameter json: The parsed value of the record, or nil if it is not JSON.

@@ -1,121 +1,214 @@
 internal import ByteStorage
 internal import KafkaClient
-internal import StrictJSON
 
-/// A scan of topics up to the stable end at the time when the scan was created, or without an end.
+/// A scan of partitions without a consumer group, which reads committed records only.
 struct TopicScan {
-    private let reader: KafkaReader
-    private let follow: Bool
-    private let principal: String
-    /// The end offsets of the partitions that have records left.
-    private var open: [TopicPartition: Int64] = [:]
+    /// The range of a partition that is read.
+    private struct OpenSpan {
+        var from: Int64 = 0
+        /// The offset after the last one, 0 for a closed range, or the greatest number for a range without an end.
+        var to: Int64 = 0
+    }
 
-    /// Fetches the ends of the partitions and starts to read.
+    /// The number of bytes of all partitions that librdkafka holds in advance.
+    private static let queueBytes = 1 << 30
+
+    private let connection: Connection
+    /// The reader for the descriptions of topics and partitions.
+    private let describer: KafkaReader
+    /// The reader of the records, from the first start on.
+    private var reader: KafkaReader?
+    /// The ranges, by the reader's index of the topic and by partition.
+    private var spans: [[OpenSpan]] = []
+    /// The partitions that the reader fetches.
+    private var started: [TopicPartition] = []
+    private var openCount = 0
+    private var lastTime = Int64.max
+    private var headers: [HeaderView] = []
+    /// The number of records so far.
+    private(set) var read: Int64 = 0
+
+    /// Creates a scan, which connects on its own.
+    init(_ connection: Connection) throws(CommandFailure) {
+        self.connection = connection
+        describer = try Self.reader(connection, partitions: 16)
+    }
+
+    /// Starts to read topics from their start to the stable end or, with `follow`, without an end.
+    init(_ connection: Connection, topics: [String], follow: Bool = false) throws(CommandFailure) {
+        try self.init(connection)
+        var plan = ScanPlan()
+        for topic in topics { try plan.add(topic, try description(of: topic), ScanRange(follow: follow)) }
+        try start(plan)
+    }
+
+    /// Returns a reader whose queues hold as many records as their common limit allows.
     ///
-    /// - Parameters:
-    ///   - connection: The connection to the cluster.
-    ///   - topics: The topics, which must exist.
-    ///   - partition: The only partition to read, or nil for all.
-    ///   - since: The first timestamp, in milliseconds since 1970, or nil.
-    ///   - follow: A Boolean value that indicates whether to continue after the end.
-    init(
-        _ connection: Connection, topics: [String], partition: Int32?, since: Int64?, follow: Bool
-    ) throws(CommandFailure) {
-        self.follow = follow
-        principal = connection.principal
+    /// A full queue makes librdkafka wait. Version 2.0.2 then waits a second, later ones as long as the property says.
+    private static func reader(_ connection: Connection, partitions: Int) throws(CommandFailure) -> KafkaReader {
+        var configuration = connection.configuration(
+            .consumer,
+            [
+                "group.id": "linkd-inspect", "isolation.level": "read_committed", "enable.partition.eof": "true",
+                "auto.offset.reset": "error", "fetch.wait.max.ms": "100", "fetch.message.max.bytes": "4194304",
+                "queued.min.messages": "1000000",
+                "queued.max.messages.kbytes": "\(max(65_536, queueBytes / 1024 / max(1, partitions)))",
+            ])
+        if LibraryInfo.supportsFetchQueueBackoff, configuration["fetch.queue.backoff.ms"] == nil {
+            configuration["fetch.queue.backoff.ms"] = "10"
+        }
         do {
-            reader = try KafkaReader(
-                connection.configuration(
-                    .consumer,
-                    [
-                        "group.id": "linkd-inspect", "isolation.level": "read_committed",
-                        "enable.partition.eof": "true", "auto.offset.reset": "error", "fetch.wait.max.ms": "100",
-                    ]))
+            return try KafkaReader(configuration)
         } catch {
             throw connection.configurationFailure(error)
         }
-        for topic in topics {
-            do throws(KafkaError) {
-                try start(topic, partition, since)
-            } catch {
-                throw CommandFailure(
-                    error, while: "reading \(topic)", needing: AccessRight("Read", on: .topic, topic),
-                    as: connection.principal)
-            }
-        }
     }
 
-    private mutating func start(_ topic: String, _ only: Int32?, _ since: Int64?) throws(KafkaError) {
-        let description = try reader.describe(topic: topic, timeoutMilliseconds: 10_000)
-        if let error = description.error { throw error }
-        let partitions = description.partitions.map(\.id).filter { only == nil || $0 == only }
-        guard !partitions.isEmpty else { throw KafkaError(code: .unknownPartition) }
-        var starts: [TopicPartition: Int64] = [:]
-        for id in partitions {
-            let partition = TopicPartition(topic: topic, partition: id)
-            let ends = try reader.watermarks(of: partition, timeoutMilliseconds: 10_000)
-            starts[partition] = ends.low
-            if ends.high > ends.low { open[partition] = ends.high }
-        }
-        if let since { try moveStarts(&starts, since) }
-        let reading = follow ? starts.keys.sorted() : starts.keys.filter { open[$0] != nil }.sorted()
-        try reader.start(reading.map { PartitionOffset($0, offset: starts[$0] ?? LogicalOffset.beginning) })
-    }
-
-    /// Starts each partition at its first record of that time or later.
+    /// Returns the first offset and the stable end of each partition of a topic.
     ///
-    /// A partition without one is at its end.
-    private mutating func moveStarts(_ starts: inout [TopicPartition: Int64], _ since: Int64) throws(KafkaError) {
-        let times = starts.keys.sorted().map { PartitionOffset($0, offset: since) }
-        for result in try reader.offsets(forTimes: times, timeoutMilliseconds: 10_000) {
-            if let offset = result.offset, offset >= 0 {
-                starts[result.partition] = max(offset, starts[result.partition] ?? 0)
-            } else {
-                starts[result.partition] = follow ? LogicalOffset.end : open[result.partition] ?? 0
-                open[result.partition] = nil
+    /// A topic that does not exist ends with exit code 78.
+    func description(of topic: String) throws(CommandFailure) -> [Int32: Watermarks] {
+        try reading(topic) { () throws(KafkaError) in
+            let description = try describer.describe(topic: topic, timeoutMilliseconds: 10_000)
+            if let error = description.error { throw error }
+            let partitions = description.partitions.map { TopicPartition(topic: topic, partition: $0.id) }
+            guard !partitions.isEmpty else { throw KafkaError(code: .unknownTopicOrPartition) }
+            let low = try offsets(partitions, LogicalOffset.beginning)
+            let high = try offsets(partitions, LogicalOffset.end)
+            var ends: [Int32: Watermarks] = [:]
+            for partition in partitions {
+                // Without an answer, the request is returned unchanged.
+                guard let low = low[partition], let high = high[partition] else { throw KafkaError(code: .timedOut) }
+                ends[partition.partition] = Watermarks(low: low, high: high)
             }
+            return ends
         }
     }
+
+    /// Returns the first offset at or after a time in each partition of a topic, without those that have none.
+    func offsets(
+        of topic: String, _ numbers: some Sequence<Int32>, atOrAfter time: Int64
+    ) throws(CommandFailure) -> [TopicPartition: Int64] {
+        try reading(topic) { () throws(KafkaError) in
+            try offsets(numbers.map { TopicPartition(topic: topic, partition: $0) }, time)
+        }
+    }
+
+    private func offsets(
+        _ partitions: [TopicPartition], _ time: Int64
+    ) throws(KafkaError) -> [TopicPartition: Int64] {
+        var found: [TopicPartition: Int64] = [:]
+        let times = partitions.sorted().map { PartitionOffset($0, offset: time) }
+        for result in try describer.offsets(forTimes: times, timeoutMilliseconds: 10_000) {
+            if let error = result.error { throw error }
+            if let offset = result.offset, offset >= 0 { found[result.partition] = offset }
+        }
+        return found
+    }
+
+    private func reading<Value>(
+        _ topic: String, _ body: () throws(KafkaError) -> Value
+    ) throws(CommandFailure) -> Value {
+        do throws(KafkaError) {
+            return try body()
+        } catch {
+            throw CommandFailure(
+                error, while: "reading \(topic)", needing: AccessRight("Read", on: .topic, topic),
+                as: connection.principal)
+        }
+    }
+
+    /// Starts to read the ranges of a plan, in place of those of an earlier one.
+    mutating func start(_ plan: ScanPlan) throws(CommandFailure) {
+        let reader: KafkaReader
+        if let known = self.reader {
+            reader = known
+        } else {
+            reader = try Self.reader(connection, partitions: plan.partitions.count)
+            self.reader = reader
+        }
+        stop(started)
+        started = []
+        spans = []
+        openCount = 0
+        lastTime = plan.lastTime ?? .max
+        for (partition, span) in plan.partitions.sorted(by: { $0.key < $1.key }) {
+            let end = span.to ?? .max
+            guard span.from < end else { continue }
+            let topic = Int(reader.topicIndex(of: partition.topic))
+            let number = Int(partition.partition)
+            while spans.count <= topic { spans.append([]) }
+            while spans[topic].count <= number { spans[topic].append(OpenSpan()) }
+            spans[topic][number] = OpenSpan(from: span.from, to: end)
+            openCount += 1
+            try reading(partition.topic) { () throws(KafkaError) in
+                try reader.start([PartitionOffset(partition, offset: span.from)])
+            }
+            started.append(partition)
+        }
+    }
+
+    /// A partition that cannot be stopped is fetched in vain, because its records are outside of the ranges.
+    private func stop(_ partitions: [TopicPartition]) { try? reader?.stop(partitions) }
 
     /// A Boolean value that indicates whether the scan has read all records.
-    var isDone: Bool { !follow && open.isEmpty }
+    var isDone: Bool { openCount == 0 }
 
     /// Waits for records and passes each one to `body` until it returns false.
     ///
     /// - Returns: False if `body` returned false.
-    mutating func next(_ body: (InspectedRecord) -> Bool) throws(CommandFailure) -> Bool {
+    mutating func next(
+        _ body: (ScannedRecord) throws(CommandFailure) -> Bool
+    ) throws(CommandFailure) -> Bool {
+        guard let reader else { return true }
         _ = reader.poll(max: 1000, timeoutMilliseconds: 200)
         for record in reader.records {
-            let topic = reader.topicName(at: record.topic)
-            let partition = TopicPartition(topic: topic, partition: record.partition)
-            if !follow {
-                guard let end = open[partition], record.offset < end else {
-                    open[partition] = nil
-                    continue
-                }
-                if record.offset == end - 1 { open[partition] = nil }
-            }
-            let copy = InspectedRecord(
-                topic: topic, partition: record.partition, offset: record.offset, timestamp: record.timestamp,
-                key: record.key?.array, value: record.value?.array,
-                headers: record.hasHeaders ? reader.headers(of: record.index) : [])
-            if !body(copy) { return false }
+            guard includes(record) else { continue }
+            read += 1
+            headers.removeAll(keepingCapacity: true)
+            if record.hasHeaders { reader.headerViews(of: record.index, into: &headers) }
+            let scanned = ScannedRecord(
+                topic: reader.topicName(at: record.topic), partition: record.partition, offset: record.offset,
+                timestamp: record.timestamp, key: record.key, value: record.value, headers: headers)
+            if try !body(scanned) { return false }
         }
         for event in reader.events { try handle(event) }
         return true
     }
 
+    /// Returns a Boolean value that indicates whether a record is in the range of its partition, and closes the range
+    /// at its end.
+    private mutating func includes(_ record: ConsumedRecord) -> Bool {
+        let (topic, number) = (Int(record.topic), Int(record.partition))
+        guard topic < spans.count, number < spans[topic].count else { return false }
+        let span = spans[topic][number]
+        if record.timestamp > lastTime, record.offset < span.to {
+            close(topic, number)
+            return false
+        }
+        if record.offset >= span.to - 1 { close(topic, number) }
+        return record.offset >= span.from && record.offset < span.to
+    }
+
+    private mutating func close(_ topic: Int, _ number: Int) {
+        guard topic < spans.count, number < spans[topic].count, spans[topic][number].to > 0 else { return }
+        spans[topic][number].to = 0
+        openCount -= 1
+    }
+
     private mutating func handle(_ event: ConsumerEvent) throws(CommandFailure) {
         switch event.kind {
         case .endOfPartition:
-            open[TopicPartition(topic: reader.topicName(at: event.topic), partition: event.partition)] = nil
+            let (topic, number) = (Int(event.topic), Int(event.partition))
+            guard topic >= 0, topic < spans.count, number >= 0, number < spans[topic].count else { return }
+            if spans[topic][number].to != .max { close(topic, number) }
         case .other: return
         default:
             guard let error = event.error else { return }
-            let topic = event.topic < 0 ? nil : reader.topicName(at: event.topic)
+            let topic = event.topic < 0 ? nil : reader?.topicName(at: event.topic)
             throw CommandFailure(
                 error, while: "reading \(topic ?? "the topic")",
-                needing: topic.map { AccessRight("Read", on: .topic, $0) }, as: principal)
+                needing: topic.map { AccessRight("Read", on: .topic, $0) }, as: connection.principal)
         }
     }
 }

@@ -148,7 +148,11 @@ extension CommandFailure {
                 return
             }
             switch error.code {
-            case .unknownTopic, .unknownTopicOrPartition, .unknownPartition:
+            case .unknownPartition:
+                self.init(
+                    .configuration, "\(operation): a partition does not exist",
+                    advice: "specify a partition that the topic has")
+            case .unknownTopic, .unknownTopicOrPartition:
                 self.init(
                     .configuration, "\(operation): the topic does not exist",
                     advice: "create it with `linkd topics create`, or specify another topic")

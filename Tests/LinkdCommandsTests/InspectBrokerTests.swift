@@ -1,0 +1,99 @@
+internal import Foundation
+internal import TestSupport
+internal import Testing
+
+@testable internal import LinkdCommands
+
+/// `linkd inspect` with a real broker.
+@Suite(.enabled(if: TestBroker.plain != nil, "no broker: KAFKA_BOOTSTRAP_SERVERS is not set"))
+struct InspectBrokerTests {
+    /// Writes 60 records with the times 1,000 to 60,000 to 3 partitions, in transactions of 10, with aborted ones
+    /// between them.
+    private static func filled() throws -> FilledTopic {
+        let topic = try FilledTopic("inspect", partitions: 3)
+        for start in stride(from: Int64(1), through: 51, by: 10) {
+            let records = (start..<start + 10).map { number in
+                FilledTopic.Record(
+                    partition: Int32(number % 3),
+                    value: #"{"outcome":"\#(number % 20 == 0 ? "reject" : "none")","n":\#(number)}"#,
+                    time: number * 1000)
+            }
+            try topic.write(records)
+            try topic.write(records.map { FilledTopic.Record(value: "aborted", time: $0.time) }, commit: false)
+        }
+        return topic
+    }
+
+    @Test("Records are chosen by position and time, and aborted ones do not count")
+    func choice() throws {
+        let topic = try Self.filled()
+        func numbers(_ flags: String...) throws -> [Int64] {
+            let result = try LinkdProcess.run(
+                ["inspect", "--topic", topic.name, "-f", "%{n}\\n"] + flags,
+                environment: ["KAFKA_BOOTSTRAP_SERVERS": TestBroker.plain ?? ""])
+            #expect(result.code == 0, "\(result.err)")
+            return result.out.split(separator: "\n").compactMap { Int64($0) }
+        }
+        #expect(try numbers().sorted() == Array(1...60))
+        #expect(try numbers("--last", "7") == Array(54...60))
+        #expect(try numbers("--last", "100") == Array(1...60))
+        #expect(try numbers("--last", "2", "--outcome", "reject") == [40, 60])
+        #expect(try numbers("--last", "3", "--until", "1970-01-01T00:00:20Z") == [18, 19, 20])
+        #expect(try numbers("--since", "1970-01-01T00:00:55Z").sorted() == Array(55...60))
+        let span = ["--since", "1970-01-01T00:00:10Z", "--until", "1970-01-01T00:00:11.500Z"]
+        #expect(try numbers(span[0], span[1], span[2], span[3]).sorted() == [10, 11])
+        let first = try topic.inspect("--partition", "1", "-f", "%o\\n").out.split(separator: "\n")
+        #expect(try numbers("--offset", "1:\(first[18])") == [55, 58])
+        #expect(try topic.inspect("--offset", "1:999").err.contains("999 is not one of them"))
+    }
+
+    @Test("The number of matching records is printed on standard error, except in quiet mode")
+    func matched() throws {
+        let topic = try Self.filled()
+        #expect(try topic.inspect("--outcome", "navigate").err == "0 of 60 matched\n")
+        #expect(try topic.inspect("--outcome", "reject", "-f", "x").err == "3 of 60 matched\n")
+        #expect(try topic.inspect("--outcome", "navigate", "-q").err == "")
+        #expect(try topic.inspect("-f", "x").err == "")
+    }
+
+    @Test("--follow begins at the end, or with the last records")
+    func follow() throws {
+        let topic = try Self.filled()
+        let plain = try topic.follow("-f", "%{n} ")
+        let last = try topic.follow("-f", "%{n} ", "--last", "2")
+        let since = try topic.follow("-f", "%{n} ", "--since", "1970-01-01T00:00:59Z")
+        #expect(
+            becomesTrue(withinSeconds: 30) { last.output == "59 60 " && since.output.split(separator: " ").count == 2 })
+        // A record that was written before the first command began to read would not be printed, so write until one is.
+        var number: Int64 = 60
+        let isPrinted = try becomesTrue(withinSeconds: 30) {
+            number += 1
+            try topic.write([FilledTopic.Record(value: #"{"n":\#(number)}"#, time: number * 1000)])
+            return plain.output.hasSuffix("\(number) ")
+        }
+        #expect(isPrinted)
+        #expect(!plain.output.split(separator: " ").contains { (Int64($0) ?? 0) <= 60 })
+        let all = (59...number).map { "\($0) " }.joined()
+        #expect(becomesTrue(withinSeconds: 30) { last.output == all && since.output.hasSuffix("\(number) ") })
+        for process in [plain, last, since] { process.signal(SIGKILL) }
+    }
+
+    @Test("--follow ends after the time of --until")
+    func followUntil() throws {
+        let topic = try Self.filled()
+        let past = try topic.follow("-f", "%{n} ", "--since", "1970-01-01", "--until", "1970-01-01T00:00:02Z")
+        #expect(try past.end() == 0)
+        #expect(past.output.split(separator: " ").sorted() == ["1", "2"])
+    }
+
+    @Test("--dlq with --topic reads the dead letters of that topic")
+    func deadLettersOfTopic() throws {
+        let topic = try FilledTopic("inspect", partitions: 1, suffix: ".dlq")
+        try topic.write([FilledTopic.Record(value: "x", time: 1, headers: [("dlq.reason", "bad_json")])])
+        let input = String(topic.name.dropLast(4))
+        let result = try LinkdProcess.run(
+            ["inspect", "--dlq", "--topic", input, "-f", "%{dlq.reason} %t"],
+            environment: ["KAFKA_BOOTSTRAP_SERVERS": TestBroker.plain ?? ""])
+        #expect(result.out == "bad_json \(topic.name)", "\(result.err)")
+    }
+}
