@@ -43,6 +43,16 @@ enum Platform {
         return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
     }
 
+    /// Returns the difference of local time from UTC in minutes, or nil if the system does not know it.
+    ///
+    /// - Parameter seconds: The time in seconds since 1970.
+    static func utcOffsetMinutes(at seconds: Int64) -> Int64? {
+        var time = time_t(seconds)
+        var local = tm()
+        guard localtime_r(&time, &local) != nil else { return nil }
+        return Int64(local.tm_gmtoff / 60)
+    }
+
     /// The time of a monotonic clock, in seconds.
     static var monotonicSeconds: Double {
         var time = timespec()

@@ -43,6 +43,7 @@ struct InspectBrokerTests {
         let span = ["--since", "1970-01-01T00:00:10Z", "--until", "1970-01-01T00:00:11.500Z"]
         #expect(try numbers(span[0], span[1], span[2], span[3]).sorted() == [10, 11])
         let first = try topic.inspect("--partition", "1", "-f", "%o\\n").out.split(separator: "\n")
+        try #require(first.count == 20)
         #expect(try numbers("--offset", "1:\(first[18])") == [55, 58])
         #expect(try topic.inspect("--offset", "1:999").err.contains("999 is not one of them"))
     }
@@ -95,5 +96,54 @@ struct InspectBrokerTests {
             ["inspect", "--dlq", "--topic", input, "-f", "%{dlq.reason} %t"],
             environment: ["KAFKA_BOOTSTRAP_SERVERS": TestBroker.plain ?? ""])
         #expect(result.out == "bad_json \(topic.name)", "\(result.err)")
+    }
+
+    @Test("Records are counted by a property, as a table, CSV, and JSON")
+    func groups() throws {
+        let topic = try Self.filled()
+        let table = try topic.inspect("--group-by", "outcome")
+        #expect(table.out == "OUTCOME  COUNT   SHARE\nnone        57  95.0 %\nreject       3   5.0 %\n")
+        #expect(try topic.inspect("--group-by", "outcome", "--csv").out == "outcome,count\nnone,57\nreject,3\n")
+        let json = try topic.inspect("--group-by", "outcome", "--json", "--last", "1")
+        #expect(json.out == "{\"outcome\":\"reject\",\"count\":1}\n")
+        let application = try topic.inspect("--group-by", "application")
+        #expect(application.err.contains("`passthrough: application`; group by table"))
+        #expect(try topic.inspect("--group-by", "reason", "--outcome", "navigate").out == "")
+    }
+
+    @Test("--since and --until of dead letters are the times of the failures, and other flags use them too")
+    func failedAt() throws {
+        let topic = try FilledTopic("inspect", partitions: 2, suffix: ".dlq")
+        // The times of the sources are in the opposite order.
+        try topic.write(
+            (1...10).map { number in
+                FilledTopic.Record(
+                    partition: Int32(number % 2), value: "\(number)", time: 1000 - Int64(number),
+                    headers: [("dlq.reason", "bad_json"), ("dlq.failed.at", "\(100_000 + number * 1000)")])
+            })
+        func values(_ flags: String...) throws -> [String] {
+            let result = try LinkdProcess.run(
+                ["inspect", "--dlq", "--topic", String(topic.name.dropLast(4)), "-f", "%s\\n"] + flags,
+                environment: ["KAFKA_BOOTSTRAP_SERVERS": TestBroker.plain ?? ""])
+            #expect(result.code == 0, "\(result.err)")
+            return result.out.split(separator: "\n").map(String.init)
+        }
+        #expect(try values("--since", "1970-01-01T00:01:48Z").sorted() == ["10", "8", "9"])
+        #expect(try values("--until", "1970-01-01T00:01:42Z").sorted() == ["1", "2"])
+        #expect(try values("--last", "3") == ["8", "9", "10"])
+    }
+
+    @Test("Records are printed as CSV, and with the times of a zone")
+    func csv() throws {
+        let topic = try Self.filled()
+        let result = try LinkdProcess.run(
+            ["inspect", "--topic", topic.name, "--last", "1", "--csv", "--local"],
+            environment: ["KAFKA_BOOTSTRAP_SERVERS": TestBroker.plain ?? "", "TZ": "XXX-5:30"])
+        let offset = try topic.inspect("--last", "1", "-f", "%o").out
+        #expect(
+            result.out.split(separator: "\n") == [
+                "time,topic,partition,offset,device,outcome,route,reason,detail,table,decision",
+                "1970-01-01T05:31:00.000+05:30,\(topic.name),0,\(offset),d-1,reject,,,,,",
+            ])
     }
 }

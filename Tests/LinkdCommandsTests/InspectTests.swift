@@ -1,3 +1,4 @@
+internal import ByteStorage
 internal import KafkaClient
 internal import StrictJSON
 internal import Testing
@@ -24,7 +25,27 @@ internal import Testing
         ])
 
     private static func format(_ format: String, _ record: InspectedRecord, escaped: Bool = false) throws -> String {
-        String(decoding: try FormatTokens(format).bytes(record, record.json, escaped: escaped), as: UTF8.self)
+        let tokens = try FormatTokens(format)
+        return text(of: record) { tokens.append($0, &$1, escaped: escaped, to: &$2) }
+    }
+
+    /// Returns what a function appends for a record.
+    private static func text(
+        of record: InspectedRecord, _ body: (ScannedRecord, inout DecisionTape, inout OutputArena) -> Void
+    ) -> String {
+        record.withViews { record in
+            var decision = DecisionTape()
+            decision.begin(record.value)
+            return OutputArena.text { body(record, &decision, &$0) }
+        }
+    }
+
+    private static func matches(_ filter: RecordFilter, _ record: InspectedRecord) -> Bool {
+        record.withViews { record in
+            var decision = DecisionTape()
+            decision.begin(record.value)
+            return filter.matches(record, &decision)
+        }
     }
 
     @Test(
@@ -54,10 +75,64 @@ internal import Testing
 
     @Test("The stack is printed with its coordinators, presentation, and data")
     func view() throws {
-        let json = try #require(Self.decision.json)
-        let view = DecisionView(style: Style(enabled: false))
-        #expect(view.summary(json) == "home > feed > shop > list > item [sheet]")
-        #expect(view.data(json) == ["item: Product id=A\\x1b, count=3"])
+        let lines = DecisionLines(try #require(Self.decision.value), DecisionView(style: Style(enabled: false)))
+        #expect(lines.outcome == "navigate")
+        #expect(lines.summary == "home > feed > shop > list > item [sheet]")
+        #expect(lines.data == ["item: Product id=A\\x1b, count=3"])
+    }
+
+    @Test(
+        "A decision is printed with its stack, guard, reason, or URL",
+        arguments: [
+            (#"{"outcome":"navigate"}"#, "root"),
+            (#"{"outcome":"deferred","stack":[{"screen":"a"}],"guard":"login"}"#, "a  until login"),
+            (#"{"outcome":"navigate","reason":"host","detail":"x"}"#, "root  (host: x)"),
+            (#"{"outcome":"external","url":"https://e.example/\u001b"}"#, #"https://e.example/\x1b"#),
+            (#"{"outcome":"reject","reason":"no_route"}"#, "no_route"), (#"{"outcome":"none"}"#, ""), ("[", ""),
+        ])
+    func summaries(decision: String, summary: String) {
+        #expect(DecisionLines(Array(decision.utf8), DecisionView(style: Style(enabled: false))).summary == summary)
+    }
+
+    @Test("The outcome of a fallback is marked, with color and without")
+    func fallback() {
+        let decision = Array(#"{"outcome":"navigate","reason":"host"}"#.utf8)
+        #expect(DecisionLines(decision, DecisionView(style: Style(enabled: false))).outcome == "navigate by fallback")
+        let painted = DecisionLines(decision, DecisionView(style: Style(enabled: true)))
+        #expect(painted.outcome == "\u{1B}[33mnavigate by fallback\u{1B}[0m")
+    }
+
+    @Test("A record is printed for people with its place, key, and outcome")
+    func readable() {
+        func text(_ record: InspectedRecord) -> String {
+            let out = Channel(collecting: Style(enabled: false))
+            var printer = RecordPrinter(.readable, on: out)
+            record.withViews { record in
+                var decision = DecisionTape()
+                decision.begin(record.value)
+                printer.print(record, &decision)
+            }
+            return out.text
+        }
+        #expect(
+            text(Self.decision) == """
+                2026-11-20T10:00:00.123Z  t-3-42  d-1  navigate  item
+                    home > feed > shop > list > item [sheet]
+                      item: Product id=A\\x1b, count=3
+
+                """)
+        #expect(text(Self.deadLetter) == "no time  t.dlq-0-7  no key  not_utf8 (decode)\n")
+        var located = Self.deadLetter
+        for (name, value) in [
+            ("detail", "d\u{1B}"), ("pointer", "/a"), ("source.topic", "t"), ("source.partition", "1"),
+            ("source.offset", "2"),
+        ] {
+            located.headers.append(RecordHeader(name: Array("dlq.\(name)".utf8), value: Array(value.utf8)))
+        }
+        #expect(text(located).hasSuffix("not_utf8 (decode)\n    d\\x1b, at /a, from t-1-2\n"))
+        let other = InspectedRecord(
+            topic: "t", partition: 0, offset: 0, timestamp: 0, key: [], value: nil, headers: [])
+        #expect(text(other) == "1970-01-01T00:00:00.000Z  t-0-0  \n    null\n")
     }
 
     @Test(
@@ -69,24 +144,24 @@ internal import Testing
             (RecordFilter(since: 1_795_168_800_123, until: 1_795_168_800_123), true),
         ])
     func filters(filter: RecordFilter, matches: Bool) {
-        #expect(filter.matches(Self.decision, Self.decision.json) == matches)
+        #expect(Self.matches(filter, Self.decision) == matches)
     }
 
     @Test("The reason of a dead letter comes from its header")
     func deadLetterFilter() {
-        #expect(RecordFilter(reason: "not_utf8").matches(Self.deadLetter, nil))
-        #expect(!RecordFilter(reason: "bad_json").matches(Self.deadLetter, nil))
-        #expect(!RecordFilter(outcome: "navigate").matches(Self.deadLetter, nil))
+        #expect(Self.matches(RecordFilter(reason: "not_utf8"), Self.deadLetter))
+        #expect(!Self.matches(RecordFilter(reason: "bad_json"), Self.deadLetter))
+        #expect(!Self.matches(RecordFilter(outcome: "navigate"), Self.deadLetter))
     }
 
     @Test("A JSON line contains the value unchanged, and bytes that are not UTF-8 in Base64")
     func envelope() throws {
-        let line = RecordPrinter.envelope(Self.decision, Self.decision.json)
+        let line = Self.text(of: Self.decision) { RecordPrinter.appendEnvelope($0, &$1, to: &$2) }
         #expect(
             line.hasPrefix(
                 #"{"topic":"t","partition":3,"offset":42,"timestamp":1795168800123,"key":"d-1","value":{"#
             ))
-        let dead = RecordPrinter.envelope(Self.deadLetter, nil)
+        let dead = Self.text(of: Self.deadLetter) { RecordPrinter.appendEnvelope($0, &$1, to: &$2) }
         #expect(
             dead
                 == #"{"topic":"t.dlq","partition":0,"offset":7,"timestamp":null,"key":null,"headers":"#
@@ -102,9 +177,16 @@ internal import Testing
         ])
     func base64(text: String, expected: String) { #expect(Base64.text(Array(text.utf8)) == expected) }
 
-    @Test("--json and --format cannot be combined, and a broker is required")
+    @Test("Flags that exclude each other end with exit code 64, and a broker is required")
     func usage() {
-        #expect(linkd("inspect", "--json", "-f", "%k").code == 64)
+        for flags in [
+            ["--json", "-f", "%k"], ["--json", "--csv"], ["--csv", "-f", "%k"],
+            ["--group-by", "reason", "-f", "%k"], ["--group-by", "reason", "--count", "1"],
+            ["--group-by", "reason", "--follow"], ["--group-by", "color"],
+        ] {
+            let result = linkd(["inspect", "-b", "127.0.0.1:1"] + flags)
+            #expect(result.code == 64, "\(flags) \(result.err)")
+        }
         let result = linkd("inspect")
         #expect(result.code == 64)
         #expect(result.err.contains("--bootstrap"))

@@ -78,7 +78,7 @@ internal import Testing
                 for record in partitions[Int(partition.partition)]
                 where record.offset >= span.from && record.offset < span.to ?? .max {
                     read += 1
-                    try record.withViews { try last.add($0, matches: matches(record)) }
+                    try record.withViews { try last.add($0, time: record.timestamp, matches: matches(record)) }
                 }
             }
         }

@@ -12,8 +12,9 @@ enum InspectCommand {
             "Up to 1 GiB of records is fetched in advance. The property `queued.max.messages.kbytes` limits it for "
                 + "each partition.",
             "Format tokens: %t topic, %p partition, %o offset, %k key, %K length of the key, %s value, %S length of "
-                + "the value, %T timestamp in milliseconds, %h headers, %% percent sign, \\n, \\t, %{member} member "
-                + "of the decision, %{dlq.reason} header with this name.",
+                + "the value, %T timestamp in milliseconds, %h headers, %% percent sign, \\n, \\t, %{outcome} member "
+                + "of the decision, %{context.push.campaign} path into the decision, %{dlq.reason} header with this "
+                + "name.",
         ],
         flags: [
             FlagDeclaration("--topic", type: .topic, default: "the setting `output`: link-decisions", "Topic to read."),
@@ -32,8 +33,15 @@ enum InspectCommand {
             ),
             FlagDeclaration(
                 "--reason", type: .text(bytes: 1...64), "Print decisions and dead letters with this reason only."),
-            FlagDeclaration("--since", type: .time, "Print records from this time on."),
-            FlagDeclaration("--until", type: .time, "Print records up to this time."),
+            FlagDeclaration(
+                "--campaign", type: .text(bytes: 1...256), placeholder: "ID",
+                "Print decisions of this campaign only: `context.push.campaign`, else `context.campaign`."),
+            FlagDeclaration(
+                "--since", type: .time,
+                "Print records from this time on. With --dlq, it is the time of the failure (`dlq.failed.at`), and the "
+                    + "whole topic is read."),
+            FlagDeclaration(
+                "--until", type: .time, "Print records up to this time. With --dlq, it is the time of the failure."),
             FlagDeclaration("--partition", type: .integer(0...2_147_483_647), "Read this partition only."),
             FlagDeclaration(
                 "--offset", type: .texts(count: 1...1000, bytes: 3...31), repeats: true, placeholder: "P:N",
@@ -45,7 +53,15 @@ enum InspectCommand {
             FlagDeclaration(
                 "--follow", type: .boolean,
                 "Wait for new records. With --since, --offset, or --last, print those records first."),
+            FlagDeclaration(
+                "--group-by", type: .choice(GroupKey.allCases.map(\.rawValue)),
+                "Count the records by this property instead of printing them. `-` stands for none."),
             FlagDeclaration("--json", type: .boolean, "Print one JSON object per line."),
+            FlagDeclaration(
+                "--csv", type: .boolean,
+                "Print comma-separated values (RFC 4180). A cell that begins with =, +, -, or @ gets an apostrophe, so "
+                    + "that no spreadsheet reads it as a formula."),
+            FlagDeclaration("--local", type: .boolean, "Print local times in text and CSV."),
             FlagDeclaration(
                 "--format", "-f", type: .text(bytes: 0...65536), placeholder: "FORMAT",
                 "Print each record in this format."),
@@ -59,6 +75,9 @@ enum InspectCommand {
                 line: "linkd inspect -b localhost:9092 --outcome reject --since 1h --json",
                 description: "The links rejected in the last hour, as JSON."),
             CommandExample(
+                line: "linkd inspect -b localhost:9092 --outcome reject --since 1h --group-by reason",
+                description: "The number of rejections in the last hour by reason."),
+            CommandExample(
                 line: "linkd inspect -b localhost:9092 --dlq -f '%{dlq.reason}\\t%t-%p-%o\\n'",
                 description: "The dead letters with their reasons."),
             CommandExample(
@@ -70,7 +89,7 @@ enum InspectCommand {
     private static func run(_ call: Invocation) throws(CommandFailure) -> ExitCode {
         let settings = try call.settings()
         let filter = filter(call)
-        let printer = RecordPrinter(try mode(call), on: call.console.out)
+        let mode = try mode(call)
         let range = try range(call, filter)
         let connection = try Connection(settings)
         let topics = try topics(call, settings, connection.makeAdmin())
@@ -78,7 +97,7 @@ enum InspectCommand {
             throw CommandFailure(
                 .usage, "--offset needs one topic, and there are \(topics.count)", advice: "pass it with --topic")
         }
-        try InspectJob(call, filter, printer).run(connection, topics, range)
+        try InspectJob(call, filter, mode).run(connection, topics, range)
         return .success
     }
 
@@ -121,19 +140,28 @@ enum InspectCommand {
         return offsets
     }
 
+    /// Returns the output format, after a check of the flags that exclude each other.
     private static func mode(_ call: Invocation) throws(CommandFailure) -> RecordPrinter.Mode {
-        guard let format = call.text("format") else { return call.json ? .json : .readable }
-        if call.json {
-            throw CommandFailure(.usage, "--json and --format cannot be combined", advice: "pass only one of them")
+        let formats = ["json", "csv", "format"]
+        let others = ["format", "count", "follow"]
+        let pairs = [(formats[0], formats[1]), (formats[0], formats[2]), (formats[1], formats[2])]
+        for (a, b) in pairs + others.map({ ("group-by", $0) }) where isGiven(a, call) && isGiven(b, call) {
+            throw CommandFailure(.usage, "--\(a) and --\(b) cannot be combined", advice: "pass only one of them")
         }
-        return .format(try FormatTokens(format))
+        if let format = call.text("format") { return .format(try FormatTokens(format)) }
+        return call.json ? .json : call.isOn("csv") ? .csv : .readable
+    }
+
+    private static func isGiven(_ flag: String, _ call: Invocation) -> Bool {
+        call.isOn(flag) || call.text(flag) != nil || call.number(flag) != nil
     }
 
     private static func filter(_ call: Invocation) -> RecordFilter {
         let now = Platform.nowMilliseconds
         return RecordFilter(
             device: call.text("device"), route: call.text("route"), outcome: call.text("outcome"),
-            reason: call.text("reason"), since: call.text("since").flatMap { Timestamps.parse($0, now: now) },
+            reason: call.text("reason"), campaign: call.text("campaign"),
+            since: call.text("since").flatMap { Timestamps.parse($0, now: now) },
             until: call.text("until").flatMap { Timestamps.parse($0, now: now) }, isDeadLetters: call.isOn("dlq"))
     }
 

@@ -187,15 +187,15 @@ private final class ResolveJob {
         let route = json["route"]?.string.map { "  " + Escaping.visible($0) } ?? ""
         let table = json["table"]?.string.map { "  " + view.style.paint(Escaping.visible($0), .dim) } ?? ""
         let owner = device.map { Escaping.visible($0) + "  " } ?? ""
-        out.line("  " + owner + view.outcome(json) + route + table)
+        let lines = DecisionLines(bytes, view)
+        out.line("  " + owner + lines.outcome + route + table)
         for line in explanation?.envelope.lines ?? [] { out.line("    " + Escaping.visible(line)) }
         if let text = explanation?.decision?.text {
             for line in text.split(separator: "\n") { out.line("    " + Escaping.visible(String(line))) }
             return
         }
-        let summary = view.summary(json)
-        if !summary.isEmpty { out.line("    " + summary) }
-        for line in view.data(json) { out.line("      " + line) }
+        if !lines.summary.isEmpty { out.line("    " + lines.summary) }
+        for line in lines.data { out.line("      " + line) }
         let via = json["via"]?.array?.compactMap(\.string) ?? []
         if !via.isEmpty { out.line("    via " + Escaping.visible(via.joined(separator: ", "))) }
         for note in json["notes"]?.array?.compactMap(\.string) ?? [] {

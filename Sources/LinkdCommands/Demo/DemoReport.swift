@@ -73,13 +73,13 @@ struct DemoReport {
         for row in rows {
             let outcome = row.decision["outcome"]?.string ?? "?"
             let padded = DisplayWidth.pad(Escaping.visible(outcome), to: 8)
+            let lines = DecisionLines(Array(row.decision.text.utf8), view)
             out.line(
                 "  " + DisplayWidth.pad(row.link, to: link) + "  "
                     + out.style.paint(DisplayWidth.pad(row.device, to: device), .dim)
-                    + "  " + out.style.paint(padded, DecisionView.role(of: outcome)) + "  " + view.summary(row.decision)
-            )
+                    + "  " + out.style.paint(padded, DecisionView.role(of: outcome)) + "  " + lines.summary)
             let indent = String(repeating: " ", count: link + device + 16)
-            for line in view.data(row.decision) { out.line(indent + out.style.paint(line, .dim)) }
+            for line in lines.data { out.line(indent + out.style.paint(line, .dim)) }
         }
     }
 

@@ -1,6 +1,6 @@
-internal import RouteTools
+internal import ByteStorage
 internal import KafkaClient
-internal import StrictJSON
+internal import RouteTools
 
 /// A format like that of kcat: `%t %p %o %k %K %s %S %T %h %%`, `\n \t`, and `%{member}` of a decision or a header.
 struct FormatTokens: Equatable {
@@ -8,7 +8,20 @@ struct FormatTokens: Equatable {
     enum Part: Equatable {
         case text([UInt8])
         case topic, partition, offset, key, keyLength, value, valueLength, timestamp, headers
-        case member(String)
+        case member(MemberPath)
+    }
+
+    /// The name of a member or a header, or the path of a member, with a period before each further step.
+    struct MemberPath: Equatable {
+        /// The whole name.
+        let name: [UInt8]
+        /// The steps of the path.
+        let steps: [[UInt8]]
+
+        init(_ text: Substring) {
+            name = Array(text.utf8)
+            steps = text.split(separator: ".", omittingEmptySubsequences: false).map { Array($0.utf8) }
+        }
     }
 
     /// The parts, in order.
@@ -57,7 +70,7 @@ struct FormatTokens: Equatable {
         case "{":
             guard let end = rest.firstIndex(of: "}"), end != rest.startIndex else { throw unknown("%{") }
             defer { rest = rest[rest.index(after: end)...] }
-            return .member(String(rest[..<end]))
+            return .member(MemberPath(rest[..<end]))
         case let other: throw unknown("%" + (other.map(String.init) ?? ""))
         }
     }
@@ -83,50 +96,57 @@ struct FormatTokens: Equatable {
             advice: "use %t %p %o %k %K %s %S %T %h %% %{member} \\n \\t")
     }
 
-    /// Returns a record in the format.
+    /// Appends a record in the format.
     ///
-    /// - Parameter escaped: A Boolean value that indicates whether control characters become visible escapes.
-    func bytes(_ record: InspectedRecord, _ json: JSONValue?, escaped: Bool) -> [UInt8] {
-        var result: [UInt8] = []
+    /// - Parameters:
+    ///   - decision: The members of the record's value.
+    ///   - escaped: A Boolean value that indicates whether control characters become visible escapes.
+    func append(
+        _ record: ScannedRecord, _ decision: inout DecisionTape, escaped: Bool, to out: inout OutputArena
+    ) {
         for part in parts {
-            if case .text(let text) = part {
-                result += text
-                continue
+            switch part {
+            case .text(let text): out.append(text)
+            case .topic: out.append(text: record.topic)
+            case .partition: out.append(decimal: Int64(record.partition))
+            case .offset: out.append(decimal: record.offset)
+            case .key: Self.append(record.key ?? .empty, escaped, to: &out)
+            case .keyLength: out.append(decimal: Int64(record.key?.count ?? -1))
+            case .value: Self.append(record.value ?? .empty, escaped, to: &out)
+            case .valueLength: out.append(decimal: Int64(record.value?.count ?? -1))
+            case .timestamp: out.append(decimal: record.timestamp)
+            case .headers: Self.appendHeaders(record, escaped, to: &out)
+            case .member(let path): Self.append(path, record, &decision, escaped, to: &out)
             }
-            let bytes = Self.bytes(part, record, json)
-            result += escaped ? Array(Escaping.visible(bytes).utf8) : bytes
-        }
-        return result
-    }
-
-    private static func bytes(_ part: Part, _ record: InspectedRecord, _ json: JSONValue?) -> [UInt8] {
-        switch part {
-        case .text(let text): text
-        case .topic: Array(record.topic.utf8)
-        case .partition: Array(String(record.partition).utf8)
-        case .offset: Array(String(record.offset).utf8)
-        case .key: record.key ?? []
-        case .keyLength: Array(String(record.key?.count ?? -1).utf8)
-        case .value: record.value ?? []
-        case .valueLength: Array(String(record.value?.count ?? -1).utf8)
-        case .timestamp: Array(String(record.timestamp).utf8)
-        case .headers: headers(record)
-        case .member(let name): member(name, record, json)
         }
     }
 
-    private static func headers(_ record: InspectedRecord) -> [UInt8] {
-        var result: [UInt8] = []
-        for header in record.headers {
-            if !result.isEmpty { result.append(UInt8(ascii: ",")) }
-            result += header.name + [UInt8(ascii: "=")] + (header.value ?? Array("NULL".utf8))
-        }
-        return result
+    private static func append(_ bytes: ByteView, _ escaped: Bool, to out: inout OutputArena) {
+        if escaped { out.append(visible: bytes) } else { out.append(bytes) }
     }
 
-    private static func member(_ name: String, _ record: InspectedRecord, _ json: JSONValue?) -> [UInt8] {
-        guard let value = json?[name] else { return Array((record.header(name) ?? "").utf8) }
-        if let string = value.string { return Array(string.utf8) }
-        return Array(value.text.utf8)
+    private static func appendHeaders(_ record: ScannedRecord, _ escaped: Bool, to out: inout OutputArena) {
+        for (index, header) in record.headers.enumerated() {
+            if index > 0 { out.append(",") }
+            append(header.name, escaped, to: &out)
+            out.append("=")
+            append(header.value ?? ByteView("NULL" as StaticString), escaped, to: &out)
+        }
+    }
+
+    /// Appends the header of a dead letter, else the member with the name, else the member at the path, else the header.
+    private static func append(
+        _ path: MemberPath, _ record: ScannedRecord, _ decision: inout DecisionTape, _ escaped: Bool,
+        to out: inout OutputArena
+    ) {
+        let header = record.headers.isEmpty ? nil : path.name.withUnsafeBufferPointer { record.header(ByteView($0)) }
+        if let header, record.isDeadLetter { return append(header, escaped, to: &out) }
+        var node = decision.node([path.name])
+        if node < 0, path.steps.count > 1 { node = decision.node(path.steps) }
+        if node >= 0 {
+            decision.withText(of: node) { append($0, escaped, to: &out) }
+        } else if let header {
+            append(header, escaped, to: &out)
+        }
     }
 }

@@ -1,26 +1,31 @@
 internal import KafkaClient
 internal import RouteTools
-internal import StrictJSON
 
 /// A run of `linkd inspect`: the choice of records, and their output.
 final class InspectJob {
     private let call: Invocation
     private let filter: RecordFilter
-    private let printer: RecordPrinter
+    private var printer: RecordPrinter
+    private let key: GroupKey?
+    private var groups: GroupCounts
+    private var decision = DecisionTape()
     private var remaining: Int64
     private var matched: Int64 = 0
 
     /// Creates a run with the flags of a call.
-    init(_ call: Invocation, _ filter: RecordFilter, _ printer: RecordPrinter) {
+    init(_ call: Invocation, _ filter: RecordFilter, _ mode: RecordPrinter.Mode) {
         self.call = call
         self.filter = filter
-        self.printer = printer
+        printer = RecordPrinter(mode, on: call.console.out, local: call.isOn("local"))
+        key = call.text("group-by").flatMap(GroupKey.init)
+        groups = GroupCounts(call.text("group-by") ?? "")
         remaining = call.number("count") ?? .max
     }
 
     /// Reads the topics and prints the records that match.
     func run(_ connection: Connection, _ topics: [String], _ range: ScanRange) throws(CommandFailure) {
         var scan = try TopicScan(connection)
+        if key == nil { printer.printHeader() }
         if let last = call.number("last") {
             let plan = try printLast(Int(last), topics, range, &scan)
             if range.follow { try follow(plan, &scan) }
@@ -29,6 +34,7 @@ final class InspectJob {
             try scan.start(plan)
             try print(&scan, until: range.follow ? filter.until : nil)
         }
+        if let key { printGroups(key) }
         call.console.out.flush()
         guard !range.follow else { return }
         let read = scan.read
@@ -61,7 +67,8 @@ final class InspectJob {
         while remaining > 0, !scan.isDone {
             let before = scan.read
             let more = try scan.next { record in
-                if take(record) { emit(record) }
+                decision.begin(record.value)
+                if filter.matches(record, &decision) { emit(record) }
                 return remaining > 0
             }
             call.console.out.flush()
@@ -81,12 +88,19 @@ final class InspectJob {
             try scan.start(windows)
             while !scan.isDone {
                 _ = try scan.next { (record) throws(CommandFailure) in
-                    try last.add(record, matches: take(record))
+                    decision.begin(record.value)
+                    try last.add(
+                        record, time: filter.time(of: record), matches: filter.matches(record, &decision))
                     return true
                 }
             }
         }
-        for record in last.records where remaining > 0 { record.withViews(emit) }
+        for record in last.records where remaining > 0 {
+            record.withViews { record in
+                decision.begin(record.value)
+                emit(record)
+            }
+        }
         call.console.out.flush()
         return whole
     }
@@ -99,15 +113,35 @@ final class InspectJob {
         try print(&scan, until: filter.until)
     }
 
-    private func take(_ record: ScannedRecord) -> Bool {
-        let copy = record.copy()
-        return filter.matches(copy, copy.json)
-    }
-
+    /// Prints or counts a record that matches.
     private func emit(_ record: ScannedRecord) {
-        let copy = record.copy()
-        printer.print(copy, copy.json)
+        if let key {
+            groups.add(key.value(of: record, &decision))
+        } else {
+            printer.print(record, &decision)
+        }
         matched += 1
         remaining -= 1
+    }
+
+    private func printGroups(_ key: GroupKey) {
+        let out = call.console.out
+        if call.json {
+            groups.printJSON(on: out)
+        } else if call.isOn("csv") {
+            groups.printCSV(on: out)
+        } else if matched > 0 {
+            groups.printTable(on: out, bars: out.isTerminal && Self.isUTF8(call.environment))
+        }
+        if key == .application, matched > 0, groups.hasNoValues {
+            call.console.note("decisions have an application only with `passthrough: application`; group by table")
+        }
+    }
+
+    /// Returns a Boolean value that indicates whether the locale of a terminal has UTF-8.
+    private static func isUTF8(_ environment: [String: String]) -> Bool {
+        let names = ["LC_ALL", "LC_CTYPE", "LANG"].compactMap { environment[$0] }.filter { !$0.isEmpty }
+        let name = names.first?.uppercased() ?? ""
+        return name.contains("UTF-8") || name.contains("UTF8")
     }
 }

@@ -4,7 +4,7 @@ internal import RouteTools
 /// A search for the last matching records of several partitions, in windows of offsets from the end backwards.
 ///
 /// Filters and control records make windows yield fewer records than offsets, so each window is larger than the one
-/// after it. The records are ordered by timestamp, topic, partition, and offset.
+/// after it. The records are ordered by time, topic, partition, and offset.
 struct LastRecords {
     /// The range of a partition that was not read yet.
     private struct Part {
@@ -14,7 +14,7 @@ struct LastRecords {
         var high: Int64
         /// The number of matching records.
         var matches = 0
-        /// The least timestamp of the records read, or nil.
+        /// The least time of the records read, or nil.
         var oldest: Int64?
     }
 
@@ -22,7 +22,7 @@ struct LastRecords {
     private let byteLimit: Int
     private var parts: [TopicPartition: Part]
     private var width: Int64
-    private var found: [InspectedRecord] = []
+    private var found: [(time: Int64, record: InspectedRecord)] = []
     private var bytes = 0
 
     /// Creates a search for the last `count` records in the ranges of a plan.
@@ -36,12 +36,12 @@ struct LastRecords {
     }
 
     /// The records that were found, in order.
-    var records: [InspectedRecord] { found }
+    var records: [InspectedRecord] { found.map(\.record) }
 
     /// Returns the next windows, or nil if the last records were found.
     mutating func nextWindows() -> ScanPlan? {
         prune()
-        let cut = found.count == count ? found.first?.timestamp : nil
+        let cut = found.count == count ? found.first?.time : nil
         var plan = ScanPlan()
         for (partition, part) in parts where part.low < part.high && part.matches < count {
             if let cut, let oldest = part.oldest, oldest < cut { continue }
@@ -53,19 +53,19 @@ struct LastRecords {
         return plan.partitions.isEmpty ? nil : plan
     }
 
-    /// Adds a record of a window.
+    /// Adds a record of a window with its time.
     ///
     /// Records that need more memory than the limit end with exit code 64.
-    mutating func add(_ record: ScannedRecord, matches: Bool) throws(CommandFailure) {
+    mutating func add(_ record: ScannedRecord, time: Int64, matches: Bool) throws(CommandFailure) {
         let partition = TopicPartition(topic: record.topic, partition: record.partition)
         guard var part = parts[partition] else { return }
-        part.oldest = min(part.oldest ?? .max, record.timestamp)
+        part.oldest = min(part.oldest ?? .max, time)
         if matches { part.matches += 1 }
         parts[partition] = part
         guard matches else { return }
         let copy = record.copy()
         bytes += Self.bytes(of: copy)
-        found.append(copy)
+        found.append((time, copy))
         if bytes > byteLimit || found.count >= 2 * count + 1024 { prune() }
         guard bytes <= byteLimit else {
             throw CommandFailure(
@@ -77,10 +77,11 @@ struct LastRecords {
     /// Removes the records before the last ones.
     private mutating func prune() {
         found.sort { a, b in
-            (a.timestamp, a.topic, a.partition, a.offset) < (b.timestamp, b.topic, b.partition, b.offset)
+            (a.time, a.record.topic, a.record.partition, a.record.offset)
+                < (b.time, b.record.topic, b.record.partition, b.record.offset)
         }
         guard found.count > count else { return }
-        for record in found.dropLast(count) { bytes -= Self.bytes(of: record) }
+        for dropped in found.dropLast(count) { bytes -= Self.bytes(of: dropped.record) }
         found.removeFirst(found.count - count)
     }
 

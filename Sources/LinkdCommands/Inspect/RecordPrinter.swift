@@ -1,109 +1,204 @@
-internal import RouteTools
+internal import ByteStorage
 internal import KafkaClient
+internal import RouteTools
 internal import StrictJSON
 
-/// A printer of records: for people, as JSON lines, or in a format.
-struct RecordPrinter {
+/// A printer of records: for people, as JSON lines, as CSV, or in a format.
+struct RecordPrinter: ~Copyable {
     /// The output format.
     enum Mode {
         case readable
         case json
+        case csv
         case format(FormatTokens)
     }
 
     private let mode: Mode
     private let out: Channel
+    private let view: DecisionView
+    private let isLocal: Bool
+    private var line = OutputArena(chunkBytes: 1 << 16)
 
     /// Creates a printer for a channel.
-    init(_ mode: Mode, on out: Channel) {
+    ///
+    /// - Parameter local: A Boolean value that indicates whether times are those of the local time zone.
+    init(_ mode: Mode, on out: Channel, local: Bool = false) {
         self.mode = mode
         self.out = out
+        view = DecisionView(style: out.style)
+        isLocal = local
+    }
+
+    /// Prints the line before the records, if the format has one.
+    func printHeader() {
+        if case .csv = mode { out.line(CSVText.columns) }
     }
 
     /// Prints a record.
     ///
-    /// - Parameter json: The parsed value of the record, or nil if it is not JSON.
-    func print(_ record: InspectedRecord, _ json: JSONValue?) {
+    /// - Parameter decision: The members of the record's value.
+    mutating func print(_ record: ScannedRecord, _ decision: inout DecisionTape) {
+        line.reset()
+        line.begin()
         switch mode {
-        case .readable: for line in readable(record, json) { out.line(line) }
+        case .readable: appendReadable(record, &decision)
         case .json:
-            let line = Self.envelope(record, json)
-            out.line(out.isTerminal ? Escaping.json(line) : line)
-        case .format(let tokens): out.write(tokens.bytes(record, json, escaped: out.isTerminal))
+            Self.appendEnvelope(record, &decision, to: &line)
+            line.append("\n")
+        case .csv: CSVText.append(record, &decision, local: isLocal, escaped: out.isTerminal, to: &line)
+        case .format(let tokens): tokens.append(record, &decision, escaped: out.isTerminal, to: &line)
+        }
+        let bytes = line.finish()
+        if case .json = mode, OutputArena.mayControlTerminal(bytes) {
+            out.write(TerminalControl.escaped(json: bytes.string))
+        } else {
+            out.write(bytes.buffer)
         }
     }
 
-    private func readable(_ record: InspectedRecord, _ json: JSONValue?) -> [String] {
+    // MARK: Text
+
+    private mutating func appendReadable(_ record: ScannedRecord, _ decision: inout DecisionTape) {
         let style = out.style
-        let time = record.timestamp < 0 ? "no time" : Timestamps.text(record.timestamp)
-        let key = record.key.map { Escaping.visible($0) } ?? "no key"
-        let identifier = "\(record.topic)-\(record.partition)-\(record.offset)"
-        let head = style.paint("\(time)  \(Escaping.visible(identifier))", .dim) + "  \(style.name(key))"
-        if record.isDeadLetter { return [head + "  " + deadLetter(record)] + detail(record) }
-        guard let json, json["outcome"] != nil else {
-            let value = record.value.map { Escaping.visible($0) } ?? style.paint("null", .dim)
-            return [head, "    " + value]
+        let isLocal = isLocal
+        line.paint(.dim, style) { line in
+            if record.timestamp < 0 {
+                line.append("no time")
+            } else {
+                Timestamps.append(record.timestamp, local: isLocal, to: &line)
+            }
+            line.append("  ")
+            line.append(text: record.topic)
+            line.append("-")
+            line.append(decimal: Int64(record.partition))
+            line.append("-")
+            line.append(decimal: record.offset)
         }
-        let view = DecisionView(style: style)
-        let route = json["route"]?.string.map { "  " + Escaping.visible($0) } ?? ""
-        let first = head + "  " + view.outcome(json) + route
-        let summary = view.summary(json)
-        return [first] + (summary.isEmpty ? [] : ["    " + summary])
-            + view.data(json).map { "      " + style.paint($0, .dim) }
-    }
-
-    private func deadLetter(_ record: InspectedRecord) -> String {
-        let stage = record.header("dlq.stage").map { " (\(Escaping.visible($0)))" } ?? ""
-        return out.style.paint(Escaping.visible(record.header("dlq.reason") ?? ""), .bad) + stage
-    }
-
-    private func detail(_ record: InspectedRecord) -> [String] {
-        var parts: [String] = []
-        if let detail = record.header("dlq.detail") { parts.append(detail) }
-        if let pointer = record.header("dlq.pointer") { parts.append("at \(pointer)") }
-        if let topic = record.header("dlq.source.topic"), let partition = record.header("dlq.source.partition"),
-            let offset = record.header("dlq.source.offset")
-        {
-            parts.append("from \(topic)-\(partition)-\(offset)")
+        line.append("  ")
+        line.paint(.name, style) { $0.append(visible: record.key ?? ByteView("no key" as StaticString)) }
+        if record.isDeadLetter { return appendDeadLetter(record) }
+        guard decision.member("outcome") >= 0 else {
+            line.append("\n    ")
+            if let value = record.value {
+                line.append(visible: value)
+            } else {
+                line.paint(.dim, style) { $0.append("null") }
+            }
+            line.append("\n")
+            return
         }
-        return parts.isEmpty ? [] : ["    " + Escaping.visible(parts.joined(separator: ", "))]
+        line.append("  ")
+        view.appendOutcome(&decision, to: &line)
+        if let route = decision.string("route") {
+            line.append("  ")
+            line.append(visible: route)
+        }
+        line.append("\n")
+        appendIndented { view, line in view.appendSummary(&decision, to: &line) }
+        view.appendData(&decision, indent: "      ", .dim, to: &line)
     }
 
-    /// Returns a record in the form `{"topic","partition","offset","timestamp","key","headers","value"}`.
+    /// Appends an indented line, or nothing if a function appends nothing.
+    private mutating func appendIndented(_ body: (DecisionView, inout OutputArena) -> Void) {
+        let before = line.recordBytes
+        line.append("    ")
+        let start = line.recordBytes
+        body(view, &line)
+        if line.recordBytes == start { line.truncateRecord(to: before) } else { line.append("\n") }
+    }
+
+    private mutating func appendDeadLetter(_ record: ScannedRecord) {
+        line.append("  ")
+        line.paint(.bad, out.style) { $0.append(visible: record.header("dlq.reason") ?? .empty) }
+        if let stage = record.header("dlq.stage") {
+            line.append(" (")
+            line.append(visible: stage)
+            line.append(")")
+        }
+        line.append("\n")
+        appendIndented { _, line in
+            var separator: StaticString = ""
+            if let detail = record.header("dlq.detail") {
+                line.append(visible: detail)
+                separator = ", "
+            }
+            if let pointer = record.header("dlq.pointer") {
+                line.append(separator)
+                line.append("at ")
+                line.append(visible: pointer)
+                separator = ", "
+            }
+            guard let topic = record.header("dlq.source.topic"),
+                let partition = record.header("dlq.source.partition"), let offset = record.header("dlq.source.offset")
+            else { return }
+            line.append(separator)
+            line.append("from ")
+            line.append(visible: topic)
+            line.append("-")
+            line.append(visible: partition)
+            line.append("-")
+            line.append(visible: offset)
+        }
+    }
+
+    // MARK: JSON
+
+    /// Appends a record in the form `{"topic","partition","offset","timestamp","key","headers","value"}`.
     ///
     /// The name of a member whose bytes are not UTF-8 has the suffix `_base64`.
-    static func envelope(_ record: InspectedRecord, _ value: JSONValue?) -> String {
-        var json = JSONText()
-        json.beginObject()
-        json.text("topic", record.topic)
-        json.number("partition", Int64(record.partition))
-        json.number("offset", record.offset)
-        json.number("timestamp", record.timestamp < 0 ? nil : record.timestamp)
-        bytes("key", record.key, into: &json)
+    static func appendEnvelope(
+        _ record: ScannedRecord, _ decision: inout DecisionTape, to line: inout OutputArena
+    ) {
+        line.append("{\"topic\":\"")
+        line.append(text: record.topic)
+        line.append("\",\"partition\":")
+        line.append(decimal: Int64(record.partition))
+        line.append(",\"offset\":")
+        line.append(decimal: record.offset)
+        line.append(",\"timestamp\":")
+        if record.timestamp < 0 { line.append("null") } else { line.append(decimal: record.timestamp) }
+        append(",", ByteView("key" as StaticString), record.key, to: &line)
         if !record.headers.isEmpty {
-            json.beginObject("headers")
-            for header in record.headers {
-                bytes(String(decoding: header.name, as: UTF8.self), header.value, into: &json)
+            line.append(",\"headers\":{")
+            for (index, header) in record.headers.enumerated() {
+                append(index == 0 ? "" : ",", header.name, header.value, to: &line)
             }
-            json.endObject()
+            line.append("}")
         }
-        if value != nil, let raw = record.value, !raw.contains(where: { $0 == 0x0A || $0 == 0x0D }) {
-            json.raw("value", raw)
-        } else if let value {
-            json.value("value", value)
+        if let value = record.value, decision.read() {
+            line.append(",\"value\":")
+            if value.firstIndex(of: 0x0A) == nil, value.firstIndex(of: 0x0D) == nil {
+                line.append(value)
+            } else if let json = try? JSONValue.parse(value.array, maxDepth: DecisionTape.depth) {
+                line.append(text: json.text)
+            } else {
+                line.append("null")
+            }
         } else {
-            bytes("value", record.value, into: &json)
+            append(",", ByteView("value" as StaticString), record.value, to: &line)
         }
-        json.endObject()
-        return json.finish()
+        line.append("}")
     }
 
-    private static func bytes(_ name: String, _ bytes: [UInt8]?, into json: inout JSONText) {
-        guard let bytes else { return json.text(name, nil) }
-        if let text = String(validating: bytes, as: UTF8.self) {
-            json.text(name, text)
+    private static func append(
+        _ separator: StaticString, _ name: ByteView, _ bytes: ByteView?, to line: inout OutputArena
+    ) {
+        line.append(separator)
+        line.append("\"")
+        if OutputArena.isPlain(name) {
+            line.appendEscaped(name)
         } else {
-            json.text(name + "_base64", Base64.text(bytes))
+            var name = name.string
+            name.withUTF8 { line.appendEscaped(ByteView($0)) }
+        }
+        guard let bytes else { return line.append("\":null") }
+        if OutputArena.isPlain(bytes) || String(validating: bytes.buffer, as: UTF8.self) != nil {
+            line.append("\":")
+            line.appendString(bytes)
+        } else {
+            line.append("_base64\":\"")
+            line.append(text: Base64.text(bytes.array))
+            line.append("\"")
         }
     }
 }

@@ -1,14 +1,39 @@
+internal import ByteStorage
+
 /// Conversion between RFC 3339 timestamps and milliseconds since 1970, in UTC.
 enum Timestamps {
     /// Returns a timestamp such as `2026-11-20T10:00:00.123Z`.
-    static func text(_ milliseconds: Int64) -> String {
-        let days = floorDivide(milliseconds, 86_400_000)
-        let rest = milliseconds &- days &* 86_400_000
+    static func text(_ milliseconds: Int64) -> String { OutputArena.text { append(milliseconds, to: &$0) } }
+
+    /// Appends a timestamp such as `2026-11-20T10:00:00.123Z`, or `2026-11-20T11:00:00.123+01:00` in local time.
+    static func append(_ milliseconds: Int64, local: Bool = false, to out: inout OutputArena) {
+        let minutes = local ? Platform.utcOffsetMinutes(at: floorDivide(milliseconds, 1000)) : nil
+        let shown = milliseconds &+ (minutes ?? 0) &* 60_000
+        let days = floorDivide(shown, 86_400_000)
+        let rest = shown &- days &* 86_400_000
         let (year, month, day) = civil(days)
-        return
-            "\(digits(year, 4))-\(digits(month, 2))-\(digits(day, 2))T"
-            + "\(digits(rest / 3_600_000, 2)):\(digits(rest / 60_000 % 60, 2)):\(digits(rest / 1000 % 60, 2))"
-            + ".\(digits(rest % 1000, 3))Z"
+        append(year, 4, "-", to: &out)
+        append(month, 2, "-", to: &out)
+        append(day, 2, "T", to: &out)
+        append(rest / 3_600_000, 2, ":", to: &out)
+        append(rest / 60_000 % 60, 2, ":", to: &out)
+        append(rest / 1000 % 60, 2, ".", to: &out)
+        append(rest % 1000, 3, "", to: &out)
+        guard let minutes else { return out.append("Z") }
+        out.append(minutes < 0 ? "-" : "+")
+        append(abs(minutes) / 60, 2, ":", to: &out)
+        append(abs(minutes) % 60, 2, "", to: &out)
+    }
+
+    /// Appends a number with leading zeros, and a text.
+    private static func append(_ value: Int64, _ count: Int, _ end: StaticString, to out: inout OutputArena) {
+        var least: Int64 = 1
+        for _ in 1..<count {
+            least *= 10
+            if value < least { out.append("0") }
+        }
+        out.append(decimal: value)
+        out.append(end)
     }
 
     /// Parses a timestamp (`2026-11-20`, `2026-11-20T10:00:00Z`, with fraction or offset) or a duration before now
@@ -65,11 +90,6 @@ enum Timestamps {
         guard rest.first == text else { return false }
         rest = rest.dropFirst()
         return true
-    }
-
-    private static func digits(_ value: Int64, _ count: Int) -> String {
-        let text = String(value)
-        return String(repeating: "0", count: max(0, count - text.count)) + text
     }
 
     private static func daysIn(_ month: Int64, of year: Int64) -> Int64 {

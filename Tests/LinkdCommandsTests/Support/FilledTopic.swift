@@ -24,7 +24,8 @@ final class FilledTopic {
         name = TestBroker.uniqueName(prefix) + suffix
         let broker = TestBroker.plain ?? ""
         let results = try KafkaAdmin(["bootstrap.servers": broker]).create(
-            topics: [TopicSpecification(name: name, partitions: partitions)], timeoutMilliseconds: 20_000)
+            topics: [TopicSpecification(name: name, partitions: partitions, settings: ["retention.ms": "-1"])],
+            timeoutMilliseconds: 20_000)
         try #require(results.map(\.error) == [nil])
         producer = try KafkaProducer(["bootstrap.servers": broker, "transactional.id": name])
         topic = try producer.topic(name)
