@@ -61,6 +61,10 @@ enum InspectCommand {
                 "--csv", type: .boolean,
                 "Print comma-separated values (RFC 4180). A cell that begins with =, +, -, or @ gets an apostrophe, so "
                     + "that no spreadsheet reads it as a formula."),
+            FlagDeclaration(
+                "--why", type: .text(bytes: 7...300), placeholder: "ID",
+                "Explain the decision with this id: its event, its table, and the reason. --topic is the topic of the "
+                    + "decision. Pass the worker's settings of tables, vendors, and limits."),
             FlagDeclaration("--local", type: .boolean, "Print local times in text and CSV."),
             FlagDeclaration(
                 "--format", "-f", type: .text(bytes: 0...65536), placeholder: "FORMAT",
@@ -78,6 +82,9 @@ enum InspectCommand {
                 line: "linkd inspect -b localhost:9092 --outcome reject --since 1h --group-by reason",
                 description: "The number of rejections in the last hour by reason."),
             CommandExample(
+                line: "linkd inspect -b localhost:9092 --why link-events-0-42-0 --state-dir /var/lib/linkd",
+                description: "The reason for a decision, with the table that made it."),
+            CommandExample(
                 line: "linkd inspect -b localhost:9092 --dlq -f '%{dlq.reason}\\t%t-%p-%o\\n'",
                 description: "The dead letters with their reasons."),
             CommandExample(
@@ -88,6 +95,7 @@ enum InspectCommand {
 
     private static func run(_ call: Invocation) throws(CommandFailure) -> ExitCode {
         let settings = try call.settings()
+        if let why = call.text("why") { return try explain(why, call, settings) }
         let filter = filter(call)
         let mode = try mode(call)
         let range = try range(call, filter)
@@ -99,6 +107,29 @@ enum InspectCommand {
         }
         try InspectJob(call, filter, mode).run(connection, topics, range)
         return .success
+    }
+
+    /// Explains a decision.
+    private static func explain(
+        _ text: String, _ call: Invocation, _ settings: Settings
+    ) throws(CommandFailure) -> ExitCode {
+        let allowed: Set = ["why", "json", "topic"]
+        for flag in command.declaration.flags {
+            let name = String(flag.names[0].dropFirst(2))
+            guard !allowed.contains(name), isGiven(name, call) || !call.list(name).isEmpty else { continue }
+            throw CommandFailure(
+                .usage, "--why and --\(name) cannot be combined", advice: "pass only one of them")
+        }
+        guard let id = DecisionID(text) else {
+            throw CommandFailure(
+                .usage, "--why: `\(Escaping.visible(text))` is not the id of a decision",
+                advice: "pass TOPIC-PARTITION-OFFSET-INDEX, the member `decision` of a decision")
+        }
+        let connection = try Connection(settings)
+        let job = try WhyJob(call, settings)
+        _ = try connection.makeAdmin()
+        let output = call.text("topic") ?? settings.text("output") ?? "link-decisions"
+        return try job.run(id, connection, output: output)
     }
 
     /// Returns the choice of records by position and time.

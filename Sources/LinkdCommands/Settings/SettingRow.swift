@@ -17,7 +17,7 @@ struct CommandSet: OptionSet, Sendable {
     static let connecting: CommandSet = [.worker, .produce, .inspect, .topics, .doctor, .config]
 
     /// The commands that read push messages, and those that show how they are read.
-    static let reading: CommandSet = [.worker, .produce, .resolve, .vendors, .diff, .config]
+    static let reading: CommandSet = [.worker, .produce, .inspect, .resolve, .vendors, .diff, .config]
 
     /// The names of the commands, for the reference.
     var names: [String] {

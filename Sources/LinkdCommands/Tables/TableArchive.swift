@@ -37,6 +37,18 @@ struct TableArchive: Sendable {
         return bytes
     }
 
+    /// Returns the bytes and paths of the tables whose hash has a prefix, in the archive of a state directory that another
+    /// process may have taken.
+    static func tables(hashPrefix: String, in directory: String) -> [(json: [UInt8], path: String)] {
+        guard !hashPrefix.isEmpty else { return [] }
+        let names = Platform.names(in: directory + "/tables").filter {
+            $0.hasPrefix(hashPrefix) && $0.hasSuffix(".json")
+        }
+        return names.prefix(limit).compactMap { name in
+            table(hash: String(name.dropLast(5)), in: directory).map { ($0, "\(directory)/tables/\(name)") }
+        }
+    }
+
     /// Keeps the bytes of a table.
     ///
     /// Returns the error of the system if they cannot be written.

@@ -1,0 +1,88 @@
+internal import ByteStorage
+internal import KafkaClient
+
+/// A search for the record of a decision in the topic of decisions.
+struct DecisionSearch {
+    /// A record that was found.
+    struct Found {
+        /// The last record with the id.
+        var record: InspectedRecord
+        /// The number of records with the id.
+        ///
+        /// There are several if a worker delivered at least once, or if the input topic was created again.
+        var count = 1
+    }
+
+    /// The time before the event at which a decision can be, and after a decision at which another one with its id can
+    /// be, in milliseconds, because clocks differ.
+    private static let tolerance: Int64 = 60_000
+
+    private let topic: String
+    /// The first bytes of the decision, which begins with its id.
+    private let prefix: [UInt8]
+
+    /// Creates a search in a topic.
+    init(_ id: DecisionID, in topic: String) {
+        self.topic = topic
+        prefix = Array("{\"decision\":\"\(id.text)\"".utf8)
+    }
+
+    /// Returns the decision, or nil if there is none.
+    ///
+    /// The partition of the device is searched from the time of the event, then from its start, then all partitions.
+    ///
+    /// - Parameters:
+    ///   - device: The id of the device, or nil if it is unknown.
+    ///   - time: The time of the event in milliseconds since 1970, or nil if it is unknown.
+    func run(
+        device: [UInt8]?, time: Int64?, _ scan: inout TopicScan, progress: (Int64) -> Void
+    ) throws(CommandFailure) -> Found? {
+        let ends = try scan.description(of: topic)
+        let own = device.map { device in
+            device.withUnsafeBufferPointer { Murmur2.partition(of: ByteView($0), among: Int32(ends.count)) }
+        }
+        if let time, time >= 0 {
+            let since = try scan.offsets(of: topic, ends.keys, atOrAfter: max(0, time - Self.tolerance))
+            let range = ScanRange(partition: own, since: time)
+            if let found = try search(ends, range, since, &scan, progress) { return found }
+        }
+        if let own, let found = try search(ends, ScanRange(partition: own), [:], &scan, progress) { return found }
+        return try search(ends, ScanRange(), [:], &scan, progress)
+    }
+
+    /// Searches a range, and reads on after the first record with the id for as long as another one can follow.
+    private func search(
+        _ ends: [Int32: Watermarks], _ range: ScanRange, _ since: [TopicPartition: Int64], _ scan: inout TopicScan,
+        _ progress: (Int64) -> Void
+    ) throws(CommandFailure) -> Found? {
+        var plan = ScanPlan()
+        try plan.add(topic, ends, range, since: since)
+        guard let first = try records(plan, &scan, limit: 1, progress).first else { return nil }
+        let partition = TopicPartition(topic: topic, partition: first.partition)
+        guard let end = plan.partitions[partition]?.to else { return Found(record: first) }
+        var rest = ScanPlan()
+        rest.partitions[partition] = ScanPlan.Span(from: first.offset + 1, to: end)
+        rest.lastTime = first.timestamp + Self.tolerance
+        let others = try records(rest, &scan, limit: 1000, progress)
+        return Found(record: others.last ?? first, count: 1 + others.count)
+    }
+
+    private func records(
+        _ plan: ScanPlan, _ scan: inout TopicScan, limit: Int, _ progress: (Int64) -> Void
+    ) throws(CommandFailure) -> [InspectedRecord] {
+        var found: [InspectedRecord] = []
+        try scan.start(plan)
+        while !scan.isDone, found.count < limit {
+            progress(scan.read)
+            _ = try scan.next { record in
+                if let value = record.value, isMatch(value) { found.append(record.copy()) }
+                return found.count < limit
+            }
+        }
+        return found
+    }
+
+    private func isMatch(_ value: ByteView) -> Bool {
+        prefix.withUnsafeBufferPointer { value.hasPrefix(ByteView($0)) }
+    }
+}

@@ -1,0 +1,150 @@
+internal import ByteStorage
+internal import LinkCoordinator
+internal import RouteAnalysis
+internal import RouteTools
+internal import StrictJSON
+
+/// The answer of `linkd inspect --why`: a decision, its event, its table, and the explanation.
+struct WhyReport {
+    /// A member of the decision that resolving again does not yield.
+    struct Difference: Equatable {
+        /// The name of the member.
+        var member: String
+        /// The text of the decided value, or nil if the decision does not have the member.
+        var decided: String?
+        /// The text of the value now, or nil.
+        var now: String?
+    }
+
+    /// The record of the decision.
+    var decision: InspectedRecord
+    /// The number of records with the id of the decision.
+    var count: Int
+    /// The record of the event, or nil if it no longer exists.
+    var input: InspectedRecord?
+    /// The identity of the table that decided, or nil if the decision has none.
+    var identity: String?
+    /// The table, or nil if it is not at hand.
+    var table: WhyTables.Entry?
+    /// The identities of the tables at hand.
+    var atHand: [String]
+    /// The decision that resolving the event again yields, or nil if it could not be resolved.
+    var again: [UInt8]?
+    /// The explanation, or nil.
+    var explanation: Explainer.DeviceExplanation?
+
+    /// A Boolean value that indicates whether resolving again yields the same bytes, or nil if that is unknown.
+    var isSame: Bool? { input == nil ? nil : again == decision.value }
+
+    /// The first members that differ, at most 20.
+    var differences: [Difference] {
+        guard isSame == false, let again, let then = decision.json?.object,
+            let now = (try? JSONValue.parse(again, maxDepth: DecisionTape.depth))?.object
+        else { return [] }
+        var result: [Difference] = []
+        for name in then.map(\.name) + now.map(\.name).filter({ name in !then.contains { $0.name == name } }) {
+            let values = [then, now].map { members in members.first { $0.name == name }?.value.text }
+            if values[0] != values[1] { result.append(Difference(member: name, decided: values[0], now: values[1])) }
+        }
+        return Array(result.prefix(20))
+    }
+
+    /// The reasons for which the explanation may not be that of the decision, each with the next step.
+    var warnings: [String] {
+        var result: [String] = []
+        if count > 1 { result.append("\(count) records have this id, and this is the last one") }
+        if input == nil {
+            result.append("the event's record no longer exists, so the decision cannot be resolved again")
+            return result
+        }
+        if let identity, table == nil {
+            let others = atHand.isEmpty ? "no table is" : "these tables are: " + atHand.joined(separator: ", ")
+            result.append("table \(identity) is not at hand (--state-dir, --table); \(others)")
+        }
+        guard isSame == false else { return result }
+        let differences = differences
+        for difference in differences.prefix(5) {
+            let values = [difference.decided, difference.now].map { DisplayWidth.cut($0 ?? "nothing", to: 60) }
+            result.append("\(difference.member) was \(values[0]) and is now \(values[1])")
+        }
+        let names = Set(differences.map(\.member))
+        if names.contains("context") { result.append("pass the worker's setting `passthrough`") }
+        if !names.isDisjoint(with: ["stack", "url", "route", "outcome"]), table != nil {
+            result.append("pass the worker's settings `vendors` and `link.platforms`")
+        }
+        if again == nil { result.append("the event cannot be resolved with these tables and settings") }
+        return result
+    }
+
+    /// Prints the report for people.
+    func print(on console: Console) {
+        let out = console.out
+        var printer = RecordPrinter(.readable, on: out)
+        decision.withViews { record in
+            var tape = DecisionTape()
+            tape.begin(record.value)
+            printer.print(record, &tape)
+        }
+        let source = table.map { entry in "  (\(entry.source), \(Escaping.visible(entry.path)))" } ?? ""
+        out.line("table: " + Escaping.visible(identity ?? "none") + source)
+        if let input {
+            let time = input.timestamp < 0 ? "no time" : Timestamps.text(input.timestamp)
+            out.line("event: \(time)  \(Escaping.visible("\(input.topic)-\(input.partition)-\(input.offset)"))")
+            out.line("    " + DisplayWidth.cut(Escaping.visible(input.value ?? []), to: 2000))
+        }
+        for warning in warnings { console.warn("warning: " + Escaping.visible(warning)) }
+        guard let explanation else { return }
+        out.line(out.style.heading(isSame == true ? "the reason:" : "these tables would decide:"))
+        for line in explanation.envelope.lines { out.line("    " + Escaping.visible(line)) }
+        for line in (explanation.decision?.text ?? "").split(separator: "\n") {
+            out.line("    " + Escaping.visible(String(line)))
+        }
+    }
+
+    /// Prints the report as one JSON object.
+    func printJSON(on out: Channel) {
+        var json = JSONText()
+        json.beginObject()
+        json.raw("decision", decision.value ?? [])
+        json.beginObject("record")
+        Self.writePosition(decision, &json)
+        json.endObject()
+        if let input {
+            let envelope = input.withViews { record in
+                var tape = DecisionTape()
+                tape.begin(record.value)
+                return OutputArena.text { RecordPrinter.appendEnvelope(record, &tape, to: &$0) }
+            }
+            json.raw("input", Array(envelope.utf8))
+        } else {
+            json.raw("input", Array("null".utf8))
+        }
+        json.text("identity", identity)
+        if let table {
+            json.beginObject("table")
+            json.text("identity", table.table.identity)
+            json.text("source", table.source)
+            json.text("path", table.path)
+            json.endObject()
+        } else {
+            json.raw("table", Array("null".utf8))
+        }
+        if let isSame { json.boolean("same", isSame) } else { json.raw("same", Array("null".utf8)) }
+        json.objects("differences", of: differences) { json, difference in
+            json.text("member", difference.member)
+            json.text("decided", difference.decided)
+            json.text("now", difference.now)
+        }
+        json.texts("warnings", warnings)
+        json.raw("explain", explanation?.decision?.json ?? Array("null".utf8))
+        json.endObject()
+        out.line(json.finish())
+    }
+
+    private static func writePosition(_ record: InspectedRecord, _ json: inout JSONText) {
+        json.text("topic", record.topic)
+        json.number("partition", Int64(record.partition))
+        json.number("offset", record.offset)
+        json.number("timestamp", record.timestamp < 0 ? nil : record.timestamp)
+    }
+}

@@ -1,0 +1,114 @@
+internal import Foundation
+internal import StrictJSON
+internal import TestSupport
+internal import Testing
+
+@testable internal import LinkdCommands
+
+@Suite struct DecisionIDTests {
+    @Test(
+        "The id of a decision is read from its end",
+        arguments: [
+            ("link-events-0-42-0", "link-events", 0, 42, 0), ("events-1-0-5-0", "events-1", 0, 5, 0),
+            ("t-0-0-499", "t", 0, 0, 499), ("a.b_c-7-9223372036854775807-1", "a.b_c", 7, .max, 1),
+            ("-1-2-3", nil, 0, 0, 0),
+        ] as [(String, String?, Int32, Int64, Int)])
+    func valid(text: String, topic: String?, partition: Int32, offset: Int64, index: Int) {
+        let id = DecisionID(text)
+        #expect(id?.topic == topic)
+        guard let id else { return }
+        #expect((id.partition, id.offset, id.index) == (partition, offset, index))
+        #expect(id.text == text)
+    }
+
+    @Test(
+        "Any other text is not an id, and ends with exit code 64",
+        arguments: [
+            "link-events", "t-0-1", "t-0-1-500", "t-0-1-", "t-0--1-0", "t-01-1-0", "t-0-+1-0", "t-x-1-0",
+            "t-2147483648-0-0", "t-0-9223372036854775808-0", "a b-0-1-0", "\u{1B}-0-1-0", "t-0-1-٣",
+        ])
+    func invalid(text: String) {
+        #expect(DecisionID(text) == nil)
+        let result = linkd("inspect", "-b", "127.0.0.1:1", "--why", text)
+        #expect(result.code == 64)
+        #expect(!result.err.contains("\u{1B}"))
+    }
+
+    @Test(
+        "--why excludes the flags that choose records",
+        arguments: [["--last", "1"], ["--dlq"], ["--csv"], ["--offset", "0:1"]])
+    func usage(flags: [String]) {
+        #expect(linkd(["inspect", "-b", "127.0.0.1:1", "--why", "t-0-1-0"] + flags).code == 64)
+    }
+}
+
+/// `linkd inspect --why` with a real broker.
+@Suite(.enabled(if: TestBroker.plain != nil, "no broker: KAFKA_BOOTSTRAP_SERVERS is not set"))
+struct WhyTests {
+    private static let environment = ["KAFKA_BOOTSTRAP_SERVERS": TestBroker.plain ?? ""]
+    private static let shop = Checkout.root.appending(path: "config/routes/shop.json").path
+
+    private static func linkd(_ arguments: [String], input: String = "") throws -> CommandResult {
+        try LinkdProcess.run(arguments, input: input, environment: environment)
+    }
+
+    @Test("The reason is explained if resolving again yields the same bytes, also after the table has changed")
+    func why() throws {
+        let topic = TestBroker.uniqueName("why")
+        let state = FileManager.default.temporaryDirectory.appending(path: topic).path
+        defer { try? FileManager.default.removeItem(atPath: state) }
+        let names = ["--input", topic, "--output", topic + ".out"]
+        #expect(try Self.linkd(["topics", "create", "--partitions", "3"] + names).code == 0)
+        let events = """
+            {"id":"e1","link":"shop:///p/new","device":{"id":"d-1","app":"6.0"},"campaign":"c"}
+            {"id":"e2","link":"shop:///nope","devices":[{"id":"d-2","app":"6.0"},{"id":"d-3"},{"id":"d-4"}]}
+            """
+        #expect(try Self.linkd(["produce", "--topic", topic], input: events).code == 0)
+        let settings = ["--table", Self.shop, "--passthrough", "campaign"]
+        let worked = try Self.linkd(
+            ["worker", "--group", topic, "--stop-after", "2", "--state-dir", state] + settings + names)
+        #expect(worked.code == 0, "\(worked.err)")
+        let ids = try Self.linkd(["inspect", "--topic", topic + ".out", "-f", "%{decision}\\n"]).out
+            .split(separator: "\n").map(String.init)
+        #expect(ids.count == 4)
+        func why(_ id: String, _ flags: [String]) throws -> JSONValue {
+            let result = try Self.linkd(["inspect", "--topic", topic + ".out", "--why", id, "--json"] + flags)
+            #expect(result.code == 0, "\(result.err)")
+            return try JSONValue.parse(Array(result.out.utf8))
+        }
+        for id in ids {
+            let report = try why(id, settings)
+            #expect(report["same"]?.text == "true", "\(report.text)")
+            #expect(report["decision"]?["decision"]?.string == id)
+            #expect(report["table"]?["source"]?.string == "file")
+            #expect(report["explain"]?.object?.isEmpty == false)
+        }
+        let text = try Self.linkd(["inspect", "--topic", topic + ".out", "--why", ids[0]] + settings)
+        #expect(text.out.contains("the reason:\n"), "\(text.out)")
+        // Without the setting of the worker, the context differs.
+        let bare = try why(ids[0], ["--table", Self.shop])
+        let isPassed = bare["decision"]?["context"]?["campaign"] != nil
+        #expect(bare["same"]?.text == (isPassed ? "false" : "true"))
+        try Self.afterChange(ids[0], state: state, why)
+        #expect(
+            try Self.linkd(["inspect", "--topic", topic + ".out", "--why", "\(topic)-0-99-0"] + settings).code == 1)
+    }
+
+    /// The table of a decision is in the archive after its file has changed, and a warning says so if it is not.
+    private static func afterChange(
+        _ id: String, state: String, _ why: (String, [String]) throws -> JSONValue
+    ) throws {
+        let changed = try String(contentsOfFile: shop, encoding: .utf8) + "\n"
+        try withTemporaryFile(changed) { path in
+            let flags = ["--table", path, "--passthrough", "campaign"]
+            let archived = try why(id, flags + ["--state-dir", state])
+            #expect(archived["same"]?.text == "true", "\(archived.text)")
+            #expect(archived["table"]?["source"]?.string == "archive")
+            let missing = try why(id, flags)
+            #expect(missing["same"]?.text == "false")
+            #expect(missing["table"]?.isNull == true)
+            #expect(missing["differences"]?.array?.map { $0["member"]?.string } == ["table"])
+            #expect(missing["warnings"]?.array?.first?.string?.contains("is not at hand") == true)
+        }
+    }
+}
