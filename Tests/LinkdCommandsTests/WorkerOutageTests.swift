@@ -23,7 +23,7 @@ internal import Testing
         }
     }
 
-    @Test("An outage of 40 s has one line when it begins and one when it ends, and ends no worker")
+    @Test("An outage of 40 s has one line for each cause and one when it ends, and ends no worker")
     func outage() async throws {
         try await onThread {
             let cluster = try MockCluster()
@@ -45,9 +45,12 @@ internal import Testing
             worker.signal(SIGTERM)
             #expect(try worker.end(within: 60) == 0, "\(worker.log)")
             let outage = try Self.lines(worker.log, "brokers.unreachable", "brokers.reachable")
-            #expect(outage.map { $0["event"]?.string } == ["brokers.unreachable", "brokers.reachable"])
-            let cause = outage.first?["cause"]?.string ?? ""
-            #expect(cause.contains("127.0.0.1"), "\(worker.log)")
+            let causes = outage.dropLast().map { $0["cause"]?.string ?? "" }
+            #expect(outage.dropLast().allSatisfy { $0["event"]?.string == "brokers.unreachable" }, "\(worker.log)")
+            #expect(outage.last?["event"]?.string == "brokers.reachable", "\(worker.log)")
+            // On a slow machine, the first line can come before the library has named the broker.
+            #expect((1...2).contains(causes.count) && Set(causes).count == causes.count, "\(worker.log)")
+            #expect(causes.last?.contains("127.0.0.1") == true, "\(worker.log)")
             // The library warns about the mock cluster when it connects.
             let others = try Self.lines(worker.log, "hung", "librdkafka", "failed", "exit")
                 .filter { $0["facility"]?.string != "AUTOCREATE" }
