@@ -54,11 +54,9 @@ enum BashCompletion {
             lines.append("        flags=(\(list(command.flags.flatMap(\.names))))")
             if let operands = command.operands { lines.append("        operand=\(kind(operands))") }
             lines.append("        case $1 in")
-            let groups = grouped(command.flags)
-            for (flags, isSwitch, value) in groups {
-                lines.append(
-                    "        \(alternatives(flags.flatMap(\.names)))) \(isSwitch ? "switch" : "value")=\(kind(value)) ;;"
-                )
+            for (flags, isSwitch, value) in grouped(command.flags) {
+                let variable = isSwitch ? "switch" : "value"
+                lines.append("        \(alternatives(flags.flatMap(\.names)))) \(variable)=\(kind(value)) ;;")
             }
             lines += ["        esac", "        ;;"]
         }

@@ -32,7 +32,8 @@ enum FishCompletion {
             set -l words (commandline -opc)
             set -l found ''
             for count in (seq \(model.depth))
-                contains -- "$words[2..$(math $count + 1)]" \(commands(model)); and set found "$words[2..$(math $count + 1)]"
+                set -l begun "$words[2..$(math $count + 1)]"
+                contains -- "$begun" \(commands(model)); and set found "$begun"
             end
             test "$found" = "$argv"
         end
