@@ -3,8 +3,8 @@ internal import StrictJSON
 
 /// The members of one JSON value at a time, such as those of a decision.
 ///
-/// A value is read on the first use of a member, once. Memory is used again for the next value. Members beyond the limit
-/// of `JSONTape` are not found.
+/// A value is read on the first use of a member, once. Memory is used again for the next value. Members beyond the
+/// limit of `JSONTape` are not found.
 struct DecisionTape: ~Copyable {
     private enum State { case unread, valid, invalid }
 

@@ -134,7 +134,8 @@ struct FormatTokens: Equatable {
         }
     }
 
-    /// Appends the header of a dead letter, else the member with the name, else the member at the path, else the header.
+    /// Appends the header of a dead letter, else the member with the name, else the member at the path, else the
+    /// header.
     private static func append(
         _ path: MemberPath, _ record: ScannedRecord, _ decision: inout DecisionTape, _ escaped: Bool,
         to out: inout OutputArena

@@ -37,8 +37,8 @@ struct TableArchive: Sendable {
         return bytes
     }
 
-    /// Returns the bytes and paths of the tables whose hash has a prefix, in the archive of a state directory that another
-    /// process may have taken.
+    /// Returns the bytes and paths of the tables whose hash has a prefix, in the archive of a state directory that
+    /// another process may have taken.
     static func tables(hashPrefix: String, in directory: String) -> [(json: [UInt8], path: String)] {
         guard !hashPrefix.isEmpty else { return [] }
         let names = Platform.names(in: directory + "/tables").filter {
