@@ -25,6 +25,11 @@ struct ExactlyOnceTests {
         if let path = setting("LINKD_TEST_WORKLOAD") {
             return Array(try InputRecord.read(workload: path).prefix(count))
         }
+        return generated(count)
+    }
+
+    /// Returns events of the generated workload.
+    static func generated(_ count: Int) -> [InputRecord] {
         var events = WorkloadGenerator(seed: seed)
         return (0..<count).map { number in
             let event = events.event(number)

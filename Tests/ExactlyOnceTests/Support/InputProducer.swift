@@ -50,15 +50,15 @@ final class InputProducer {
     /// Serves the producer for a number of milliseconds.
     func pause(milliseconds: Int32) { producer.poll(timeoutMilliseconds: milliseconds) }
 
-    /// Waits until all records are delivered and closes the producer.
+    /// Waits until all sent records are delivered and closes the producer.
     ///
     /// Throws if a record was not delivered.
     func finish() throws {
         try producer.flush(timeoutMilliseconds: 120_000)
         let deliveries = producer.deliveries
         producer.close()
-        guard deliveries.delivered == records.count, deliveries.failed == 0 else {
-            throw RunFailure("\(deliveries.delivered) of \(records.count) records were delivered")
+        guard deliveries.delivered == sent, deliveries.failed == 0 else {
+            throw RunFailure("\(deliveries.delivered) of \(sent) records were delivered")
         }
     }
 }

@@ -48,12 +48,15 @@ final class WorkerProcess {
     var isRunning: Bool { process.isRunning }
 
     /// Returns a Boolean value that indicates whether all lanes were assigned partitions since the last start.
-    func isAssigned(lanes: Int) throws -> Bool {
+    func isAssigned(lanes: Int) throws -> Bool { try hasLogged("assigned", lanes: lanes) }
+
+    /// Returns a Boolean value that indicates whether all lanes have logged an event since the last start.
+    func hasLogged(_ event: String, lanes: Int) throws -> Bool {
         let file = try FileHandle(forReadingFrom: log)
         defer { try? file.close() }
         try file.seek(toOffset: logStart)
         let text = String(decoding: try file.readToEnd() ?? Data(), as: UTF8.self)
-        return (0..<lanes).allSatisfy { text.contains(#""event":"assigned","lane":\#($0),"#) }
+        return (0..<lanes).allSatisfy { text.contains(#""event":"\#(event)","lane":\#($0),"#) }
     }
 
     /// Kills the process with SIGKILL and waits for its end.
@@ -72,6 +75,16 @@ final class WorkerProcess {
         let status = try end(by: SIGTERM, seconds: 60)
         guard status == 0, process.terminationReason == .exit else {
             throw RunFailure("\(name) ended with \(status) after SIGTERM\n\(lastLines)")
+        }
+    }
+
+    /// Requests that the process stops, without waiting for its end.
+    func requestStop() { Foundation.kill(process.processIdentifier, SIGTERM) }
+
+    /// Checks that a process that has ended did so with exit code 0.
+    func checkEnd() throws {
+        guard !process.isRunning, process.terminationReason == .exit, process.terminationStatus == 0 else {
+            throw RunFailure("\(name) did not end with 0 after SIGTERM\n\(lastLines)")
         }
     }
 

@@ -1,0 +1,52 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// The stories of `config/kubernetes` on a real broker, with processes for pods: scale-out, roll, eviction, the loss of
+/// a node, and scale-in.
+///
+/// With `LINKD_TEST_STORIES=1`, memberships expire after 45 s as by default, otherwise after 6 s, which is faster.
+@Suite(
+    .enabled(if: BrokerEnvironment.hasBroker, "no broker: KAFKA_BOOTSTRAP_SERVERS is not set"), .serialized,
+    .timeLimit(.minutes(15)))
+struct StoryTests {
+    static let isWhole = ProcessInfo.processInfo.environment["LINKD_TEST_STORIES"] == "1"
+    /// The time after which the membership of a killed worker expires, in milliseconds.
+    static let sessionTimeout: Int64 = isWhole ? 45_000 : 6_000
+
+    @Test("Each event is decided exactly once while pods are started, replaced, and lost", arguments: Overlay.allCases)
+    func stories(_ overlay: Overlay) async throws {
+        try await onThread { try Self.play(overlay) }
+    }
+
+    private static func play(_ overlay: Overlay) throws {
+        let scratch = FileManager.default.temporaryDirectory.appending(path: "stories-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: scratch, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: scratch) }
+        let topics = try RunTopics(bootstrap: BrokerEnvironment.bootstrapServers ?? "", settings: [])
+        defer { topics.close() }
+        let records = ExactlyOnceTests.generated(150_000)
+        let flags = isWhole ? [] : ["-X", "consumer.session.timeout.ms=\(sessionTimeout)"]
+        let run = try StoryRun(topics, overlay, records: records, flags: flags, scratch: scratch)
+        try run.run()
+        let decisions = try topics.read(topics.output)
+        let input = try topics.read(topics.input)
+        let oracle = try Oracle(input, topic: topics.input, tables: ServedFile.shop.allVersions)
+        #expect(oracle.contradictions == [])
+        let check = OutcomeCheck(
+            oracle, topic: topics.input, decisions: decisions, deadLetters: try topics.read(topics.deadLetters))
+        #expect(check == OutcomeCheck(), "\(check.summary)")
+        #expect(decisions.count == input.count && decisions.count > 5_000)
+        report(overlay, StoryPauses.all(run.stories, decisions: decisions), decisions: decisions.count)
+    }
+
+    /// Prints the pauses, and checks that none is longer than the membership of a killed worker and a start.
+    private static func report(_ overlay: Overlay, _ pauses: [StoryPauses], decisions: Int) {
+        var text = "stories: \(overlay.rawValue), \(decisions) decisions, twice 0, lost 0\n"
+        for pause in pauses {
+            #expect((pause.partitions.last ?? 0) < sessionTimeout + 30_000, "\(pause.line)")
+            text += pause.line + "\n"
+        }
+        print(text)
+    }
+}
