@@ -46,8 +46,10 @@ import Testing
             reachability.setMonitoring(true)
             #expect(Self.becomes(true, reachability))
             try cluster.setDown(broker: broker)
+            let ports = try PortKeeper(cluster.bootstrapServers, broker: broker)
             #expect(Self.becomes(false, reachability))
             try cluster.setUp(broker: broker)
+            ports.release()
             #expect(Self.becomes(true, reachability))
             // The mock cluster does not return settings, so a broker without a coordinator role receives no request.
             if broker != 2 { return }

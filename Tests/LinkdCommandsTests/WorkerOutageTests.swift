@@ -31,14 +31,15 @@ internal import Testing
             let worker = try Self.worker(cluster.bootstrapServers)
             try #require(worker.says(#""event":"ready""#), "\(worker.log)")
             try cluster.setDown()
+            let ports = try PortKeeper(cluster.bootstrapServers)
             let began = ContinuousClock.now
             try #require(worker.says(#""event":"brokers.unreachable""#, within: 30), "\(worker.log)")
             #expect(ContinuousClock.now - began < .seconds(10))
             // The length of the outage is the subject of the test.
             Thread.sleep(forTimeInterval: 32)
             #expect(worker.isRunning)
-            try #require(KafkaProxy.waitUntilFree(cluster.bootstrapServers))
             try cluster.setUp()
+            ports.release()
             let ended = ContinuousClock.now
             try #require(worker.says(#""event":"brokers.reachable""#, within: 30), "\(worker.log)")
             #expect(ContinuousClock.now - ended < .seconds(10))

@@ -77,23 +77,7 @@ package final class KafkaProxy: Sendable {
         closeSocket(listener)
     }
 
-    /// Waits at most 60 s until a proxy can listen on a broker's port, and returns false if it never can.
-    ///
-    /// A mock cluster ends the process if it cannot listen again on the port of a broker that was down, because another
-    /// socket has it.
-    package static func waitUntilFree(_ bootstrapServers: String) -> Bool {
-        guard let port = bootstrapServers.split(separator: ":").last.flatMap({ UInt16($0) }) else { return false }
-        for _ in 0..<600 {
-            if let proxy = try? KafkaProxy(port: port, target: 0) {
-                proxy.close()
-                return true
-            }
-            Thread.sleep(forTimeInterval: 0.1)
-        }
-        return false
-    }
-
-    private static func withAddress<Result>(
+    static func withAddress<Result>(
         _ port: UInt16, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Result
     ) -> Result {
         var address = sockaddr_in()
