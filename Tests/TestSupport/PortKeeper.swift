@@ -2,8 +2,8 @@ import Foundation
 
 /// The ports of brokers of a mock cluster that are down, from after `setDown` until after `setUp`.
 ///
-/// A mock cluster ends the process if it cannot listen again on the port of a broker that was down. A connection can get
-/// the port meanwhile, so that a socket keeps it that does not listen.
+/// A mock cluster ends the process if it cannot listen again on the port of a broker that was down. A connection can
+/// get the port meanwhile, so that a socket keeps it that does not listen.
 package final class PortKeeper {
     package struct PortError: Error {}
 
