@@ -55,6 +55,7 @@ package struct HTTPPeer: Sendable, Hashable, CustomStringConvertible {
     /// The port.
     package var port: UInt16
 
+    /// The address as text, with an IPv6 address in brackets.
     package var description: String { address.contains(":") ? "[\(address)]:\(port)" : "\(address):\(port)" }
 }
 

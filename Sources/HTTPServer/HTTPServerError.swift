@@ -25,6 +25,7 @@ package struct HTTPServerError: Error, Equatable, Sendable, CustomStringConverti
     /// The next step.
     package var next: String
 
+    /// The address, the message, the code, and the next step.
     package var description: String { "\(address): \(message) (\(code.rawValue)). Next: \(next)" }
 
     /// Returns the error for an address that cannot be parsed.

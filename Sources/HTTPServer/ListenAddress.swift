@@ -46,5 +46,6 @@ package struct ListenAddress: Sendable, Equatable, CustomStringConvertible {
         }
     }
 
+    /// The address as text, with an IPv6 address in brackets.
     package var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
 }

@@ -79,6 +79,7 @@ package final class TokenSource: Sendable, Equatable {
         self.report = report
     }
 
+    /// Returns a Boolean value that indicates whether two sources are the same object.
     package static func == (left: TokenSource, right: TokenSource) -> Bool { left === right }
 
     /// Fetches a new token if it is time, and passes it to all open clients.

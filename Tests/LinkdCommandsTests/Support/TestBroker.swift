@@ -20,12 +20,12 @@ enum TestBroker {
         ]
     }
 
-    /// That broker with the properties for a user with all rights, or nil.
+    /// The broker with the properties for a user with all rights, or nil.
     static var permitting: [String: String]? {
         refusing?.merging(["KAFKA_SASL_USERNAME": "alice", "KAFKA_SASL_PASSWORD": "alice-secret"]) { $1 }
     }
 
-    /// That broker with the properties for a client with a token, or nil.
+    /// The broker with the properties for a client with a token, or nil.
     ///
     /// It accepts unsecured tokens.
     static var accepting: [String: String]? {
