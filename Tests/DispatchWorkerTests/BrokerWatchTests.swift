@@ -90,23 +90,23 @@ import Testing
     }
 
     @Test("An outage is seen with its cause, and the answer after it")
-    func outage() async throws {
-        try await onThread {
-            let cluster = try MockCluster()
-            try cluster.createTopic("out", partitions: 1)
-            let watch = BrokerWatch(["bootstrap.servers": cluster.bootstrapServers], topic: "out")
-            watch.start()
-            defer { watch.stop() }
-            #expect(Self.becomes(watch) { $0.answeredAt != nil })
-            try cluster.setDown()
-            let ports = try PortKeeper(cluster.bootstrapServers)
-            let began = ContinuousClock.now
-            #expect(Self.becomes(watch) { !$0.isReachable })
-            #expect(ContinuousClock.now - began < .seconds(10))
-            #expect(watch.state(now: SystemClock.monotonicNanoseconds()).cause != nil)
-            try cluster.setUp()
-            ports.release()
-            #expect(Self.becomes(watch) { $0.isReachable && $0.returnedAt != nil })
+    func outage() async {
+        await #expect(processExitsWith: .success) {
+            try await onThread {
+                let cluster = try MockCluster()
+                try cluster.createTopic("out", partitions: 1)
+                let watch = BrokerWatch(["bootstrap.servers": cluster.bootstrapServers], topic: "out")
+                watch.start()
+                defer { watch.stop() }
+                #expect(BrokerWatchTests.becomes(watch) { $0.answeredAt != nil })
+                try cluster.setDown()
+                let began = ContinuousClock.now
+                #expect(BrokerWatchTests.becomes(watch) { !$0.isReachable })
+                #expect(ContinuousClock.now - began < .seconds(10))
+                #expect(watch.state(now: SystemClock.monotonicNanoseconds()).cause != nil)
+                try cluster.setUp()
+                #expect(BrokerWatchTests.becomes(watch) { $0.isReachable && $0.returnedAt != nil })
+            }
         }
     }
 

@@ -38,23 +38,24 @@ import Testing
     private static let awayBrokers: [Int32] = LibraryInfo.isAtLeast(2, 1, 0) ? [2] : [2, 3]
 
     @Test("A cluster is unreachable if any of its brokers does not answer", arguments: awayBrokers)
-    func partialOutage(broker: Int32) async throws {
-        try await onThread {
-            let (cluster, reachability) = try Self.clusterAndReachability()
-            defer { reachability.setMonitoring(false) }
-            #expect(!reachability.isReachable(now: SystemClock.monotonicNanoseconds()))
-            reachability.setMonitoring(true)
-            #expect(Self.becomes(true, reachability))
-            try cluster.setDown(broker: broker)
-            let ports = try PortKeeper(cluster.bootstrapServers, broker: broker)
-            #expect(Self.becomes(false, reachability))
-            try cluster.setUp(broker: broker)
-            ports.release()
-            #expect(Self.becomes(true, reachability))
-            // The mock cluster does not return settings, so a broker without a coordinator role receives no request.
-            if broker != 2 { return }
-            try cluster.setRoundTripTime(ofBroker: broker, milliseconds: 3_600_000)
-            #expect(Self.becomes(false, reachability))
+    func partialOutage(broker: Int32) async {
+        await #expect(processExitsWith: .success) { [broker] in
+            try await onThread {
+                let (cluster, reachability) = try ReachabilityTests.clusterAndReachability()
+                defer { reachability.setMonitoring(false) }
+                #expect(!reachability.isReachable(now: SystemClock.monotonicNanoseconds()))
+                reachability.setMonitoring(true)
+                #expect(ReachabilityTests.becomes(true, reachability))
+                try cluster.setDown(broker: broker)
+                #expect(ReachabilityTests.becomes(false, reachability))
+                try cluster.setUp(broker: broker)
+                #expect(ReachabilityTests.becomes(true, reachability))
+                // The mock cluster does not return settings, so a broker without a coordinator role receives no
+                // request.
+                if broker != 2 { return }
+                try cluster.setRoundTripTime(ofBroker: broker, milliseconds: 3_600_000)
+                #expect(ReachabilityTests.becomes(false, reachability))
+            }
         }
     }
 

@@ -269,8 +269,8 @@ struct MockGroupTests {
     @Test("Statistics and errors of the instance are kept until they are taken")
     func clientEvents() async throws {
         try await onThread {
-            let cluster = try filled([])
-            let consumer = try consumer(cluster, ["statistics.interval.ms": "100"]) { consumer, event in
+            var cluster: MockCluster? = try filled([])
+            let consumer = try consumer(#require(cluster), ["statistics.interval.ms": "100"]) { consumer, event in
                 mustSucceed { try Self.answer(consumer, event) }
             }
             try consumer.subscribe(["in"])
@@ -287,7 +287,7 @@ struct MockGroupTests {
                 return text.first == UInt8(ascii: "{") && text.last == UInt8(ascii: "}")
             }
             #expect(statistics)
-            try cluster.setDown()
+            cluster = nil
             let down = has { event in
                 guard case .error(let error) = event else { return false }
                 return error.code == .allBrokersDown || error.code == .transport

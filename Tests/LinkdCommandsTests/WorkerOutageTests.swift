@@ -24,38 +24,38 @@ internal import Testing
     }
 
     @Test("An outage of 40 s has one line for each cause and one when it ends, and ends no worker")
-    func outage() async throws {
-        try await onThread {
-            let cluster = try MockCluster()
-            for topic in ["in", "in.out", "in.dlq"] { try cluster.createTopic(topic, partitions: 2) }
-            let worker = try Self.worker(cluster.bootstrapServers)
-            try #require(worker.says(#""event":"ready""#), "\(worker.log)")
-            try cluster.setDown()
-            let ports = try PortKeeper(cluster.bootstrapServers)
-            let began = ContinuousClock.now
-            try #require(worker.says(#""event":"brokers.unreachable""#, within: 30), "\(worker.log)")
-            #expect(ContinuousClock.now - began < .seconds(10))
-            // The length of the outage is the subject of the test.
-            Thread.sleep(forTimeInterval: 32)
-            #expect(worker.isRunning)
-            try cluster.setUp()
-            ports.release()
-            let ended = ContinuousClock.now
-            try #require(worker.says(#""event":"brokers.reachable""#, within: 30), "\(worker.log)")
-            #expect(ContinuousClock.now - ended < .seconds(10))
-            worker.signal(SIGTERM)
-            #expect(try worker.end(within: 60) == 0, "\(worker.log)")
-            let outage = try Self.lines(worker.log, "brokers.unreachable", "brokers.reachable")
-            let causes = outage.dropLast().map { $0["cause"]?.string ?? "" }
-            #expect(outage.dropLast().allSatisfy { $0["event"]?.string == "brokers.unreachable" }, "\(worker.log)")
-            #expect(outage.last?["event"]?.string == "brokers.reachable", "\(worker.log)")
-            // On a slow machine, the first line can come before the library has named the broker.
-            #expect((1...2).contains(causes.count) && Set(causes).count == causes.count, "\(worker.log)")
-            #expect(causes.last?.contains("127.0.0.1") == true, "\(worker.log)")
-            // The library warns about the mock cluster when it connects.
-            let others = try Self.lines(worker.log, "hung", "librdkafka", "failed", "exit")
-                .filter { $0["facility"]?.string != "AUTOCREATE" }
-            #expect(others.isEmpty, "\(worker.log)")
+    func outage() async {
+        await #expect(processExitsWith: .success) {
+            try await onThread {
+                let cluster = try MockCluster()
+                for topic in ["in", "in.out", "in.dlq"] { try cluster.createTopic(topic, partitions: 2) }
+                let worker = try WorkerOutageTests.worker(cluster.bootstrapServers)
+                try #require(worker.says(#""event":"ready""#), "\(worker.log)")
+                try cluster.setDown()
+                let began = ContinuousClock.now
+                try #require(worker.says(#""event":"brokers.unreachable""#, within: 30), "\(worker.log)")
+                #expect(ContinuousClock.now - began < .seconds(10))
+                // The length of the outage is the subject of the test.
+                Thread.sleep(forTimeInterval: 32)
+                #expect(worker.isRunning)
+                try cluster.setUp()
+                let ended = ContinuousClock.now
+                try #require(worker.says(#""event":"brokers.reachable""#, within: 30), "\(worker.log)")
+                #expect(ContinuousClock.now - ended < .seconds(10))
+                worker.signal(SIGTERM)
+                #expect(try worker.end(within: 60) == 0, "\(worker.log)")
+                let outage = try WorkerOutageTests.lines(worker.log, "brokers.unreachable", "brokers.reachable")
+                let causes = outage.dropLast().map { $0["cause"]?.string ?? "" }
+                #expect(outage.dropLast().allSatisfy { $0["event"]?.string == "brokers.unreachable" }, "\(worker.log)")
+                #expect(outage.last?["event"]?.string == "brokers.reachable", "\(worker.log)")
+                // On a slow machine, the first line can come before the library has named the broker.
+                #expect((1...2).contains(causes.count) && Set(causes).count == causes.count, "\(worker.log)")
+                #expect(causes.last?.contains("127.0.0.1") == true, "\(worker.log)")
+                // The library warns about the mock cluster when it connects.
+                let others = try WorkerOutageTests.lines(worker.log, "hung", "librdkafka", "failed", "exit")
+                    .filter { $0["facility"]?.string != "AUTOCREATE" }
+                #expect(others.isEmpty, "\(worker.log)")
+            }
         }
     }
 

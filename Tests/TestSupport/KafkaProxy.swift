@@ -77,7 +77,7 @@ package final class KafkaProxy: Sendable {
         closeSocket(listener)
     }
 
-    static func withAddress<Result>(
+    private static func withAddress<Result>(
         _ port: UInt16, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Result
     ) -> Result {
         var address = sockaddr_in()

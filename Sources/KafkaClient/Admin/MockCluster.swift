@@ -70,6 +70,10 @@ package final class MockCluster {
     }
 
     /// Closes a broker's connections, or those of all brokers with -1, and refuses new ones.
+    ///
+    /// The library ends the process if it cannot bind the broker's port again at once. A child process between its
+    /// `fork` and its `exec` still has the port, so a test that calls this runs in a process that starts no other one
+    /// meanwhile.
     package func setDown(broker id: Int32 = -1) throws(KafkaError) {
         try cluster.check { rd_kafka_mock_broker_set_down($0, id) }
     }
