@@ -43,26 +43,10 @@ extension LinkPlatforms {
         _ found: [LinkPlatformReader.Found], in json: JSONValue, _ file: [UInt8]
     ) -> [RuleFileProblem] {
         found.map { one in
-            let place = JSONLocation.locate(offset: json.value(at: one.pointer).offset, in: file)
+            let place = JSONLocation.locate(offset: json.nearest(to: one.pointer).value.offset, in: file)
             return RuleFileProblem(
                 code: one.code, location: JSONLocation(line: place.line, column: place.column, pointer: one.pointer),
                 expected: one.expected, nearest: one.nearest)
         }
-    }
-}
-
-extension JSONValue {
-    /// Returns the value at a JSON pointer, or the innermost one on the way to it that is present.
-    fileprivate func value(at pointer: String) -> JSONValue {
-        var value = self
-        for part in pointer.split(separator: "/", omittingEmptySubsequences: false).dropFirst() {
-            let name = String(part).replacing("~1", with: "/").replacing("~0", with: "~")
-            let element = value.array.flatMap { list in
-                Int(name).flatMap { list.indices.contains($0) ? list[$0] : nil }
-            }
-            guard let next = value[name] ?? element else { break }
-            value = next
-        }
-        return value
     }
 }

@@ -118,7 +118,9 @@ extension EnvelopeTrace {
         for pointers in [payload.link.map(\.value.text), [payload.route].compactMap { $0?.value.text }] {
             for (root, value) in roots {
                 for pointer in pointers {
-                    guard let text = value?.at(pointer)?.string, !text.isEmpty else { continue }
+                    guard let (found, isFound) = value?.nearest(to: pointer), isFound, let text = found.string,
+                        !text.isEmpty
+                    else { continue }
                     return path(of: root, in: request.payload) + pointer
                 }
             }
@@ -130,19 +132,5 @@ extension EnvelopeTrace {
     private static func path(of root: ByteView, in payload: ByteView) -> String {
         guard root.start >= payload.start, root.end <= payload.end else { return "" }
         return JSONLocation.locate(offset: root.start - payload.start, in: payload).pointer
-    }
-}
-
-extension JSONValue {
-    /// Returns the value at a JSON pointer, or nil if there is none.
-    fileprivate func at(_ pointer: String) -> JSONValue? {
-        var value = self
-        for part in pointer.split(separator: "/", omittingEmptySubsequences: false).dropFirst() {
-            let name = String(part).replacing("~1", with: "/").replacing("~0", with: "~")
-            let next = value[name] ?? Int(name).flatMap { value.array?[safe: $0] }
-            guard let next else { return nil }
-            value = next
-        }
-        return value
     }
 }
