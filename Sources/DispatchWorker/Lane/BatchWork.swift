@@ -237,11 +237,8 @@ package struct BatchWork<Processing: RecordProcessing & ~Copyable>: ~Copyable {
     ) -> DeadLetterCause? {
         envelope = EnvelopeHeaders()
         consumer.headerViews(of: index, into: &headers)
-        for header in headers {
-            envelope.add(name: header.name, value: header.value)
-            if let failure = WireFormat.refusal(ofHeader: header.name, value: header.value) {
-                return DeadLetterCause(reason: .encodingUnsupported, detail: failure.detail)
-            }
+        if let failure = envelope.add(headers) {
+            return DeadLetterCause(reason: .encodingUnsupported, detail: failure.detail)
         }
         headers.removeAll {
             !$0.name.equals("traceparent") && !$0.name.equals("tracestate") && !$0.name.equals("baggage")

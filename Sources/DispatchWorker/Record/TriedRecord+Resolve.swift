@@ -20,10 +20,7 @@ extension TriedRecord {
         TestCrash.crash(at: topic, record)
         #endif
         var envelope = EnvelopeHeaders()
-        for header in views {
-            envelope.add(name: header.name, value: header.value)
-            if WireFormat.refusal(ofHeader: header.name, value: header.value) != nil { return }
-        }
+        if envelope.add(views) != nil { return }
         var outputs = OutputArena(chunkBytes: 1 << 20)
         var decisions: [ProducedDecision] = []
         if envelope.isEmpty {

@@ -119,10 +119,6 @@ final class WhyJob {
     /// Returns the headers that determine how a value is read, or nil if one of them prevents reading it.
     private static func envelope(_ record: ScannedRecord) -> EnvelopeHeaders? {
         var envelope = EnvelopeHeaders()
-        for header in record.headers {
-            envelope.add(name: header.name, value: header.value)
-            if WireFormat.refusal(ofHeader: header.name, value: header.value) != nil { return nil }
-        }
-        return envelope
+        return envelope.add(record.headers) == nil ? envelope : nil
     }
 }
