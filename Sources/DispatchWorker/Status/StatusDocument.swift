@@ -119,11 +119,11 @@ package enum StatusDocument {
     }
 
     private static func writePartitions(_ lane: LaneView, _ worker: WorkerSnapshot, _ text: inout JSONText) {
+        var lags: [TopicPartition: PartitionLag] = [:]
+        for lag in worker.partitions where lag.lane == lane.snapshot.lane { lags[lag.partition] = lag }
         text.beginArray("partitions")
         for view in lane.snapshot.partitions {
-            let lag = worker.partitions.first {
-                $0.lane == lane.snapshot.lane && $0.partition == view.partition
-            }
+            let lag = lags[view.partition]
             text.beginObject()
             text.text("topic", view.partition.topic)
             text.number("partition", Int64(view.partition.partition))
