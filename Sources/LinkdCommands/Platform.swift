@@ -98,7 +98,8 @@ enum Platform {
         return true
     }
 
-    private static func systemWrite(_ descriptor: Int32, _ start: UnsafeRawPointer, _ count: Int) -> Int {
+    /// Writes once, as `write(2)`.
+    static func systemWrite(_ descriptor: Int32, _ start: UnsafeRawPointer, _ count: Int) -> Int {
         #if canImport(Glibc)
         Glibc.write(descriptor, start, count)
         #elseif canImport(Musl)

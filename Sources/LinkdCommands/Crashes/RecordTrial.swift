@@ -87,20 +87,12 @@ struct RecordTrial: Sendable {
             guard left > 0 else { return }
             var request = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
             guard poll(&request, 1, Int32(left) + 1) > 0 else { continue }
-            let count = bytes.withUnsafeBytes { systemWrite(descriptor, $0.baseAddress! + done, bytes.count - done) }
+            let count = bytes.withUnsafeBytes {
+                Platform.systemWrite(descriptor, $0.baseAddress! + done, bytes.count - done)
+            }
             if count < 0 && errno != EAGAIN && errno != EINTR { return }
             done += max(0, count)
         }
-    }
-
-    private static func systemWrite(_ descriptor: Int32, _ start: UnsafeRawPointer, _ count: Int) -> Int {
-        #if canImport(Glibc)
-        Glibc.write(descriptor, start, count)
-        #elseif canImport(Musl)
-        Musl.write(descriptor, start, count)
-        #else
-        Darwin.write(descriptor, start, count)
-        #endif
     }
 
     private static func result(of child: ChildProgram, until deadline: Double) -> CrashTrial {
