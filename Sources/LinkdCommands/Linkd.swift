@@ -63,7 +63,8 @@ package enum Linkd {
             return .success
         }
         let invocation = Invocation(
-            arguments: parsed, environment: environment, console: console, words: rest)
+            arguments: parsed, environment: environment, console: console, words: rest,
+            commands: CommandIndex.declarations)
         return try command.run(invocation)
     }
 

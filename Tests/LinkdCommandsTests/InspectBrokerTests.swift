@@ -138,7 +138,7 @@ struct InspectBrokerTests {
         let topic = try Self.filled()
         let result = try LinkdProcess.run(
             ["inspect", "--topic", topic.name, "--last", "1", "--csv", "--local"],
-            environment: ["KAFKA_BOOTSTRAP_SERVERS": TestBroker.plain ?? "", "TZ": "XXX-5:30"])
+            environment: ["KAFKA_BOOTSTRAP_SERVERS": TestBroker.plain ?? "", "TZ": "IST-5:30"])
         let offset = try topic.inspect("--last", "1", "-f", "%o").out
         #expect(
             result.out.split(separator: "\n") == [

@@ -10,6 +10,8 @@ struct Invocation {
     let console: Console
     /// The words of the command line that follow the command.
     var words: [String] = []
+    /// The declarations of all commands, for the commands that print them.
+    var commands: [CommandDeclaration] = []
 
     /// Returns the effective settings.
     func settings() throws(CommandFailure) -> Settings {

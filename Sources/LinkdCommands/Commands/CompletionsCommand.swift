@@ -40,7 +40,7 @@ enum CompletionsCommand {
                 .usage, "there is no completion script for this shell",
                 advice: "use " + Shell.allCases.map { "`linkd completions \($0.rawValue)`" }.joined(separator: " or "))
         }
-        call.console.out.write(shell.script(CompletionModel(CommandIndex.declarations)))
+        call.console.out.write(shell.script(CompletionModel(call.commands)))
         return .success
     }
 }

@@ -3,24 +3,20 @@ internal import LinkCoordinator
 
 /// `linkd help`: prints the help of all commands, or of one.
 enum HelpCommand {
-    /// Returns the command.
-    ///
-    /// - Parameter others: The declarations of all other commands.
-    static func command(listing others: [CommandDeclaration]) -> Command {
-        Command(
-            path: ["help"],
-            summary: "Show the help of all commands, or of one",
-            operands: OperandDeclaration(
-                name: "COMMAND", help: "The words of a command, such as `topics create`.", count: 0...2),
-            examples: [
-                CommandExample(line: "linkd help", description: "All commands."),
-                CommandExample(
-                    line: "linkd help topics create", description: "One command, with its flags and examples."),
-            ],
-            run: { call throws(CommandFailure) in try run(call, others + [command(listing: others).declaration]) })
-    }
+    static let command = Command(
+        path: ["help"],
+        summary: "Show the help of all commands, or of one",
+        operands: OperandDeclaration(
+            name: "COMMAND", help: "The words of a command, such as `topics create`.", count: 0...2),
+        examples: [
+            CommandExample(line: "linkd help", description: "All commands."),
+            CommandExample(
+                line: "linkd help topics create", description: "One command, with its flags and examples."),
+        ],
+        run: run)
 
-    private static func run(_ call: Invocation, _ commands: [CommandDeclaration]) throws(CommandFailure) -> ExitCode {
+    private static func run(_ call: Invocation) throws(CommandFailure) -> ExitCode {
+        let commands = call.commands
         let help = HelpText(call.console.out)
         if let command = CommandDeclaration.find(call.operands, among: commands),
             command.path.count == call.operands.count

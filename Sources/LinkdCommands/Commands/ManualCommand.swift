@@ -25,7 +25,7 @@ enum ManualCommand {
         run: run)
 
     private static func run(_ call: Invocation) throws(CommandFailure) -> ExitCode {
-        let commands = CommandIndex.declarations
+        let commands = call.commands
         if let directory = call.text("directory") {
             guard call.operands.isEmpty else {
                 throw CommandFailure(
