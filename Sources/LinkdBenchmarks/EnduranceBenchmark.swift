@@ -12,64 +12,35 @@ enum EnduranceBenchmark {
         guard let broker = options.broker else {
             throw BenchmarkError(text: "endurance needs --broker HOST:PORT or KAFKA_BOOTSTRAP_SERVERS", code: 64)
         }
-        let linkd = try WorkerBenchmark.linkdPath()
-        let run = "endurance-\(ProcessInfo.processInfo.processIdentifier)"
-        let topics = ["--input", "\(run)-in", "--output", "\(run)-out"]
-        _ = try Program.run(linkd, ["topics", "create", "-b", broker] + topics + ["--partitions", "6", "-q"])
-        var values = options
-        values.records = part
-        let file = try WorkerBenchmark.writeValues(values)
-        let table = FileManager.default.temporaryDirectory.appending(path: "\(run).json").path
-        let text = try String(contentsOfFile: options.table, encoding: .utf8)
-        try write(text, spaces: 0, to: table)
-        let common = ["-b", broker, "--group", run, "--table", table, "--log-level", "error"]
-        let worker = try ScrapedWorker(linkd, ["worker", "--lanes", "2"] + topics + common)
+        let group = try EnduranceGroup(options, broker: broker, part: part)
         say("records in  reloads  rebalances  resident MB")
-        var spaces = 0
-        var other: ScrapedWorker?
+        let turns = max(reloads, rebalances)
+        let parts = max(1, options.records / part)
+        let turnsPerPart = (turns + parts - 1) / parts
         var sent = 0
         var turn = 0
         var figures: [Double] = []
-        while sent < options.records || turn < max(reloads, rebalances) {
+        while sent < options.records || turn < turns {
             if sent < options.records {
-                _ = try Program.run(linkd, ["produce", "-b", broker, "--topic", "\(run)-in", "-q", file])
+                try group.produce()
                 sent += part
             }
-            let turns = (max(reloads, rebalances) + options.records / part - 1) / max(1, options.records / part)
-            for _ in 0..<turns where turn < max(reloads, rebalances) {
+            for _ in 0..<min(turnsPerPart, turns - turn) {
                 turn += 1
-                spaces = spaces % 7 + 1
-                try write(text, spaces: spaces, to: table)
-                worker.signal(SIGHUP)
-                // Another member joins or leaves, and both cause a rebalance.
-                if let member = other {
-                    member.signal(SIGTERM)
-                    _ = try member.wait()
-                    other = nil
-                } else {
-                    other = try ScrapedWorker(linkd, ["worker", "--lanes", "1"] + topics + common)
-                }
-                try waitForTurn(of: worker, turn, partitions: other == nil ? 6 : 4)
+                try group.reloadAndRebalance()
+                try waitForTurn(of: group.worker, turn, partitions: group.other == nil ? 6 : 4)
             }
-            guard let page = worker.metrics() else {
+            guard let page = group.worker.metrics() else {
                 throw BenchmarkError(text: "the worker does not answer", code: 70)
             }
             figures.append(ScrapedWorker.sum("process_resident_memory_bytes", in: page) / 1e6)
             say(row(page, figures.last ?? .nan))
         }
-        if let member = other {
-            member.signal(SIGTERM)
-            _ = try member.wait()
-        }
-        try waitForEnd(of: worker, records: sent)
-        worker.signal(SIGTERM)
-        _ = try worker.wait()
+        try group.endOther()
+        try waitForEnd(of: group.worker, records: sent)
+        group.worker.signal(SIGTERM)
+        _ = try group.worker.wait()
         return verdict(figures)
-    }
-
-    /// Writes the table with other bytes and the same meaning, so that it is loaded again.
-    private static func write(_ text: String, spaces: Int, to path: String) throws {
-        try (text + String(repeating: " ", count: spaces)).write(toFile: path, atomically: true, encoding: .utf8)
     }
 
     /// Waits until the table is loaded again, and the partitions are divided among the members.
@@ -119,5 +90,67 @@ enum EnduranceBenchmark {
                 format: "resident memory, medians: %.1f MB in the second third, %.1f MB in the last: %@", middle, last,
                 isFlat ? "flat" : "GROWING"))
         return isFlat ? 0 : 1
+    }
+}
+
+/// The measured worker, the member that joins and leaves its group, and their topics.
+private final class EnduranceGroup {
+    let worker: ScrapedWorker
+    private(set) var other: ScrapedWorker?
+    private let linkd: String
+    private let broker: String
+    private let name: String
+    private let settings: [String]
+    private let values: String
+    private let table: (path: String, text: String)
+    private var spaces = 0
+
+    /// Creates the topics, the values of one part, and the measured worker.
+    init(_ options: BenchmarkOptions, broker: String, part: Int) throws {
+        linkd = try WorkerBenchmark.linkdPath()
+        self.broker = broker
+        name = "endurance-\(ProcessInfo.processInfo.processIdentifier)"
+        let topics = ["--input", "\(name)-in", "--output", "\(name)-out"]
+        _ = try Program.run(linkd, ["topics", "create", "-b", broker] + topics + ["--partitions", "6", "-q"])
+        var options = options
+        options.records = part
+        values = try WorkerBenchmark.writeValues(options)
+        table = (
+            FileManager.default.temporaryDirectory.appending(path: "\(name).json").path,
+            try String(contentsOfFile: options.table, encoding: .utf8)
+        )
+        try Self.write(table.text, to: table.path)
+        settings = topics + ["-b", broker, "--group", name, "--table", table.path, "--log-level", "error"]
+        worker = try ScrapedWorker(linkd, ["worker", "--lanes", "2"] + settings)
+    }
+
+    /// Sends the values of one part.
+    func produce() throws {
+        _ = try Program.run(linkd, ["produce", "-b", broker, "--topic", "\(name)-in", "-q", values])
+    }
+
+    /// Reloads the table, and lets the other member join or leave, either of which causes a rebalance.
+    func reloadAndRebalance() throws {
+        spaces = spaces % 7 + 1
+        // Other bytes with the same meaning, so that the table is loaded again.
+        try Self.write(table.text + String(repeating: " ", count: spaces), to: table.path)
+        worker.signal(SIGHUP)
+        if other == nil {
+            other = try ScrapedWorker(linkd, ["worker", "--lanes", "1"] + settings)
+        } else {
+            try endOther()
+        }
+    }
+
+    /// Ends the other member if it has joined.
+    func endOther() throws {
+        guard let member = other else { return }
+        member.signal(SIGTERM)
+        _ = try member.wait()
+        other = nil
+    }
+
+    private static func write(_ text: String, to path: String) throws {
+        try text.write(toFile: path, atomically: true, encoding: .utf8)
     }
 }
