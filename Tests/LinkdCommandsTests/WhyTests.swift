@@ -24,7 +24,8 @@ internal import Testing
     @Test(
         "Any other text is not an id, and ends with exit code 64",
         arguments: [
-            "link-events", "t-0-1", "t-0-1-500", "t-0-1-", "t-0--1-0", "t-01-1-0", "t-0-+1-0", "t-x-1-0",
+            "link-events", "t-0-1", "link-decisions-0", "link-decisions-0-x", "t-0-1-500", "t-0-1-", "t-0--1-0",
+            "t-01-1-0", "t-0-+1-0", "t-x-1-0",
             "t-2147483648-0-0", "t-0-9223372036854775808-0", "a b-0-1-0", "\u{1B}-0-1-0", "t-0-1-٣",
         ])
     func invalid(text: String) {
@@ -32,6 +33,15 @@ internal import Testing
         let result = linkd("inspect", "-b", "127.0.0.1:1", "--why", text)
         #expect(result.code == 64)
         #expect(!result.err.contains("\u{1B}"))
+    }
+
+    @Test("A position in the topic of decisions is not read as an id")
+    func position() {
+        let position = DecisionReference.position(partition: 0, offset: 5)
+        #expect(DecisionReference("events-1-0-5", output: "events-1") == position)
+        #expect(DecisionReference("events-1-0-5", output: "out") == DecisionID("events-1-0-5").map { .id($0) })
+        #expect(DecisionReference("out-1-0-5", output: "out") == DecisionID("out-1-0-5").map { .id($0) })
+        #expect(DecisionReference("out-1-0", output: "in") == nil)
     }
 
     @Test(
@@ -62,15 +72,16 @@ struct WhyTests {
         let events = """
             {"id":"e1","link":"shop:///p/new","device":{"id":"d-1","app":"6.0"},"campaign":"c"}
             {"id":"e2","link":"shop:///nope","devices":[{"id":"d-2","app":"6.0"},{"id":"d-3"},{"id":"d-4"}]}
+            {"id":"e3","link":"shop:///","expires":"2020-01-01T00:00:00Z","device":{"id":"d-5"}}
             """
         #expect(try Self.linkd(["produce", "--topic", topic], input: events).code == 0)
         let settings = ["--table", Self.shop, "--passthrough", "campaign"]
         let worked = try Self.linkd(
-            ["worker", "--group", topic, "--stop-after", "2", "--state-dir", state] + settings + names)
+            ["worker", "--group", topic, "--stop-after", "3", "--state-dir", state] + settings + names)
         #expect(worked.code == 0, "\(worked.err)")
         let ids = try Self.linkd(["inspect", "--topic", topic + ".out", "-f", "%{decision}\\n"]).out
             .split(separator: "\n").map(String.init)
-        #expect(ids.count == 4)
+        #expect(ids.count == 5)
         func why(_ id: String, _ flags: [String]) throws -> JSONValue {
             let result = try Self.linkd(["inspect", "--topic", topic + ".out", "--why", id, "--json"] + flags)
             #expect(result.code == 0, "\(result.err)")
@@ -85,6 +96,7 @@ struct WhyTests {
         }
         let text = try Self.linkd(["inspect", "--topic", topic + ".out", "--why", ids[0]] + settings)
         #expect(text.out.contains("the reason:\n"), "\(text.out)")
+        try Self.expired(topic, settings)
         // Without the setting of the worker, the context differs.
         let bare = try why(ids[0], ["--table", Self.shop])
         let isPassed = bare["decision"]?["context"]?["campaign"] != nil
@@ -92,6 +104,18 @@ struct WhyTests {
         try Self.afterChange(ids[0], state: state, why)
         #expect(
             try Self.linkd(["inspect", "--topic", topic + ".out", "--why", "\(topic)-0-99-0"] + settings).code == 1)
+    }
+
+    /// The reason for an expired event is its expiry, and the decision is also found by its position.
+    private static func expired(_ topic: String, _ settings: [String]) throws {
+        let output = topic + ".out"
+        let place = try linkd(["inspect", "--topic", output, "--reason", "expired", "-f", "%t-%p-%o"]).out
+        let text = try linkd(["inspect", "--topic", output, "--why", place] + settings)
+        #expect(text.code == 0, "\(text.err)")
+        let words = "expired    the event expires at 2020-01-01T00:00:00Z, and the time of its record is later"
+        #expect(text.out.contains("the reason:\n    \(words)\nwithout an expiry,"), "\(text.out)")
+        let missing = try linkd(["inspect", "--topic", output, "--why", "\(output)-0-99"] + settings)
+        #expect(missing.code == 1 && missing.err.contains("is not the position of a decision"), "\(missing.err)")
     }
 
     /// The table of a decision is in the archive after its file has changed, and a warning says so if it is not.

@@ -63,8 +63,8 @@ enum InspectCommand {
                     + "that no spreadsheet reads it as a formula."),
             FlagDeclaration(
                 "--why", type: .text(bytes: 7...300), placeholder: "ID",
-                "Explain the decision with this id: its event, its table, and the reason. --topic is the topic of the "
-                    + "decision. Pass the worker's settings of tables, vendors, and limits."),
+                "Explain the decision with this id, or at this position: its event, its table, and the reason. --topic "
+                    + "is the topic of the decision. Pass the worker's settings of tables, vendors, and limits."),
             FlagDeclaration("--local", type: .boolean, "Print local times in text and CSV."),
             FlagDeclaration(
                 "--format", "-f", type: .text(bytes: 0...65536), placeholder: "FORMAT",
@@ -120,16 +120,17 @@ enum InspectCommand {
             throw CommandFailure(
                 .usage, "--why and --\(name) cannot be combined", advice: "pass only one of them")
         }
-        guard let id = DecisionID(text) else {
+        let output = call.text("topic") ?? settings.text("output") ?? "link-decisions"
+        guard let reference = DecisionReference(text, output: output) else {
             throw CommandFailure(
                 .usage, "--why: `\(Escaping.visible(text))` is not the id of a decision",
-                advice: "pass TOPIC-PARTITION-OFFSET-INDEX, the member `decision` of a decision")
+                advice: "pass TOPIC-PARTITION-OFFSET-INDEX, the member `decision` of a decision, or "
+                    + "\(output)-PARTITION-OFFSET, its position")
         }
         let connection = try Connection(settings)
         let job = try WhyJob(call, settings)
         _ = try connection.makeAdmin()
-        let output = call.text("topic") ?? settings.text("output") ?? "link-decisions"
-        return try job.run(id, connection, output: output)
+        return try job.run(reference, connection, output: output)
     }
 
     /// Returns the choice of records by position and time.

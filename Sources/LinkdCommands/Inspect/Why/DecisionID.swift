@@ -30,8 +30,32 @@ struct DecisionID: Equatable {
     var text: String { "\(topic)-\(partition)-\(offset)-\(index)" }
 
     /// Returns a decimal number without leading zeros, or nil.
-    private static func number<Number: FixedWidthInteger>(_ text: Substring) -> Number? {
+    fileprivate static func number<Number: FixedWidthInteger>(_ text: Substring) -> Number? {
         guard text.utf8.allSatisfy({ (0x30...0x39).contains($0) }), text == "0" || text.first != "0" else { return nil }
         return Number(text)
+    }
+}
+
+/// The value of `linkd inspect --why`: the id of a decision, or the position of its record.
+enum DecisionReference: Equatable {
+    case id(DecisionID)
+    /// The position in the topic of decisions.
+    case position(partition: Int32, offset: Int64)
+
+    /// Reads an id, or `OUTPUT-PARTITION-OFFSET`, or returns nil if the text is neither.
+    ///
+    /// The text of `inspect` prints positions.
+    init?(_ text: String, output: String) {
+        if text.hasPrefix(output + "-") {
+            let parts = text.dropFirst(output.count + 1).split(separator: "-", omittingEmptySubsequences: false)
+            if parts.count == 2, let partition: Int32 = DecisionID.number(parts[0]),
+                let offset: Int64 = DecisionID.number(parts[1])
+            {
+                self = .position(partition: partition, offset: offset)
+                return
+            }
+        }
+        guard let id = DecisionID(text) else { return nil }
+        self = .id(id)
     }
 }

@@ -25,9 +25,12 @@ final class WhyJob {
     /// Finds a decision and prints why it was made.
     ///
     /// - Parameter output: The topic of decisions.
-    func run(_ id: DecisionID, _ connection: Connection, output: String) throws(CommandFailure) -> ExitCode {
+    func run(
+        _ reference: DecisionReference, _ connection: Connection, output: String
+    ) throws(CommandFailure) -> ExitCode {
         var scan = try TopicScan(connection)
-        let input = try event(id, &scan)
+        let id = try id(reference, &scan, output: output)
+        let input = try record(at: id.offset, of: TopicPartition(topic: id.topic, partition: id.partition), &scan)
         var progress = ProgressLine(call.console)
         defer { progress.clear() }
         let device = input.flatMap { input in
@@ -48,13 +51,34 @@ final class WhyJob {
         return .success
     }
 
-    /// Returns the record of the event, or nil if it no longer exists.
-    private func event(_ id: DecisionID, _ scan: inout TopicScan) throws(CommandFailure) -> InspectedRecord? {
-        guard let ends = try scan.description(of: id.topic)[id.partition], id.offset >= ends.low, id.offset < ends.high
+    /// Returns the id of a decision, which is read from the record if its position is known.
+    private func id(
+        _ reference: DecisionReference, _ scan: inout TopicScan, output: String
+    ) throws(CommandFailure) -> DecisionID {
+        switch reference {
+        case .id(let id): return id
+        case .position(let partition, let offset):
+            let place = TopicPartition(topic: output, partition: partition)
+            guard let text = try record(at: offset, of: place, &scan)?.json?["decision"]?.string,
+                let id = DecisionID(text)
+            else {
+                throw CommandFailure(
+                    .finding, "\(output)-\(partition)-\(offset) is not the position of a decision",
+                    advice: "list the decisions with `linkd inspect --topic \(output)`")
+            }
+            return id
+        }
+    }
+
+    /// Returns the record at an offset, or nil if it does not exist or no longer exists.
+    private func record(
+        at offset: Int64, of partition: TopicPartition, _ scan: inout TopicScan
+    ) throws(CommandFailure) -> InspectedRecord? {
+        guard let ends = try scan.description(of: partition.topic)[partition.partition], offset >= ends.low,
+            offset < ends.high
         else { return nil }
         var plan = ScanPlan()
-        let partition = TopicPartition(topic: id.topic, partition: id.partition)
-        plan.partitions[partition] = ScanPlan.Span(from: id.offset, to: id.offset + 1)
+        plan.partitions[partition] = ScanPlan.Span(from: offset, to: offset + 1)
         try scan.start(plan)
         var result: InspectedRecord?
         while !scan.isDone {

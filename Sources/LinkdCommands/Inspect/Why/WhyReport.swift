@@ -36,6 +36,12 @@ struct WhyReport {
     /// A Boolean value that indicates whether resolving again yields the same bytes, or nil if that is unknown.
     var isSame: Bool? { input == nil ? nil : again == decision.value }
 
+    /// A Boolean value that indicates whether the event had expired, so that no table was asked.
+    var isExpired: Bool {
+        let json = decision.json
+        return json?["outcome"]?.string == "none" && json?["reason"]?.string == "expired"
+    }
+
     /// The first members that differ, at most 20.
     var differences: [Difference] {
         guard isSame == false, let again, let then = decision.json?.object,
@@ -93,8 +99,17 @@ struct WhyReport {
             out.line("    " + DisplayWidth.cut(Escaping.visible(input.value ?? []), to: 2000))
         }
         for warning in warnings { console.warn("warning: " + Escaping.visible(warning)) }
+        if isExpired {
+            out.line(out.style.heading("the reason:"))
+            let expiry = input?.json?["expires"]?.string.map { " at " + Escaping.visible($0) } ?? ""
+            out.line("    expired    the event expires\(expiry), and the time of its record is later")
+        }
         guard let explanation else { return }
-        out.line(out.style.heading(isSame == true ? "the reason:" : "these tables would decide:"))
+        let heading =
+            isExpired
+            ? "without an expiry, these tables would decide:"
+            : isSame == true ? "the reason:" : "these tables would decide:"
+        out.line(out.style.heading(heading))
         for line in explanation.envelope.lines { out.line("    " + Escaping.visible(line)) }
         for line in (explanation.decision?.text ?? "").split(separator: "\n") {
             out.line("    " + Escaping.visible(String(line)))
@@ -136,6 +151,7 @@ struct WhyReport {
             json.text("now", difference.now)
         }
         json.texts("warnings", warnings)
+        json.boolean("expired", isExpired)
         json.raw("explain", explanation?.decision?.json ?? Array("null".utf8))
         json.endObject()
         out.line(json.finish())
