@@ -1,4 +1,5 @@
 internal import Foundation
+internal import KafkaClient
 internal import StrictJSON
 internal import TestSupport
 internal import Testing
@@ -33,6 +34,21 @@ internal import Testing
         let result = linkd("inspect", "-b", "127.0.0.1:1", "--why", text)
         #expect(result.code == 64)
         #expect(!result.err.contains("\u{1B}"))
+    }
+
+    @Test("A text is an id only if the id has the same text")
+    func law() {
+        let seed = UInt64.random(in: 0 ... .max)
+        var random = SeededGenerator(seed: seed)
+        let pieces = [
+            "a", "0", "1", "499", "500", "-", "--", ".", "_", "\u{1B}", "٣", "9223372036854775807", "2147483648",
+        ]
+        for _ in 0..<20_000 {
+            let text = (0..<Int.random(in: 1...12, using: &random)).map { _ in
+                pieces.randomElement(using: &random) ?? ""
+            }.joined()
+            if let id = DecisionID(text) { #expect(id.text == text, "seed \(seed)") }
+        }
     }
 
     @Test("A position in the topic of decisions is not read as an id")
@@ -104,6 +120,12 @@ struct WhyTests {
         try Self.afterChange(ids[0], state: state, why)
         #expect(
             try Self.linkd(["inspect", "--topic", topic + ".out", "--why", "\(topic)-0-99-0"] + settings).code == 1)
+        // Without the topic of the events, only the decision is known.
+        let admin = try KafkaAdmin(["bootstrap.servers": TestBroker.plain ?? ""])
+        _ = try admin.delete(topics: [topic], timeoutMilliseconds: 30_000)
+        let gone = try why(ids[0], settings)
+        #expect(gone["input"]?.isNull == true && gone["same"]?.isNull == true, "\(gone.text)")
+        #expect(gone["warnings"]?.array?.first?.string?.contains("no longer exists") == true)
     }
 
     /// The reason for an expired event is its expiry, and the decision is also found by its position.

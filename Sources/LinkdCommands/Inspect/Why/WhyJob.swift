@@ -30,7 +30,7 @@ final class WhyJob {
     ) throws(CommandFailure) -> ExitCode {
         var scan = try TopicScan(connection)
         let id = try id(reference, &scan, output: output)
-        let input = try record(at: id.offset, of: TopicPartition(topic: id.topic, partition: id.partition), &scan)
+        let input = try event(id, &scan)
         var progress = ProgressLine(call.console)
         defer { progress.clear() }
         let device = input.flatMap { input in
@@ -67,6 +67,15 @@ final class WhyJob {
                     advice: "list the decisions with `linkd inspect --topic \(output)`")
             }
             return id
+        }
+    }
+
+    /// Returns the record of the event, or nil if it or its topic no longer exists.
+    private func event(_ id: DecisionID, _ scan: inout TopicScan) throws(CommandFailure) -> InspectedRecord? {
+        do throws(CommandFailure) {
+            return try record(at: id.offset, of: TopicPartition(topic: id.topic, partition: id.partition), &scan)
+        } catch  where error.code == .configuration {
+            return nil
         }
     }
 
