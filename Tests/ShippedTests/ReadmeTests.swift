@@ -8,20 +8,7 @@ import Testing
     let text: MarkdownText
 
     init() throws {
-        text = MarkdownText(try String(contentsOf: Checkout.root.appending(path: "README.md"), encoding: .utf8))
-    }
-
-    /// Runs a block in the checkout.
-    ///
-    /// `config/run` is replaced by the program that was built with the tests.
-    func run(_ block: MarkdownText.Block, _ environment: [String: String]) throws -> ChildProcess.Result {
-        let script = block.lines.map { line in
-            line.hasPrefix("config/run ")
-                ? "\"$LINKD_TEST_PROGRAM\" " + line.dropFirst("config/run ".count) : String(line)
-        }
-        return try ChildProcess.run(
-            ["bash", "-euc", script.joined(separator: "\n")], in: Checkout.root,
-            environment: environment.merging(["LINKD_TEST_PROGRAM": BuiltProgram.linkd], uniquingKeysWith: { $1 }))
+        text = try MarkdownText(file: "README.md")
     }
 
     @Test("The commands without a broker end with exit code 0")
@@ -29,7 +16,7 @@ import Testing
         let blocks = text.blocks("sh", "run")
         #expect(!blocks.isEmpty)
         for block in blocks {
-            let result = try run(block, [:])
+            let result = try block.run()
             #expect(result.status == 0, "README.md:\(block.line): \(result.errors)")
             #expect(!result.output.isEmpty)
         }
@@ -44,7 +31,7 @@ import Testing
         let blocks = text.blocks("sh", "run", "broker")
         #expect(!blocks.isEmpty)
         for block in blocks {
-            let result = try run(block, names)
+            let result = try block.run(names)
             #expect(result.status == 0, "README.md:\(block.line): \(result.errors)")
             #expect(result.output.contains(#""reason":"param_invalid""#), "the last command prints rejections")
         }
