@@ -14,6 +14,7 @@ import Testing
         var timestamp: Int64?
         var partition: Int32
         var headers: [String]
+        var headerBytes: [RecordHeader]
     }
 
     /// Returns the dead letter of a record in `in` [5] at offset 77.
@@ -21,7 +22,8 @@ import Testing
         key: String? = "k", value: [UInt8]? = Array("v".utf8), timestamp: Int64 = 1_000,
         headers: [(String, String?)] = [],
         cause: DeadLetterCause = DeadLetterCause(reason: .badJSON, detail: "expected an object", pointer: "/a"),
-        limit: Int = 1_000_000, partitions: Int32 = 4
+        limit: Int = 1_000_000, partitions: Int32 = 4, worker: WorkerIdentity = Self.worker,
+        hasBrokerTimestamp: Bool = false
     ) -> Letter {
         var arena = OutputArena()
         func view(_ bytes: [UInt8]?) -> ByteView? {
@@ -36,14 +38,17 @@ import Testing
         let views = headers.map { name, value in
             HeaderView(name: view(Array(name.utf8)) ?? .empty, value: view(value.map { Array($0.utf8) }))
         }
-        let source = DeadLetterSource(record: record, topic: ByteView("in"), headers: views, cause: cause)
+        let source = DeadLetterSource(
+            record: record, topic: ByteView("in"), headers: views, cause: cause,
+            hasBrokerTimestamp: hasBrokerTimestamp)
         let output = DeadLetterOutput(
             of: source, worker: worker, to: OpenTopic(handle: 1, partitions: partitions, messageLimit: limit),
             failedAt: 5_000, arena: &arena)
         return Letter(
             key: output.key?.array, value: output.value?.array, timestamp: output.timestamp,
             partition: output.partition,
-            headers: output.headers.map { "\($0.name.string)=\($0.value?.string ?? "null")" })
+            headers: output.headers.map { "\($0.name.string)=\($0.value?.string ?? "null")" },
+            headerBytes: output.headers.map(\.copied))
     }
 
     @Test("The record's own headers precede the worker's in their documented order")

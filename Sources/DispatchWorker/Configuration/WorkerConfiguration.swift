@@ -12,6 +12,8 @@ package struct WorkerConfiguration: Sendable {
     package var output = "link-decisions"
     /// `dlq.topic`: the name of an input's dead-letter topic, with `{input}` in place of the input's name.
     package var deadLetterTemplate = "{input}.dlq"
+    /// `dlq.headers`: the headers that dead letters have for other tools.
+    package var deadLetterHeaders = HeaderProfile.native
     /// `dlq.max.ratio`: the share of dead letters among a lane's last 1,000 records that ends the worker.
     ///
     /// 0 turns the limit off.

@@ -2,7 +2,7 @@ package import KafkaClient
 package import ByteStorage
 
 /// The headers of dead letters: the record's own headers first and unchanged, then those of the worker in a fixed
-/// order.
+/// order, then those of the configured profile.
 ///
 /// `WorkerReference` describes each of them.
 package enum DeadLetterHeaders {
@@ -30,13 +30,16 @@ package enum DeadLetterHeaders {
         of source: DeadLetterSource, worker: WorkerIdentity, failedAt: Int64, into headers: inout [HeaderView],
         arena: inout OutputArena
     ) {
-        for header in source.headers where !isWorkerHeader(header.name) { headers.append(header) }
-        var writer = Writer(headers: headers)
+        for header in source.headers where !isWorkerHeader(header.name) && !worker.profile.contains(header.name) {
+            headers.append(header)
+        }
+        var writer = HeaderWriter(headers: headers)
         let cause = source.cause
         let record = source.record
         writer.text("dlq.schema", "1", &arena)
         writer.text("dlq.reason", cause.reason.rawValue, &arena)
-        writer.text("dlq.detail", cut(cause.detail), &arena)
+        let detail = cut(cause.detail)
+        writer.text("dlq.detail", detail, &arena)
         writer.text("dlq.stage", cause.reason.stage, &arena)
         if let pointer = cause.pointer { writer.text("dlq.pointer", pointer, &arena) }
         if let event = cause.event { writer.bytes("dlq.event", event, &arena) }
@@ -51,16 +54,18 @@ package enum DeadLetterHeaders {
         writer.number("dlq.attempts", Int64(source.attempts), &arena)
         writer.number("dlq.replay.count", replayCount(source.headers), &arena)
         if let origin = origin(source.headers) { writer.bytes("dlq.origin", origin, &arena) }
+        worker.profile.append(of: source, detail: detail, worker: worker, to: &writer, &arena)
         headers = writer.headers
     }
 
-    /// Appends `dlq.truncated`, the value's length before truncation.
-    package static func appendTruncated(
+    /// Inserts `dlq.truncated`, the value's length before truncation, after the worker's other headers.
+    package static func insertTruncated(
         originalLength: Int, into headers: inout [HeaderView], arena: inout OutputArena
     ) {
-        var writer = Writer(headers: headers)
+        var writer = HeaderWriter(headers: [])
         writer.number("dlq.truncated", Int64(originalLength), &arena)
-        headers = writer.headers
+        let index = headers.lastIndex { isWorkerHeader($0.name) }.map { $0 + 1 } ?? headers.endIndex
+        headers.insert(contentsOf: writer.headers, at: index)
     }
 
     /// Returns the number of earlier replays, which a replay writes into `dlq.replay.count`.
@@ -95,30 +100,5 @@ package enum DeadLetterHeaders {
             result.append(character)
         }
         return result
-    }
-}
-
-/// A writer that appends headers and stores their bytes in an arena.
-private struct Writer {
-    var headers: [HeaderView]
-
-    mutating func view(_ name: StaticString, _ value: ByteView, _ arena: inout OutputArena) {
-        arena.begin()
-        arena.append(value)
-        headers.append(HeaderView(name: ByteView(name), value: arena.finish()))
-    }
-
-    mutating func bytes(_ name: StaticString, _ value: [UInt8], _ arena: inout OutputArena) {
-        value.withUnsafeBufferPointer { view(name, ByteView($0), &arena) }
-    }
-
-    mutating func text(_ name: StaticString, _ value: String, _ arena: inout OutputArena) {
-        bytes(name, Array(value.utf8), &arena)
-    }
-
-    mutating func number(_ name: StaticString, _ value: Int64, _ arena: inout OutputArena) {
-        arena.begin()
-        arena.append(decimal: value)
-        headers.append(HeaderView(name: ByteView(name), value: arena.finish()))
     }
 }

@@ -48,7 +48,7 @@ package struct DeadLetterOutput {
         let length = value?.count ?? 0
         if length <= min(valueLimit, room(limit)) { return }
         if let whole = value {
-            DeadLetterHeaders.appendTruncated(originalLength: whole.count, into: &headers, arena: &arena)
+            DeadLetterHeaders.insertTruncated(originalLength: whole.count, into: &headers, arena: &arena)
         }
         // A topic whose limit is smaller than the key and the headers must not stop the worker at every start.
         if room(limit) < 0 { headers.removeAll { !DeadLetterHeaders.isWorkerHeader($0.name) } }

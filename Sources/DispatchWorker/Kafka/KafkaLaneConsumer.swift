@@ -38,6 +38,8 @@ final class KafkaLaneConsumer: LaneConsumer {
 
     func headerViews(of index: Int32, into views: inout [HeaderView]) { consumer.headerViews(of: index, into: &views) }
 
+    func hasBrokerTimestamp(_ index: Int32) -> Bool { consumer.hasBrokerTimestamp(index) }
+
     func topicNameBytes(at index: Int32) -> ByteView { consumer.topicNameBytes(at: index) }
 
     func topicIndex(of name: String) -> Int32 { consumer.topicIndex(of: name) }

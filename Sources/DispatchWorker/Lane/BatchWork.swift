@@ -273,7 +273,8 @@ package struct BatchWork<Processing: RecordProcessing & ~Copyable>: ~Copyable {
         headers.removeAll(keepingCapacity: true)
         if record.hasHeaders { consumer.headerViews(of: record.index, into: &headers) }
         let source = DeadLetterSource(
-            record: record, topic: topicName, headers: headers, cause: cause, attempts: attempts)
+            record: record, topic: topicName, headers: headers, cause: cause, attempts: attempts,
+            hasBrokerTimestamp: consumer.hasBrokerTimestamp(record.index))
         let output = DeadLetterOutput(
             of: source, worker: worker, to: topic, failedAt: wallMilliseconds, arena: &arena)
         let start = outputs.headerPool.count

@@ -20,6 +20,8 @@ package protocol LaneConsumer: AnyObject {
     func releaseBatch()
     /// Appends a record's headers as views that are valid as long as the batch.
     func headerViews(of index: Int32, into views: inout [HeaderView])
+    /// Returns a Boolean value that indicates whether a broker has set a record's timestamp.
+    func hasBrokerTimestamp(_ index: Int32) -> Bool
     /// Returns the bytes of a topic's name, which are valid as long as the consumer.
     func topicNameBytes(at index: Int32) -> ByteView
     /// Returns the index of a topic, as it is in records.

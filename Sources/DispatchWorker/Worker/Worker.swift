@@ -139,7 +139,8 @@ package final class Worker: Sendable {
             number: number, policy: LanePolicy(configuration, isStable: identity.isStable),
             topics: LaneTopics(configuration), limits: RecordLimits(configuration),
             worker: WorkerIdentity(
-                group: configuration.group, instance: identity.name, version: configuration.version),
+                group: configuration.group, instance: identity.name, lane: number, version: configuration.version,
+                profile: configuration.deadLetterHeaders),
             environment: KafkaLaneEnvironment(
                 configuration: configuration, identity: identity, limits: facts.limits, watch: laneCalls[number]),
             processing: makeProcessing(number), shared: shared, status: laneStatuses[number])

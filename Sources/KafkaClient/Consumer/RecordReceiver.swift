@@ -38,6 +38,11 @@ package class RecordReceiver {
         batch.headers(of: index, into: &views)
     }
 
+    /// Returns a Boolean value that indicates whether a broker has set the timestamp of the record with this `index`.
+    ///
+    /// It sets the timestamps of a topic with `message.timestamp.type=LogAppendTime`.
+    package final func hasBrokerTimestamp(_ index: Int32) -> Bool { batch.hasBrokerTimestamp(index) }
+
     /// Returns a copy of the headers of the record with this `index`, in order and including repeated names.
     package final func headers(of index: Int32) -> [RecordHeader] {
         var views: [HeaderView] = []

@@ -119,6 +119,14 @@ struct MessageBatch: ~Copyable {
         }
     }
 
+    /// Returns a Boolean value that indicates whether a broker has set a message's timestamp.
+    func hasBrokerTimestamp(_ index: Int32) -> Bool {
+        guard index >= 0, index < messageCount, let message = messages[Int(index)] else { return false }
+        var type = RD_KAFKA_TIMESTAMP_NOT_AVAILABLE
+        _ = rd_kafka_message_timestamp(message, &type)
+        return type == RD_KAFKA_TIMESTAMP_LOG_APPEND_TIME
+    }
+
     /// Destroys the messages and invalidates all views into them.
     mutating func release() {
         Self.destroyAll(messages, messageCount)

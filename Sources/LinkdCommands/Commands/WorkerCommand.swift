@@ -163,6 +163,7 @@ enum WorkerCommand {
         result.input = inputs.first?.hasPrefix("^") == true ? .pattern(inputs[0]) : .topics(inputs)
         result.output = settings.text("output") ?? result.output
         result.deadLetterTemplate = settings.text("dlq.topic") ?? result.deadLetterTemplate
+        result.deadLetterHeaders = choice(settings, "dlq.headers", result.deadLetterHeaders)
         result.deadLetterMaxRatio = Double(settings.number("dlq.max.ratio")) / 10_000
         result.deadLetterMaxConsecutive = Int(settings.number("dlq.max.consecutive"))
         result.group = settings.text("group") ?? result.group

@@ -44,6 +44,11 @@ enum SettingsTable {
             bounds: "must contain `{input}` if there are several inputs",
             "Topic for the dead letters of an input topic."),
         SettingRow(
+            "dlq.headers", .choice(["native", "connect", "spring", "streams", "all"]), default: .value("native"),
+            [.worker, .config],
+            "Headers that dead letters have for other tools, in addition to those of linkd: of Kafka Connect, Spring "
+                + "Kafka, or Kafka Streams."),
+        SettingRow(
             "dlq.max.ratio", .decimal(0...10_000, places: 4), default: .value("0.95"), [.worker, .config],
             "Share of dead letters among a lane's last 1,000 records above which the worker ends with exit code 81. 0 "
                 + "means no limit."),

@@ -207,6 +207,8 @@ final class SimulatedConsumer: LaneConsumer {
         }
     }
 
+    func hasBrokerTimestamp(_ index: Int32) -> Bool { false }
+
     func topicIndex(of name: String) -> Int32 {
         if let index = topics.firstIndex(of: name) { return Int32(index) }
         topics.append(name)

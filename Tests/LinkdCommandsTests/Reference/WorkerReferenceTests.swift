@@ -39,6 +39,12 @@ internal import Testing
     @Test("The reference has the headers of dead letters in their order, and the reasons with their stages")
     func deadLetters() throws {
         #expect(page.table("Headers", "Header")?.names == DeadLetterHeaders.names.map(\.description))
+        let others = try #require(page.table("Headers for other tools", "Header"))
+        #expect(others.names == HeaderProfile.all.names.map(\.description))
+        for name in others.names {
+            let profile = ReferencePage.code(others.cell(name, "Profile") ?? "").first.flatMap(HeaderProfile.init)
+            #expect(profile?.names.contains { $0.description == name } == true, "\(name)")
+        }
         let reasons = try #require(page.table("Reasons", "Reason"))
         #expect(reasons.names == DeadLetterReason.allCases.map(\.rawValue))
         #expect(reasons.column("Stage").flatMap(ReferencePage.code) == DeadLetterReason.allCases.map(\.stage))
