@@ -8,7 +8,11 @@ import Testing
     static let ms = MachineTests.ms
 
     /// Polls and processes `count` records, the first `bad` of which are dead letters, and the producer accepts them.
-    static func consume(_ machine: inout LaneMachine, _ count: Int, bad: Int, from offset: Int64, now: UInt64) {
+    ///
+    /// The first `replayed` records are replays.
+    static func consume(
+        _ machine: inout LaneMachine, _ count: Int, bad: Int, replayed: Int = 0, from offset: Int64, now: UInt64
+    ) {
         machine.polled(PollOutcome(records: count, events: 0, rebalanced: false), isKeepAlive: false, now: now)
         var result = BatchResult()
         result.messages = count
@@ -20,9 +24,17 @@ import Testing
                 return
             }
             let isBad = index < bad
-            if isBad { result.countDeadLetter(index % 3 == 2 ? .nullValue : .badJSON, partition, offset: position) }
-            let run = machine.partitions.countOutcome(at: slot, isDeadLetter: isBad)
-            result.longestDeadLetterRun = max(result.longestDeadLetterRun, run)
+            let isReplay = index < replayed
+            if isBad {
+                result.countDeadLetter(
+                    index % 3 == 2 ? .nullValue : .badJSON, partition, offset: position, isReplay: isReplay)
+            }
+            if isReplay {
+                result.replays.records += 1
+            } else {
+                let run = machine.partitions.countOutcome(at: slot, isDeadLetter: isBad)
+                result.longestDeadLetterRun = max(result.longestDeadLetterRun, run)
+            }
         }
         machine.processed(result, now: now)
         guard machine.exit == nil else { return }
@@ -92,6 +104,29 @@ import Testing
             offset += Int64(batch.count)
         }
         #expect((machine.exit?.code == .deadLetterLimit) == Self.ratios[row].isExceeded)
+    }
+
+    @Test("Replayed records count for no limit, neither as dead letters nor as other records")
+    func replays() throws {
+        func limited() -> LaneMachine {
+            MachineTests.ready {
+                $0.deadLetterMaxRatio = 0.95
+                $0.deadLetterMaxConsecutive = 2_000
+                $0.commit.records = 1_000_000
+            }
+        }
+        var machine = limited()
+        Self.consume(&machine, 3_000, bad: 3_000, replayed: 3_000, from: 0, now: 1)
+        #expect(machine.exit == nil)
+        // The replays are not among the last 1,000 records, which are all dead letters.
+        machine = limited()
+        Self.consume(&machine, 999, bad: 999, from: 0, now: 1)
+        Self.consume(&machine, 3_000, bad: 0, replayed: 3_000, from: 999, now: 1)
+        #expect(machine.exit == nil)
+        Self.consume(&machine, 10, bad: 10, replayed: 9, from: 3_999, now: 1)
+        let exit = try #require(machine.exit)
+        #expect(exit.reason.contains("1000 of the last 1000 records are dead letters"))
+        #expect(exit.reason.hasSuffix("(bad_json 667, null_value 333), for example in-0-4008"))
     }
 
     @Test("Without a limit any number of dead letters is allowed")

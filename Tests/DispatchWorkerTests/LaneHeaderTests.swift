@@ -108,6 +108,39 @@ import Testing
         for _ in 0..<10_000 where !world.isSettled { #expect(lane.step()) }
         Self.check(decisions: world.visible("out"), deadLetters: world.visible("in.dlq"), topic: world.input)
     }
+
+    /// The values of a replay: a decision, and dead letters whose headers are read before they fail, or only then.
+    static let replayedValues: [String?] = ["bad", "good", nil, "bad", ""]
+
+    @Test("A replay does not end a lane by its dead letters, which are counted", arguments: [true, false])
+    func replays(isReplay: Bool) {
+        let world = SimulatedWorld(seed: 1, callsPerFault: 0, lanes: 1, partitions: 1, isStable: true)
+        world.policy.deadLetterMaxConsecutive = 20
+        world.policy.deadLetterMaxRatio = 0.5
+        world.expectedExits = isReplay ? [] : [.deadLetterLimit]
+        let headers = [RecordHeader(name: Array((isReplay ? "dlq.replay.count" : "x").utf8), value: Array("1".utf8))]
+        // 21 that fail in a row, then four of five.
+        let values: [String?] = Array(repeating: "bad", count: 21) + (0..<2_000).map { Self.replayedValues[$0 % 5] }
+        for value in values {
+            world.broker.logs[TopicPartition(topic: world.input, partition: 0)]?.append(
+                SimulatedEntry(
+                    state: .committed, key: Array("k".utf8), value: value.map { Array($0.utf8) }, headers: headers,
+                    timestamp: 1_000, writtenAt: world.broker.now))
+        }
+        var counters = LaneCounters()
+        var steps = 0
+        while !world.isSettled, world.exits.isEmpty, steps < 100_000 {
+            world.act(0)
+            counters = world.processes[0].lane?.machine.counters ?? counters
+            steps += 1
+        }
+        #expect(world.broken == nil)
+        #expect(world.exits.map(\.code) == (isReplay ? [] : [.deadLetterLimit]))
+        guard isReplay else { return }
+        #expect(world.isSettled)
+        #expect(counters.records == 2_021 && counters.deadLetters == 21 + 1_600 && counters.decisions == 400)
+        #expect(world.visible("in.dlq").allSatisfy { $0.header("dlq.replay.count") == "1" })
+    }
 }
 
 extension BrokerTests {

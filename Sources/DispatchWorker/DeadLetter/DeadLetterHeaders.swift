@@ -23,6 +23,11 @@ package enum DeadLetterHeaders {
         name.hasPrefix(ByteView("dlq.")) && names.contains { name.equals($0) }
     }
 
+    /// Returns a Boolean value that indicates whether a record with these headers was written by a replay.
+    package static func isReplay(_ headers: [HeaderView]) -> Bool {
+        headers.contains { $0.name.equals("dlq.replay.count") }
+    }
+
     /// Appends all headers except `dlq.truncated`.
     ///
     /// The bytes of the new headers are written to `arena`.

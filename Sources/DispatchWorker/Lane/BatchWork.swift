@@ -91,6 +91,8 @@ package struct BatchWork<Processing: RecordProcessing & ~Copyable>: ~Copyable {
     private var headers: [HeaderView] = []
     /// The headers of the current record that determine how its value is read, if it has headers.
     private var envelope = EnvelopeHeaders()
+    /// A Boolean value that indicates whether a replay has written the current record, if it has headers.
+    private var isReplay = false
     private let limits: RecordLimits
     private let worker: WorkerIdentity
 
@@ -166,12 +168,18 @@ package struct BatchWork<Processing: RecordProcessing & ~Copyable>: ~Copyable {
                 let wall = wallMilliseconds ?? clock.wallMilliseconds()
                 wallMilliseconds = wall
                 if !deadLetter(record, consumer, cause, attempts, wall) { result.isBroken = true }
-                result.countDeadLetter(cause.reason, partitions.slots[slot].partition, offset: record.offset)
+                result.countDeadLetter(
+                    cause.reason, partitions.slots[slot].partition, offset: record.offset,
+                    isReplay: record.hasHeaders && isReplay)
             } else {
                 result.decisions &+= decisions.count
             }
-            let run = partitions.countOutcome(at: slot, isDeadLetter: cause != nil)
-            if run > result.longestDeadLetterRun { result.longestDeadLetterRun = run }
+            if record.hasHeaders && isReplay {
+                result.replays.records &+= 1
+            } else {
+                let run = partitions.countOutcome(at: slot, isDeadLetter: cause != nil)
+                if run > result.longestDeadLetterRun { result.longestDeadLetterRun = run }
+            }
             if pace.isDue(read: record.value?.count ?? 0, written: arena.bytesInUse) {
                 let now = clock.now()
                 pace.clockRead(now: now)
@@ -237,6 +245,7 @@ package struct BatchWork<Processing: RecordProcessing & ~Copyable>: ~Copyable {
     ) -> DeadLetterCause? {
         envelope = EnvelopeHeaders()
         consumer.headerViews(of: index, into: &headers)
+        isReplay = DeadLetterHeaders.isReplay(headers)
         if let failure = envelope.add(headers) {
             return DeadLetterCause(reason: .encodingUnsupported, detail: failure.detail)
         }
@@ -271,7 +280,11 @@ package struct BatchWork<Processing: RecordProcessing & ~Copyable>: ~Copyable {
             return false
         }
         headers.removeAll(keepingCapacity: true)
-        if record.hasHeaders { consumer.headerViews(of: record.index, into: &headers) }
+        if record.hasHeaders {
+            consumer.headerViews(of: record.index, into: &headers)
+            // The headers of a record that is not resolved have not been read before.
+            isReplay = DeadLetterHeaders.isReplay(headers)
+        }
         let source = DeadLetterSource(
             record: record, topic: topicName, headers: headers, cause: cause, attempts: attempts,
             hasBrokerTimestamp: consumer.hasBrokerTimestamp(record.index))

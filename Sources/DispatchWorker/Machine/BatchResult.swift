@@ -16,7 +16,11 @@ package struct BatchResult: Sendable, Equatable {
     package var longestDeadLetterRun = 0
     /// The number of dead letters by reason.
     package var reasons: [DeadLetterReason: Int] = [:]
-    /// The partition and the offset of the last dead letter, or nil if there is none.
+    /// The counts of the records that a replay has written, which are part of the other counts.
+    ///
+    /// They do not count for the limits on dead letters.
+    package var replays = DeadLetterCounts()
+    /// The partition and the offset of the last dead letter that is not a replay, or nil if there is none.
     package var lastDeadLetter: PartitionOffset?
     /// A Boolean value that indicates whether a dead letter had no open topic.
     ///
@@ -30,10 +34,17 @@ package struct BatchResult: Sendable, Equatable {
 
     /// Counts a dead letter.
     @inline(never)
-    package mutating func countDeadLetter(_ reason: DeadLetterReason, _ partition: TopicPartition, offset: Int64) {
+    package mutating func countDeadLetter(
+        _ reason: DeadLetterReason, _ partition: TopicPartition, offset: Int64, isReplay: Bool = false
+    ) {
         deadLetters += 1
         reasons[reason, default: 0] += 1
-        lastDeadLetter = PartitionOffset(partition, offset: offset)
+        if isReplay {
+            replays.deadLetters += 1
+            replays.reasons[reason, default: 0] += 1
+        } else {
+            lastDeadLetter = PartitionOffset(partition, offset: offset)
+        }
     }
 }
 

@@ -2,8 +2,9 @@ package import KafkaClient
 
 /// The limits on dead letters, which stop a worker before it moves a whole topic into the dead letters.
 ///
-/// It counts the last records of a lane. A copy from the last commit replaces it when records are consumed again, so
-/// that no record counts twice.
+/// It counts the last records of a lane, except those that a replay has written: they failed before, so that many of
+/// them may fail again without a defect of the input. A copy from the last commit replaces it when records are consumed
+/// again, so that no record counts twice.
 struct DeadLetterWatch: Sendable {
     /// The number of records to which `dlq.max.ratio` refers.
     private static let window = 1_000
@@ -37,13 +38,16 @@ struct DeadLetterWatch: Sendable {
                 "\(result.longestDeadLetterRun) consecutive dead letters in one partition exceed dlq.max.consecutive, "
                     + "which is \(maxConsecutive)")
         }
-        guard maxRatio > 0 && records >= Self.window && result.deadLetters > 0 else { return nil }
+        guard maxRatio > 0 && records >= Self.window && result.deadLetters > result.replays.deadLetters else {
+            return nil
+        }
         let deadLetters = samples.reduce(0) { $0 + $1.deadLetters }
         guard Double(deadLetters) > maxRatio * Double(records) else { return nil }
         return excess("the share of dead letters exceeds dlq.max.ratio, which is \(maxRatio)")
     }
 
     private mutating func add(_ counts: DeadLetterCounts) {
+        guard counts.records > 0 else { return }
         records += counts.records
         if let last = samples.indices.last, samples[last].records + counts.records <= Self.sampleRecords {
             samples[last].add(counts)
@@ -77,11 +81,15 @@ package struct DeadLetterCounts: Sendable, Equatable {
     /// Creates counts without records.
     package init() {}
 
-    /// Creates the counts of a result.
+    /// Creates the counts of a result without its replays.
     init(_ result: BatchResult) {
-        records = result.records
-        deadLetters = result.deadLetters
+        records = result.records - result.replays.records
+        deadLetters = result.deadLetters - result.replays.deadLetters
         reasons = result.reasons
+        for (reason, count) in result.replays.reasons {
+            let others = (reasons[reason] ?? 0) - count
+            reasons[reason] = others > 0 ? others : nil
+        }
         example = result.lastDeadLetter
     }
 

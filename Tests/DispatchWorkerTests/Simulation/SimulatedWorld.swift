@@ -210,6 +210,7 @@ final class SimulatedWorld {
     private func checkExit(_ exit: WorkerExit) {
         switch exit.code {
         case .tryAgain, .fenced: if !hasFaults { broker.ledger.fail("an exit without a fault: \(exit)") }
+        case .deadLetterLimit where expectedExits.contains(.deadLetterLimit): break
         case .badData where expectedExits.contains(.badData): policy.dataLoss = .earliest
         case .configuration where expectedExits.contains(.configuration):
             policy.from = policy.from == .fail ? .earliest : policy.from
