@@ -168,18 +168,9 @@ package struct BatchWork<Processing: RecordProcessing & ~Copyable>: ~Copyable {
                 let wall = wallMilliseconds ?? clock.wallMilliseconds()
                 wallMilliseconds = wall
                 if !deadLetter(record, consumer, cause, attempts, wall) { result.isBroken = true }
-                result.countDeadLetter(
-                    cause.reason, partitions.slots[slot].partition, offset: record.offset,
-                    isReplay: record.hasHeaders && isReplay)
-            } else {
-                result.decisions &+= decisions.count
             }
-            if record.hasHeaders && isReplay {
-                result.replays.records &+= 1
-            } else {
-                let run = partitions.countOutcome(at: slot, isDeadLetter: cause != nil)
-                if run > result.longestDeadLetterRun { result.longestDeadLetterRun = run }
-            }
+            result.decisions &+= cause == nil ? decisions.count : 0
+            Self.count(cause, record, at: slot, in: &partitions, isReplay: record.hasHeaders && isReplay, &result)
             if pace.isDue(read: record.value?.count ?? 0, written: arena.bytesInUse) {
                 let now = clock.now()
                 pace.clockRead(now: now)
@@ -192,6 +183,26 @@ package struct BatchWork<Processing: RecordProcessing & ~Copyable>: ~Copyable {
         result.messages = index - start
         result.bytes = arena.bytesInUse
         return result
+    }
+
+    /// Counts a dead letter, and a record for the limits on dead letters.
+    ///
+    /// Records that were replayed do not count for the limits.
+    @inline(__always)
+    private static func count(
+        _ cause: DeadLetterCause?, _ record: ConsumedRecord, at slot: Int, in partitions: inout OwnedPartitions,
+        isReplay: Bool, _ result: inout BatchResult
+    ) {
+        if let cause {
+            result.countDeadLetter(
+                cause.reason, partitions.slots[slot].partition, offset: record.offset, isReplay: isReplay)
+        }
+        if isReplay {
+            result.replays.records &+= 1
+        } else {
+            let run = partitions.countOutcome(at: slot, isDeadLetter: cause != nil)
+            if run > result.longestDeadLetterRun { result.longestDeadLetterRun = run }
+        }
     }
 
     /// Adds the decisions of one record to the queues.
