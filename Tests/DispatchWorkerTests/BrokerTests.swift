@@ -68,6 +68,35 @@ struct BrokerTests {
         }
     }
 
+    @Test("A regular expression as input matches neither the dead letters nor the topics of a replay")
+    func ownTopics() async throws {
+        try await onThread { [bootstrap] in
+            let run = try BrokerRun("own", bootstrap: bootstrap, partitions: 1)
+            let admin = try KafkaAdmin(["bootstrap.servers": bootstrap])
+            defer { admin.close() }
+            let others = [".dlq.replayed", ".dlq.parked"].map { run.input + $0 }
+            let results = try admin.create(
+                topics: others.map { TopicSpecification(name: $0, partitions: 1, settings: [:]) },
+                timeoutMilliseconds: 20_000)
+            #expect(results.allSatisfy { $0.error == nil })
+            for topic in others + [run.deadLetters] {
+                try run.produce(count: 5, partitions: 1, to: topic) { Self.event($0) }
+            }
+            try run.produce(count: 10, partitions: 1) { Self.event($0) }
+            var configuration = run.configuration()
+            configuration.input = .pattern("^" + run.input)
+            configuration.stopAfter = 10
+            let outcome = Self.work(configuration)
+            #expect(outcome.exit == nil)
+            #expect(outcome.report.decisions == 9 && outcome.report.deadLetters == 1)
+            // The broker answers a commit before its end is written to every partition.
+            _ = try becomesTrue(withinSeconds: 20) { try run.read(run.output).count >= 9 }
+            let decisions = try run.read(run.output).map { $0.valueText ?? "" }
+            #expect(decisions.count == 9)
+            #expect(decisions.allSatisfy { $0.hasPrefix("\(run.input)-0-") }, "\(decisions)")
+        }
+    }
+
     @Test("At-least-once decides every record and commits all offsets")
     func atLeastOnce() async throws {
         try await onThread { [bootstrap] in

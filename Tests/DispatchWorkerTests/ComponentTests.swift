@@ -93,7 +93,7 @@ import Testing
         #expect(value("socket.timeout.ms", .producer) == "5000")
         #expect(value("transactional.id", .producer) == nil)
         #expect(value("enable.idempotence", .producer) == "true")
-        #expect(value("topic.blacklist", .consumer) == #"^out\.put$,^.*\.dlq$"#)
+        #expect(value("topic.blacklist", .consumer) == #"^out\.put$,^.*\.dlq(\.replayed|\.parked)?$"#)
     }
 
     @Test("A request times out before its call counts as hung, regardless of the settings")
@@ -141,5 +141,29 @@ import Testing
         #expect(PosixPattern("^in-[0-9]+$")?.matches("in-12") == true)
         #expect(PosixPattern("^in-[0-9]+$")?.matches("in-x") == false)
         #expect(PosixPattern("^in-(")?.matches("in-") == nil)
+    }
+
+    @Test(
+        "A regular expression as input matches none of the worker's own topics",
+        arguments: [
+            ("{input}.dlq", "out", ["in", "in-a", "in.replayed", "in.dlq.other"]),
+            (
+                "dead-{input}", "in-a",
+                ["in", "in.dlq", "in.dlq.replayed", "in.dlq.parked", "in.replayed", "in.dlq.other"]
+            ),
+            ("in.{input}", "in", ["in-a"]),
+        ])
+    func ownTopics(template: String, output: String, expected: [String]) {
+        let names = [
+            "in", "in-a", "in.dlq", "in.dlq.replayed", "in.dlq.parked", "in.replayed", "in.dlq.other", "dead-in",
+            "dead-in.replayed", "other.dlq",
+        ]
+        let topics = LaneTopics(output: output, deadLetterTemplate: template)
+        guard let pattern = PosixPattern("^in") else {
+            Issue.record("the regular expression is not valid")
+            return
+        }
+        let found = topics.inputs(matching: pattern, among: names)
+        #expect(found == expected)
     }
 }

@@ -109,8 +109,7 @@ package enum ClientSettings {
         ]
         if let member = identity.groupInstanceID { result.append(.init("group.instance.id", member)) }
         if case .pattern = configuration.input {
-            let deadLetters = escaped(configuration.deadLetterTemplate).replacing("\\{input\\}", with: ".*")
-            result.append(.init("topic.blacklist", "^\(escaped(configuration.output))$,^\(deadLetters)$"))
+            result.append(.init("topic.blacklist", LaneTopics(configuration).ownPatterns.joined(separator: ",")))
         }
         return result
     }
@@ -251,15 +250,5 @@ package enum ClientSettings {
 
     private static func number(_ key: String, _ overrides: [ClientProperty], otherwise: Int) -> Int {
         overrides.last { split($0.key).key == key }.flatMap { Int($0.value) } ?? otherwise
-    }
-
-    /// Returns the name with the special characters of POSIX extended regular expressions escaped.
-    private static func escaped(_ name: String) -> String {
-        var result = ""
-        for character in name {
-            if ".[]{}()*+?^$|\\".contains(character) { result.append("\\") }
-            result.append(character)
-        }
-        return result
     }
 }

@@ -18,6 +18,39 @@ package struct LaneTopics: Sendable, Equatable {
         if case .topics(let topics) = configuration.input { inputs = topics } else { inputs = [] }
     }
 
+    /// Creates the topics of a worker whose input is a regular expression.
+    package init(output: String, deadLetterTemplate: String) {
+        self.output = output
+        self.deadLetterTemplate = deadLetterTemplate
+        inputs = []
+    }
+
+    /// Regular expressions of the topics that a worker or a replay of its dead letters writes.
+    ///
+    /// A regular expression as input never matches them.
+    package var ownPatterns: [String] {
+        let deadLetters = Self.escaped(deadLetterTemplate).replacing("\\{input\\}", with: ".*")
+        return ["^\(Self.escaped(output))$", "^\(deadLetters)(\\.replayed|\\.parked)?$"]
+    }
+
+    /// Returns the names that a regular expression as input matches, without the topics of `ownPatterns`.
+    package func inputs(matching pattern: borrowing PosixPattern, among names: [String]) -> [String] {
+        guard let own = PosixPattern(ownPatterns.joined(separator: "|")) else { return [] }
+        var result: [String] = []
+        for name in names where pattern.matches(name) && !own.matches(name) { result.append(name) }
+        return result
+    }
+
+    /// Returns the name with the special characters of POSIX extended regular expressions escaped.
+    private static func escaped(_ name: String) -> String {
+        var result = ""
+        for character in name {
+            if ".[]{}()*+?^$|\\".contains(character) { result.append("\\") }
+            result.append(character)
+        }
+        return result
+    }
+
     /// Returns the dead-letter topic of an input.
     package func deadLetterTopic(of input: String) -> String {
         deadLetterTemplate.replacing("{input}", with: input)

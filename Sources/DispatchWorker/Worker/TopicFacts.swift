@@ -51,14 +51,12 @@ struct TopicPreflight {
     }
 
     private func matching(_ pattern: String) throws(KafkaError) -> [TopicDescription] {
-        let topics = LaneTopics(configuration)
         let all = try admin.metadata(timeoutMilliseconds: requestTimeout).topics
         guard let matcher = PosixPattern(pattern) else {
             throw KafkaError(code: .invalidArgument, text: "the input pattern is not a valid regular expression")
         }
-        let found = all.filter { matcher.matches($0.name) && $0.name != configuration.output }
-        let deadLetters = Set(found.map { topics.deadLetterTopic(of: $0.name) })
-        return found.filter { !deadLetters.contains($0.name) }
+        let inputs = Set(LaneTopics(configuration).inputs(matching: matcher, among: all.map(\.name)))
+        return all.filter { inputs.contains($0.name) }
     }
 
     /// Returns the exit for all topics that the principal may not describe, or nil.

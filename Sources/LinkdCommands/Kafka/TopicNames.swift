@@ -1,10 +1,4 @@
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Musl)
-internal import Musl
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
+internal import DispatchWorker
 internal import KafkaClient
 internal import RouteTools
 
@@ -35,7 +29,7 @@ struct TopicNames {
     private static func matching(
         _ expression: String, _ output: String, _ settings: Settings, _ admin: KafkaAdmin
     ) throws(CommandFailure) -> [String] {
-        guard let pattern = TopicPattern(expression) else {
+        guard let pattern = PosixPattern(expression) else {
             let source = settings.entry("input").source
             throw CommandFailure(
                 source.code,
@@ -48,24 +42,8 @@ struct TopicNames {
         } catch {
             throw CommandFailure(error, while: "listing topics")
         }
-        let names = metadata.topics.map(\.name).filter(pattern.matches)
         // Excludes the worker's own topics, which the expression can also match.
-        let own = Set(names.map(settings.deadLetterTopic) + [output])
-        return names.filter { !own.contains($0) }.sorted()
+        return LaneTopics(output: output, deadLetterTemplate: settings.text("dlq.topic") ?? "{input}.dlq")
+            .inputs(matching: pattern, among: metadata.topics.map(\.name)).sorted()
     }
-}
-
-/// A POSIX extended regular expression, the syntax of librdkafka's topic patterns.
-final class TopicPattern {
-    private var compiled = regex_t()
-
-    /// Compiles an expression, or returns nil if it is not valid.
-    init?(_ expression: String) {
-        guard regcomp(&compiled, expression, REG_EXTENDED | REG_NOSUB) == 0 else { return nil }
-    }
-
-    deinit { regfree(&compiled) }
-
-    /// Returns a Boolean value that indicates whether a topic's name matches.
-    func matches(_ name: String) -> Bool { regexec(&compiled, name, 0, nil, 0) == 0 }
 }

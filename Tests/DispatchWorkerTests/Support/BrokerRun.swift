@@ -64,18 +64,19 @@ struct BrokerRun: Sendable {
         return configuration
     }
 
-    /// Produces records in order.
+    /// Produces records in order to the input, or another topic.
     ///
     /// `record` returns the key, value, and headers of each.
     func produce(
-        count: Int, partitions: Int32 = 6, _ record: (Int) -> (key: String?, value: [UInt8]?, headers: [RecordHeader])
+        count: Int, partitions: Int32 = 6, to name: String? = nil,
+        _ record: (Int) -> (key: String?, value: [UInt8]?, headers: [RecordHeader])
     ) throws {
         let producer = try KafkaProducer([
             "bootstrap.servers": bootstrap, "enable.idempotence": "true", "linger.ms": "20",
             "message.max.bytes": "10000000",
         ])
         defer { producer.close() }
-        let topic = try producer.topic(input)
+        let topic = try producer.topic(name ?? input)
         for index in 0..<count {
             let (key, value, headers) = record(index)
             try Self.withViews(key.map { Array($0.utf8) }, value, headers) { key, value, headers throws(KafkaError) in
