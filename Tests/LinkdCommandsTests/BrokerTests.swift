@@ -46,6 +46,55 @@ struct BrokerTests {
         #expect(pattern.out.contains("\"topic\":\"\(input).dlq\"") || pattern.out.contains("\(input).dlq"))
     }
 
+    @Test("The topics of a replay are created as their dead letters are, and a ledger that forgets too soon is found")
+    func replayTopics() throws {
+        let input = TestBroker.uniqueName("commands-replay-topics")
+        func topics(_ arguments: String..., names: [String]) throws -> CommandResult {
+            try LinkdProcess.run(
+                ["topics"] + arguments + names, environment: ["KAFKA_BOOTSTRAP_SERVERS": TestBroker.plain ?? ""])
+        }
+        let names = ["--input", input, "--output", input + ".out"]
+        let deadLetters = ["--partitions", "3", "--dlq-retention", "10d", "--set", "max.message.bytes=2000000"]
+        #expect(try topics("create", names: names + deadLetters).code == 0)
+        #expect(try !topics("check", names: names).out.contains(".replayed"))
+        // The existing dead letters count, not the flags.
+        let created = try topics("create", "--replay", names: names)
+        #expect(created.out.contains("\(input).dlq.replayed") && created.out.contains("\(input).dlq.parked"))
+        // The other topics have fewer partitions than requested.
+        #expect(created.code == 1 && !created.err.contains("dlq.replayed has"), "\(created.err)")
+        let checked = try topics("check", "--json", names: names)
+        #expect(checked.code == 0, "\(checked.err)")
+        let rows = try JSONValue.parse(Array(checked.out.utf8))["topics"]?.array?.suffix(2) ?? []
+        #expect(rows.map { $0["topic"]?.string } == ["\(input).dlq.replayed", "\(input).dlq.parked"])
+        #expect(rows.map { $0["role"]?.string } == ["replayed dead letters", "parked dead letters"])
+        #expect(rows.map { $0["partitions"]?.integer } == [3, 3])
+        #expect(rows.map { $0["cleanup_policy"]?.string } == ["delete", "delete"])
+        #expect(rows.first?["retention_ms"]?.integer == Int64(47 * 86_400_000))
+        #expect(rows.last?["retention_ms"]?.integer == Int64(30 * 86_400_000))
+        #expect(rows.last?["max_message_bytes"]?.integer == Int64(2_000_000 + 65_536))
+        // A regular expression matches none of them.
+        let pattern = try topics("check", "--json", names: ["--input", "^\(input)", "--output", input + ".out"])
+        #expect(pattern.out == checked.out)
+    }
+
+    @Test("A ledger with a retention shorter than its dead letters need is a finding")
+    func shortLedger() throws {
+        let input = TestBroker.uniqueName("commands-short-ledger")
+        let names = ["--input", input, "--output", input + ".out"]
+        func topics(_ arguments: String...) throws -> CommandResult {
+            try LinkdProcess.run(
+                ["topics"] + arguments + names, environment: ["KAFKA_BOOTSTRAP_SERVERS": TestBroker.plain ?? ""])
+        }
+        // Segments of 60 days outlive the margin.
+        let segment = String(60 * 86_400_000)
+        #expect(try topics("create", "--replay", "--set", "segment.ms=\(segment)").code == 0)
+        let checked = try topics("check")
+        #expect(checked.code == 1)
+        #expect(
+            checked.err.contains("\(input).dlq.replayed keeps entries for 67d, and dead letters exist for 90d"),
+            "\(checked.err)")
+    }
+
     @Test("Produced records are inspected with keys, headers, filters, and formats")
     func produceAndInspect() throws {
         let topic = TestBroker.uniqueName("commands-produce")

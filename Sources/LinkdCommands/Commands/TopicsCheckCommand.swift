@@ -9,7 +9,7 @@ enum TopicsCheckCommand {
         discussion: [
             "Ends with exit code 1 if there is a problem, and with 77 if an access right is missing. `--probe` also "
                 + "tests the rights to write and to use a transactional id, with one aborted transaction for each "
-                + "output and dead-letter topic."
+                + "output and dead-letter topic. The topics of a replay are checked if they exist."
         ],
         flags: [
             FlagDeclaration("--partitions", type: .integer(1...10_000), "Expected number of partitions of each topic."),
@@ -33,8 +33,10 @@ enum TopicsCheckCommand {
         let connection = try Connection(settings)
         let admin = try connection.makeAdmin()
         let names = try TopicNames(settings, admin)
-        let declarations = TopicDeclaration.all(of: names)
-        let state = try TopicState(declarations, admin)
+        let all = TopicDeclaration.all(of: names, withReplay: true)
+        let state = try TopicState(all, admin)
+        // A worker does not need the topics of a replay.
+        let declarations = all.filter { $0.deadLetters == nil || state.isReadable($0.name) }
         let expected = TopicExpectations(
             partitions: call.number("partitions").map { Int($0) },
             replication: call.number("replication").map { Int($0) },
@@ -46,7 +48,9 @@ enum TopicsCheckCommand {
             TopicChecks.findings($0, state, expected, as: connection.principal)
         }
         if call.isOn("probe") {
-            let writable = declarations.filter { $0.role != .input && state.isReadable($0.name) }
+            let writable = declarations.filter {
+                ($0.role == .output || $0.role == .deadLetters) && state.isReadable($0.name)
+            }
             findings += try TopicProbe(connection, group: settings.text("group") ?? "linkd", user: "topics-check")
                 .findings(writable.map(\.name))
         }

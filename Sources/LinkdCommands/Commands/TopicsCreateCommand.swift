@@ -11,7 +11,11 @@ enum TopicsCreateCommand {
             "Creates the input, output, and dead-letter topics of the settings, with `cleanup.policy=delete`. An "
                 + "existing topic is not changed. If it has fewer partitions than requested, the exit code is 1. If "
                 + "the input is a regular expression, only the output topic and the dead-letter topics of matching "
-                + "inputs are created."
+                + "inputs are created.",
+            "With `--replay`, also creates the two topics that `linkd dlq replay` needs for each dead-letter topic: "
+                + "`<dlq>.replayed`, which lists the replayed dead letters and keeps an entry 37 days longer than they "
+                + "are kept, and `<dlq>.parked`, for dead letters that are not replayed. Both have as many partitions "
+                + "as the dead-letter topic.",
         ],
         flags: [
             FlagDeclaration(
@@ -26,6 +30,7 @@ enum TopicsCreateCommand {
             FlagDeclaration(
                 "--dlq-retention", type: .duration(1000...(3650 * 86_400_000)), default: "30d",
                 "Retention time of dead letters."),
+            FlagDeclaration("--replay", type: .boolean, "Also create the topics of `linkd dlq replay`."),
             FlagDeclaration(
                 "--set", type: .pairs(count: 0...64), repeats: true, "Kafka setting of each new topic."),
             FlagDeclaration("--dry-run", type: .boolean, "Validate the request with the broker, and create nothing."),
@@ -55,14 +60,14 @@ enum TopicsCreateCommand {
         let connection = try Connection(settings)
         let admin = try connection.makeAdmin()
         let names = try TopicNames(settings, admin)
-        let declarations = TopicDeclaration.all(of: names).filter { !names.isPattern || $0.role != .input }
-        let state = try TopicState(TopicDeclaration.all(of: names), admin)
+        let all = TopicDeclaration.all(of: names, withReplay: call.isOn("replay"))
+        let declarations = all.filter { !names.isPattern || $0.role != .input }
+        let state = try TopicState(all, admin)
         try state.requireDescriptions(as: connection.principal)
         let missing = declarations.filter { state.description(of: $0.name)?.exists != true }
         let results = try create(missing, call, state, admin)
-        let requested = Int(call.number("partitions") ?? 6)
         let outcomes = declarations.map { declaration in
-            outcome(declaration, state, results.first { $0.name == declaration.name }, requested, call)
+            outcome(declaration, state, results.first { $0.name == declaration.name }, call)
         }
         print(outcomes, call)
         guard let first = outcomes.compactMap(\.finding).max(by: { $0.code.rawValue < $1.code.rawValue }) else {
@@ -100,25 +105,53 @@ enum TopicsCreateCommand {
     private static func specification(
         _ declaration: TopicDeclaration, _ call: Invocation, _ state: TopicState
     ) -> TopicSpecification {
-        let day: Int64 = 86_400_000
-        let isDeadLetters = declaration.role == .deadLetters
-        let retention = isDeadLetters ? call.number("dlq-retention") ?? 30 * day : call.number("retention") ?? 7 * day
-        var settings = ["cleanup.policy": "delete", "retention.ms": String(retention)]
+        var settings = ["cleanup.policy": "delete", "retention.ms": String(retention(declaration.role, call))]
         for pair in call.pairs("set") { settings[pair.key] = pair.value }
         if let input = declaration.input {
             let own = settings["max.message.bytes"] ?? state.setting("max.message.bytes", of: input)
             let bytes = own.flatMap { Int64($0) } ?? TopicDeclaration.defaultMessageBytes
-            settings["max.message.bytes"] = String(bytes + TopicDeclaration.deadLetterHeaderBytes)
+            let existing = declaration.deadLetters.flatMap { state.setting("max.message.bytes", of: $0) }
+            settings["max.message.bytes"] = existing ?? String(bytes + TopicDeclaration.deadLetterHeaderBytes)
+        }
+        if declaration.role == .replayed {
+            // The retention of the entries depends on that of the dead letters, which `--set` may change.
+            settings["retention.ms"] = String(ledgerRetention(declaration, call, state))
         }
         return TopicSpecification(
-            name: declaration.name, partitions: Int32(call.number("partitions") ?? 6),
+            name: declaration.name, partitions: Int32(clamping: requestedPartitions(declaration, call, state)),
             replication: Int32(call.number("replication") ?? -1), settings: settings)
     }
 
+    private static func retention(_ role: TopicDeclaration.Role, _ call: Invocation) -> Int64 {
+        let day: Int64 = 86_400_000
+        switch role {
+        case .input, .output: return call.number("retention") ?? 7 * day
+        case .deadLetters, .replayed, .parked: return call.number("dlq-retention") ?? 30 * day
+        }
+    }
+
+    /// Returns the retention time of a ledger: a margin longer than that of its dead letters, or unlimited as they are.
+    private static func ledgerRetention(
+        _ declaration: TopicDeclaration, _ call: Invocation, _ state: TopicState
+    ) -> Int64 {
+        let existing = declaration.deadLetters.flatMap { state.setting("retention.ms", of: $0) }
+        let requested = call.pairs("set").last { $0.key == "retention.ms" }?.value
+        let deadLetters = (existing ?? requested).flatMap { Int64($0) } ?? retention(.deadLetters, call)
+        return TopicDeclaration.ledgerRetention(deadLetters: deadLetters)
+    }
+
+    /// Returns the requested number of partitions: those of the dead letters for a topic that a replay writes.
+    private static func requestedPartitions(
+        _ declaration: TopicDeclaration, _ call: Invocation, _ state: TopicState
+    ) -> Int {
+        let existing = declaration.deadLetters.flatMap { state.description(of: $0) }?.partitions.count ?? 0
+        return existing > 0 ? existing : Int(call.number("partitions") ?? 6)
+    }
+
     private static func outcome(
-        _ declaration: TopicDeclaration, _ state: TopicState, _ result: TopicResult?, _ requested: Int,
-        _ call: Invocation
+        _ declaration: TopicDeclaration, _ state: TopicState, _ result: TopicResult?, _ call: Invocation
     ) -> Outcome {
+        let requested = requestedPartitions(declaration, call, state)
         if let error = result?.error, error.code != .topicAlreadyExists {
             return Outcome(
                 declaration: declaration, state: "failed", partitions: 0, finding: refused(declaration.name, error))
@@ -128,7 +161,8 @@ enum TopicsCreateCommand {
             return Outcome(declaration: declaration, state: word, partitions: requested)
         }
         let existing = state.description(of: declaration.name)?.partitions.count ?? 0
-        guard existing < requested else {
+        // A replay writes to as many partitions as there are.
+        guard existing < requested, declaration.deadLetters == nil else {
             return Outcome(declaration: declaration, state: "exists", partitions: existing)
         }
         return Outcome(

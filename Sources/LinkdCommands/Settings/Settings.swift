@@ -124,4 +124,10 @@ struct Settings: Sendable {
     func deadLetterTopic(of input: String) -> String {
         (text("dlq.topic") ?? "{input}.dlq").replacing("{input}", with: input)
     }
+
+    /// Returns the ledger of a dead-letter topic: the topic that lists the dead letters that were replayed.
+    static func replayed(of deadLetters: String) -> String { deadLetters + ".replayed" }
+
+    /// Returns the topic for dead letters that are not replayed.
+    static func parked(of deadLetters: String) -> String { deadLetters + ".parked" }
 }

@@ -124,13 +124,15 @@ enum TopicChecks {
     private static func policies(_ declaration: TopicDeclaration, _ state: TopicState) -> [TopicFinding] {
         var findings: [TopicFinding] = []
         let name = declaration.name
-        if state.setting("cleanup.policy", of: name)?.contains("compact") == true {
+        // The entries of a ledger have different keys.
+        if declaration.role != .replayed, state.setting("cleanup.policy", of: name)?.contains("compact") == true {
             findings.append(
                 TopicFinding(
                     topic: name, code: "compacted", text: "is compacted, which deletes older records of a device",
                     advice: "set cleanup.policy=delete"))
         }
-        if let input = declaration.input, let own = bytes(name, state), let source = bytes(input, state),
+        if let input = declaration.input, let own = number("max.message.bytes", name, state),
+            let source = number("max.message.bytes", input, state),
             own < source + TopicDeclaration.deadLetterHeaderBytes
         {
             findings.append(
@@ -140,10 +142,27 @@ enum TopicChecks {
                         + "headers, so that large dead letters are truncated",
                     advice: "set max.message.bytes=\(source + TopicDeclaration.deadLetterHeaderBytes)"))
         }
+        if declaration.role == .replayed, let finding = ledgerRetention(declaration, state) { findings.append(finding) }
         return findings
     }
 
-    private static func bytes(_ topic: String, _ state: TopicState) -> Int64? {
-        state.setting("max.message.bytes", of: topic).flatMap { Int64($0) }
+    /// Returns the problem of a ledger whose entries can expire before their dead letters, or nil.
+    private static func ledgerRetention(_ declaration: TopicDeclaration, _ state: TopicState) -> TopicFinding? {
+        guard let deadLetters = declaration.deadLetters, let own = number("retention.ms", declaration.name, state),
+            own >= 0, let source = number("retention.ms", deadLetters, state),
+            let segment = number("segment.ms", deadLetters, state)
+        else { return nil }
+        let needed = TopicDeclaration.ledgerRetention(deadLetters: source, margin: segment)
+        guard needed < 0 || own < needed else { return nil }
+        let time = needed < 0 ? "without a limit" : "for \(TopicRow.retentionText(needed))"
+        return TopicFinding(
+            topic: declaration.name, code: "ledger_retention",
+            text: "keeps entries for \(TopicRow.retentionText(own)), and dead letters exist \(time), so that a replay "
+                + "can repeat them",
+            advice: "set retention.ms=\(TopicDeclaration.ledgerRetention(deadLetters: source))")
+    }
+
+    private static func number(_ setting: String, _ topic: String, _ state: TopicState) -> Int64? {
+        state.setting(setting, of: topic).flatMap { Int64($0) }
     }
 }

@@ -1,26 +1,43 @@
 internal import KafkaClient
 
-/// A topic that a worker with these settings uses.
+/// A topic that a worker with these settings, or a replay of its dead letters, uses.
 struct TopicDeclaration {
     /// The purpose of a topic.
     enum Role: String {
         case input = "input"
         case output = "output"
         case deadLetters = "dead letters"
+        case replayed = "replayed dead letters"
+        case parked = "parked dead letters"
     }
 
     /// The name.
     let name: String
     /// The purpose.
     let role: Role
-    /// The input of a dead-letter topic, otherwise nil.
+    /// The input of a topic of whole dead letters, otherwise nil.
     let input: String?
+    /// The dead-letter topic of a topic that a replay writes, otherwise nil.
+    var deadLetters: String?
 
     /// Returns all topics of the settings, inputs first.
-    static func all(of names: TopicNames) -> [TopicDeclaration] {
-        names.inputs.map { TopicDeclaration(name: $0, role: .input, input: nil) }
+    ///
+    /// With `withReplay`, the two topics of a replay follow for each dead-letter topic.
+    static func all(of names: TopicNames, withReplay: Bool = false) -> [TopicDeclaration] {
+        let replays = withReplay ? zip(names.deadLetters, names.inputs).flatMap(replay) : []
+        return names.inputs.map { TopicDeclaration(name: $0, role: .input, input: nil) }
             + [TopicDeclaration(name: names.output, role: .output, input: nil)]
             + zip(names.deadLetters, names.inputs).map { TopicDeclaration(name: $0, role: .deadLetters, input: $1) }
+            + replays
+    }
+
+    private static func replay(_ deadLetters: String, _ input: String) -> [TopicDeclaration] {
+        [
+            TopicDeclaration(
+                name: Settings.replayed(of: deadLetters), role: .replayed, input: nil, deadLetters: deadLetters),
+            TopicDeclaration(
+                name: Settings.parked(of: deadLetters), role: .parked, input: input, deadLetters: deadLetters),
+        ]
     }
 
     /// Kafka's default of `max.message.bytes`.
@@ -28,6 +45,20 @@ struct TopicDeclaration {
 
     /// The bytes reserved for the headers that a dead letter has in addition to the original record.
     static let deadLetterHeaderBytes: Int64 = 64 << 10
+
+    /// The default time between the retention of dead letters and that of a ledger, in milliseconds.
+    ///
+    /// A dead letter exists until the newest record of its segment expires, which is up to `segment.ms` later, 7 days
+    /// by default. The rest is a margin.
+    static let ledgerMargin: Int64 = 37 * 86_400_000
+
+    /// Returns the retention time of a ledger in milliseconds: that of its dead letters and a margin.
+    ///
+    /// -1 means unlimited.
+    static func ledgerRetention(deadLetters retention: Int64, margin: Int64 = ledgerMargin) -> Int64 {
+        let margin = max(0, margin)
+        return retention < 0 ? -1 : min(retention, .max - margin) + margin
+    }
 }
 
 /// The state of the declared topics in the cluster.
