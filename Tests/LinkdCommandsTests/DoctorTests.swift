@@ -1,6 +1,7 @@
 internal import Foundation
 internal import KafkaClient
 internal import StrictJSON
+internal import TestSupport
 internal import Testing
 
 @testable internal import LinkdCommands
@@ -143,6 +144,36 @@ internal import Testing
         let result = linkd(["doctor", "--print-acls"] + flags, environment: Self.user)
         #expect(result.code == 0, "\(result.err)")
         #expect(result.out.contains(expected), "\(result.out)")
+    }
+
+    @Test("The rules of a replay are those of the worker's reference, for its own principal")
+    func replay() throws {
+        let result = linkd("doctor", "--print-acls", "--replay", "--input", "a,b", environment: Self.user)
+        #expect(result.code == 0, "\(result.err)")
+        let start = "kafka-acls.sh --bootstrap-server broker:9092 --add --allow-principal User:linkd \\\n  "
+        let expected = [
+            "--operation Read --topic a.dlq --topic b.dlq --topic a.dlq.replayed --topic b.dlq.replayed "
+                + "--topic link-decisions",
+            "--operation Write --operation DescribeConfigs --topic a --topic b --topic a.dlq.replayed "
+                + "--topic b.dlq.replayed --topic a.dlq.parked --topic b.dlq.parked",
+            "--operation Write --operation Describe --transactional-id linkd-replay. --resource-pattern-type prefixed",
+        ]
+        #expect(result.out == expected.map { start + $0 + "\n" }.joined())
+        let page = try ReferencePage(path: "Sources/DispatchWorker/DispatchWorker.docc/WorkerReference.md")
+        let table = try #require(page.table("Access rights", "Operation of a replay"))
+        let names = [
+            "DLQ": "a.dlq", "`DLQ.replayed`": "a.dlq.replayed", "OUTPUT": "link-decisions", "INPUT": "a",
+            "PARKED": "a.dlq.parked", "`linkd-replay.`": "linkd-replay.",
+        ]
+        let operations = table.column("Operation of a replay")
+        #expect(Set(operations) == ["Read", "Write", "DescribeConfigs", "Write, Describe"])
+        for (operation, name) in zip(operations, table.column("Name")) where operation != "DescribeConfigs" {
+            let first = operation.prefix { $0 != "," }
+            let name = try #require(names[name], "\(name)")
+            #expect(expected.contains { $0.contains("--operation \(first) ") && ($0 + " ").contains(" \(name) ") })
+        }
+        let alone = linkd("doctor", "--replay", environment: Self.user)
+        #expect(alone.code == 64 && alone.err.contains("--replay needs --print-acls"))
     }
 
     @Test("Without a user in the settings the principal is a placeholder, and without security it is ANONYMOUS")

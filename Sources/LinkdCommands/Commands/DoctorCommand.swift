@@ -21,6 +21,9 @@ enum DoctorCommand {
             FlagDeclaration(
                 "--print-acls", type: .boolean,
                 "Only print the commands that add the access rules for these settings. No broker is needed."),
+            FlagDeclaration(
+                "--replay", type: .boolean,
+                "With --print-acls, print the rules for `linkd dlq replay` instead of those for a worker."),
             FlagDeclaration("--json", type: .boolean, "Print one JSON object."),
         ],
         settings: .doctor,
@@ -37,8 +40,12 @@ enum DoctorCommand {
     private static func run(_ call: Invocation) throws(CommandFailure) -> ExitCode {
         let settings = try call.settings()
         let connection = try Connection(settings)
+        guard call.isOn("print-acls") || !call.isOn("replay") else {
+            throw CommandFailure(.usage, "--replay needs --print-acls", advice: "add --print-acls, or remove --replay")
+        }
         if call.isOn("print-acls") {
-            for command in AccessRules(settings, bootstrap: connection.bootstrap).commands {
+            let rules = AccessRules(settings, bootstrap: connection.bootstrap, forReplay: call.isOn("replay"))
+            for command in rules.commands {
                 call.console.out.line(command)
             }
             return .success

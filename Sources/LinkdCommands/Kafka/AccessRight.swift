@@ -85,33 +85,48 @@ struct AccessRight: Equatable {
     }
 }
 
-/// The access rules that a worker with certain settings needs.
+/// The access rules that a worker with certain settings, or a replay of its dead letters, needs.
 struct AccessRules {
     /// The rights, in the order of the worker's reference.
     let rights: [AccessRight]
     private let principal: String
     private let bootstrap: String
 
-    /// Creates the rules of the settings.
+    /// Creates the rules of a worker, or those of a replay.
     ///
     /// With a regular expression as input, TOPIC stands for each input topic.
-    init(_ settings: Settings, bootstrap: [String]) {
+    init(_ settings: Settings, bootstrap: [String], forReplay: Bool = false) {
         let inputs = settings.list("input").first?.hasPrefix("^") == true ? ["TOPIC"] : settings.list("input")
+        let output = settings.text("output") ?? "link-decisions"
+        let deadLetters = inputs.map(settings.deadLetterTopic)
+        rights =
+            forReplay
+            ? Self.replay(inputs, output, deadLetters) : Self.worker(settings, inputs, [output] + deadLetters)
+        principal = settings.principal.map(AccessRight.shellWord) ?? "User:PRINCIPAL"
+        self.bootstrap = bootstrap.joined(separator: ",")
+    }
+
+    private static func worker(_ settings: Settings, _ inputs: [String], _ outputs: [String]) -> [AccessRight] {
         let group = settings.text("group") ?? "linkd"
-        let outputs = [settings.text("output") ?? "link-decisions"] + inputs.map(settings.deadLetterTopic)
-        var rights = [
+        let isAtLeastOnce = settings.text("guarantee") == "at-least-once"
+        return [
             AccessRight(["Read"], on: .topic, inputs),
             AccessRight(["Write", "DescribeConfigs"], on: .topic, outputs),
             AccessRight("Read", on: .group, group),
+            isAtLeastOnce
+                ? AccessRight("IdempotentWrite", on: .cluster, "kafka-cluster")
+                : AccessRight(["Write"], on: .transactionalID, ["linkd.\(group)."], isPrefixed: true),
         ]
-        if settings.text("guarantee") == "at-least-once" {
-            rights.append(AccessRight("IdempotentWrite", on: .cluster, "kafka-cluster"))
-        } else {
-            rights.append(AccessRight(["Write"], on: .transactionalID, ["linkd.\(group)."], isPrefixed: true))
-        }
-        self.rights = rights
-        principal = settings.principal.map(AccessRight.shellWord) ?? "User:PRINCIPAL"
-        self.bootstrap = bootstrap.joined(separator: ",")
+    }
+
+    private static func replay(_ inputs: [String], _ output: String, _ deadLetters: [String]) -> [AccessRight] {
+        let ledgers = deadLetters.map(Settings.replayed)
+        let written = inputs + ledgers + deadLetters.map(Settings.parked)
+        return [
+            AccessRight(["Read"], on: .topic, deadLetters + ledgers + [output]),
+            AccessRight(["Write", "DescribeConfigs"], on: .topic, written),
+            AccessRight(["Write", "Describe"], on: .transactionalID, ["linkd-replay."], isPrefixed: true),
+        ]
     }
 
     /// The command lines of Kafka's tool that add the rules.
