@@ -109,23 +109,57 @@ import Testing
         Self.check(decisions: world.visible("out"), deadLetters: world.visible("in.dlq"), topic: world.input)
     }
 
-    /// The values of a replay: a decision, and dead letters whose headers are read before they fail, or only then.
-    static let replayedValues: [String?] = ["bad", "good", nil, "bad", ""]
+    /// Records with the same value, which a replay has written or not, with or without headers.
+    struct Run {
+        var count: Int
+        var value: String?
+        /// The name of the only header, or nil for none.
+        var header: String?
+    }
 
-    @Test("A replay does not end a lane by its dead letters, which are counted", arguments: [true, false])
-    func replays(isReplay: Bool) {
+    private static let replay = "dlq.replay.count"
+
+    private static func repeated(_ runs: [Run]) -> [Run] { (0..<600).flatMap { _ in runs } }
+
+    /// Runs of records, and a Boolean value that indicates whether they exceed 20 dead letters in a row or a share of
+    /// 0.5.
+    static let limits: [(runs: [Run], isExceeded: Bool)] = [
+        ([Run(count: 21, value: "bad", header: replay)], false),
+        ([Run(count: 21, value: "bad", header: "x")], true), ([Run(count: 21, value: "bad")], true),
+        // Records without a value fail before their headers are read.
+        ([Run(count: 30, value: nil, header: replay), Run(count: 30, value: "", header: replay)], false),
+        (repeated([Run(count: 1, value: "good"), Run(count: 4, value: "bad", header: replay)]), false),
+        (repeated([Run(count: 1, value: "good"), Run(count: 4, value: "bad", header: "x")]), true),
+        // A replay without a failure does not end a row, and another record after a replay does.
+        (
+            [
+                Run(count: 20, value: "bad", header: "x"), Run(count: 1, value: "good", header: replay),
+                Run(count: 1, value: "bad", header: "x"),
+            ], true
+        ),
+        (
+            [
+                Run(count: 20, value: "bad"), Run(count: 1, value: "bad", header: replay),
+                Run(count: 1, value: "good", header: "x"), Run(count: 20, value: "bad"),
+            ], false
+        ),
+    ]
+
+    @Test("A replay does not end a lane by its dead letters, which are counted", arguments: limits.indices)
+    func replays(row: Int) {
+        let (runs, isExceeded) = Self.limits[row]
         let world = SimulatedWorld(seed: 1, callsPerFault: 0, lanes: 1, partitions: 1, isStable: true)
         world.policy.deadLetterMaxConsecutive = 20
         world.policy.deadLetterMaxRatio = 0.5
-        world.expectedExits = isReplay ? [] : [.deadLetterLimit]
-        let headers = [RecordHeader(name: Array((isReplay ? "dlq.replay.count" : "x").utf8), value: Array("1".utf8))]
-        // 21 that fail in a row, then four of five.
-        let values: [String?] = Array(repeating: "bad", count: 21) + (0..<2_000).map { Self.replayedValues[$0 % 5] }
-        for value in values {
-            world.broker.logs[TopicPartition(topic: world.input, partition: 0)]?.append(
-                SimulatedEntry(
-                    state: .committed, key: Array("k".utf8), value: value.map { Array($0.utf8) }, headers: headers,
-                    timestamp: 1_000, writtenAt: world.broker.now))
+        world.expectedExits = isExceeded ? [.deadLetterLimit] : []
+        for run in runs {
+            let headers = run.header.map { [RecordHeader(name: Array($0.utf8), value: Array("1".utf8))] } ?? []
+            for _ in 0..<run.count {
+                world.broker.logs[TopicPartition(topic: world.input, partition: 0)]?.append(
+                    SimulatedEntry(
+                        state: .committed, key: Array("k".utf8), value: run.value.map { Array($0.utf8) },
+                        headers: headers, timestamp: 1_000, writtenAt: world.broker.now))
+            }
         }
         var counters = LaneCounters()
         var steps = 0
@@ -135,11 +169,12 @@ import Testing
             steps += 1
         }
         #expect(world.broken == nil)
-        #expect(world.exits.map(\.code) == (isReplay ? [] : [.deadLetterLimit]))
-        guard isReplay else { return }
+        #expect(world.exits.map(\.code) == (isExceeded ? [.deadLetterLimit] : []))
+        guard !isExceeded else { return }
+        let good = runs.reduce(0) { $0 + ($1.value == "good" ? $1.count : 0) }
         #expect(world.isSettled)
-        #expect(counters.records == 2_021 && counters.deadLetters == 21 + 1_600 && counters.decisions == 400)
-        #expect(world.visible("in.dlq").allSatisfy { $0.header("dlq.replay.count") == "1" })
+        #expect(counters.records == runs.reduce(0) { $0 + $1.count })
+        #expect(counters.decisions == good && counters.deadLetters == counters.records - good)
     }
 }
 
