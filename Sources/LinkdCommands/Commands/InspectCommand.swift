@@ -134,7 +134,7 @@ enum InspectCommand {
     }
 
     /// Returns the choice of records by position and time.
-    private static func range(_ call: Invocation, _ filter: RecordFilter) throws(CommandFailure) -> ScanRange {
+    static func range(_ call: Invocation, _ filter: RecordFilter) throws(CommandFailure) -> ScanRange {
         let last = call.number("last") != nil
         let offsets = try offsets(call)
         for (flag, isOn) in [("--last", last), ("--since", filter.since != nil)] where isOn && !offsets.isEmpty {
@@ -153,7 +153,7 @@ enum InspectCommand {
     }
 
     /// Returns the first offset of each partition that `--offset` names.
-    private static func offsets(_ call: Invocation) throws(CommandFailure) -> [Int32: Int64] {
+    static func offsets(_ call: Invocation) throws(CommandFailure) -> [Int32: Int64] {
         var offsets: [Int32: Int64] = [:]
         for text in call.list("offset") {
             let parts = text.split(separator: ":", omittingEmptySubsequences: false)

@@ -139,7 +139,7 @@ final class InspectJob {
     }
 
     /// Returns a Boolean value that indicates whether the locale of a terminal has UTF-8.
-    private static func isUTF8(_ environment: [String: String]) -> Bool {
+    static func isUTF8(_ environment: [String: String]) -> Bool {
         let names = ["LC_ALL", "LC_CTYPE", "LANG"].compactMap { environment[$0] }.filter { !$0.isEmpty }
         let name = names.first?.uppercased() ?? ""
         return name.contains("UTF-8") || name.contains("UTF8")

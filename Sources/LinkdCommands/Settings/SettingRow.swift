@@ -12,9 +12,12 @@ struct CommandSet: OptionSet, Sendable {
     static let vendors = CommandSet(rawValue: 1 << 7)
     static let diff = CommandSet(rawValue: 1 << 8)
     static let doctor = CommandSet(rawValue: 1 << 9)
+    static let deadLetters = CommandSet(rawValue: 1 << 10)
 
     /// The commands that connect to a broker, and `config`, which shows their settings.
-    static let connecting: CommandSet = [.worker, .produce, .inspect, .topics, .doctor, .config]
+    static let connecting: CommandSet = [
+        .worker, .produce, .inspect, .deadLetters, .topics, .doctor, .config,
+    ]
 
     /// The commands that read push messages, and those that show how they are read.
     static let reading: CommandSet = [.worker, .produce, .inspect, .resolve, .vendors, .diff, .config]
@@ -24,7 +27,7 @@ struct CommandSet: OptionSet, Sendable {
         let all: [(CommandSet, String)] = [
             (.worker, "worker"), (.produce, "produce"), (.inspect, "inspect"), (.topics, "topics"),
             (.resolve, "resolve"), (.routes, "routes"), (.vendors, "vendors"), (.diff, "routes diff"),
-            (.doctor, "doctor"),
+            (.doctor, "doctor"), (.deadLetters, "dlq"),
         ]
         return all.filter { contains($0.0) }.map(\.1)
     }

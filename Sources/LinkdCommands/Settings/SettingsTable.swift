@@ -33,14 +33,15 @@ enum SettingsTable {
 
     private static let topics: [SettingRow] = [
         SettingRow(
-            "input", .topics(count: 1...64), default: .value("link-events"), [.worker, .topics, .doctor, .config],
+            "input", .topics(count: 1...64), default: .value("link-events"),
+            [.worker, .deadLetters, .topics, .doctor, .config],
             bounds: "or one regular expression that begins with `^`", "Topics with link events."),
         SettingRow(
-            "output", .topic, default: .value("link-decisions"), [.worker, .topics, .doctor, .config],
+            "output", .topic, default: .value("link-decisions"), [.worker, .deadLetters, .topics, .doctor, .config],
             bounds: "not an input or dead-letter topic", "Topic for decisions."),
         SettingRow(
             "dlq.topic", .topicTemplate, default: .value("{input}.dlq"),
-            [.worker, .inspect, .topics, .doctor, .config],
+            [.worker, .inspect, .deadLetters, .topics, .doctor, .config],
             bounds: "must contain `{input}` if there are several inputs",
             "Topic for the dead letters of an input topic."),
         SettingRow(

@@ -20,8 +20,13 @@ final class FilledTopic {
     private let topic: ProducerTopic
 
     /// Creates a topic.
-    init(_ prefix: String, partitions: Int32, suffix: String = "") throws {
-        name = TestBroker.uniqueName(prefix) + suffix
+    convenience init(_ prefix: String, partitions: Int32, suffix: String = "") throws {
+        try self.init(exactly: TestBroker.uniqueName(prefix) + suffix, partitions: partitions)
+    }
+
+    /// Creates a topic with this name.
+    init(exactly name: String, partitions: Int32) throws {
+        self.name = name
         let broker = TestBroker.plain ?? ""
         let results = try KafkaAdmin(["bootstrap.servers": broker]).create(
             topics: [TopicSpecification(name: name, partitions: partitions, settings: ["retention.ms": "-1"])],
