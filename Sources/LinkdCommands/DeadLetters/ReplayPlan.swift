@@ -1,0 +1,142 @@
+internal import ByteStorage
+internal import KafkaClient
+internal import RouteTools
+
+/// The dead letters that a replay has chosen, and their treatment.
+struct ReplayPlan {
+    /// A chosen dead letter.
+    struct Letter: Equatable {
+        /// The dead letter.
+        let position: DeadLetterPosition
+        /// The partition of the input, or -1 for the parking topic.
+        let partition: Int32
+        /// A Boolean value that indicates whether the ledger has it.
+        var isDone = false
+
+        /// A Boolean value that indicates whether it is parked.
+        var isParked: Bool { partition < 0 }
+    }
+
+    /// The number of dead letters with one reason.
+    struct ReasonCount: Equatable {
+        var replay: Int64 = 0
+        var park: Int64 = 0
+    }
+
+    /// The limit of different reasons, beyond which dead letters are counted together.
+    static let reasonLimit = 1_000
+
+    private let rules: ReplayRules
+    private let limit: Int
+    /// The chosen dead letters, ordered by partition and offset after `finish`.
+    private(set) var letters: [Letter] = []
+    /// The number of dead letters by reason.
+    private(set) var reasons: [String: ReasonCount] = [:]
+    /// The number of parked dead letters by the reason for it.
+    private(set) var parked: [ParkReason: Int64] = [:]
+    /// The number of matching records that are left alone, by the reason for it.
+    private(set) var foreign: [ForeignReason: Int64] = [:]
+    /// The position of the first record that is left alone, or nil.
+    private(set) var firstForeign: String?
+    /// The number of matching dead letters that the ledger had.
+    private(set) var alreadyReplayed: Int64 = 0
+    /// The number of matching dead letters beyond `--max`.
+    private(set) var beyondLimit: Int64 = 0
+    /// The least time of a failure of a dead letter to replay, in milliseconds since 1970, or nil.
+    private(set) var firstFailure: Int64?
+
+    /// Creates an empty plan for at most `limit` dead letters.
+    init(_ rules: ReplayRules, limit: Int) {
+        self.rules = rules
+        self.limit = limit
+    }
+
+    /// Adds a matching record, and returns its treatment, or nil if it is not chosen.
+    ///
+    /// Records of a partition must be added in order, because a replay keeps it.
+    mutating func add(_ record: ScannedRecord, _ head: DeadLetterHead?, _ ledger: ReplayLedger) -> ReplayChoice? {
+        let choice = rules.choice(of: record, head)
+        if case .foreign(let reason) = choice {
+            foreign[reason, default: 0] += 1
+            firstForeign = firstForeign ?? "\(record.topic)-\(record.partition)-\(record.offset)"
+            return nil
+        }
+        let position = DeadLetterPosition(record, head)
+        guard !ledger.contains(position) else {
+            alreadyReplayed += 1
+            return nil
+        }
+        guard letters.count < limit else {
+            beyondLimit += 1
+            return nil
+        }
+        var target: Int32 = -1
+        var name = head?.reason.map { Escaping.visible($0.slice(0, min($0.count, 64)).buffer) } ?? "-"
+        if reasons.count >= Self.reasonLimit, reasons[name] == nil { name = "(others)" }
+        switch choice {
+        case .replay(let partition):
+            target = partition
+            reasons[name, default: ReasonCount()].replay += 1
+            firstFailure = min(firstFailure ?? .max, position.failedAt)
+        case .park(let reason):
+            parked[reason, default: 0] += 1
+            reasons[name, default: ReasonCount()].park += 1
+        case .foreign: return nil
+        }
+        letters.append(Letter(position: position, partition: target))
+        return choice
+    }
+
+    /// Orders the dead letters, after all were added.
+    mutating func finish() {
+        letters.sort { a, b in
+            (a.position.partition, a.position.offset) < (b.position.partition, b.position.offset)
+        }
+    }
+
+    /// The number of dead letters to replay.
+    var replayCount: Int { letters.count - parkCount }
+    /// The number of dead letters to park.
+    var parkCount: Int { Int(parked.values.reduce(0, +)) }
+    /// The number of records that are left alone.
+    var foreignCount: Int64 { foreign.values.reduce(0, +) }
+    /// The number of dead letters that the ledger does not have.
+    var leftCount: Int { letters.count { !$0.isDone } }
+
+    /// Returns the index of a dead letter, or nil.
+    func index(partition: Int32, offset: Int64) -> Int? {
+        var (low, high) = (0, letters.count)
+        while low < high {
+            let middle = (low + high) / 2
+            let position = letters[middle].position
+            if (position.partition, position.offset) < (partition, offset) { low = middle + 1 } else { high = middle }
+        }
+        guard low < letters.count, letters[low].position.partition == partition,
+            letters[low].position.offset == offset
+        else { return nil }
+        return low
+    }
+
+    /// Marks dead letters whose transaction is committed.
+    mutating func markDone(_ indices: Set<Int>) {
+        for index in indices { letters[index].isDone = true }
+    }
+
+    /// Marks the dead letters that the ledger has, after the end of a transaction was unknown.
+    mutating func markDone(in ledger: ReplayLedger) {
+        for index in letters.indices where !letters[index].isDone && ledger.contains(letters[index].position) {
+            letters[index].isDone = true
+        }
+    }
+
+    /// Returns the ranges of the dead letters that are left.
+    func remaining(of topic: String) -> ScanPlan {
+        var plan = ScanPlan()
+        for letter in letters where !letter.isDone {
+            let partition = TopicPartition(topic: topic, partition: letter.position.partition)
+            let from = plan.partitions[partition]?.from ?? letter.position.offset
+            plan.partitions[partition] = ScanPlan.Span(from: from, to: letter.position.offset + 1)
+        }
+        return plan
+    }
+}
