@@ -18,6 +18,8 @@ struct TopicScan {
     private let describer: KafkaReader
     /// The reader of the records, from the first start on.
     private var reader: KafkaReader?
+    /// The topics whose leaders the reader knows.
+    private var described: Set<String> = []
     /// The ranges, by the reader's index of the topic and by partition.
     private var spans: [[OpenSpan]] = []
     /// The partitions that the reader fetches.
@@ -135,6 +137,13 @@ struct TopicScan {
         for (partition, span) in plan.partitions.sorted(by: { $0.key < $1.key }) {
             let end = span.to ?? .max
             guard span.from < end else { continue }
+            if !described.contains(partition.topic) {
+                // Otherwise, librdkafka starts to read a topic only after up to a second, when it looks for topics.
+                try reading(partition.topic) { () throws(KafkaError) in
+                    _ = try reader.describe(topic: partition.topic, timeoutMilliseconds: 10_000)
+                }
+                described.insert(partition.topic)
+            }
             let topic = Int(reader.topicIndex(of: partition.topic))
             let number = Int(partition.partition)
             while spans.count <= topic { spans.append([]) }
