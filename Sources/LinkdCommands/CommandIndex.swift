@@ -3,12 +3,12 @@ enum CommandIndex {
     /// All commands.
     static let all: [Command] = [
         DemoCommand.command, WorkerCommand.command, ProduceCommand.command, InspectCommand.command,
-        DeadLettersListCommand.command, ResolveCommand.command, RoutesCheckCommand.command,
-        RoutesListCommand.command, RoutesExplainCommand.command, RoutesGraphCommand.command,
-        RoutesDocsCommand.command, RoutesExportCommand.command, RoutesCoverageCommand.command,
-        RoutesDiffCommand.command, VendorsCheckCommand.command, VendorsListCommand.command,
-        TopicsCreateCommand.command, TopicsCheckCommand.command, DoctorCommand.command, ConfigCommand.command,
-        CompletionsCommand.command, ManualCommand.command, HelpCommand.command,
+        DeadLettersListCommand.command, DeadLettersReplayCommand.command, ResolveCommand.command,
+        RoutesCheckCommand.command, RoutesListCommand.command, RoutesExplainCommand.command,
+        RoutesGraphCommand.command, RoutesDocsCommand.command, RoutesExportCommand.command,
+        RoutesCoverageCommand.command, RoutesDiffCommand.command, VendorsCheckCommand.command,
+        VendorsListCommand.command, TopicsCreateCommand.command, TopicsCheckCommand.command, DoctorCommand.command,
+        ConfigCommand.command, CompletionsCommand.command, ManualCommand.command, HelpCommand.command,
     ]
 
     /// The declarations of all commands.

@@ -1,0 +1,91 @@
+internal import KafkaClient
+internal import RouteTools
+
+/// The topics of a replay, as they are in the cluster.
+struct ReplaySite {
+    /// The input, the dead-letter topic, and the ledger.
+    let topics: DeadLetterTopics
+    /// The topic for dead letters that are not replayed.
+    let parking: String
+    /// A Boolean value that indicates whether the ledger exists.
+    let hasLedger: Bool
+    /// The rules for the dead letters.
+    let rules: ReplayRules
+    private let hasParking: Bool
+    private let messageLimit: Int
+
+    /// Finds the topics.
+    ///
+    /// A missing input, or a missing ledger unless for a dry run, ends with exit code 78.
+    init(
+        _ call: Invocation, _ settings: Settings, _ connection: Connection, _ admin: KafkaAdmin
+    ) throws(CommandFailure) {
+        let all = try DeadLetterTopics.all(call, settings, admin)
+        guard all.count == 1, let topics = all.first else {
+            let names = all.prefix(5).map(\.input).joined(separator: ", ") + (all.count > 5 ? ", …" : "")
+            throw CommandFailure(
+                .usage, "a replay needs one input, and there are \(all.count)" + (all.isEmpty ? "" : ": \(names)"),
+                advice: "select the input with --topic")
+        }
+        self.topics = topics
+        parking = call.text("parking") ?? Settings.parked(of: topics.deadLetters)
+        let output = settings.text("output") ?? "link-decisions"
+        guard ![topics.input, topics.deadLetters, topics.ledger, output].contains(parking) else {
+            throw CommandFailure(
+                .usage, "--parking \(parking) is a topic with another purpose", advice: "select another topic")
+        }
+        let names = [topics.input, topics.ledger, parking]
+        let found = try DeadLetterTopics.describe(names + [topics.deadLetters], admin)
+        for name in [topics.input, topics.deadLetters] {
+            guard let error = found[name]?.error else { continue }
+            throw CommandFailure(
+                error, while: "replaying \(topics.deadLetters)",
+                needing: AccessRight(name == topics.input ? "Write" : "Read", on: .topic, name),
+                as: connection.principal)
+        }
+        hasLedger = try Self.exists(topics.ledger, found, connection)
+        hasParking = try Self.exists(parking, found, connection)
+        guard hasLedger || call.isOn("dry-run") else { throw Self.missing(topics.ledger) }
+        let limits = Self.messageLimits(names.filter { found[$0]?.error == nil }, admin)
+        messageLimit = limits.values.min() ?? .max
+        rules = ReplayRules(
+            input: topics.input, partitions: Int32(clamping: found[topics.input]?.partitions.count ?? 0),
+            messageLimit: limits[topics.input] ?? .max, cap: call.number("cap") ?? 3)
+    }
+
+    private static func exists(
+        _ name: String, _ found: [String: TopicDescription], _ connection: Connection
+    ) throws(CommandFailure) -> Bool {
+        guard let error = found[name]?.error else { return true }
+        if found[name]?.exists == false { return false }
+        throw CommandFailure(
+            error, while: "describing \(name)", needing: AccessRight(["Read", "Write"], on: .topic, [name]),
+            as: connection.principal)
+    }
+
+    private static func missing(_ name: String) -> CommandFailure {
+        CommandFailure(
+            .configuration, "topic \(name) does not exist",
+            advice: "create the topics for replays with `linkd topics create --replay`")
+    }
+
+    /// Returns the values of `max.message.bytes` that this user is allowed to read.
+    private static func messageLimits(_ names: [String], _ admin: KafkaAdmin) -> [String: Int] {
+        // Without the right, a record that is too large is refused by the broker, and its failure names the right.
+        let results = (try? admin.settings(ofTopics: names, timeoutMilliseconds: 10_000)) ?? []
+        var limits: [String: Int] = [:]
+        for result in results where result.error == nil {
+            limits[result.name] = result.values["max.message.bytes"].flatMap { Int($0) }
+        }
+        return limits
+    }
+
+    /// Returns the topics to write to.
+    ///
+    /// A missing parking topic ends with exit code 78 if there are dead letters to park, unless for a dry run.
+    func targets(parking isNeeded: Bool, isDryRun: Bool) throws(CommandFailure) -> ReplayTargets {
+        if isNeeded, !hasParking, !isDryRun { throw Self.missing(parking) }
+        return ReplayTargets(
+            input: topics.input, ledger: topics.ledger, parking: isNeeded ? parking : nil, messageLimit: messageLimit)
+    }
+}
