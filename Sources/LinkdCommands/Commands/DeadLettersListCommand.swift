@@ -7,8 +7,8 @@ enum DeadLettersListCommand {
         summary: "Count dead letters by reason, day, or another property",
         discussion: [
             "Reads the dead letters of the inputs, from their start to their end at the time of the call, without a "
-                + "consumer group. REPLAYED is the number of those that `linkd dlq replay` has sent again or parked, or "
-                + "`-` if no ledger exists or this user is not allowed to read it. LAST is the time of the last "
+                + "consumer group. REPLAYED is the number of those that `linkd dlq replay` has sent again or parked, "
+                + "or `-` if no ledger exists or this user is not allowed to read it. LAST is the time of the last "
                 + "failure, and EXAMPLE that dead letter.",
             "A record of Kafka does not name its producer. `--by producer` counts by the first of the headers "
                 + "`ce_source`, `source`, `producer`, and `client.id` that is present.",

@@ -7,8 +7,8 @@ enum DeadLettersReplayCommand {
         summary: "Send dead letters to their input again, each once",
         discussion: [
             "Chooses dead letters of one input up to the end of the topic at the time of the call, prints the choice, "
-                + "and sends them to the partitions of their sources with their keys, values, and headers, and with the "
-                + "current time, so an event that has expired stays expired. Correct the cause first.",
+                + "and sends them to the partitions of their sources with their keys, values, and headers, and with "
+                + "the current time, so an event that has expired stays expired. Correct the cause first.",
             "Each dead letter is sent in one transaction with an entry in the ledger, the topic `<dlq>.replayed`. So "
                 + "nothing is replayed twice, whatever the filters of later calls are, and a call that was interrupted "
                 + "or killed is continued by the same command. This holds as long as the ledger keeps its entries: its "
@@ -18,8 +18,8 @@ enum DeadLettersReplayCommand {
                 + "as --cap allows, the input has no such partition any more, or it is larger than the input accepts. "
                 + "Records that are not dead letters of the input are left alone, with exit code 1.",
             "Before it sends anything, it reads the decisions since the first failure, and warns of devices that have "
-                + "later decisions than their dead letters, because replayed decisions come after them. One replay of a "
-                + "topic runs at a time: a second one ends the first one with exit code 79.",
+                + "later decisions than their dead letters, because replayed decisions come after them. One replay of "
+                + "a topic runs at a time: a second one ends the first one with exit code 79.",
         ],
         flags: DeadLetterFilter.flags + [
             FlagDeclaration("--key", type: .text(bytes: 1...65536), "Choose dead letters with this key only."),

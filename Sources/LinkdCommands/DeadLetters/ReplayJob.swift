@@ -176,8 +176,8 @@ final class ReplayJob {
             failure = CommandFailure(
                 .finding,
                 "\(Counts.text(Int(plan.foreignCount), "record")) of \(summary.topics.deadLetters) "
-                    + "\(plan.foreignCount == 1 ? "is" : "are") not dead letters of \(summary.topics.input), for example "
-                    + (plan.firstForeign ?? "-"),
+                    + "\(plan.foreignCount == 1 ? "is" : "are") not dead letters of \(summary.topics.input), for "
+                    + "example " + (plan.firstForeign ?? "-"),
                 advice: "look at them with `linkd inspect --dlq`; pass --topic for those of another input")
         } else {
             return .success
