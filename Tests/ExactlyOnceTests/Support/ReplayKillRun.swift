@@ -61,7 +61,8 @@ final class ReplayKillRun {
         self.topics = topics
         self.logs = logs
         self.isWorkerRunning = isWorkerRunning
-        random = SeededGenerator(seed: seed)
+        // Neighboring seeds would begin with similar numbers.
+        random = SeededGenerator(seed: seed &* 0x9E37_79B9_7F4A_7C15)
     }
 
     /// Makes dead letters, replays them, and checks the result.
@@ -159,13 +160,13 @@ final class ReplayKillRun {
     private func replay(_ filter: [String]) throws {
         let command =
             [BuiltProgram.linkd, "dlq", "replay", "-b", topics.bootstrap, "--topic", topics.input]
-            + ["--output", topics.output, "--yes", "--json", "--rate", "400"] + filter
+            + ["--output", topics.output, "--yes", "--json"] + filter
+            // A replay without a kill takes 5 seconds.
+            + ["--rate", String(max(1, statistics.chosen / 5))]
         for _ in 0..<Self.killLimit + 10 {
             let flags = Bool.random(using: &random) ? ["--no-order-check"] : []
             let process = try ReplayProcess(command + flags, logs: logs)
-            let isKilled = statistics.kills < Self.killLimit
-            let limit = isKilled ? Int.random(in: 20...900, using: &random) : 60_000
-            guard let code = try process.end(withinMilliseconds: limit) else {
+            guard let code = try process.end(withinMilliseconds: moment(of: process)) else {
                 try countKill()
                 continue
             }
@@ -178,6 +179,17 @@ final class ReplayKillRun {
             return
         }
         throw RunFailure("the replay does not end")
+    }
+
+    /// Returns the milliseconds after which a replay is killed.
+    ///
+    /// Two of three replays are killed while they send, the others at any moment.
+    private func moment(of process: ReplayProcess) throws -> Int {
+        guard statistics.kills < Self.killLimit else { return 60_000 }
+        guard Int.random(in: 0..<3, using: &random) > 0 else { return Int.random(in: 20...900, using: &random) }
+        let before = try topics.ends(topics.ledger)
+        _ = try becomesTrue(withinSeconds: 20) { try !process.isRunning || topics.ends(topics.ledger) != before }
+        return Int.random(in: 0...300, using: &random)
     }
 
     private func countKill() throws {

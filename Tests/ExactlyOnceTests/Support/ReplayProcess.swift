@@ -35,6 +35,9 @@ final class ReplayProcess {
         return process.terminationReason == .uncaughtSignal ? nil : try exitCode()
     }
 
+    /// A Boolean value that indicates whether the process is running.
+    var isRunning: Bool { process.isRunning }
+
     private func exitCode() throws -> Int32 {
         guard process.terminationReason == .exit else { throw RunFailure("the replay crashed: \(log)") }
         return process.terminationStatus
