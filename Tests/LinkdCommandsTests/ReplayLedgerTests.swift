@@ -1,4 +1,6 @@
 internal import ByteStorage
+internal import KafkaClient
+internal import TestSupport
 internal import Testing
 
 @testable internal import LinkdCommands
@@ -57,5 +59,51 @@ internal import Testing
         #expect(ledger.firstUnreadable == "t.dlq.replayed-0-9")
         #expect(ledger.contains(DeadLetterPosition(partition: 1, offset: 2, failedAt: 7)))
         #expect(!ledger.contains(DeadLetterPosition(partition: 1, offset: 2, failedAt: 1)))
+    }
+
+    @Test("Changed bytes of entries and of headers have no effect but to be ignored")
+    func hostile() throws {
+        var random = SeededGenerator(seed: 14)
+        let rules = ReplayRules(input: "link-events", partitions: 6, messageLimit: 10_000, cap: 3)
+        let sample = DeadLetterSample.record([("trace", "1")] + DeadLetterSample.headers())
+        var ledger = ReplayLedger()
+        var members = DecisionTape()
+        func change(_ bytes: inout [UInt8]) {
+            for _ in 0..<Int.random(in: 1...3, using: &random) where !bytes.isEmpty {
+                let index = Int.random(in: 0..<bytes.count, using: &random)
+                switch Int.random(in: 0..<4, using: &random) {
+                case 0: bytes.remove(at: index)
+                case 1: bytes.insert(UInt8.random(in: 0...255, using: &random), at: index)
+                case 2: bytes[index] = UInt8.random(in: 0...255, using: &random)
+                default: bytes.append(contentsOf: bytes[index...])
+                }
+            }
+        }
+        for _ in 0..<20_000 {
+            var key = Array("3-1200".utf8)
+            var value = Array(#"{"dead_letter":"t.dlq-3-1200","failed_at":1795407298585,"to":"t-3"}"#.utf8)
+            if Bool.random(using: &random) { change(&key) }
+            if Bool.random(using: &random) { change(&value) }
+            let entry = InspectedRecord(
+                topic: "l", partition: 0, offset: 0, timestamp: 0, key: key, value: value, headers: [])
+            try entry.withViews { try ledger.add($0, &members) }
+            var letter = sample
+            for index in letter.headers.indices where Int.random(in: 0..<4, using: &random) == 0 {
+                change(&letter.headers[index].name)
+                if var bytes = letter.headers[index].value {
+                    change(&bytes)
+                    letter.headers[index].value = bytes
+                }
+            }
+            letter.withViews { record in
+                let head = DeadLetterHead(record)
+                guard case .replay(let partition) = rules.choice(of: record, head), let head else { return }
+                #expect((0..<6).contains(partition) && head.sourceTopic?.string == "link-events")
+                var headers = ReplayHeaders()
+                headers.write(head)
+                #expect(headers.list.suffix(2).map(\.name.string) == ["dlq.replay.count", "dlq.origin"])
+            }
+        }
+        #expect(ledger.count > 1000 && ledger.unreadable > 1000)
     }
 }

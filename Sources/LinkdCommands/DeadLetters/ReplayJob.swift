@@ -64,6 +64,7 @@ final class ReplayJob {
             try run.run()
         } catch {
             summary.plan = run.plan
+            if Interruption.signalNumber != nil { return finish(&summary) }
             print(&summary)
             throw error
         }

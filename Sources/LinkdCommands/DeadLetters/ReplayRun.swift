@@ -38,6 +38,8 @@ final class ReplayRun {
     private var bytes = 0
     private var sent = 0
     private var done = 0
+    /// The time at which the last dead letter was due.
+    private var due = 0.0
     private var stop: Stop?
     private var restarts: [Double] = []
     private var progress: ProgressLine
@@ -229,9 +231,11 @@ final class ReplayRun {
     }
 
     /// Waits until the next dead letter is due, and commits the open transaction when it is.
+    ///
+    /// After a delay, dead letters of at most a batch's time are sent at once.
     private func waitForRate() {
         guard let rate else { return }
-        let due = start + Double(sent) / Double(rate)
+        due = max(due + 1 / Double(rate), Platform.monotonicSeconds - Self.batchSeconds)
         while stop == nil, Interruption.signalNumber == nil {
             let delay = due - Platform.monotonicSeconds
             guard delay > 0 else { return }

@@ -161,8 +161,8 @@ final class ReplayKillRun {
         let command =
             [BuiltProgram.linkd, "dlq", "replay", "-b", topics.bootstrap, "--topic", topics.input]
             + ["--output", topics.output, "--yes", "--json"] + filter
-            // A replay without a kill takes 5 seconds.
-            + ["--rate", String(max(1, statistics.chosen / 5))]
+            // A replay without a kill takes 10 seconds.
+            + ["--rate", String(max(1, statistics.chosen / 10))]
         for _ in 0..<Self.killLimit + 10 {
             let flags = Bool.random(using: &random) ? ["--no-order-check"] : []
             let process = try ReplayProcess(command + flags, logs: logs)
@@ -183,13 +183,20 @@ final class ReplayKillRun {
 
     /// Returns the milliseconds after which a replay is killed.
     ///
-    /// Two of three replays are killed while they send, the others at any moment.
+    /// A third of the replays is killed at any moment, a third while it sends, and a third right after a commit.
     private func moment(of process: ReplayProcess) throws -> Int {
         guard statistics.kills < Self.killLimit else { return 60_000 }
-        guard Int.random(in: 0..<3, using: &random) > 0 else { return Int.random(in: 20...900, using: &random) }
+        let kind = Int.random(in: 0..<3, using: &random)
+        guard kind > 0 else { return Int.random(in: 20...900, using: &random) }
         let before = try topics.ends(topics.ledger)
         _ = try becomesTrue(withinSeconds: 20) { try !process.isRunning || topics.ends(topics.ledger) != before }
-        return Int.random(in: 0...300, using: &random)
+        if kind == 1 { return Int.random(in: 0...300, using: &random) }
+        let partition = Int32.random(in: 0..<topics.partitions, using: &random)
+        let end = try topics.stableEnd(topics.input, partition)
+        _ = try becomesTrue(withinSeconds: 3) {
+            try !process.isRunning || topics.stableEnd(topics.input, partition) != end
+        }
+        return 0
     }
 
     private func countKill() throws {
