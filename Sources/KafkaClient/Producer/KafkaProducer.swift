@@ -15,7 +15,7 @@ package struct ProducerTopic: Hashable, Sendable {
 /// Without it, records can be produced at any time.
 package final class KafkaProducer {
     let handle: ClientHandle
-    private let counter: UnsafeMutablePointer<DeliveryCounter>
+    let counter: UnsafeMutablePointer<DeliveryCounter>
     private var topics = TopicHandles()
     private var scratch = ProduceScratch()
     private var inbox = ClientInbox()
@@ -112,6 +112,10 @@ package final class KafkaProducer {
     ) throws(KafkaError) {
         let request = ProduceRequest(
             partition: partition, key: key, value: value, headers: headers, timestamp: timestamp, copiesValue: copy)
+        try produce(request, to: topic)
+    }
+
+    func produce(_ request: borrowing ProduceRequest, to topic: ProducerTopic) throws(KafkaError) {
         let error = handle.callWithoutWaiting { produceOne($0, topics[topic.index], request) }
         if let error { throw error }
     }
