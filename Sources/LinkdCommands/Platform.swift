@@ -1,4 +1,5 @@
 internal import CPlatform
+internal import ByteStorage
 #if canImport(Glibc)
 internal import Glibc
 #elseif canImport(Musl)
@@ -133,6 +134,12 @@ enum Platform {
         return poll(&request, 1, milliseconds) > 0
     }
 
+    /// Returns the index of the first occurrence of a byte, or nil if there is none.
+    static func firstIndex(of byte: UInt8, in bytes: ByteView) -> Int? {
+        guard bytes.count > 0, let found = memchr(bytes.start, Int32(byte), bytes.count) else { return nil }
+        return UnsafeRawPointer(found) - UnsafeRawPointer(bytes.start)
+    }
+
     /// Opens a file for reading.
     static func open(_ path: String) -> Result<Int32, SystemError> {
         #if canImport(Glibc)
@@ -243,6 +250,8 @@ struct FileStamp: Equatable {
     let modified: [Int64]
     /// A Boolean value that indicates whether it is a regular file, which can be read without waiting.
     let isRegular: Bool
+    /// A Boolean value that indicates whether it is a directory.
+    let isDirectory: Bool
     private let changed: [Int64]
     private let device: UInt64
     private let inode: UInt64
@@ -255,6 +264,7 @@ struct FileStamp: Equatable {
         inode = UInt64(truncatingIfNeeded: info.st_ino)
         size = Int64(info.st_size)
         isRegular = info.st_mode & S_IFMT == S_IFREG
+        isDirectory = info.st_mode & S_IFMT == S_IFDIR
         #if canImport(Darwin)
         let (modification, change) = (info.st_mtimespec, info.st_ctimespec)
         #else

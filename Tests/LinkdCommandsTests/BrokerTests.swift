@@ -111,7 +111,8 @@ struct BrokerTests {
             "produce", "--topic", topic, "--device", "d-9", "--header", "a=1", "--json", input: lines)
         #expect(sent.code == 65, "\(sent.err)")
         #expect(sent.err.contains("standard input, line 2: bad_json: expected a JSON object or a link (line not sent)"))
-        #expect(sent.out.hasPrefix(#"{"read":4,"sent":3,"delivered":3,"failed":0,"unreadable":1,"without_key":0,"#))
+        let counts = #"{"read":4,"skipped":0,"sent":3,"delivered":3,"failed":0,"possibly_stored":0,"unreadable":1,"#
+        #expect(sent.out.hasPrefix(counts), "\(sent.out)")
         let keys = try Self.run("inspect", "--topic", topic, "-f", "%k %{id} %h\\n")
         #expect(keys.code == 0, "\(keys.err)")
         #expect(keys.out.split(separator: "\n").sorted() == ["d-1 e1 a=1", "d-2 e2 a=1", "d-9  a=1"])
@@ -137,6 +138,11 @@ struct BrokerTests {
         #expect(some.code == 0)
         #expect(some.out.contains(#""sent":2,"delivered":2,"#))
         #expect(some.out.contains(#""without_key":2"#))
+        let placed = try Self.run("produce", "-t", topic, "--partition", "0", "--skip", "1", input: "a:1\nb:2\n")
+        #expect(placed.out.hasPrefix("read 1, skipped 1, sent 1, delivered 1, failed 0"), "\(placed.err)")
+        let wrong = try Self.run("produce", "-t", topic, "--partition", "99", input: "a:1\n")
+        #expect(wrong.code == 64)
+        #expect(wrong.err.contains("; 99 is not one of them"), "\(wrong.err)")
     }
 
     @Test(

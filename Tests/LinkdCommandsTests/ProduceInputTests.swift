@@ -1,3 +1,6 @@
+internal import ByteStorage
+internal import Foundation
+internal import TestSupport
 internal import Testing
 
 @testable internal import LinkdCommands
@@ -5,7 +8,9 @@ internal import Testing
 @Suite struct ProduceInputTests {
     private static func csv(_ text: String, limit: Int = 1000) throws -> [CSVReader.Record] {
         try withTemporaryFile(text) { path in
-            var reader = CSVReader(try ByteSource(path: path), limit: limit)
+            let source = try ByteSource(path: path)
+            source.skipByteOrderMark()
+            var reader = CSVReader(source, limit: limit)
             var records: [CSVReader.Record] = []
             while let record = reader.next() { records.append(record) }
             return records
@@ -91,13 +96,18 @@ internal import Testing
     }
 
     /// Returns the values to send, or the errors, of an input's lines.
-    private static func lines(_ text: String, _ format: InputFormat, raw: Bool = false) throws -> [String] {
+    private static func lines(
+        _ text: String, _ format: InputFormat, raw: Bool = false, separator: String? = nil, skip: Int = 0
+    ) throws -> [String] {
         try withTemporaryFile(text) { path in
-            var input = try EventInput(try ByteSource(path: path), format: format, raw: raw, passthrough: [])
+            let input = try EventInput(
+                try ByteSource(path: path), format: format, raw: raw,
+                separator: separator.flatMap(ColumnSeparator.init), passthrough: ["tier"])
             var lines: [String] = []
+            for _ in 0..<skip { _ = input.skip() }
             while let line = input.next() {
                 switch line.value {
-                case .success(let bytes): lines.append("\(line.line):" + String(decoding: bytes, as: UTF8.self))
+                case .success(let bytes): lines.append("\(line.line):" + bytes.string)
                 case .failure(let fault): lines.append("\(line.line)!" + fault.text)
                 }
             }
@@ -119,6 +129,64 @@ internal import Testing
         #expect(try Self.lines("link,id\na\n", .csv) == ["2!the row has 1 cell, the header has 2"])
         #expect(try Self.lines("", .auto).isEmpty)
         #expect(try Self.lines("", .csv).isEmpty)
+        #expect(try Self.lines("\u{FEFF}{\"a\":1}\n", .auto) == ["1:{\"a\":1}"])
+        #expect(try Self.lines("\u{FEFF}link\nshop:///\n", .auto) == ["2:{\"link\":\"shop:///\"}"])
+        #expect(try Self.lines("\u{FEFF}a\n", .auto, raw: true) == ["1:\u{FEFF}a"])
+    }
+
+    @Test(
+        "The separator of a CSV file is found in its header, or given",
+        arguments: [
+            ("link;id\nshop:///;e\n", nil), ("link\tid\r\nshop:///\te\r\n", nil), ("link|id\nshop:///|e\n", nil),
+            ("\"link\";\"id\"\n\"shop:///\";e\n", nil), ("link;id\nshop:///;e\n", "semicolon"),
+            ("link id\nshop:/// e\n", " "), ("link:id\n\"shop:///\":e\n", ":"),
+        ])
+    func separators(text: String, separator: String?) throws {
+        let expected = [#"2:{"link":"shop:///","id":"e"}"#]
+        #expect(try Self.lines(text, .auto, separator: separator) == expected)
+        #expect(try Self.lines(text, .csv, separator: separator) == expected)
+    }
+
+    @Test("A header that two separators can split ends with exit code 65, and a flag selects one")
+    func ambiguousSeparator() throws {
+        let text = "params.a;params.b,link\nx,shop:///\n"
+        let error = #expect(throws: CommandFailure.self) { try Self.lines(text, .auto) }
+        #expect(error?.code == .badData)
+        #expect(error?.line.contains("by comma or by semicolon. Next: select one with --separator") == true)
+        let lines = try Self.lines(text, .auto, separator: "comma")
+        #expect(lines == [#"2:{"link":"shop:///","params":{"a;params.b":"x"}}"#])
+    }
+
+    @Test("A misspelled name in a header is reported with every separator", arguments: [",", ";", "\t", "|"])
+    func misspelledColumn(separator: String) {
+        let error = #expect(throws: CommandFailure.self) {
+            try Self.lines("link\(separator)devce.id\nshop:///\(separator)d\n", .auto)
+        }
+        #expect(error?.line.contains("write `device.id`") == true, "\(error?.line ?? "")")
+    }
+
+    @Test("A value that is no separator ends with exit code 64", arguments: ["x", "7", "\"", "commas", "é", "\n"])
+    func badSeparator(value: String) {
+        let result = linkd("produce", "--dry-run", "--separator", value)
+        #expect(result.code == 64)
+        #expect(result.err.contains("for flag --separator"), "\(result.err)")
+    }
+
+    @Test("Skipped entries are lines that are not blank, or rows with line ends inside quotes")
+    func skip() throws {
+        #expect(try Self.lines("a:1\n\n\nb:2\nc:3\n", .url, skip: 2) == ["5:c:3"])
+        #expect(try Self.lines("a\n\nb\n", .auto, raw: true, skip: 2) == ["3:b"])
+        #expect(
+            try Self.lines("id,link\n\"a\n\nb\",x:1\n\nc,y:2\n", .auto, skip: 1) == [#"6:{"id":"c","link":"y:2"}"#])
+        #expect(try Self.lines("a:1\n", .url, skip: 3).isEmpty)
+    }
+
+    @Test("Lines are equal whether or not they cross a chunk")
+    func longLines() throws {
+        let lengths = [1, 1000, 262_143, 262_144, 262_145, 600_000, 3]
+        let texts = lengths.map { String(repeating: "x", count: $0) }
+        let lines = try Self.lines(texts.joined(separator: "\n"), .auto, raw: true)
+        #expect(lines == texts.enumerated().map { "\($0.offset + 1):\($0.element)" })
     }
 
     @Test(
@@ -133,14 +201,68 @@ internal import Testing
             ),
             ("{\"devices\":[],\"link\":\"a:b\"}\n", 65, #""unreadable":1"#, "missing_device"),
             ("please open the shop\n", 65, #""unreadable":1"#, "bad_json"),
-            ("", 0, #""read":0,"sent":0,"delivered":0,"failed":0,"unreadable":0,"without_key":0"#, ""),
+            (
+                "", 0,
+                #"{"read":0,"skipped":0,"would_send":0,"unreadable":0,"rejected":0,"without_key":0,"next":1,"#, ""
+            ),
         ])
     func dryRun(text: String, code: Int32, summary: String, message: String) {
         withTemporaryFile(text) { path in
             let result = linkd("produce", "--dry-run", "--json", path)
             #expect(result.code == code)
             #expect(result.out.contains(summary), "\(result.out)")
-            #expect(result.err.contains(message), "\(result.err)")
+            #expect(message.isEmpty || result.err.contains(message), "\(result.err)")
+            #expect(!result.out.contains("delivered"))
+        }
+    }
+
+    @Test("A dry run says how many records it would send, and skips and counts entries of all files")
+    func drySummary() {
+        withTemporaryFile("a:1\n\nb:2\n") { first in
+            withTemporaryFile("{\nc:3\nd:4\n") { second in
+                let all = linkd("produce", "--dry-run", first, second)
+                #expect(all.code == 65)
+                #expect(all.out.hasPrefix("read 5, would send 4, unreadable 1, without key 4, in "), "\(all.out)")
+                let some = linkd("produce", "--dry-run", "--json", "--skip", "3", "--count", "1", first, second)
+                #expect(some.code == 0, "\(some.err)")
+                #expect(
+                    some.out.hasPrefix(#"{"read":1,"skipped":3,"would_send":1,"unreadable":0,"rejected":0,"#),
+                    "\(some.out)")
+                #expect(some.out.contains(#""next":5,"#))
+                let none = linkd("produce", "--dry-run", "--skip", "6", first, second)
+                #expect(none.code == 65)
+                #expect(none.err.contains("fewer entries than --skip 6: 5"), "\(none.err)")
+            }
+        }
+    }
+
+    @Test("Tables reject events before they are sent, and the decisions are counted")
+    func check() throws {
+        let lines = [
+            #"{"id":"1","link":"shop:///p/new","device":{"id":"d"}}"#, #"{"id":"2","link":"shop:///no/where"}"#,
+            #"{"id":"3","link":"shop:///no/where","device":{"id":"d"}}"#, "shop:///p/new", "{",
+        ]
+        let table = Checkout.root.appending(path: "config/routes/shop.json").path
+        withTemporaryFile(lines.joined(separator: "\n")) { path in
+            let result = linkd("produce", "--dry-run", "--check", table, path)
+            #expect(result.code == 65)
+            let summary = "read 5, would send 1, unreadable 1, rejected 3, without key 0"
+            #expect(result.out.hasPrefix(summary), "\(result.out)")
+            #expect(result.err.contains("line 2: dead letter: missing_device: "), "\(result.err)")
+            #expect(result.err.contains("line 3: rejected for its device: no_route (line not sent)"), "\(result.err)")
+            #expect(result.err.contains("line 4: dead letter: missing_device: "), "\(result.err)")
+            let rows = result.out.split(separator: "\n").dropFirst(2).map {
+                $0.split(separator: " ").joined(separator: " ")
+            }
+            #expect(rows == ["dead letter missing_device 2", "navigate - 1", "reject no_route 1"])
+            let raw = linkd("produce", "--dry-run", "--json", "--raw", "--device", "d", "--check", table, path)
+            #expect(raw.out.contains(#""would_send":2,"unreadable":0,"rejected":3,"#), "\(raw.out)")
+            #expect(raw.out.contains(#"{"outcome":"reject","reason":"no_route","count":2}"#), "\(raw.out)")
+        }
+        withTemporaryFile("{}") { refused in
+            let result = linkd("produce", "--dry-run", "--check", refused)
+            #expect(result.code == 65)
+            #expect(result.err.contains("is refused: "), "\(result.err)")
         }
     }
 
@@ -158,10 +280,17 @@ internal import Testing
         }
     }
 
-    @Test("A missing file ends with exit code 65")
-    func missingFile() {
-        let result = linkd("produce", "--dry-run", "/no/such/file")
-        #expect(result.code == 65)
-        #expect(result.err.contains("/no/such/file cannot be read: No such file"))
+    @Test("Missing files and directories end with exit code 65 before a broker is asked")
+    func badFiles() {
+        let directory = Checkout.root.path
+        withTemporaryFile("a:1\n") { path in
+            let bad = ["/no/such/file", directory]
+            let result = linkd(
+                ["produce", "-b", "127.0.0.1:1", path] + bad, environment: [:])
+            #expect(result.code == 65)
+            #expect(result.err.contains("/no/such/file cannot be read: No such file"), "\(result.err)")
+            #expect(result.err.contains("; \(directory) is a directory."), "\(result.err)")
+            #expect(result.out.isEmpty)
+        }
     }
 }

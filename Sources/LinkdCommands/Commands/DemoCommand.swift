@@ -1,3 +1,4 @@
+internal import ByteStorage
 internal import RouteTools
 internal import DispatchWorker
 internal import KafkaClient
@@ -102,7 +103,14 @@ private struct Demo {
 
     private func sendSamples(_ connection: Connection) throws(CommandFailure) {
         var sender = try EventSender(connection, topic: Self.input)
-        for sample in samples { try sender.send(key: sample.key, value: sample.value, headers: sample.headers) }
+        var arena = OutputArena()
+        for (index, sample) in samples.enumerated() {
+            var (key, value): (ByteView?, ByteView?) = (nil, nil)
+            if let bytes = sample.key { key = arena.copy(bytes) }
+            if let bytes = sample.value { value = arena.copy(bytes) }
+            let headers = arena.copy(sample.headers)
+            _ = try sender.send(key: key, value: value, headers: headers, entry: index + 1)
+        }
         sender.finish { _ in }
         guard sender.deliveries.delivered == samples.count else {
             throw CommandFailure(

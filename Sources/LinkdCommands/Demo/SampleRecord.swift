@@ -1,3 +1,4 @@
+internal import ByteStorage
 internal import KafkaClient
 internal import StrictJSON
 
@@ -26,7 +27,7 @@ struct SampleRecord: Equatable {
     }
 
     private static func events(_ path: String, _ check: EventCheck) throws(CommandFailure) -> [SampleRecord] {
-        var input = try EventInput(try ByteSource(path: path), format: .auto, raw: false, passthrough: [])
+        let input = try EventInput(try ByteSource(path: path), format: .auto, raw: false, passthrough: [])
         var records: [SampleRecord] = []
         while let line = input.next() {
             guard case .success(let value) = line.value, case .success(let key) = check.key(of: value) else {
@@ -34,7 +35,7 @@ struct SampleRecord: Equatable {
                     .badData, "\(path), line \(line.line) cannot be read",
                     advice: "reinstall the samples that come with linkd")
             }
-            records.append(SampleRecord(key: key, value: value))
+            records.append(SampleRecord(key: key?.array, value: value.array))
         }
         return records
     }
@@ -43,9 +44,9 @@ struct SampleRecord: Equatable {
     private static func whole(_ path: String) throws(CommandFailure) -> [SampleRecord] {
         let source = try ByteSource(path: path)
         var records: [SampleRecord] = []
-        var line: [UInt8] = []
-        while source.line(into: &line, limit: EventInput.limit) {
-            if let json = try? JSONValue.parse(line), json.object != nil { records.append(SampleRecord(whole: json)) }
+        while let line = source.line(limit: EventInput.limit) {
+            guard let json = try? JSONValue.parse(line.array), json.object != nil else { continue }
+            records.append(SampleRecord(whole: json))
         }
         return records
     }

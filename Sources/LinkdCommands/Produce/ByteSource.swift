@@ -1,45 +1,75 @@
+internal import ByteStorage
 internal import RouteTools
 
 /// A file or standard input, read in chunks.
 final class ByteSource {
+    /// The size of a chunk in bytes.
+    private static let chunkBytes = 1 << 18
+
     /// The name of the input in messages.
     let name: String
     private let descriptor: Int32
     private let owned: Bool
-    private var chunk: [UInt8]
+    private let chunk: UnsafeMutablePointer<UInt8>
+    private let lender = ViewLender()
     private var position = 0
     private var end = 0
-    private var failed = false
+    private var isAtEnd = false
+    private var received: Int64 = 0
+    /// The memory of a line that crosses chunks.
+    private var crossing = OutputArena(chunkBytes: 1 << 16)
+    /// A Boolean value that indicates whether a read failed, so that the input ends before its real end.
+    private(set) var hasFailed = false
+    /// A Boolean value that indicates whether a signal ended the input before its real end.
+    private(set) var isInterrupted = false
 
     /// Opens the file, or standard input for `-`.
     init(path: String) throws(CommandFailure) {
-        chunk = [UInt8](repeating: 0, count: 1 << 16)
         if path == "-" {
             name = "standard input"
             descriptor = 0
             owned = false
-            return
+        } else {
+            name = path
+            owned = true
+            switch Platform.open(path) {
+            case .success(let opened): descriptor = opened
+            case .failure(let error):
+                throw CommandFailure(
+                    .badData, "\(Escaping.visible(path)) cannot be read: \(error.text)",
+                    advice: "specify a file that this user can read, or - for standard input")
+            }
         }
-        name = path
-        owned = true
-        switch Platform.open(path) {
-        case .success(let opened): descriptor = opened
-        case .failure(let error):
-            throw CommandFailure(
-                .badData, "\(Escaping.visible(path)) cannot be read: \(error.text)",
-                advice: "specify a file that this user can read, or - for standard input")
-        }
+        chunk = .allocate(capacity: Self.chunkBytes)
+    }
+
+    /// Creates an input with these bytes.
+    init(contents: [UInt8], name: String) {
+        self.name = name
+        descriptor = -1
+        owned = false
+        chunk = .allocate(capacity: max(1, contents.count))
+        chunk.initialize(from: contents, count: contents.count)
+        end = contents.count
+        received = Int64(contents.count)
+        isAtEnd = true
     }
 
     deinit {
+        lender.revoke()
+        chunk.deallocate()
         if owned { Platform.close(descriptor) }
     }
 
     /// A Boolean value that indicates whether the input is a terminal.
-    var isTerminal: Bool { Platform.isTerminal(descriptor) }
+    var isTerminal: Bool { descriptor >= 0 && Platform.isTerminal(descriptor) }
 
-    /// A Boolean value that indicates whether a read failed, for example because the path is a directory.
-    var hasFailed: Bool { failed }
+    /// The number of bytes that were consumed.
+    var consumed: Int64 { received - Int64(end - position) }
+
+    /// A Boolean value that indicates whether the input ended before its real end, so that its last line is not
+    /// complete.
+    var isCut: Bool { hasFailed || isInterrupted }
 
     /// Returns the next byte without consuming it, or nil at the end.
     func peek() -> UInt8? {
@@ -54,27 +84,50 @@ final class ByteSource {
         return byte
     }
 
-    /// Returns the bytes that are buffered and not consumed.
+    /// Skips the mark that some programs write before UTF-8.
+    func skipByteOrderMark() {
+        if peek() == 0xEF {
+            for byte in [0xEF, 0xBB, 0xBF] as [UInt8] where peek() == byte { position += 1 }
+        }
+    }
+
+    /// Returns the bytes before the next line feed without consuming them.
     ///
-    /// They are empty only at the end of the input.
-    func window() -> [UInt8] { peek() == nil ? [] : Array(chunk[position..<end]) }
+    /// Of a longer line, those that fit into a chunk are returned. The view is valid until the next call.
+    func firstLine() -> ByteView {
+        var stop = Platform.firstIndex(of: UInt8(ascii: "\n"), in: unread)
+        while stop == nil, end < Self.chunkBytes, more() {
+            stop = Platform.firstIndex(of: UInt8(ascii: "\n"), in: unread)
+        }
+        return unread.slice(0, stop ?? unread.count)
+    }
 
     /// Reads up to the next line feed, which is consumed but not returned.
     ///
-    /// Returns false at the end of the input.
-    ///
-    /// Bytes above `limit` are dropped, so that a line that is too long has `limit` + 1 bytes.
-    func line(into line: inout [UInt8], limit: Int) -> Bool {
-        line.removeAll(keepingCapacity: true)
-        guard peek() != nil else { return false }
+    /// Returns nil at the end of the input, and for a last line that is not complete because the input was cut. Bytes
+    /// above `limit` are dropped, so that a line that is too long has `limit` + 1 bytes. The view is valid until the
+    /// next call.
+    func line(limit: Int) -> ByteView? {
+        guard peek() != nil else { return nil }
+        let rest = unread
+        guard let stop = Platform.firstIndex(of: UInt8(ascii: "\n"), in: rest) else { return crossingLine(limit) }
+        position += stop + 1
+        return rest.slice(0, min(stop, limit + 1))
+    }
+
+    /// Reads a line that ends in a later chunk, or with the input.
+    private func crossingLine(_ limit: Int) -> ByteView? {
+        crossing.reset()
+        crossing.begin()
         while peek() != nil {
-            let stop = chunk[position..<end].firstIndex(of: UInt8(ascii: "\n"))
-            let remaining = max(0, limit + 1 - line.count)
-            line += chunk[position..<(stop ?? end)].prefix(remaining)
-            position = stop.map { $0 + 1 } ?? end
-            if stop != nil { break }
+            let rest = unread
+            let stop = Platform.firstIndex(of: UInt8(ascii: "\n"), in: rest)
+            let room = max(0, limit + 1 - crossing.recordBytes)
+            crossing.append(rest.slice(0, min(stop ?? rest.count, room)))
+            position = stop.map { position + $0 + 1 } ?? end
+            if stop != nil { return crossing.finish() }
         }
-        return true
+        return isCut ? nil : crossing.finish()
     }
 
     /// Reads all lines, without white space at their ends and without blank lines.
@@ -90,35 +143,56 @@ final class ByteSource {
         limit: Int, request: String, on console: Console, _ body: ([UInt8]) -> Void
     ) throws(CommandFailure) {
         if isTerminal { console.note("\(request), one per line. End with Ctrl-D.") }
-        var line: [UInt8] = []
-        while self.line(into: &line, limit: limit) {
+        while let line = line(limit: limit) {
             let trimmed = Self.trimmed(line)
-            if !trimmed.isEmpty { body(Array(trimmed)) }
+            if !trimmed.isEmpty { body(trimmed.array) }
         }
-        if hasFailed {
-            throw CommandFailure(
-                .badData, "\(Escaping.visible(name)) cannot be read to its end",
-                advice: "specify a file that this user can read")
-        }
+        if hasFailed { throw failure }
+    }
+
+    /// The failure for an input that cannot be read to its end.
+    var failure: CommandFailure {
+        CommandFailure(
+            .badData, "\(Escaping.visible(name)) cannot be read to its end",
+            advice: "specify a file that this user can read")
     }
 
     /// Returns the bytes without ASCII white space at both ends.
-    static func trimmed(_ bytes: [UInt8]) -> ArraySlice<UInt8> {
+    static func trimmed(_ bytes: ByteView) -> ByteView {
         func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0D).contains(byte) }
-        guard let first = bytes.firstIndex(where: { !isBlank($0) }), let last = bytes.lastIndex(where: { !isBlank($0) })
-        else { return [] }
-        return bytes[first...last]
+        var first = 0
+        var last = bytes.count
+        while first < last, isBlank(bytes[first]) { first += 1 }
+        while first < last, isBlank(bytes[last - 1]) { last -= 1 }
+        return bytes.slice(first, last)
     }
 
+    /// The bytes that are buffered and not consumed.
+    private var unread: ByteView { lender.lend(UnsafePointer(chunk) + position, count: end - position) }
+
     private func fill() -> Bool {
-        guard !failed else { return false }
-        while !Platform.canRead(descriptor, milliseconds: 200) {
-            if Interruption.signalNumber != nil { return false }
-        }
-        let count = chunk.withUnsafeMutableBytes { Platform.read(descriptor, into: $0) }
-        failed = count < 0
+        guard !isAtEnd, !isCut else { return false }
+        lender.revoke()
         position = 0
-        end = max(0, count)
-        return end > 0
+        end = 0
+        return more()
+    }
+
+    /// Reads more bytes behind those that are buffered.
+    private func more() -> Bool {
+        guard !isAtEnd, !isCut else { return false }
+        while !Platform.canRead(descriptor, milliseconds: 200) {
+            if Interruption.signalNumber != nil {
+                isInterrupted = true
+                return false
+            }
+        }
+        let free = UnsafeMutableRawBufferPointer(start: chunk + end, count: Self.chunkBytes - end)
+        let count = Platform.read(descriptor, into: free)
+        hasFailed = count < 0
+        isAtEnd = count == 0
+        end += max(0, count)
+        received += Int64(max(0, count))
+        return count > 0
     }
 }

@@ -1,4 +1,6 @@
 /// A reader of comma-separated values (RFC 4180): quotes, doubled quotes, and line ends inside quotes.
+///
+/// The separator can be another character than the comma.
 struct CSVReader {
     /// A record of the file.
     struct Record: Equatable {
@@ -12,19 +14,17 @@ struct CSVReader {
 
     private let source: ByteSource
     private let limit: Int
+    private let separator: UInt8
     private var line = 1
 
     /// Creates a reader of records with at most `limit` bytes.
-    init(_ source: ByteSource, limit: Int) {
+    init(_ source: ByteSource, limit: Int, separator: UInt8 = UInt8(ascii: ",")) {
         self.source = source
         self.limit = limit
-        // Skips the byte order mark that spreadsheet programs write before UTF-8.
-        if source.peek() == 0xEF {
-            for byte in [0xEF, 0xBB, 0xBF] as [UInt8] where source.peek() == byte { _ = source.next() }
-        }
+        self.separator = separator
     }
 
-    /// Returns the next record, or nil at the end.
+    /// Returns the next record, or nil at the end and for a last record that is cut.
     mutating func next() -> Record? {
         guard source.peek() != nil else { return nil }
         var record = Record(cells: [[]], line: line)
@@ -33,23 +33,23 @@ struct CSVReader {
             bytes += 1
             if bytes > limit { record.fault = "the record has more than \(limit) bytes" }
             switch byte {
+            case separator: record.cells.append([])
             case UInt8(ascii: "\n"):
                 line += 1
                 return record
             case UInt8(ascii: "\r") where source.peek() == UInt8(ascii: "\n"): continue
-            case UInt8(ascii: ","): record.cells.append([])
             case UInt8(ascii: "\"") where record.cells[record.cells.count - 1].isEmpty: quoted(&record, &bytes)
             case UInt8(ascii: "\""): record.fault = record.fault ?? "a cell without quotes contains a quote"
             default:
                 if record.fault == nil { record.cells[record.cells.count - 1].append(byte) }
             }
         }
-        return record
+        return source.isCut ? nil : record
     }
 
     /// Reads the rest of a quoted cell.
     ///
-    /// Only a comma, a line end, or the end of the input can follow it.
+    /// Only a separator, a line end, or the end of the input can follow it.
     private mutating func quoted(_ record: inout Record, _ bytes: inout Int) {
         while let byte = source.next() {
             bytes += 1
@@ -58,7 +58,7 @@ struct CSVReader {
             if byte == UInt8(ascii: "\"") {
                 guard source.peek() == UInt8(ascii: "\"") else {
                     switch source.peek() {
-                    case nil, UInt8(ascii: ","), UInt8(ascii: "\n"), UInt8(ascii: "\r"): break
+                    case nil, separator, UInt8(ascii: "\n"), UInt8(ascii: "\r"): break
                     default: record.fault = record.fault ?? "a closing quote is followed by other text"
                     }
                     return

@@ -7,34 +7,32 @@ internal import ByteStorage
 /// It returns the key of an event, or the reason why the event would become a dead letter.
 final class EventCheck {
     /// The key of every record, from `--key`.
-    let fixedKey: [UInt8]?
+    private(set) var fixedKey: ByteView?
     /// The key of events without a device, from `--device`.
-    let fallbackKey: [UInt8]?
+    private(set) var fallbackKey: ByteView?
     private var reader: EventReader
+    /// The memory of the keys.
+    private var arena = OutputArena(chunkBytes: 4096)
 
     /// Creates a check with the limits of a worker.
     init(_ settings: Settings, _ vendors: LoadedVendors, fixedKey: [UInt8]?, fallbackKey: [UInt8]?) {
-        self.fixedKey = fixedKey
-        self.fallbackKey = fallbackKey
         reader = EventReader(
             limits: IngestLimits(settings), passthrough: settings.list("passthrough"), vendors: vendors.table,
             platforms: vendors.platforms)
+        self.fixedKey = fixedKey.map { arena.copy($0) }
+        self.fallbackKey = fallbackKey.map { arena.copy($0) }
     }
 
     /// Returns the key of an event, or nil for an event without a device.
-    func key(of value: [UInt8]) -> Result<[UInt8]?, EventLine.Fault> {
-        value.withUnsafeBufferPointer { value in
-            guard let key = fixedKey ?? fallbackKey else { return read(ByteView(value), key: nil) }
-            return key.withUnsafeBufferPointer { read(ByteView(value), key: ByteView($0)) }
-        }
-    }
-
-    private func read(_ value: ByteView, key: ByteView?) -> Result<[UInt8]?, EventLine.Fault> {
+    ///
+    /// The key is valid until the next call.
+    func key(of value: ByteView) -> Result<ByteView?, EventLine.Fault> {
+        let key = fixedKey ?? fallbackKey
         switch reader.read(value: value, key: key) {
         case .event:
             guard fixedKey == nil else { return .success(fixedKey) }
             return reader.selectDevice(at: 0)
-                ? .success(reader.devicePointer.pointee.id.array)
+                ? .success(reader.devicePointer.pointee.id)
                 : .failure(EventLine.Fault(text: "\(reader.failure.reason.rawValue): \(reader.failure.detail)"))
         case .failure(let failure):
             if key == nil, failure.reason == .missingDevice, failure.offset == nil { return .success(nil) }

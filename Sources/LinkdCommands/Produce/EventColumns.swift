@@ -32,10 +32,11 @@ struct EventColumns {
         members + ["payload", "params.NAME"] + (facts + lists).map { "device." + $0 } + ["device.attributes.NAME"]
     }
 
-    /// Returns a Boolean value that indicates whether a line is a header: its first cell is a valid column name.
-    static func isHeader(_ cells: [[UInt8]]) -> Bool {
-        guard let first = cells.first else { return false }
-        return column(String(decoding: first, as: UTF8.self), passthrough: []) != nil
+    /// Returns a Boolean value that indicates whether a cell of a header is a valid column name.
+    ///
+    /// The names in `passthrough` are also valid.
+    static func isName(_ cell: [UInt8], passthrough: [String]) -> Bool {
+        column(String(decoding: cell, as: UTF8.self), passthrough: passthrough) != nil
     }
 
     /// Reads the header.

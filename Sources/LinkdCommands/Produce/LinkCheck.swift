@@ -1,0 +1,93 @@
+internal import ByteStorage
+internal import DispatchWorker
+internal import LinkCoordinator
+internal import LinkIngest
+internal import RouteAnalysis
+internal import RouteTools
+
+/// A check of events with route tables before they are sent, as a worker with these tables resolves them.
+final class LinkCheck {
+    /// The number of decisions with an outcome and a reason.
+    struct Count: Equatable {
+        /// The outcome, or `dead letter`.
+        var outcome: String
+        /// The reason, or nil for none.
+        var reason: String?
+        /// The number of decisions, or of dead letters.
+        var count: Int
+    }
+
+    private struct Result: Hashable {
+        var outcome: String
+        var reason: String?
+    }
+
+    private var processor: RecordProcessor
+    private let record: RecordFlags
+    private var arena = OutputArena()
+    private var tape = DecisionTape()
+    private var counts: [Result: Int] = [:]
+
+    /// Loads the tables.
+    ///
+    /// A refused table ends with exit code 65.
+    init(
+        _ paths: [String], _ settings: Settings, _ vendors: LoadedVendors, headers: [KeyValue], on console: Console
+    ) throws(CommandFailure) {
+        let tables = try LoadedTables(paths: paths) { file, problem in
+            guard problem.severity == .error || !console.quiet else { return }
+            for line in problem.text(file: file).split(separator: "\n") {
+                console.warn(Escaping.visible(String(line)))
+            }
+        }
+        for conflict in tables.conflicts where !console.quiet { console.warn(Escaping.visible(conflict.text)) }
+        record = RecordFlags(key: nil, headers: headers)
+        processor = RecordProcessor(
+            tables: TableSet(tables.tables), limits: IngestLimits(settings),
+            passthrough: settings.list("passthrough"), vendors: vendors.table, platforms: vendors.platforms)
+    }
+
+    /// The number of decisions by outcome and reason, most frequent first.
+    var outcomes: [Count] {
+        counts.map { Count(outcome: $0.key.outcome, reason: $0.key.reason, count: $0.value) }
+            .sorted { ($1.count, $0.outcome, $0.reason ?? "") < ($0.count, $1.outcome, $1.reason ?? "") }
+    }
+
+    /// Resolves an event, and returns the reason why nothing would open for it, or nil.
+    ///
+    /// An event is rejected if it would become a dead letter, or if it is rejected for all its devices.
+    func fault(of value: ByteView, key: ByteView?) -> EventLine.Fault? {
+        arena.reset()
+        var rejections: [String] = []
+        var decisions = 0
+        let cause =
+            record.refusal
+            ?? processor.process(value: value, key: key, headers: record.headers, into: &arena) {
+                _, decision, outcome in
+                decisions += 1
+                let result = result(of: decision)
+                counts[result, default: 0] += 1
+                if outcome == .reject { rejections.append(result.reason ?? result.outcome) }
+            }
+        if let cause {
+            counts[Result(outcome: "dead letter", reason: cause.reason.rawValue), default: 0] += 1
+            let pointer = cause.pointer.map { $0.isEmpty ? "" : " at \(Escaping.visible($0))" } ?? ""
+            return EventLine.Fault(text: "dead letter: \(cause.reason.rawValue)\(pointer): \(cause.detail)")
+        }
+        guard let first = rejections.first, rejections.count == decisions else { return nil }
+        return EventLine.Fault(
+            text: "rejected for \(decisions == 1 ? "its device" : "all \(decisions) devices"): \(first)")
+    }
+
+    private func result(of decision: ByteView) -> Result {
+        tape.begin(decision)
+        return Result(outcome: tape.string("outcome")?.string ?? "", reason: tape.string("reason")?.string)
+    }
+
+    /// The outcomes as a table.
+    func lines(style: Style) -> [String] {
+        var table = TextTable([("OUTCOME", .left), ("REASON", .left), ("COUNT", .right)])
+        for item in outcomes { table.add([item.outcome, item.reason ?? "-", "\(item.count)"]) }
+        return table.lines(style: style)
+    }
+}

@@ -1,0 +1,373 @@
+internal import ByteStorage
+internal import KafkaClient
+internal import RouteTools
+
+/// One run of `linkd produce`.
+struct ProduceJob {
+    /// The number of undelivered records after which no more are sent.
+    private static let undeliveredLimit = 100_000
+    /// The number of entries between two looks at the delivery reports and the progress.
+    private static let stride = 256
+    /// The number of faulty lines that are reported one by one.
+    private static let reportedFaults = 20
+
+    private let call: Invocation
+    private let settings: Settings
+    private let check: EventCheck
+    private let headers: HeaderCopies
+    private let linkCheck: LinkCheck?
+    private let format: InputFormat
+    private let separator: ColumnSeparator?
+    private let passthrough: [String]
+    private let isRaw: Bool
+    private let limit: Int
+    private let skip: Int
+    private let timeLeft: TimeLeft
+    private var sender: EventSender?
+    private var topic = ""
+    private var summary = ProduceSummary()
+    private var map = LineMap()
+    private var progress: ProgressLine
+    /// The failure that ended the run before the end of the inputs, or nil.
+    private var failure: CommandFailure?
+    private var start = Platform.monotonicSeconds
+    /// The bytes of the inputs that were read to their end, and those that were skipped.
+    private var finished: Int64 = 0
+    private var skippedBytes: Int64 = 0
+
+    init(_ call: Invocation) throws(CommandFailure) {
+        self.call = call
+        settings = try call.settings()
+        separator = try Self.separator(call.text("separator"))
+        let vendors = try LoadedVendors(settings, ShippedFiles(environment: call.environment), on: call.console)
+        check = EventCheck(
+            settings, vendors, fixedKey: call.text("key").map { Array($0.utf8) },
+            fallbackKey: call.text("device").map { Array($0.utf8) })
+        headers = HeaderCopies(call.pairs("header"))
+        let tables = call.list("check")
+        linkCheck =
+            tables.isEmpty
+            ? nil
+            : try LinkCheck(tables, settings, vendors, headers: call.pairs("header"), on: call.console)
+        format = InputFormat(rawValue: call.text("format") ?? "auto") ?? .auto
+        passthrough = settings.list("passthrough")
+        isRaw = call.isOn("raw")
+        let files = call.operands.isEmpty ? ["-"] : call.operands
+        timeLeft = TimeLeft(
+            size: try InputFiles.size(of: files), limit: call.number("count").map { Int($0) },
+            rate: call.number("rate"))
+        limit = timeLeft.limit ?? .max
+        skip = call.number("skip").map { Int($0) } ?? 0
+        progress = ProgressLine(call.console)
+        summary.isDryRun = call.isOn("dry-run")
+    }
+
+    private static func separator(_ text: String?) throws(CommandFailure) -> ColumnSeparator? {
+        guard let text else { return nil }
+        if let separator = ColumnSeparator(text) { return separator }
+        throw CommandFailure(
+            .usage, "`\(Escaping.visible(text))` is not a valid value for flag --separator",
+            advice: "pass comma, semicolon, tab, pipe, or a character of ASCII that is no letter, digit, or quote")
+    }
+
+    /// Sends all inputs and prints the summary.
+    mutating func run() throws(CommandFailure) -> ExitCode {
+        Interruption.installHandlers()
+        if !summary.isDryRun { sender = try makeSender() }
+        start = Platform.monotonicSeconds
+        for path in call.operands.isEmpty ? ["-"] : call.operands where readsMore {
+            let source = try ByteSource(path: path)
+            map.begin(source.name)
+            if source.isTerminal { call.console.note("Type events or links, one per line. End with Ctrl-D.") }
+            do throws(CommandFailure) {
+                try sendAll(of: source)
+            } catch {
+                failure = error
+            }
+            finished += source.consumed
+        }
+        if failure == nil, Interruption.signalNumber == nil, map.count < skip {
+            failure = CommandFailure(
+                .badData, "the input has fewer entries than --skip \(skip): \(map.count)",
+                advice: "pass the inputs of the run that printed the flag")
+        }
+        return finish()
+    }
+
+    /// A Boolean value that indicates whether to read more entries.
+    private var readsMore: Bool {
+        summary.sent < limit && failure == nil && Interruption.signalNumber == nil
+    }
+
+    private mutating func sendAll(of source: ByteSource) throws(CommandFailure) {
+        let input = try EventInput(
+            source, format: format, raw: isRaw, separator: separator, passthrough: passthrough)
+        while map.count < skip, readsMore, let line = input.skip() {
+            map.add(line: line)
+            summary.skipped += 1
+            skippedBytes = finished + source.consumed
+        }
+        while readsMore, let line = input.next() {
+            map.add(line: line.line)
+            summary.read += 1
+            do throws(CommandFailure) {
+                if try send(line, of: source) { continue }
+            } catch {
+                withdrawLast()
+                throw error
+            }
+            // The signal came before the record was passed to the client.
+            withdrawLast()
+        }
+        if source.hasFailed { throw source.failure }
+    }
+
+    /// Removes the last entry, which was read but not passed to the client.
+    private mutating func withdrawLast() {
+        map.removeLast()
+        summary.read -= 1
+    }
+
+    /// Sends the record of an entry or reports its fault, and returns false if the client did not take it.
+    private mutating func send(_ line: EventLine, of source: ByteSource) throws(CommandFailure) -> Bool {
+        let value: ByteView
+        switch line.value {
+        case .failure(let fault): return reportUnreadable(fault, at: line.line, of: source)
+        case .success(let bytes): value = bytes
+        }
+        var key = check.fixedKey ?? check.fallbackKey
+        if !isRaw {
+            switch check.key(of: value) {
+            case .failure(let fault): return reportUnreadable(fault, at: line.line, of: source)
+            case .success(let found): key = found
+            }
+        }
+        if let linkCheck, let fault = linkCheck.fault(of: value, key: key) {
+            summary.rejected += 1
+            report(fault, at: line.line, of: source, count: summary.rejected, "are rejected")
+            return true
+        }
+        if sender != nil {
+            waitForRate()
+            guard try sender?.send(key: key, value: value, headers: headers.views, entry: map.count) == true else {
+                return false
+            }
+        }
+        if key == nil { summary.withoutKey += 1 }
+        summary.sent += 1
+        if summary.sent % Self.stride == 0 || timeLeft.rate != nil { try look(source) }
+        return true
+    }
+
+    private mutating func reportUnreadable(
+        _ fault: EventLine.Fault, at line: Int, of source: ByteSource
+    ) -> Bool {
+        summary.unreadable += 1
+        report(fault, at: line, of: source, count: summary.unreadable, "cannot be read")
+        return true
+    }
+
+    private mutating func report(
+        _ fault: EventLine.Fault, at line: Int, of source: ByteSource, count: Int, _ verb: String
+    ) {
+        progress.clear()
+        // Limits the output in case the file has another format.
+        if count <= Self.reportedFaults {
+            call.console.warn("\(Escaping.visible(source.name)), line \(line): \(fault.text) (line not sent)")
+        }
+        if count == Self.reportedFaults + 1 { call.console.warn("More lines \(verb). They are only counted.") }
+    }
+
+    /// Waits until the next record is due.
+    private func waitForRate() {
+        guard let rate = timeLeft.rate, let sender else { return }
+        let due = start + Double(sender.sent) / Double(rate)
+        while Interruption.signalNumber == nil {
+            let delay = due - Platform.monotonicSeconds
+            guard delay > 0 else { return }
+            sender.wait(milliseconds: Int32(max(1, min(100, delay * 1000))))
+        }
+    }
+
+    /// Handles delivery reports and shows the progress.
+    ///
+    /// A run in which many records are not delivered ends.
+    private mutating func look(_ source: ByteSource) throws(CommandFailure) {
+        if let sender {
+            sender.wait(milliseconds: 0)
+            let counts = sender.deliveries
+            if counts.failed >= Self.undeliveredLimit {
+                throw CommandFailure(
+                    .finding, "\(counts.failed) records were not delivered, and no more are sent",
+                    advice: "check the topic with `linkd topics check`")
+            }
+        }
+        let sent = summary.sent
+        let (timeLeft, skipped, consumed) = (timeLeft, skippedBytes, finished + source.consumed)
+        let seconds = Platform.monotonicSeconds - start
+        progress.show(timeLeft.text(sent: sent, skipped: skipped, consumed: consumed, seconds: seconds))
+    }
+}
+
+// The connection.
+extension ProduceJob {
+    /// Returns a sender, after a broker has confirmed that the topic and the partition exist.
+    private mutating func makeSender() throws(CommandFailure) -> EventSender {
+        let inputs = settings.list("input")
+        guard let topic = call.text("topic") ?? (inputs.count == 1 && !inputs[0].hasPrefix("^") ? inputs[0] : nil)
+        else {
+            throw CommandFailure(
+                .usage, "the setting `input` does not name exactly one topic", advice: "select a topic with --topic")
+        }
+        self.topic = topic
+        let connection = try Connection(settings)
+        let admin = try connection.makeAdmin()
+        let described: [TopicDescription]
+        do throws(KafkaError) {
+            described = try admin.describe(topics: [topic], timeoutMilliseconds: 10_000)
+        } catch {
+            throw CommandFailure(error, while: "describing topic \(topic)")
+        }
+        if let error = described.first?.error {
+            throw CommandFailure(
+                error, while: "sending to \(topic)", needing: AccessRight("Write", on: .topic, topic),
+                as: connection.principal)
+        }
+        let partition = call.number("partition").map { Int32($0) }
+        let partitions = (described.first?.partitions ?? []).map(\.id).sorted()
+        if let partition, !partitions.contains(partition) {
+            throw CommandFailure.noPartition(partition, of: topic, among: partitions)
+        }
+        return try EventSender(connection, topic: topic, partition: partition)
+    }
+}
+
+// The end of a run.
+extension ProduceJob {
+    /// Waits for the deliveries, prints the summary, and returns the exit code.
+    private mutating func finish() -> ExitCode {
+        if let sender {
+            var line = progress
+            let sent = sender.sent
+            sender.finish { counts in
+                let hint = Interruption.signalNumber == nil ? "" : " (a second signal ends at once)"
+                line.show("sent \(sent), delivered \(counts.delivered), waiting for the others\(hint)")
+            }
+            line.clear()
+        }
+        progress.clear()
+        let outcome = ProduceOutcome(
+            read: map.count, lastDelivered: sender?.lastDelivered ?? 0, undelivered: sender?.undelivered ?? [])
+        complete(outcome)
+        let console = call.console
+        if call.json {
+            console.out.line(summary.json)
+        } else if !console.quiet {
+            console.out.line(summary.text)
+            for line in linkCheck?.lines(style: console.out.style) ?? [] { console.out.line(line) }
+        }
+        printEntries(outcome)
+        guard let failure = finalFailure(outcome) else { return .success }
+        console.printFailure(failure)
+        return failure.code
+    }
+
+    private mutating func complete(_ outcome: ProduceOutcome) {
+        summary.seconds = Platform.monotonicSeconds - start
+        summary.next = outcome.skip + 1
+        summary.outcomes = linkCheck?.outcomes
+        guard let sender else { return }
+        summary.sent = sender.sent
+        summary.delivered = sender.deliveries.delivered
+        summary.failed = outcome.notStoredCount
+        summary.possiblyStored = outcome.possiblyStoredCount + max(0, sender.unreported)
+        summary.notStoredEntries = outcome.notStored
+        summary.possiblyStoredEntries = outcome.possiblyStored
+    }
+
+    /// Prints the lines that are not stored, or possibly stored.
+    private func printEntries(_ outcome: ProduceOutcome) {
+        let listed = outcome.notStored.reduce(0) { $0 + $1.count }
+        if listed > 0 {
+            call.console.warn("Not stored: \(map.text(of: outcome.notStored)) (\(Counts.text(listed, "record"))).")
+        }
+        if summary.possiblyStored > 0 {
+            let records = Counts.text(summary.possiblyStored, "record")
+            let lines = outcome.possiblyStored.isEmpty ? "unknown lines" : map.text(of: outcome.possiblyStored)
+            call.console.warn(
+                "Possibly stored: \(lines) (\(records)), sent without an answer. Look for them with `linkd inspect "
+                    + "--topic \(topic)` before you send them again.")
+        }
+    }
+
+    /// Returns the failure for which the run ends, or nil.
+    private func finalFailure(_ outcome: ProduceOutcome) -> CommandFailure? {
+        let faulty = summary.unreadable + summary.rejected
+        if let number = Interruption.signalNumber {
+            let result =
+                summary.isDryRun
+                ? "after \(Counts.text(map.count, "line"))"
+                : "with \(summary.delivered) of \(Counts.text(summary.sent, "record")) delivered"
+            return CommandFailure(
+                ExitCode(rawValue: 128 + number), "ended by signal \(number) \(result)",
+                advice: resumption(outcome))
+        }
+        if var failure {
+            guard !summary.isDryRun, summary.sent > 0 else { return failure }
+            failure.reason += "; \(summary.delivered) of \(Counts.text(summary.sent, "record")) delivered"
+            failure.advice += ", then " + resumption(outcome)
+            return failure
+        }
+        if summary.failed + summary.possiblyStored > 0 { return deliveryFailure(outcome) }
+        guard faulty > 0 else { return nil }
+        var parts: [String] = []
+        if summary.unreadable > 0 { parts.append("\(summary.unreadable) cannot be read") }
+        if summary.rejected > 0 { parts.append("\(summary.rejected) would be rejected") }
+        return CommandFailure(
+            .badData, "of \(Counts.text(summary.read, "line")), \(parts.joined(separator: " and "))",
+            advice: "correct the lines listed above and send only those again")
+    }
+
+    /// Returns the words that say how to send the rest without a double.
+    private func resumption(_ outcome: ProduceOutcome) -> String {
+        let position = outcome.skip == 0 ? nil : map.lines(of: outcome.skip...outcome.skip)?.first
+        let place =
+            position.map { " (it goes on after \(Escaping.visible($0.file)), line \($0.lines.lowerBound))" } ?? ""
+        let listed = summary.notStoredEntries.isEmpty ? "" : ", and send the lines listed above again"
+        guard call.operands.allSatisfy({ $0 != "-" }), !call.operands.isEmpty else {
+            return "send the input from entry \(outcome.skip + 1) on" + place + listed
+        }
+        guard limit != .max, !summary.isDryRun else {
+            return "run the same command with --skip \(outcome.skip)" + place + listed
+        }
+        let rest = max(0, limit - summary.delivered - summary.possiblyStored)
+        return "run the same command with --skip \(outcome.skip) --count \(rest)" + place + listed
+    }
+
+    /// Returns the failure for undelivered records: exit code 77 if an access right is missing, otherwise 1.
+    private func deliveryFailure(_ outcome: ProduceOutcome) -> CommandFailure {
+        let failures = sender?.failures ?? []
+        let errorCounts = failures.map { "\($0.code.name) \($0.count)" }.joined(separator: ", ")
+        let reason =
+            "\(summary.failed + summary.possiblyStored) of \(Counts.text(summary.sent, "record")) not delivered"
+            + (errorCounts.isEmpty ? "" : " (\(errorCounts))")
+        if failures.first?.code == .topicAuthorizationFailed {
+            return CommandFailure(
+                .refused, reason,
+                advice: "grant this user Write access to the topic, then " + resumption(outcome))
+        }
+        return CommandFailure(
+            .finding, reason,
+            advice: "check the topic with `linkd topics check`, then " + resumption(outcome))
+    }
+}
+
+/// The headers of every record, with the memory of their bytes.
+private final class HeaderCopies {
+    private(set) var views: [HeaderView] = []
+    private var arena = OutputArena(chunkBytes: 4096)
+
+    init(_ pairs: [KeyValue]) {
+        views = arena.copy(pairs.map { RecordHeader(name: Array($0.key.utf8), value: Array($0.value.utf8)) })
+    }
+}
