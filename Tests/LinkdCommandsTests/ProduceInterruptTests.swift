@@ -1,0 +1,150 @@
+internal import ByteStorage
+internal import Foundation
+internal import KafkaClient
+internal import StrictJSON
+internal import TestSupport
+internal import Testing
+
+@testable internal import LinkdCommands
+
+/// Runs of `linkd produce` that are ended by signals and continued.
+@Suite(.serialized) struct ProduceInterruptTests {
+    /// Files with the events 0 to `count` - 1 and blank lines.
+    private struct Events {
+        let directory: URL
+        let files: [String]
+        let count: Int
+
+        init(_ count: Int, files number: Int) throws {
+            self.count = count
+            directory = FileManager.default.temporaryDirectory.appending(path: "events-\(UUID().uuidString)")
+            try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+            files = try (0..<number).map { [directory] file in
+                var text: [UInt8] = []
+                for event in file * count / number..<(file + 1) * count / number {
+                    text += Array("{\"id\":\"\(10_000_000 + event)\",\"device\":{\"id\":\"d-\(event % 997)\"},".utf8)
+                    text += Array("\"link\":\"shop:///p/new\"}\n".utf8)
+                    if event % 1000 == 7 { text.append(UInt8(ascii: "\n")) }
+                }
+                let path = directory.appending(path: "\(file).jsonl")
+                try Data(text).write(to: path)
+                return path.path
+            }
+        }
+
+        /// Returns the number of times that each event is in a topic.
+        func stored(in topic: String, _ bootstrap: String, partitions: Int32) throws -> [Int] {
+            let reader = try KafkaReader(["bootstrap.servers": bootstrap, "enable.partition.eof": "true"])
+            defer { reader.close() }
+            try reader.start((0..<partitions).map { PartitionOffset(topic: topic, partition: $0, offset: -2) })
+            var open = Set(0..<partitions)
+            var counts = Array(repeating: 0, count: count)
+            let ended = becomesTrue(withinSeconds: 120) {
+                _ = reader.poll(max: 5000, timeoutMilliseconds: 50)
+                for record in reader.records {
+                    // The id follows `{"id":"`.
+                    let digits = record.value?.slice(7, 15).string ?? ""
+                    if let number = Int(digits) { counts[number - 10_000_000] += 1 }
+                }
+                for event in reader.events where event.kind == .endOfPartition { open.remove(event.partition) }
+                return open.isEmpty
+            }
+            try #require(ended)
+            return counts
+        }
+    }
+
+    /// Returns the number of the flag `--skip` in the last line of a run.
+    private static func skip(_ line: String) -> Int? {
+        guard let match = line.firstMatch(of: /run the same command with --skip ([0-9]+)/) else { return nil }
+        return Int(match.1)
+    }
+
+    @Test(
+        "A file that is interrupted at 20 random moments is sent without a gap and without a double",
+        .enabled(if: TestBroker.plain != nil, "no broker: KAFKA_BOOTSTRAP_SERVERS is not set"))
+    func interruptions() throws {
+        let events = try Events(500_000, files: 2)
+        defer { try? FileManager.default.removeItem(at: events.directory) }
+        let topic = try FilledTopic("interrupted", partitions: 6)
+        let bootstrap = TestBroker.plain ?? ""
+        var generator = SeededGenerator(seed: UInt64.random(in: 0...UInt64.max))
+        var skip = 0
+        var interruptions = 0
+        var runs = 0
+        while interruptions < 20 {
+            runs += 1
+            try #require(runs < 100)
+            // Without a limit, the queue of the client is never empty.
+            let rate = runs % 4 == 0 ? [] : ["--rate", "40000"]
+            let run = try RunningLinkd(
+                ["produce", "-b", bootstrap, "-t", topic.name, "--skip", "\(skip)"] + rate + events.files)
+            // The random moment is the subject of the test.
+            Thread.sleep(forTimeInterval: Double.random(in: 0.1...0.6, using: &generator))
+            run.signal(Bool.random(using: &generator) ? SIGINT : SIGTERM)
+            let code = try run.end()
+            if code == 0 { break }
+            try #require(code == 130 || code == 143, "\(run.log)")
+            // A signal before the program has started ends it without a word.
+            guard run.log.contains("ended by signal") else { continue }
+            interruptions += 1
+            skip = try #require(Self.skip(run.lastLine), "\(run.log)")
+            #expect(!run.log.contains("stored:"), "\(run.log)")
+        }
+        let last = try RunningLinkd(
+            ["produce", "-b", bootstrap, "-t", topic.name, "--skip", "\(skip)"] + events.files)
+        #expect(try last.end() == 0, "\(last.log)")
+        let counts = try events.stored(in: topic.name, bootstrap, partitions: 6)
+        #expect(counts.allSatisfy { $0 == 1 }, "not once: \(counts.count { $0 != 1 }) of \(counts.count) events")
+        #expect(interruptions >= 10, "the file was sent too fast for the test")
+    }
+
+    @Test("Records that a broker does not answer are possibly stored, and all others are sent once")
+    func unanswered() async throws {
+        try await onThread {
+            let events = try Events(20_000, files: 1)
+            defer { try? FileManager.default.removeItem(at: events.directory) }
+            let cluster = try MockCluster()
+            let bootstrap = cluster.bootstrapServers
+            try cluster.createTopic("t", partitions: 2)
+            let command = ["produce", "-b", bootstrap, "-t", "t", "--json"] + events.files
+            let run = try RunningLinkd(command + ["--rate", "4000"])
+            let hasBegun = try becomesTrue(withinSeconds: 60) {
+                try events.stored(in: "t", bootstrap, partitions: 2).contains(1)
+            }
+            try #require(hasBegun, "\(run.log)")
+            // The mock cluster stores the records at once and delays its answers.
+            try cluster.setRoundTripTime(milliseconds: 3_600_000)
+            Thread.sleep(forTimeInterval: 0.5)
+            run.signal(SIGINT)
+            #expect(try run.end(within: 60) == 130, "\(run.log)")
+            try cluster.setRoundTripTime(milliseconds: 0)
+
+            let summary = try JSONValue.parse(Array(run.output.utf8))
+            func number(_ name: String) -> Int { Int(summary[name]?.integer ?? -1) }
+            func entries(_ name: String) -> Set<Int> {
+                let ranges = (summary[name]?.array ?? []).map { $0.array?.compactMap(\.integer) ?? [] }
+                return Set(ranges.flatMap { Int($0[0])...Int($0[1]) })
+            }
+            let (missing, unknown) = (entries("not_stored_entries"), entries("possibly_stored_entries"))
+            let skip = number("next") - 1
+            #expect(unknown.count == number("possibly_stored") && !unknown.isEmpty, "\(run.output)")
+            #expect(number("sent") == number("delivered") + number("failed") + number("possibly_stored"))
+            #expect(run.log.contains("Possibly stored: \(events.files[0]), line"), "\(run.log)")
+            #expect(Self.skip(run.lastLine) == skip, "\(run.log)")
+            let before = try events.stored(in: "t", bootstrap, partitions: 2)
+            for entry in 1...events.count where !unknown.contains(entry) {
+                let isStored = entry <= skip && !missing.contains(entry)
+                #expect(before[entry - 1] == (isStored ? 1 : 0), "entry \(entry)")
+            }
+
+            let last = try RunningLinkd(command + ["--skip", "\(skip)"])
+            #expect(try last.end() == 0, "\(last.log)")
+            let after = try events.stored(in: "t", bootstrap, partitions: 2)
+            for entry in 1...events.count where !unknown.contains(entry) {
+                #expect(after[entry - 1] == (missing.contains(entry) ? 0 : 1), "entry \(entry)")
+            }
+            #expect(unknown.allSatisfy { after[$0 - 1] <= 1 })
+        }
+    }
+}
