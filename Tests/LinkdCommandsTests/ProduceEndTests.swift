@@ -65,6 +65,12 @@ internal import Testing
         #expect(outcome.notStored.isEmpty && outcome.possiblyStored.isEmpty)
     }
 
+    @Test("A run that ends while it skips entries changes nothing")
+    func endWhileSkipping() {
+        #expect(ProduceOutcome(read: 3, skip: 10, lastDelivered: 0, undelivered: []).skip == 10)
+        #expect(ProduceOutcome(read: 12, skip: 10, lastDelivered: 12, undelivered: []).skip == 12)
+    }
+
     @Test("The next run begins at the first entry after which nothing is stored or possibly stored")
     func undelivered() {
         let purged = [9, 3, 10, 4, 12].map { Self.record($0) }

@@ -257,7 +257,8 @@ extension ProduceJob {
         }
         progress.clear()
         let outcome = ProduceOutcome(
-            read: map.count, lastDelivered: sender?.lastDelivered ?? 0, undelivered: sender?.undelivered ?? [])
+            read: map.count, skip: skip, lastDelivered: sender?.lastDelivered ?? 0,
+            undelivered: sender?.undelivered ?? [])
         complete(outcome)
         let console = call.console
         if call.json {

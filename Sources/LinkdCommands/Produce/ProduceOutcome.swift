@@ -20,14 +20,15 @@ struct ProduceOutcome: Equatable {
     ///
     /// - Parameters:
     ///   - read: The number of entries, including skipped ones.
+    ///   - requested: The number of entries to skip. A signal can come before all of them are read.
     ///   - lastDelivered: The number of the last stored entry, or 0.
     ///   - undelivered: The records without an acknowledgment.
-    init(read: Int, lastDelivered: Int, undelivered: [UndeliveredRecord]) {
+    init(read: Int, skip requested: Int = 0, lastDelivered: Int, undelivered: [UndeliveredRecord]) {
         let unknown = undelivered.filter(\.mayBeStored).map { Int($0.number) }.sorted()
         let missing = undelivered.filter { !$0.mayBeStored }.sorted { $0.number < $1.number }
         let stored = max(lastDelivered, unknown.last ?? 0)
         let next = missing.first { Int($0.number) > stored && !$0.code.isRecordLevel }
-        skip = next.map { Int($0.number) - 1 } ?? read
+        skip = next.map { Int($0.number) - 1 } ?? max(read, requested)
         let before = missing.map { Int($0.number) }.filter { $0 <= skip }
         notStored = Self.ranges(before)
         possiblyStored = Self.ranges(unknown)
