@@ -67,7 +67,10 @@ final class LinkCheck {
                 decisions += 1
                 let result = result(of: decision)
                 counts[result, default: 0] += 1
-                if outcome == .reject { rejections.append(result.reason ?? result.outcome) }
+                if outcome == .reject {
+                    let detail = tape.string("detail").map { ": \(Escaping.visible($0.string))" } ?? ""
+                    rejections.append((result.reason ?? result.outcome) + detail)
+                }
             }
         if let cause {
             counts[Result(outcome: "dead letter", reason: cause.reason.rawValue), default: 0] += 1

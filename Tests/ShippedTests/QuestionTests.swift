@@ -1,0 +1,128 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// The commands of the article `Questions`, in their order, with a real broker.
+@Suite(
+    .enabled(if: BrokerEnvironment.hasBroker, "needs a broker: set KAFKA_BOOTSTRAP_SERVERS"), .serialized,
+    .timeLimit(.minutes(10)))
+struct QuestionTests {
+    private let page: MarkdownText
+    private let names: [String: String]
+
+    init() throws {
+        page = try MarkdownText(file: "Sources/LinkdCommands/Documentation.docc/Questions.md")
+        let name = BrokerEnvironment.uniqueName("questions")
+        names = ["LINKD_INPUT": name, "LINKD_OUTPUT": name + "-decisions", "LINKD_GROUP": name]
+    }
+
+    @Test("The printed commands answer the six questions")
+    func answers() async throws {
+        try await onThread {
+            let blocks = page.blocks("sh", "run", "broker")
+            try #require(blocks.count == 10)
+            try prepare(blocks[0])
+            try check()
+            try why(list: blocks[1], reason: blocks[2])
+            try counts(reasons: blocks[3], campaigns: blocks[4])
+            try replay(list: blocks[5], replay: blocks[6], worker: blocks[7])
+            try load(first: blocks[8], second: blocks[9])
+        }
+    }
+
+    private func output(_ block: MarkdownText.Block, status: Int32 = 0) throws -> String {
+        let result = try block.run(names)
+        #expect(result.status == status, "Questions.md:\(block.line): \(result.errors)")
+        return result.output
+    }
+
+    /// Prints the values of a member of all decisions or records, one per line.
+    private func values(_ arguments: String) throws -> [Substring] {
+        let script = "\"$LINKD_TEST_PROGRAM\" inspect \(arguments)"
+        let result = try MarkdownText.Block.run(script, names)
+        #expect(result.status == 0, "\(result.errors)")
+        return result.output.split(separator: "\n")
+    }
+
+    private func prepare(_ block: MarkdownText.Block) throws {
+        #expect(try output(block).contains("45 records"))
+    }
+
+    /// Checks the answer about links that are not sent yet.
+    private func check() throws {
+        let blocks = page.blocks("sh", "run", "check")
+        try #require(blocks.count == 1)
+        let result = try blocks[0].run(names)
+        #expect(result.status == 65, "\(result.errors)")
+        // The sample of a shop has 7 events that all their devices reject.
+        #expect(result.errors.contains("param_invalid: Product.count"), "\(result.errors)")
+        #expect(result.errors.contains("shop.jsonl, line 11: rejected"), "\(result.errors)")
+    }
+
+    /// Checks the answer about the screen of a device.
+    private func why(list: MarkdownText.Block, reason: MarkdownText.Block) throws {
+        let listed = try output(list)
+        #expect(listed.split(separator: "\n").count { $0.contains("  d-0042  ") } == 17, "\(listed)")
+        let text = try output(reason)
+        #expect(text.contains("the reason:\n    decision   navigate"), "\(text)")
+        #expect(text.contains("table: shop@1+"), "\(text)")
+    }
+
+    /// Checks the answers about rejections, by reason and by campaign.
+    private func counts(reasons: MarkdownText.Block, campaigns: MarkdownText.Block) throws {
+        let rows = try output(reasons).split(separator: "\n").dropFirst().map { $0.split(separator: " ") }
+        let counted = Dictionary(uniqueKeysWithValues: rows.map { ($0[0], $0[1]) })
+        let expected = Dictionary(grouping: try values("--outcome reject -f '%{reason}\\n'"), by: { $0 })
+        #expect(counted == expected.mapValues { Substring(String($0.count)) })
+        #expect(counted.count == 7)
+        #expect(try output(campaigns).contains("CAMPAIGN"))
+    }
+
+    /// Checks the answer about a replay.
+    private func replay(
+        list: MarkdownText.Block, replay: MarkdownText.Block, worker: MarkdownText.Block
+    ) throws {
+        let failed = try values("--dlq -f '%{dlq.reason}\\n'")
+        #expect(failed == Array(repeating: "application_unknown", count: 23))
+        #expect(try output(list).contains("com.example.coordinator"))
+        _ = try output(replay)
+        // 45 events, and each of the 23 that failed once more.
+        let sent = try values("--topic \(names["LINKD_INPUT"] ?? "") -f '%{id}\\n'")
+        #expect(sent.count == 45 + 23)
+        let twice = Dictionary(grouping: sent, by: { $0 }).filter { $0.value.count == 2 }
+        #expect(twice.count == 23)
+        _ = try output(worker)
+        let decided = Set(try values("-f '%{event}\\n'"))
+        #expect(twice.keys.allSatisfy(decided.contains), "\(twice.keys)")
+        #expect(try values("--dlq -f '%{dlq.reason}\\n'").count == 23, "no event failed again")
+    }
+
+    /// Checks the answer about an interrupted file.
+    private func load(first: MarkdownText.Block, second: MarkdownText.Block) throws {
+        // The file has a name of its own, and SIGINT comes when a partition has 10,000 events.
+        let path = FileManager.default.temporaryDirectory.appending(path: "\(names["LINKD_INPUT"] ?? "").jsonl").path
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        let lines = first.script.replacing("/tmp/events.jsonl", with: path).split(separator: "\n")
+        try #require(lines.count == 2)
+        let script = """
+            set -m
+            \(lines[0])
+            \(lines[1]) & sender=$!
+            until "$LINKD_TEST_PROGRAM" inspect --topic "$LINKD_INPUT" --offset 0:10000 --count 1 -q -f '' 2> /dev/null
+            do sleep 0.1; done
+            kill -INT $sender
+            wait $sender
+            """
+        let interrupted = try MarkdownText.Block.run(script, names)
+        #expect(interrupted.status == 130, "\(interrupted.errors)")
+        let skip = try #require(interrupted.errors.firstMatch(of: #/--skip (\d+)/#)?.1, "\(interrupted.errors)")
+        let sent = try #require(Int(skip))
+        #expect((10_000..<500_000).contains(sent))
+        let rest = second.script.replacing("/tmp/events.jsonl", with: path).replacing("43443", with: skip)
+        let resumed = try MarkdownText.Block.run(rest, names)
+        #expect(resumed.status == 0, "\(resumed.errors)")
+        let ids = try values("--topic \"$LINKD_INPUT\" -f '%{id}\\n'").filter { $0.hasPrefix("load-") }
+        #expect(ids.count == 500_000)
+        #expect(Set(ids).count == 500_000)
+    }
+}
