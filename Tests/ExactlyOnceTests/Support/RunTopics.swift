@@ -76,12 +76,6 @@ final class RunTopics {
         try partitions(topic).map { try committedView.watermarks(of: $0, timeoutMilliseconds: 20_000).high }
     }
 
-    /// Returns the last stable offset of a partition.
-    func stableEnd(_ topic: String, _ partition: Int32) throws -> Int64 {
-        let partition = TopicPartition(topic: topic, partition: partition)
-        return try committedView.watermarks(of: partition, timeoutMilliseconds: 20_000).high
-    }
-
     /// Returns all records of a topic, sorted by partition and offset.
     func read(_ topic: String, isolation: String = "read_committed") throws -> [ReadRecord] {
         let reader = try KafkaReader([
