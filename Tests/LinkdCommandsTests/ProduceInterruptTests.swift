@@ -54,6 +54,21 @@ internal import Testing
         }
     }
 
+    /// The summary of a run.
+    private struct Summary {
+        private let json: JSONValue
+
+        init(_ text: String) throws { json = try JSONValue.parse(Array(text.utf8)) }
+
+        subscript(name: String) -> Int { Int(json[name]?.integer ?? -1) }
+
+        /// Returns the entries that are listed in a member.
+        func entries(_ name: String) -> Set<Int> {
+            let ranges = (json[name + "_entries"]?.array ?? []).map { $0.array?.compactMap(\.integer) ?? [] }
+            return Set(ranges.flatMap { Int($0[0])...Int($0[1]) })
+        }
+    }
+
     /// Returns the number of the flag `--skip` in the last line of a run.
     private static func skip(_ line: String) -> Int? {
         guard let match = line.firstMatch(of: /run the same command with --skip ([0-9]+)/) else { return nil }
@@ -120,16 +135,11 @@ internal import Testing
             #expect(try run.end(within: 60) == 130, "\(run.log)")
             try cluster.setRoundTripTime(milliseconds: 0)
 
-            let summary = try JSONValue.parse(Array(run.output.utf8))
-            func number(_ name: String) -> Int { Int(summary[name]?.integer ?? -1) }
-            func entries(_ name: String) -> Set<Int> {
-                let ranges = (summary[name]?.array ?? []).map { $0.array?.compactMap(\.integer) ?? [] }
-                return Set(ranges.flatMap { Int($0[0])...Int($0[1]) })
-            }
-            let (missing, unknown) = (entries("not_stored_entries"), entries("possibly_stored_entries"))
-            let skip = number("next") - 1
-            #expect(unknown.count == number("possibly_stored") && !unknown.isEmpty, "\(run.output)")
-            #expect(number("sent") == number("delivered") + number("failed") + number("possibly_stored"))
+            let summary = try Summary(run.output)
+            let (missing, unknown) = (summary.entries("not_stored"), summary.entries("possibly_stored"))
+            let skip = summary["next"] - 1
+            #expect(unknown.count == summary["possibly_stored"] && !unknown.isEmpty, "\(run.output)")
+            #expect(summary["sent"] == summary["delivered"] + summary["failed"] + summary["possibly_stored"])
             #expect(run.log.contains("Possibly stored: \(events.files[0]), line"), "\(run.log)")
             #expect(Self.skip(run.lastLine) == skip, "\(run.log)")
             let before = try events.stored(in: "t", bootstrap, partitions: 2)
@@ -145,6 +155,40 @@ internal import Testing
                 #expect(after[entry - 1] == (missing.contains(entry) ? 0 : 1), "entry \(entry)")
             }
             #expect(unknown.allSatisfy { after[$0 - 1] <= 1 })
+        }
+    }
+
+    @Test("A fatal error of the client ends the run, and the records of its request are possibly stored")
+    func desynchronized() async throws {
+        try await onThread {
+            let events = try Events(20_000, files: 1)
+            defer { try? FileManager.default.removeItem(at: events.directory) }
+            let cluster = try MockCluster()
+            let bootstrap = cluster.bootstrapServers
+            try cluster.createTopic("t", partitions: 1)
+            let command = ["produce", "-b", bootstrap, "-t", "t", "--json"] + events.files
+            let run = try RunningLinkd(command + ["--rate", "4000"])
+            let hasBegun = try becomesTrue(withinSeconds: 60) {
+                try events.stored(in: "t", bootstrap, partitions: 1).contains(1)
+            }
+            try #require(hasBegun, "\(run.log)")
+            let produce: Int16 = 0
+            cluster.push(errors: [.outOfOrderSequence], forRequest: produce)
+            #expect(try run.end(within: 60) != 0)
+            let summary = try Summary(run.output)
+            let unknown = summary.entries("possibly_stored")
+            #expect(!unknown.isEmpty && summary.entries("not_stored").isEmpty, "\(run.output)")
+            #expect(summary["sent"] == summary["delivered"] + summary["failed"] + summary["possibly_stored"])
+            #expect(run.log.contains("Possibly stored: \(events.files[0]), line"), "\(run.log)")
+            let skip = summary["next"] - 1
+            #expect(Self.skip(run.lastLine) == skip, "\(run.log)")
+            #expect(run.lastLine.contains("OUT_OF_ORDER_SEQUENCE_NUMBER"), "\(run.log)")
+            let last = try RunningLinkd(command + ["--skip", "\(skip)"])
+            #expect(try last.end() == 0, "\(last.log)")
+            let counts = try events.stored(in: "t", bootstrap, partitions: 1)
+            // The mock cluster refused the request, so its records are missing.
+            #expect(counts.indices.filter { counts[$0] != 1 } == unknown.sorted().map { $0 - 1 })
+            #expect(counts.allSatisfy { $0 <= 1 })
         }
     }
 }
