@@ -37,16 +37,27 @@ struct StoryTests {
             oracle, topic: topics.input, decisions: decisions, deadLetters: try topics.read(topics.deadLetters))
         #expect(check == OutcomeCheck(), "\(check.summary)")
         #expect(decisions.count == input.count && decisions.count > 5_000)
-        report(overlay, StoryPauses.all(run.stories, decisions: decisions), decisions: decisions.count)
+        try report(overlay, StoryPauses.all(run.stories, decisions: decisions), decisions: decisions.count)
     }
 
     /// Prints the pauses, and checks that none is longer than the membership and the transaction of a killed worker.
-    private static func report(_ overlay: Overlay, _ pauses: [StoryPauses], decisions: Int) {
+    private static func report(_ overlay: Overlay, _ pauses: [StoryPauses], decisions: Int) throws {
         var text = "stories: \(overlay.rawValue), \(decisions) decisions, twice 0, lost 0\n"
         for pause in pauses {
             #expect((pause.partitions.last ?? 0) < sessionTimeout + 60_000, "\(pause.line)")
             text += pause.line + "\n"
         }
         print(text)
+        #expect(try documented(overlay) == pauses.map(\.name))
+    }
+
+    /// The stories of an overlay in the table of the README.
+    private static func documented(_ overlay: Overlay) throws -> [String] {
+        let file = Checkout.root.appending(path: "config/kubernetes/README.md")
+        let lines = try String(contentsOf: file, encoding: .utf8).split(
+            separator: "\n", omittingEmptySubsequences: false)
+        return lines.drop { $0 != "| `\(overlay.rawValue)` | Median | Slowest |" }.dropFirst(2)
+            .prefix { $0.hasPrefix("|") }
+            .compactMap { $0.split(separator: "|").first?.trimmingCharacters(in: .whitespaces) }
     }
 }
