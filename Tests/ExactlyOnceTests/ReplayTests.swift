@@ -24,9 +24,11 @@ struct ReplayTests {
                 total.kills += statistics.kills
                 total.killsInTransaction += statistics.killsInTransaction
                 total.killsInMiddle += statistics.killsInMiddle
+                total.abortedEntries += statistics.abortedEntries
             }
             // Otherwise, the runs prove nothing.
             #expect(total.killsInTransaction > 0 && total.killsInMiddle > 0, "seed \(ExactlyOnceTests.seed): \(total)")
+            #expect(total.abortedEntries > 0, "no kill aborted an entry, seed \(ExactlyOnceTests.seed): \(total)")
         }
     }
 

@@ -43,6 +43,8 @@ final class ReplayKillRun {
         var killsInTransaction = 0
         /// Kills after which some, but not all dead letters were replayed.
         var killsInMiddle = 0
+        /// Entries of the ledger in aborted transactions, which shows that entries are in transactions.
+        var abortedEntries = 0
         /// The exit codes other than 0.
         var codes: [Int32] = []
         var contradictions: [String] = []
@@ -83,6 +85,8 @@ final class ReplayKillRun {
         defer { worker.clear() }
         try replay(["--until", Self.timestamp(until)] + (reason.map { ["--reason", $0.reason ?? ""] } ?? []))
         statistics.contradictions = try oracle.contradictions(inputAfter: ends, times: until...Self.now + 1)
+        statistics.abortedEntries =
+            try topics.read(topics.ledger, isolation: "read_uncommitted").count - statistics.chosen
         guard isWorkerRunning else { return }
         try awaitCommit(worker, controlRecords: 1)
         try worker.stop()
