@@ -112,6 +112,14 @@ import Testing
         #expect(letter.headers.contains("dlq.source.offset=77"))
     }
 
+    @Test("A record without a value whose key or headers are left out is marked as truncated, so it is not replayed")
+    func hopelessNull() {
+        let letter = Self.letter(
+            value: nil, headers: [("big", String(repeating: "h", count: 9_000))], limit: 4_000)
+        #expect(letter.value == nil && letter.headers.last == "dlq.truncated=0")
+        #expect(!Self.letter(value: nil, limit: 4_000).headers.contains("dlq.truncated=0"))
+    }
+
     @Test("A refused record keeps at most 64 KiB of its value and gets a new timestamp")
     func refused() {
         let letter = Self.letter(

@@ -47,9 +47,8 @@ package struct DeadLetterOutput {
     ) {
         let length = value?.count ?? 0
         if length <= min(valueLimit, room(limit)) { return }
-        if let whole = value {
-            DeadLetterHeaders.insertTruncated(originalLength: whole.count, into: &headers, arena: &arena)
-        }
+        // Without a value, headers or the key are cut, and such a record must not be replayed either.
+        DeadLetterHeaders.insertTruncated(originalLength: length, into: &headers, arena: &arena)
         // A topic whose limit is smaller than the key and the headers must not stop the worker at every start.
         if room(limit) < 0 { headers.removeAll { !DeadLetterHeaders.isWorkerHeader($0.name) } }
         if room(limit) < 0 { key = nil }
