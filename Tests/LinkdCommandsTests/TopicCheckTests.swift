@@ -45,6 +45,19 @@ internal import Testing
         #expect(findings.map(\.code) == (isTooShort ? ["ledger_retention"] : []))
     }
 
+    @Test(
+        "A ledger whose entries are limited in bytes is a finding", arguments: [("-1", 0), ("0", 1), ("1048576", 1)])
+    func ledgerBytes(limit: String, count: Int) {
+        let name = "in.dlq.replayed"
+        let partition = PartitionDescription(id: 0, leader: 1, replicas: [1], inSyncReplicas: [1], error: nil)
+        let state = TopicState(
+            descriptions: [TopicDescription(name: name, partitions: [partition], error: nil)],
+            settings: [name: ["retention.bytes": limit, "retention.ms": "-1"]])
+        let declaration = TopicDeclaration(name: name, role: .replayed, input: nil, deadLetters: "in.dlq")
+        let findings = TopicChecks.findings(declaration, state, TopicExpectations(brokers: 1))
+        #expect(findings.map(\.code) == Array(repeating: "ledger_retention", count: count))
+    }
+
     @Test("The retention of a ledger is that of its dead letters and a margin, without an overflow")
     func ledgerMargin() {
         #expect(TopicDeclaration.ledgerRetention(deadLetters: 2_592_000_000) == 5_788_800_000)

@@ -116,6 +116,7 @@ enum TopicsCreateCommand {
         if declaration.role == .replayed {
             // The retention of the entries depends on that of the dead letters, which `--set` may change.
             settings["retention.ms"] = String(ledgerRetention(declaration, call, state))
+            settings["retention.bytes"] = "-1"
         }
         return TopicSpecification(
             name: declaration.name, partitions: Int32(clamping: requestedPartitions(declaration, call, state)),

@@ -148,6 +148,14 @@ enum TopicChecks {
 
     /// Returns the problem of a ledger whose entries can expire before their dead letters, or nil.
     private static func ledgerRetention(_ declaration: TopicDeclaration, _ state: TopicState) -> TopicFinding? {
+        if let bytes = number("retention.bytes", declaration.name, state), bytes >= 0,
+            state.setting("cleanup.policy", of: declaration.name)?.contains("delete") != false
+        {
+            return TopicFinding(
+                topic: declaration.name, code: "ledger_retention",
+                text: "keeps at most \(bytes) bytes of entries per partition, so that a replay can repeat dead letters",
+                advice: "set retention.bytes=-1")
+        }
         guard let deadLetters = declaration.deadLetters, let own = number("retention.ms", declaration.name, state),
             own >= 0, let source = number("retention.ms", deadLetters, state),
             let segment = number("segment.ms", deadLetters, state)
