@@ -140,6 +140,26 @@ internal import Testing
         #expect(plan.beyondLimit == 3 && plan.alreadyReplayed == 1)
     }
 
+    @Test("Dead letters that another replay has sent are not counted as sent by this one")
+    func others() throws {
+        var plan = try Self.plan(limit: 100)
+        plan.markDone([0])
+        var ledger = ReplayLedger()
+        var members = DecisionTape()
+        for letter in plan.letters.prefix(3) {
+            let position = letter.position
+            let value = ReplayLedger.value(of: position, in: "t", to: "u", 0, replayCount: 1, now: 1)
+            let entry = InspectedRecord(
+                topic: "l", partition: 0, offset: 0, timestamp: 0,
+                key: Array("\(position.partition)-\(position.offset)".utf8), value: Array(value.utf8), headers: [])
+            try entry.withViews { try ledger.add($0, &members) }
+        }
+        ledger.finish()
+        plan.markDone(in: ledger, batch: [1])
+        #expect(plan.letters.prefix(3).map(\.isDone) == [true, true, true] && plan.leftCount == 3)
+        #expect(plan.letters.map(\.isByOther) == [false, false, true, false, false, false] && plan.otherCount == 1)
+    }
+
     @Test("What is left is read from the first to the last dead letter of each partition")
     func remaining() throws {
         var plan = try Self.plan(limit: 100)

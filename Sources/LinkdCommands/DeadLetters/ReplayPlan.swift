@@ -12,6 +12,8 @@ struct ReplayPlan {
         let partition: Int32
         /// A Boolean value that indicates whether the ledger has it.
         var isDone = false
+        /// A Boolean value that indicates whether another replay has sent it after it was chosen.
+        var isByOther = false
 
         /// A Boolean value that indicates whether it is parked.
         var isParked: Bool { partition < 0 }
@@ -102,6 +104,8 @@ struct ReplayPlan {
     var foreignCount: Int64 { foreign.values.reduce(0, +) }
     /// The number of dead letters that the ledger does not have.
     var leftCount: Int { letters.count { !$0.isDone } }
+    /// The number of dead letters that another replay has sent after they were chosen.
+    var otherCount: Int { letters.count { $0.isByOther } }
 
     /// Returns the index of a dead letter, or nil.
     func index(partition: Int32, offset: Int64) -> Int? {
@@ -122,10 +126,14 @@ struct ReplayPlan {
         for index in indices { letters[index].isDone = true }
     }
 
-    /// Marks the dead letters that the ledger has, after the end of a transaction was unknown.
-    mutating func markDone(in ledger: ReplayLedger) {
+    /// Marks the dead letters that the ledger has.
+    ///
+    /// - Parameter batch: The indices of the last transaction, if its end is unknown. Another replay has sent the
+    ///   others.
+    mutating func markDone(in ledger: ReplayLedger, batch: Set<Int>) {
         for index in letters.indices where !letters[index].isDone && ledger.contains(letters[index].position) {
             letters[index].isDone = true
+            letters[index].isByOther = !batch.contains(index)
         }
     }
 

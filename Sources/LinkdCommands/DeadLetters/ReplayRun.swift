@@ -89,13 +89,14 @@ final class ReplayRun {
 
     /// Creates a new producer, which ends the transaction of its predecessor, and reads the ledger to its end.
     private func open() throws(CommandFailure) {
+        let last = batch
         batch = []
         bytes = 0
         producer = nil
         producer = try ReplayProducer(connection, deadLetters: topics.deadLetters, targets)
         try awaitLedger()
         try ledger.read(topics.ledger, &scan)
-        plan.markDone(in: ledger)
+        plan.markDone(in: ledger, batch: last)
         done = plan.letters.count - plan.leftCount
     }
 

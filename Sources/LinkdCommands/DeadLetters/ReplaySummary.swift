@@ -17,9 +17,9 @@ struct ReplaySummary {
     var seconds = 0.0
 
     /// The number of dead letters that were sent to the input.
-    private var replayed: Int64 { Int64(plan.letters.count { $0.isDone && !$0.isParked }) }
+    private var replayed: Int64 { Int64(plan.letters.count { $0.isDone && !$0.isByOther && !$0.isParked }) }
     /// The number of dead letters that were parked.
-    private var parked: Int64 { Int64(plan.letters.count { $0.isDone && $0.isParked }) }
+    private var parked: Int64 { Int64(plan.letters.count { $0.isDone && !$0.isByOther && $0.isParked }) }
 
     /// Prints the choice.
     func printChoice(on out: Channel) {
@@ -65,6 +65,7 @@ struct ReplaySummary {
                 + "\(Counts.grouped(Int64(plan.parkCount))) of \(chosen) chosen; nothing was sent"
         }
         return "replayed \(Counts.grouped(replayed)) and parked \(Counts.grouped(parked)) of \(chosen) chosen, "
+            + (plan.otherCount > 0 ? "\(Counts.grouped(Int64(plan.otherCount))) by another replay, " : "")
             + "\(Counts.grouped(Int64(plan.leftCount))) left, in \(Decimals.text(seconds)) s"
     }
 
@@ -79,7 +80,7 @@ struct ReplaySummary {
         json.number("to_park", Int64(plan.parkCount))
         json.number("replayed", replayed)
         json.number("parked", parked)
-        json.number("already_replayed", plan.alreadyReplayed)
+        json.number("already_replayed", plan.alreadyReplayed + Int64(plan.otherCount))
         json.number("foreign", plan.foreignCount)
         json.number("beyond_max", plan.beyondLimit)
         json.number("left", Int64(plan.leftCount))
