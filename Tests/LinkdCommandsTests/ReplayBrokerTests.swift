@@ -1,4 +1,5 @@
 internal import Foundation
+internal import KafkaClient
 internal import StrictJSON
 internal import TestSupport
 internal import Testing
@@ -154,6 +155,20 @@ struct ReplayBrokerTests {
         #expect(first.output.contains("replayed \(60 - replayed) and parked 0 of 60 chosen"), "\(first.output)")
         #expect(try site.values == Array(1...60))
         #expect(try site.read(site.dead.name + ".replayed", "%k").count == 60)
+    }
+
+    @Test("A range whose first offset does not exist any more is read as far as it exists")
+    func deletedOffsets() throws {
+        let site = try Site()
+        try site.write(1...6)
+        let connection = Connection(bootstrap: [TestBroker.plain ?? ""])
+        var scan = try TopicScan(connection)
+        var plan = ScanPlan()
+        plan.partitions[TopicPartition(topic: site.dead.name, partition: 0)] = ScanPlan.Span(from: 50, to: 60)
+        plan.partitions[TopicPartition(topic: site.dead.name, partition: 1)] = ScanPlan.Span(from: 1, to: 3)
+        try scan.start(plan)
+        while !scan.isDone { _ = try scan.next { _ in true } }
+        #expect(scan.read == 2)
     }
 
     @Test(

@@ -69,7 +69,7 @@ final class ReplayJob {
             throw error
         }
         summary.plan = run.plan
-        return finish(&summary)
+        return finish(&summary, isComplete: true)
     }
 
     /// Reads the dead letters up to the stable end, and returns the plan.
@@ -164,7 +164,9 @@ final class ReplayJob {
     }
 
     /// Prints the summary and returns the exit code.
-    private func finish(_ summary: inout ReplaySummary) -> ExitCode {
+    ///
+    /// - Parameter isComplete: A Boolean value that indicates whether all chosen dead letters were looked for.
+    private func finish(_ summary: inout ReplaySummary, isComplete: Bool = false) -> ExitCode {
         print(&summary)
         let plan = summary.plan
         let failure: CommandFailure
@@ -173,6 +175,15 @@ final class ReplayJob {
                 ExitCode(rawValue: 128 + number),
                 "ended by signal \(number) with \(Counts.text(plan.leftCount, "dead letter")) left",
                 advice: "run the same command again, which replays nothing twice")
+        } else if !isDryRun, isComplete, let first = plan.firstLeft {
+            let topic = summary.topics.deadLetters
+            failure = CommandFailure(
+                .finding,
+                "\(Counts.text(plan.leftCount, "chosen dead letter")) of \(topic) "
+                    + "\(plan.leftCount == 1 ? "was" : "were") not found again, for example "
+                    + "\(topic)-\(first.partition)-\(first.offset)",
+                advice: "compare `retention.ms` of \(topic) with the age of the dead letters: what was deleted after "
+                    + "the choice cannot be replayed")
         } else if plan.foreignCount > 0 {
             failure = CommandFailure(
                 .finding,

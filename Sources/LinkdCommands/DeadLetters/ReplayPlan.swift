@@ -104,6 +104,8 @@ struct ReplayPlan {
     var foreignCount: Int64 { foreign.values.reduce(0, +) }
     /// The number of dead letters that the ledger does not have.
     var leftCount: Int { letters.count { !$0.isDone } }
+    /// The first dead letter that the ledger does not have, or nil.
+    var firstLeft: DeadLetterPosition? { letters.first { !$0.isDone }?.position }
     /// The number of dead letters that another replay has sent after they were chosen.
     var otherCount: Int { letters.count { $0.isByOther } }
 

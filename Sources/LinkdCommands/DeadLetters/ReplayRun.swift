@@ -77,7 +77,7 @@ final class ReplayRun {
                 case .error(let error): try recover(error)
                 case .outdated: try open()
                 case .signal: producer?.abort()
-                // The dead letters that were not found are left.
+                // The dead letters that were deleted meanwhile are left.
                 case nil: return
                 }
             }
@@ -161,6 +161,7 @@ final class ReplayRun {
                 send(record)
                 return stop == nil
             }
+            if stop == nil, Interruption.signalNumber != nil { stop = .signal }
             if stop == nil, isDue { commit() }
         }
         if stop == nil { commit() }

@@ -33,7 +33,7 @@ struct TopicScan {
     /// Creates a scan, which connects on its own.
     init(_ connection: Connection) throws(CommandFailure) {
         self.connection = connection
-        describer = try Self.reader(connection, partitions: 16)
+        describer = try Self.reader(connection, partitions: 16, reset: "error")
     }
 
     /// Starts to read topics from their start to the stable end or, with `follow`, without an end.
@@ -47,12 +47,14 @@ struct TopicScan {
     /// Returns a reader whose queues hold as many records as their common limit allows.
     ///
     /// A full queue makes librdkafka wait. Version 2.0.2 then waits a second, later ones as long as the property says.
-    private static func reader(_ connection: Connection, partitions: Int) throws(CommandFailure) -> KafkaReader {
+    private static func reader(
+        _ connection: Connection, partitions: Int, reset: String
+    ) throws(CommandFailure) -> KafkaReader {
         var configuration = connection.configuration(
             .consumer,
             [
                 "group.id": "linkd-inspect", "isolation.level": "read_committed", "enable.partition.eof": "true",
-                "auto.offset.reset": "error", "fetch.wait.max.ms": "100", "fetch.message.max.bytes": "4194304",
+                "auto.offset.reset": reset, "fetch.wait.max.ms": "100", "fetch.message.max.bytes": "4194304",
                 "queued.min.messages": "1000000",
                 "queued.max.messages.kbytes": "\(max(65_536, queueBytes / 1024 / max(1, partitions)))",
             ])
@@ -126,7 +128,10 @@ struct TopicScan {
         if let known = self.reader {
             reader = known
         } else {
-            reader = try Self.reader(connection, partitions: plan.partitions.count)
+            // Retention can delete the first records of a range before they are read. The others are read then.
+            let isFollowing = plan.partitions.values.contains { $0.to == nil }
+            reader = try Self.reader(
+                connection, partitions: plan.partitions.count, reset: isFollowing ? "error" : "earliest")
             self.reader = reader
         }
         stop(started)
