@@ -137,6 +137,11 @@ struct ReplayBrokerTests {
         #expect(try site.replay("--reason", "odd").code == 0)
         #expect(try site.values == [1])
         #expect(try site.replay("--parking", site.input).code == 64)
+        // A worker would read the parked dead letters as events.
+        for input in ["^\(site.input)", "\(site.input),\(site.input)-other"] {
+            let result = try site.replay("--input", input, "--parking", site.input + "-other")
+            #expect(result.code == 64 && result.err.contains("with another purpose"), "\(result.err)")
+        }
     }
 
     @Test("A second replay of a topic ends the first one with exit code 79, and each dead letter is replayed once")

@@ -1,3 +1,4 @@
+internal import DispatchWorker
 internal import KafkaClient
 internal import RouteTools
 
@@ -30,7 +31,9 @@ struct ReplaySite {
         self.topics = topics
         parking = call.text("parking") ?? Settings.parked(of: topics.deadLetters)
         let output = settings.text("output") ?? "link-decisions"
-        guard ![topics.input, topics.deadLetters, topics.ledger, output].contains(parking) else {
+        guard ![topics.input, topics.deadLetters, topics.ledger, output].contains(parking),
+            !Self.isInput(parking, settings, output)
+        else {
             throw CommandFailure(
                 .usage, "--parking \(parking) is a topic with another purpose", advice: "select another topic")
         }
@@ -51,6 +54,16 @@ struct ReplaySite {
         rules = ReplayRules(
             input: topics.input, partitions: Int32(clamping: found[topics.input]?.partitions.count ?? 0),
             messageLimit: limits[topics.input] ?? .max, cap: call.number("cap") ?? 3)
+    }
+
+    /// Returns a Boolean value that indicates whether workers with these settings read a topic.
+    private static func isInput(_ name: String, _ settings: Settings, _ output: String) -> Bool {
+        let inputs = settings.list("input")
+        guard let first = inputs.first, first.hasPrefix("^"), let pattern = PosixPattern(first) else {
+            return inputs.contains(name)
+        }
+        let topics = LaneTopics(output: output, deadLetterTemplate: settings.text("dlq.topic") ?? "{input}.dlq")
+        return !topics.inputs(matching: pattern, among: [name]).isEmpty
     }
 
     private static func exists(
