@@ -94,7 +94,8 @@ extension ReplayLedger {
     func warn(_ console: Console) {
         guard unreadable > 0, let firstUnreadable else { return }
         console.warn(
-            "\(Counts.text(unreadable, "record")) of the ledger cannot be read and is ignored, for example "
+            "\(Counts.text(unreadable, "record")) of the ledger cannot be read and "
+                + "\(unreadable == 1 ? "is" : "are") ignored, for example "
                 + "\(firstUnreadable)")
     }
 }
