@@ -111,7 +111,7 @@ import Testing
         "DescribeAcls_result",
         // Operations whose answers arrive on a queue.
         "CreateTopics", "DeleteTopics", "DescribeConfigs", "DescribeConsumerGroups", "DescribeAcls",
-        "produce_batch", "produceva",
+        "produce",
         // Values that are read from the instance, and reference counts.
         "queue_new", "queue_get_", "queue_destroy", "set_log_queue", "topic_new", "topic_destroy", "topic_name",
         "position", "outq_len", "err2", "fatal_error", "assignment_lost", "get_watermark_offsets",
