@@ -31,18 +31,29 @@ struct ReplayRightsTests {
             Array(line.split(separator: " ").map(String.init).drop { $0 != "--add" })
         }
         #expect(commands.count == 3, "\(rules.out)\(rules.err)")
-        func replay() throws -> CommandResult {
-            try LinkdProcess.run(["dlq", "replay", "--topic", input, "--yes", "--json"] + topics, environment: user)
+        func replay(_ flags: String...) throws -> CommandResult {
+            try LinkdProcess.run(
+                ["dlq", "replay", "--topic", input, "--yes", "--json"] + topics + flags, environment: user)
         }
-        for command in commands {
-            let refused = try replay()
+        // Without dead letters to park, the right on the parking topic is not needed.
+        let parked = try #require(commands[1].firstIndex(of: input + ".dlq.parked"))
+        var withoutParking = commands[1]
+        withoutParking.removeSubrange(parked - 1...parked)
+        for command in [commands[0], withoutParking, commands[2]] {
+            let refused = try replay("--offsets", "0:0-0")
             #expect(refused.code == 77, "\(refused.out)\(refused.err)")
             try TestBroker.tool(["acls"] + command)
         }
+        let first = try replay("--offsets", "0:0-0")
+        #expect(first.code == 0, "\(first.err)")
+        #expect(try JSONValue.parse(Array(first.out.utf8))["order"]?["devices"]?.integer == 1, "\(first.err)")
+        let refused = try replay()
+        #expect(refused.code == 77, "\(refused.err)")
+        #expect(refused.err.contains("lacks Write on Topic \(input).dlq.parked"), "\(refused.err)")
+        try TestBroker.tool(["acls"] + commands[1])
         let done = try replay()
         #expect(done.code == 0, "\(done.err)")
         let summary = try JSONValue.parse(Array(done.out.utf8))
-        #expect(summary["replayed"]?.integer == 1 && summary["parked"]?.integer == 1)
-        #expect(summary["order"]?["devices"]?.integer == 1, "\(done.out)\(done.err)")
+        #expect(summary["already_replayed"]?.integer == 1 && summary["parked"]?.integer == 1)
     }
 }

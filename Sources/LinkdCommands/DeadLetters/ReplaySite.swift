@@ -12,7 +12,8 @@ struct ReplaySite {
     let hasLedger: Bool
     /// The rules for the dead letters.
     let rules: ReplayRules
-    private let hasParking: Bool
+    /// The failure if dead letters must be parked, or nil if the parking topic can be used.
+    private let parkingFailure: CommandFailure?
     private let messageLimit: Int
 
     /// Finds the topics.
@@ -47,7 +48,7 @@ struct ReplaySite {
                 as: connection.principal)
         }
         hasLedger = try Self.exists(topics.ledger, found, connection)
-        hasParking = try Self.exists(parking, found, connection)
+        parkingFailure = Self.failure(ofParking: parking, found[parking], connection)
         guard hasLedger || call.isOn("dry-run") else { throw Self.missing(topics.ledger) }
         let limits = Self.messageLimits(names.filter { found[$0]?.error == nil }, admin)
         messageLimit = limits.values.min() ?? .max
@@ -76,6 +77,16 @@ struct ReplaySite {
             as: connection.principal)
     }
 
+    private static func failure(
+        ofParking name: String, _ description: TopicDescription?, _ connection: Connection
+    ) -> CommandFailure? {
+        guard let description, let error = description.error else { return nil }
+        guard description.exists else { return missing(name) }
+        return CommandFailure(
+            error, while: "describing \(name)", needing: AccessRight("Write", on: .topic, name),
+            as: connection.principal)
+    }
+
     private static func missing(_ name: String) -> CommandFailure {
         CommandFailure(
             .configuration, "topic \(name) does not exist",
@@ -95,9 +106,10 @@ struct ReplaySite {
 
     /// Returns the topics to write to.
     ///
-    /// A missing parking topic ends with exit code 78 if there are dead letters to park, unless for a dry run.
+    /// A parking topic that is missing, or that this user is not allowed to write, ends the replay only if there are
+    /// dead letters to park, and never a dry run.
     func targets(parking isNeeded: Bool, isDryRun: Bool) throws(CommandFailure) -> ReplayTargets {
-        if isNeeded, !hasParking, !isDryRun { throw Self.missing(parking) }
+        if isNeeded, !isDryRun, let parkingFailure { throw parkingFailure }
         return ReplayTargets(
             input: topics.input, ledger: topics.ledger, parking: isNeeded ? parking : nil, messageLimit: messageLimit)
     }
