@@ -46,7 +46,7 @@ enum CSVText {
             text.withUTF8 { append(ByteView($0), to: &line) }
             return
         }
-        let isFormula = !cell.isEmpty && ByteView("=+-@" as StaticString).firstIndex(of: cell[0]) != nil
+        let isFormula = !cell.isEmpty && ByteView("=+-@\t\r\n" as StaticString).firstIndex(of: cell[0]) != nil
         let isQuoted = cell.buffer.contains { ByteView("\",\r\n" as StaticString).firstIndex(of: $0) != nil }
         if isQuoted { line.append("\"") }
         if isFormula { line.append("'") }
