@@ -120,6 +120,23 @@ internal import Testing
         #expect(!groups.hasNoValues)
     }
 
+    @Test("Groups of long values need bounded memory, and a table shows the beginnings of values")
+    func longGroups() {
+        var groups = GroupCounts("campaign")
+        let size = 1 << 20
+        let values = GroupCounts.limitBytes / size
+        for number in 0..<values + 2 {
+            let value = [UInt8](repeating: UInt8(ascii: "a"), count: size - 3) + Array("\(100 + number)".utf8)
+            value.withUnsafeBufferPointer { groups.add(ByteView($0)) }
+        }
+        #expect(groups.rows.count == values + 1)
+        #expect(groups.rows.last?.count == 2)
+        let out = Channel(collecting: Style(enabled: false))
+        groups.printTable(on: out, bars: false)
+        #expect(out.text.split(separator: "\n").allSatisfy { $0.count <= 100 })
+        #expect(out.text.contains("aaaa…"))
+    }
+
     @Test(
         "A bar has eighths of a column",
         arguments: [(1.0, 3, "███"), (0.5, 3, "█▌"), (0, 3, ""), (0.05, 2, "▏"), (2, 1, "█"), (0.5, -1, "")])
@@ -130,6 +147,7 @@ internal import Testing
         arguments: [
             ("a", "a"), ("", ""), ("a,b", "\"a,b\""), ("a\"b", "\"a\"\"b\""), ("a\nb", "\"a\nb\""), ("=1", "'=1"),
             ("-1", "'-1"), ("+1", "'+1"), ("@a", "'@a"), ("=a,b", "\"'=a,b\""), ("ä=", "ä="),
+            ("\t=1", "'\t=1"), ("\r=1", "\"'\r=1\""), ("\n=1", "\"'\n=1\""),
         ])
     func cells(text: String, expected: String) {
         let bytes = Array(text.utf8)

@@ -11,11 +11,16 @@ enum GroupKey: String, CaseIterable {
 struct GroupCounts {
     /// The limit of different values, beyond which records are counted together.
     static let limit = 10_000
+    /// The limit of bytes of the values that are counted one by one.
+    static let limitBytes = 64 << 20
+    /// The number of columns of a value in a table.
+    private static let columns = 80
 
     /// The name of the property.
     let name: String
     private var counts: [[UInt8]: Int64] = [:]
     private var others: Int64 = 0
+    private var bytes = 0
 
     /// Creates counts for a property.
     init(_ name: String) { self.name = name }
@@ -23,10 +28,13 @@ struct GroupCounts {
     /// Counts a record with a value, or nil for none, which is printed as `-`.
     mutating func add(_ value: ByteView?) {
         let value = value?.array ?? [UInt8(ascii: "-")]
-        if counts.count >= Self.limit, counts[value] == nil {
+        if let index = counts.index(forKey: value) {
+            counts.values[index] += 1
+        } else if counts.count >= Self.limit || bytes + value.count > Self.limitBytes {
             others += 1
         } else {
-            counts[value, default: 0] += 1
+            counts[value] = 1
+            bytes += value.count
         }
     }
 
@@ -66,9 +74,15 @@ struct GroupCounts {
         }
     }
 
+    /// Returns the beginning of a value without control characters.
+    private static func cell(_ value: [UInt8]) -> String {
+        // A column needs at most 32 bytes, and what is longer is cut in any case.
+        DisplayWidth.cut(Escaping.visible(Array(value.prefix(32 * columns))), to: columns)
+    }
+
     /// Prints a table, with bars if the output can display them.
     func printTable(on out: Channel, bars: Bool) {
-        let rows = rows.map { (name: Escaping.visible($0.value), count: $0.count) }
+        let rows = rows.map { (name: Self.cell($0.value), count: $0.count) }
         let total = Double(rows.reduce(0) { $0 + $1.count })
         let greatest = Double(rows.map(\.count).max() ?? 1)
         let used = (rows.map { DisplayWidth.width(of: $0.name) } + [name.count]).max() ?? 0
