@@ -11,7 +11,15 @@ package enum Linkd {
         linkd_open_standard_files()
         let console = Console.standard()
         let arguments = Array(CommandLine.arguments.dropFirst())
-        let code = run(arguments: arguments, environment: Platform.environment, console: console)
+        var code = run(arguments: arguments, environment: Platform.environment, console: console)
+        do throws(CommandFailure) {
+            try console.out.finish()
+        } catch {
+            if code == .success {
+                console.printFailure(error)
+                code = error.code
+            }
+        }
         console.flush()
         Platform.end(code.rawValue)
     }

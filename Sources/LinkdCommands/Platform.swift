@@ -99,6 +99,9 @@ enum Platform {
         return true
     }
 
+    /// A Boolean value that indicates whether the last system call failed because the reader of a pipe is gone.
+    static var isClosedPipe: Bool { errno == EPIPE }
+
     /// Writes once, as `write(2)`.
     static func systemWrite(_ descriptor: Int32, _ start: UnsafeRawPointer, _ count: Int) -> Int {
         #if canImport(Glibc)

@@ -55,6 +55,8 @@ struct InspectBrokerTests {
         #expect(try topic.inspect("--outcome", "reject", "-f", "x").err == "3 of 60 matched\n")
         #expect(try topic.inspect("--outcome", "navigate", "-q").err == "")
         #expect(try topic.inspect("-f", "x").err == "")
+        #expect(try topic.inspect("--outcome", "reject", "--last", "2").err == "")
+        #expect(try topic.inspect("--outcome", "reject", "--last", "4").err == "3 of 60 matched\n")
     }
 
     @Test("--follow begins at the end, or with the last records")

@@ -1,3 +1,5 @@
+internal import Foundation
+internal import TestSupport
 internal import Testing
 
 @testable internal import LinkdCommands
@@ -21,6 +23,23 @@ internal import Testing
         ] as [(ColorChoice, Bool, [String: String], Bool)])
     func color(choice: ColorChoice, terminal: Bool, environment: [String: String], expected: Bool) {
         #expect(choice.enabled(terminal: terminal, environment: environment) == expected)
+    }
+
+    @Test(
+        "A command whose output cannot be written says so, and one whose reader is gone does not",
+        .enabled(if: FileManager.default.fileExists(atPath: "/dev/full")))
+    func fullDisk() throws {
+        func run(_ redirection: String) throws -> (status: Int32, errors: String) {
+            let result = try ChildProcess.run(
+                ["/bin/sh", "-c", "trap '' PIPE; exec \"$0\" help \(redirection)", BuiltProgram.linkd],
+                in: FileManager.default.temporaryDirectory, seconds: 60)
+            return (result.status, result.errors)
+        }
+        let full = try run("> /dev/full")
+        #expect(full.status == 78)
+        #expect(full.errors.hasPrefix("exit 78 (configuration): the output cannot be written: "))
+        #expect(try run("> /dev/null") == (0, ""))
+        #expect(try run("| true").errors == "")
     }
 
     @Test("--color always uses color without a terminal")

@@ -38,7 +38,9 @@ final class InspectJob {
         call.console.out.flush()
         guard !range.follow else { return }
         let read = scan.read
-        if filter.isActive || read == 0 {
+        // A search for the last records ends before it has counted those that match, unless there are fewer.
+        let isCounted = matched < call.number("last") ?? .max
+        if isCounted, filter.isActive || read == 0 {
             call.console.note("\(Counts.grouped(matched)) of \(Counts.grouped(read)) matched")
         }
     }
@@ -71,7 +73,7 @@ final class InspectJob {
                 if filter.matches(record, &decision) { emit(record) }
                 return remaining > 0
             }
-            call.console.out.flush()
+            try call.console.out.finish()
             if !more { break }
             if let until, scan.read == before, Platform.nowMilliseconds > until + 5000 { break }
         }

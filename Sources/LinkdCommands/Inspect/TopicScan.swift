@@ -1,5 +1,6 @@
 internal import ByteStorage
 internal import KafkaClient
+internal import RouteTools
 
 /// A scan of partitions without a consumer group, which reads committed records only.
 struct TopicScan {
@@ -12,6 +13,8 @@ struct TopicScan {
 
     /// The number of bytes of all partitions that librdkafka holds in advance.
     private static let queueBytes = 1 << 30
+    /// The time without a record after which a scan with an end gives up, in seconds.
+    private static let patience = 60.0
 
     private let connection: Connection
     /// The reader for the descriptions of topics and partitions.
@@ -27,6 +30,10 @@ struct TopicScan {
     private var openCount = 0
     private var lastTime = Int64.max
     private var headers: [HeaderView] = []
+    /// The time of waiting since the last record, in seconds.
+    private var waited = 0.0
+    /// A Boolean value that indicates whether every range has an end.
+    private var isFinite = true
     /// The number of records so far.
     private(set) var read: Int64 = 0
 
@@ -139,6 +146,8 @@ struct TopicScan {
         spans = []
         openCount = 0
         lastTime = plan.lastTime ?? .max
+        waited = 0
+        isFinite = plan.partitions.values.allSatisfy { $0.to != nil }
         for (partition, span) in plan.partitions.sorted(by: { $0.key < $1.key }) {
             let end = span.to ?? .max
             guard span.from < end else { continue }
@@ -170,12 +179,17 @@ struct TopicScan {
 
     /// Waits for records and passes each one to `body` until it returns false.
     ///
+    /// A scan with an end that gets no record for a minute ends with exit code 69, because librdkafka waits forever for
+    /// brokers that are gone.
+    ///
     /// - Returns: False if `body` returned false.
     mutating func next(
         _ body: (ScannedRecord) throws(CommandFailure) -> Bool
     ) throws(CommandFailure) -> Bool {
         guard let reader else { return true }
-        _ = reader.poll(max: 1000, timeoutMilliseconds: 200)
+        let start = Platform.monotonicSeconds
+        let outcome = reader.poll(max: 1000, timeoutMilliseconds: 200)
+        waited = outcome.records > 0 ? 0 : waited + Platform.monotonicSeconds - start
         for record in reader.records {
             guard includes(record) else { continue }
             read += 1
@@ -187,6 +201,12 @@ struct TopicScan {
             if try !body(scanned) { return false }
         }
         for event in reader.events { try handle(event) }
+        if isFinite, !isDone, waited > Self.patience {
+            throw CommandFailure(
+                .unavailable,
+                "no broker sent a record for \(Int(Self.patience)) s, after \(Counts.text(Int(read), "record"))",
+                advice: "check that all brokers can be reached and try again")
+        }
         return true
     }
 

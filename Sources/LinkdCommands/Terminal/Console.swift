@@ -7,6 +7,8 @@ final class Channel {
     let columns: Int?
     /// The style of the text.
     var style: Style
+    /// The first error of a write, or nil. A reader that closed its pipe is none.
+    private(set) var writeError: SystemError?
     private let descriptor: Int32?
     private var buffer: [UInt8] = []
 
@@ -49,8 +51,18 @@ final class Channel {
     /// Writes the buffer to the descriptor.
     func flush() {
         guard let descriptor, !buffer.isEmpty else { return }
-        buffer.withUnsafeBytes { _ = Platform.write(descriptor, $0) }
+        let isWritten = buffer.withUnsafeBytes { Platform.write(descriptor, $0) }
+        if !isWritten, writeError == nil, !Platform.isClosedPipe { writeError = SystemError.last }
         buffer.removeAll(keepingCapacity: true)
+    }
+
+    /// Writes the buffer, and ends with exit code 78 if any output could not be written.
+    func finish() throws(CommandFailure) {
+        flush()
+        guard let writeError else { return }
+        throw CommandFailure(
+            .configuration, "the output cannot be written: \(writeError.text)",
+            advice: "free space where the output is written, and run the command again")
     }
 
     private func flushIfNeeded() {
