@@ -59,8 +59,8 @@ enum InspectCommand {
             FlagDeclaration("--json", type: .boolean, "Print one JSON object per line."),
             FlagDeclaration(
                 "--csv", type: .boolean,
-                "Print comma-separated values (RFC 4180). A cell that begins with =, +, -, @, a tab, or a line end gets "
-                    + "an apostrophe, so that no spreadsheet reads it as a formula."),
+                "Print comma-separated values (RFC 4180). A cell that begins with =, +, -, @, a tab, or a line end "
+                    + "gets an apostrophe, so that no spreadsheet reads it as a formula."),
             FlagDeclaration(
                 "--why", type: .text(bytes: 7...300), placeholder: "ID",
                 "Explain the decision with this id, or at this position: its event, its table, and the reason. --topic "

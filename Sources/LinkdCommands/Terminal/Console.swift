@@ -7,7 +7,9 @@ final class Channel {
     let columns: Int?
     /// The style of the text.
     var style: Style
-    /// The first error of a write, or nil. A reader that closed its pipe is none.
+    /// The first error of a write, or nil.
+    ///
+    /// A reader that closed its pipe is no error.
     private(set) var writeError: SystemError?
     private let descriptor: Int32?
     private var buffer: [UInt8] = []
