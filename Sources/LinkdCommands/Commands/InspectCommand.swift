@@ -41,7 +41,9 @@ enum InspectCommand {
                 "Print records from this time on. With --dlq, it is the time of the failure (`dlq.failed.at`), and the "
                     + "whole topic is read."),
             FlagDeclaration(
-                "--until", type: .time, "Print records up to this time. With --dlq, it is the time of the failure."),
+                "--until", type: .time,
+                "Print records up to this time. A partition ends at its first record that is more than a minute later. "
+                    + "With --dlq, it is the time of the failure, and the whole topic is read."),
             FlagDeclaration("--partition", type: .integer(0...2_147_483_647), "Read this partition only."),
             FlagDeclaration(
                 "--offset", type: .texts(count: 1...1000, bytes: 3...31), repeats: true, placeholder: "P:N",

@@ -48,7 +48,8 @@ struct ReplaySite {
                 as: connection.principal)
         }
         hasLedger = try Self.exists(topics.ledger, found, connection)
-        parkingFailure = Self.failure(ofParking: parking, found[parking], connection)
+        parkingFailure = Self.failure(
+            ofParking: parking, isOwn: call.text("parking") == nil, found[parking], connection)
         guard hasLedger || call.isOn("dry-run") else { throw Self.missing(topics.ledger) }
         let limits = Self.messageLimits(names.filter { found[$0]?.error == nil }, admin)
         messageLimit = limits.values.min() ?? .max
@@ -78,10 +79,17 @@ struct ReplaySite {
     }
 
     private static func failure(
-        ofParking name: String, _ description: TopicDescription?, _ connection: Connection
+        ofParking name: String, isOwn: Bool, _ description: TopicDescription?, _ connection: Connection
     ) -> CommandFailure? {
         guard let description, let error = description.error else { return nil }
-        guard description.exists else { return missing(name) }
+        guard description.exists else {
+            guard isOwn else {
+                return CommandFailure(
+                    .configuration, "topic \(name) does not exist",
+                    advice: "create it, or leave out --parking and use `linkd topics create --replay`")
+            }
+            return missing(name)
+        }
         return CommandFailure(
             error, while: "describing \(name)", needing: AccessRight("Write", on: .topic, name),
             as: connection.principal)
