@@ -51,6 +51,25 @@ internal import Testing
         #expect(records[0].cells[0].count <= 100)
     }
 
+    @Test("A record with more than 10,000 cells uses no more memory than its limit")
+    func cellLimit() throws {
+        let records = try Self.csv(String(repeating: ",", count: 1_000_000) + "\nok\n", limit: 500_000)
+        #expect(records.map(\.fault) == ["the record has more than 10000 cells", nil])
+        #expect(records[0].cells.count == 10_000)
+    }
+
+    @Test("A row that is not UTF-8 is reported, and not sent with other characters")
+    func rowInAnotherEncoding() throws {
+        try withTemporaryFile("") { path in
+            let bytes = Array("link;device.id\nshop:///caf".utf8) + [0xE9] + Array(";d\nshop:///caf\u{E9};d\n".utf8)
+            try Data(bytes).write(to: URL(fileURLWithPath: path))
+            let result = linkd("produce", "--dry-run", path)
+            #expect(result.code == 65)
+            #expect(result.err.contains("line 2: the row is not UTF-8 (line not sent)"), "\(result.err)")
+            #expect(result.out.hasPrefix("read 2, would send 1, unreadable 1, "), "\(result.out)")
+        }
+    }
+
     @Test("Every record has the number of its first line")
     func csvLines() throws { #expect(try Self.csv("a\n\"b\nb\"\nc\n").map(\.line) == [1, 2, 4]) }
 

@@ -12,6 +12,9 @@ struct CSVReader {
         var fault: String?
     }
 
+    /// The limit of cells in a record.
+    private static let cellLimit = 10_000
+
     private let source: ByteSource
     private let limit: Int
     private let separator: UInt8
@@ -31,9 +34,13 @@ struct CSVReader {
         var bytes = 0
         while let byte = source.next() {
             bytes += 1
-            if bytes > limit { record.fault = "the record has more than \(limit) bytes" }
+            if bytes > limit { record.fault = record.fault ?? "the record has more than \(limit) bytes" }
             switch byte {
-            case separator: record.cells.append([])
+            case separator:
+                if record.cells.count == Self.cellLimit {
+                    record.fault = record.fault ?? "the record has more than \(Self.cellLimit) cells"
+                }
+                if record.fault == nil { record.cells.append([]) }
             case UInt8(ascii: "\n"):
                 line += 1
                 return record
@@ -53,7 +60,7 @@ struct CSVReader {
     private mutating func quoted(_ record: inout Record, _ bytes: inout Int) {
         while let byte = source.next() {
             bytes += 1
-            if bytes > limit { record.fault = "the record has more than \(limit) bytes" }
+            if bytes > limit { record.fault = record.fault ?? "the record has more than \(limit) bytes" }
             if byte == UInt8(ascii: "\n") { line += 1 }
             if byte == UInt8(ascii: "\"") {
                 guard source.peek() == UInt8(ascii: "\"") else {

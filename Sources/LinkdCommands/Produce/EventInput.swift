@@ -142,6 +142,9 @@ final class EventInput {
                     text:
                         "the row has \(Counts.text(record.cells.count, "cell")), the header has \(columns.count)"))
         }
+        guard record.cells.allSatisfy({ String(validating: $0, as: UTF8.self) != nil }) else {
+            return .failure(EventLine.Fault(text: "the row is not UTF-8"))
+        }
         guard let event = columns.event(record.cells) else {
             return .failure(EventLine.Fault(text: "the payload is not valid JSON"))
         }
