@@ -179,6 +179,13 @@ package enum ClientSettings {
         return max(transactionTimeout(overrides), requests.max() ?? defaultSocketTimeout) + 5_000
     }
 
+    /// Returns the size limit of a batch, in bytes, for topics with this smallest `max.message.bytes`, or nil if it is
+    /// not known or at least the default of brokers, which the default of librdkafka fits.
+    package static func batchBytes(messageLimit: Int?) -> Int? {
+        guard let messageLimit, messageLimit < 1_048_588 else { return nil }
+        return max(1_024, messageLimit - 1_024)
+    }
+
     /// Returns the properties in the form that a librdkafka client accepts.
     ///
     /// `messageLimit` is the smallest `max.message.bytes` of the output topics. A broker refuses a larger batch as a
@@ -204,8 +211,8 @@ package enum ClientSettings {
             }
         case .producer:
             if !LibraryInfo.hasLZ4 && !isGiven("compression.codec") { result["compression.codec"] = "none" }
-            if let messageLimit, messageLimit < 1_048_588, !isGiven("batch.size") {
-                result["batch.size"] = "\(max(1_024, messageLimit - 1_024))"
+            if let bytes = batchBytes(messageLimit: messageLimit), !isGiven("batch.size") {
+                result["batch.size"] = "\(bytes)"
             }
             // These debug lines are parsed, not printed. They report the connection to the coordinator and the request
             // versions that brokers support, for which there is no other source. Parsing them once per producer is

@@ -51,7 +51,7 @@ struct ReplaySite {
         parkingFailure = Self.failure(
             ofParking: parking, isOwn: call.text("parking") == nil, found[parking], connection)
         guard hasLedger || call.isOn("dry-run") else { throw Self.missing(topics.ledger) }
-        let limits = Self.messageLimits(names.filter { found[$0]?.error == nil }, admin)
+        let limits = admin.messageLimits(of: names.filter { found[$0]?.error == nil })
         messageLimit = limits.values.min() ?? .max
         rules = ReplayRules(
             input: topics.input, partitions: Int32(clamping: found[topics.input]?.partitions.count ?? 0),
@@ -99,17 +99,6 @@ struct ReplaySite {
         CommandFailure(
             .configuration, "topic \(name) does not exist",
             advice: "create the topics for replays with `linkd topics create --replay`")
-    }
-
-    /// Returns the values of `max.message.bytes` that this user is allowed to read.
-    private static func messageLimits(_ names: [String], _ admin: KafkaAdmin) -> [String: Int] {
-        // Without the right, a record that is too large is refused by the broker, and its failure names the right.
-        let results = (try? admin.settings(ofTopics: names, timeoutMilliseconds: 10_000)) ?? []
-        var limits: [String: Int] = [:]
-        for result in results where result.error == nil {
-            limits[result.name] = result.values["max.message.bytes"].flatMap { Int($0) }
-        }
-        return limits
     }
 
     /// Returns the topics to write to.

@@ -1,5 +1,6 @@
-internal import KafkaClient
 internal import ByteStorage
+internal import DispatchWorker
+internal import KafkaClient
 
 /// A producer for one topic that attributes deliveries to the numbers of entries.
 struct EventSender {
@@ -14,15 +15,21 @@ struct EventSender {
 
     /// Creates an idempotent producer that assigns keys to partitions as the Java client does.
     ///
-    /// All records have the same partition if it is not nil.
-    init(_ connection: Connection, topic name: String, partition: Int32? = nil) throws(CommandFailure) {
-        let configuration = connection.configuration(
+    /// All records have the same partition if it is not nil. `messageLimit` is the topic's `max.message.bytes`, or nil.
+    /// A broker refuses a larger batch as a whole, so batches are kept smaller.
+    init(
+        _ connection: Connection, topic name: String, partition: Int32? = nil, messageLimit: Int? = nil
+    ) throws(CommandFailure) {
+        var configuration = connection.configuration(
             .producer,
             [
                 "enable.idempotence": "true", "acks": "all", "partitioner": "murmur2_random", "linger.ms": "5",
                 "compression.codec": LibraryInfo.hasLZ4 ? "lz4" : "none", "message.max.bytes": "67108864",
                 "queue.buffering.max.messages": "500000", "delivery.report.only.error": "false",
             ])
+        if let bytes = ClientSettings.batchBytes(messageLimit: messageLimit), configuration["batch.size"] == nil {
+            configuration["batch.size"] = "\(bytes)"
+        }
         do {
             producer = try KafkaProducer(configuration)
         } catch {

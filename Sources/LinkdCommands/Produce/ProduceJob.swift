@@ -238,7 +238,8 @@ extension ProduceJob {
         if let partition, !partitions.contains(partition) {
             throw CommandFailure.noPartition(partition, of: topic, among: partitions)
         }
-        return try EventSender(connection, topic: topic, partition: partition)
+        return try EventSender(
+            connection, topic: topic, partition: partition, messageLimit: admin.messageLimits(of: [topic])[topic])
     }
 }
 
