@@ -144,11 +144,16 @@ enum Platform {
     }
 
     /// Opens a file for reading.
-    static func open(_ path: String) -> Result<Int32, SystemError> {
+    ///
+    /// If `waits` is false, a named pipe is opened before it has a writer, so that `canRead` waits for the writer.
+    /// Darwin always waits.
+    static func open(_ path: String, waits: Bool = true) -> Result<Int32, SystemError> {
         #if canImport(Glibc)
-        let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC)
+        let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC | (waits ? 0 : O_NONBLOCK))
+        if !waits, descriptor >= 0 { _ = Glibc.fcntl(descriptor, F_SETFL, O_RDONLY) }
         #elseif canImport(Musl)
-        let descriptor = Musl.open(path, O_RDONLY | O_CLOEXEC)
+        let descriptor = Musl.open(path, O_RDONLY | O_CLOEXEC | (waits ? 0 : O_NONBLOCK))
+        if !waits, descriptor >= 0 { _ = Musl.fcntl(descriptor, F_SETFL, O_RDONLY) }
         #else
         let descriptor = Darwin.open(path, O_RDONLY | O_CLOEXEC)
         #endif

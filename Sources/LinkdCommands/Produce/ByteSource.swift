@@ -32,7 +32,7 @@ final class ByteSource {
         } else {
             name = path
             owned = true
-            switch Platform.open(path) {
+            switch Platform.open(path, waits: false) {
             case .success(let opened): descriptor = opened
             case .failure(let error):
                 throw CommandFailure(
