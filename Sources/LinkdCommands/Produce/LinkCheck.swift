@@ -27,6 +27,8 @@ final class LinkCheck {
     private var arena = OutputArena()
     private var tape = DecisionTape()
     private var counts: [Result: Int] = [:]
+    /// The results of the last event.
+    private var latest: [Result] = []
 
     /// Loads the tables.
     ///
@@ -58,6 +60,7 @@ final class LinkCheck {
     /// An event is rejected if it would become a dead letter, or if it is rejected for all its devices.
     func fault(of value: ByteView, key: ByteView?) -> EventLine.Fault? {
         arena.reset()
+        latest.removeAll(keepingCapacity: true)
         var rejections: [String] = []
         var decisions = 0
         let cause =
@@ -66,20 +69,34 @@ final class LinkCheck {
                 _, decision, outcome in
                 decisions += 1
                 let result = result(of: decision)
-                counts[result, default: 0] += 1
+                count(result)
                 if outcome == .reject {
                     let detail = tape.string("detail").map { ": \(Escaping.visible($0.string))" } ?? ""
                     rejections.append((result.reason ?? result.outcome) + detail)
                 }
             }
         if let cause {
-            counts[Result(outcome: "dead letter", reason: cause.reason.rawValue), default: 0] += 1
+            count(Result(outcome: "dead letter", reason: cause.reason.rawValue))
             let pointer = cause.pointer.map { $0.isEmpty ? "" : " at \(Escaping.visible($0))" } ?? ""
             return EventLine.Fault(text: "dead letter: \(cause.reason.rawValue)\(pointer): \(cause.detail)")
         }
         guard let first = rejections.first, rejections.count == decisions else { return nil }
         return EventLine.Fault(
             text: "rejected for \(decisions == 1 ? "its device" : "all \(decisions) devices"): \(first)")
+    }
+
+    /// Removes the last event from the counts, because it was not sent.
+    func withdrawLast() {
+        for result in latest {
+            let left = (counts[result] ?? 0) - 1
+            counts[result] = left > 0 ? left : nil
+        }
+        latest.removeAll()
+    }
+
+    private func count(_ result: Result) {
+        latest.append(result)
+        counts[result, default: 0] += 1
     }
 
     private func result(of decision: ByteView) -> Result {

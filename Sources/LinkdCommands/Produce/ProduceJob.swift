@@ -31,6 +31,10 @@ struct ProduceJob {
     /// The failure that ended the run before the end of the inputs, or nil.
     private var failure: CommandFailure?
     private var start = Platform.monotonicSeconds
+    /// The time at which the first record was passed to the client, or nil.
+    private var firstSent: Double?
+    /// The time at which the next record is due, with a limit of records per second.
+    private var due = 0.0
     /// The bytes of the inputs that were read to their end, and those that were skipped.
     private var finished: Int64 = 0
     private var skippedBytes: Int64 = 0
@@ -76,15 +80,16 @@ struct ProduceJob {
         if !summary.isDryRun { sender = try makeSender() }
         start = Platform.monotonicSeconds
         for path in call.operands.isEmpty ? ["-"] : call.operands where readsMore {
-            let source = try ByteSource(path: path)
-            map.begin(source.name)
-            if source.isTerminal { call.console.note("Type events or links, one per line. End with Ctrl-D.") }
             do throws(CommandFailure) {
+                // A later file can have vanished since the check of all files.
+                let source = try ByteSource(path: path)
+                map.begin(source.name)
+                if source.isTerminal { call.console.note("Type events or links, one per line. End with Ctrl-D.") }
+                defer { finished += source.consumed }
                 try sendAll(of: source)
             } catch {
                 failure = error
             }
-            finished += source.consumed
         }
         if failure == nil, Interruption.signalNumber == nil, map.count < skip {
             failure = CommandFailure(
@@ -111,13 +116,13 @@ struct ProduceJob {
             map.add(line: line.line)
             summary.read += 1
             do throws(CommandFailure) {
-                if try send(line, of: source) { continue }
+                // Otherwise a signal came before the record was passed to the client.
+                guard try send(line, of: source) else { return withdrawLast() }
             } catch {
                 withdrawLast()
                 throw error
             }
-            // The signal came before the record was passed to the client.
-            withdrawLast()
+            if summary.read % Self.stride == 0 || timeLeft.rate != nil { try look(source) }
         }
         if source.hasFailed { throw source.failure }
     }
@@ -125,6 +130,7 @@ struct ProduceJob {
     /// Removes the last entry, which was read but not passed to the client.
     private mutating func withdrawLast() {
         map.removeLast()
+        linkCheck?.withdrawLast()
         summary.read -= 1
     }
 
@@ -155,7 +161,7 @@ struct ProduceJob {
         }
         if key == nil { summary.withoutKey += 1 }
         summary.sent += 1
-        if summary.sent % Self.stride == 0 || timeLeft.rate != nil { try look(source) }
+        if firstSent == nil { firstSent = Platform.monotonicSeconds }
         return true
     }
 
@@ -204,7 +210,7 @@ struct ProduceJob {
         }
         let sent = summary.sent
         let (timeLeft, skipped, consumed) = (timeLeft, skippedBytes, finished + source.consumed)
-        let seconds = Platform.monotonicSeconds - start
+        let seconds = Platform.monotonicSeconds - (firstSent ?? start)
         progress.show(timeLeft.text(sent: sent, skipped: skipped, consumed: consumed, seconds: seconds))
     }
 }
