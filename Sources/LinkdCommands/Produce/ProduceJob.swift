@@ -10,6 +10,8 @@ struct ProduceJob {
     private static let stride = 256
     /// The number of faulty lines that are reported one by one.
     private static let reportedFaults = 20
+    /// The delay, in seconds, for which records are sent faster than the limit of records per second.
+    private static let rateTolerance = 0.05
 
     private let call: Invocation
     private let settings: Settings
@@ -185,14 +187,16 @@ struct ProduceJob {
     }
 
     /// Waits until the next record is due.
-    private func waitForRate() {
+    private mutating func waitForRate() {
         guard let rate = timeLeft.rate, let sender else { return }
-        let due = start + Double(sender.sent) / Double(rate)
+        // The time of a pause, for example of a pipe, is not made up for.
+        due = max(due, Platform.monotonicSeconds - Self.rateTolerance)
         while Interruption.signalNumber == nil {
             let delay = due - Platform.monotonicSeconds
-            guard delay > 0 else { return }
+            guard delay > 0 else { break }
             sender.wait(milliseconds: Int32(max(1, min(100, delay * 1000))))
         }
+        due += 1 / Double(rate)
     }
 
     /// Handles delivery reports and shows the progress.
