@@ -90,6 +90,18 @@ internal import Testing
         #expect(outcome.notStored == [5...5])
     }
 
+    @Test("The next run sends what is left of the limit, without the listed entries")
+    func rest() {
+        let purged = [3, 9, 10].map { Self.record($0) }
+        let inFlight = [5, 8].map { Self.record($0, .purgedInFlight, mayBeStored: true) }
+        let outcome = ProduceOutcome(read: 10, lastDelivered: 7, undelivered: purged + inFlight)
+        #expect(outcome.skip == 8)
+        #expect(outcome.rest(of: 20, sent: 10) == 12)
+        #expect(ProduceOutcome(read: 10, lastDelivered: 10, undelivered: []).rest(of: 10, sent: 10) == 0)
+        let refused = ProduceOutcome(read: 5, lastDelivered: 4, undelivered: [Self.record(5, .messageTooLarge)])
+        #expect(refused.rest(of: 5, sent: 5) == 0)
+    }
+
     @Test(
         "The time left is estimated after two seconds, from the bytes that are left",
         arguments: [

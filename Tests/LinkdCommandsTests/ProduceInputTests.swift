@@ -248,6 +248,8 @@ internal import Testing
                     some.out.hasPrefix(#"{"read":1,"skipped":3,"would_send":1,"unreadable":0,"rejected":0,"#),
                     "\(some.out)")
                 #expect(some.out.contains(#""next":5,"#))
+                let zero = linkd("produce", "--dry-run", "--skip", "3", "--count", "0", first, second)
+                #expect(zero.code == 0, "\(zero.err)")
                 let none = linkd("produce", "--dry-run", "--skip", "6", first, second)
                 #expect(none.code == 65)
                 #expect(none.err.contains("fewer entries than --skip 6: 5"), "\(none.err)")

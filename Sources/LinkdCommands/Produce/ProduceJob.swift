@@ -93,7 +93,7 @@ struct ProduceJob {
                 failure = error
             }
         }
-        if failure == nil, Interruption.signalNumber == nil, map.count < skip {
+        if readsMore, map.count < skip {
             failure = CommandFailure(
                 .badData, "the input has fewer entries than --skip \(skip): \(map.count)",
                 advice: "pass the inputs of the run that printed the flag")
@@ -352,7 +352,10 @@ extension ProduceJob {
         guard limit != .max, !summary.isDryRun else {
             return "run the same command with --skip \(outcome.skip)" + place + listed
         }
-        let rest = max(0, limit - summary.delivered - summary.possiblyStored)
+        let rest = outcome.rest(of: limit, sent: summary.sent)
+        guard rest > 0 else {
+            return listed.isEmpty ? "nothing is left to send" : "send the lines listed above again"
+        }
         return "run the same command with --skip \(outcome.skip) --count \(rest)" + place + listed
     }
 

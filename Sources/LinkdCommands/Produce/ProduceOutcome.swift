@@ -36,6 +36,14 @@ struct ProduceOutcome: Equatable {
         possiblyStoredCount = unknown.count
     }
 
+    /// Returns the number of records of `limit` that the next run sends, if this run has passed `sent` to the client.
+    ///
+    /// The records of the listed entries are not among them.
+    func rest(of limit: Int, sent: Int) -> Int {
+        let again = notStoredCount - notStored.reduce(0) { $0 + $1.count }
+        return max(0, limit - (sent - again))
+    }
+
     /// Returns the ranges of sorted numbers.
     static func ranges(_ numbers: [Int]) -> [ClosedRange<Int>] {
         var result: [ClosedRange<Int>] = []
