@@ -191,6 +191,15 @@ internal import Testing
         #expect(result.err.contains("for flag --separator"), "\(result.err)")
     }
 
+    @Test(
+        "A separator for another format than CSV ends with exit code 64",
+        arguments: [["--raw"], ["--format", "jsonl"], ["--format", "url"]])
+    func uselessSeparator(flags: [String]) {
+        let result = linkd(["produce", "--dry-run", "--separator", "comma"] + flags)
+        #expect(result.code == 64)
+        #expect(result.err.contains("--separator is for CSV, not for \(flags.joined(separator: " "))"))
+    }
+
     @Test("Skipped entries are lines that are not blank, or rows with line ends inside quotes")
     func skip() throws {
         #expect(try Self.lines("a:1\n\n\nb:2\nc:3\n", .url, skip: 2) == ["5:c:3"])

@@ -58,6 +58,11 @@ struct ProduceJob {
         format = InputFormat(rawValue: call.text("format") ?? "auto") ?? .auto
         passthrough = settings.list("passthrough")
         isRaw = call.isOn("raw")
+        if separator != nil, isRaw || (format != .auto && format != .csv) {
+            throw CommandFailure(
+                .usage, "--separator is for CSV, not for \(isRaw ? "--raw" : "--format " + format.rawValue)",
+                advice: "remove one of the flags")
+        }
         let files = call.operands.isEmpty ? ["-"] : call.operands
         timeLeft = TimeLeft(
             size: try InputFiles.size(of: files), limit: call.number("count").map { Int($0) },
