@@ -14,9 +14,9 @@ enum ProduceCommand {
                 + "N` with which the same command goes on, without a double. If no broker answers for 10 s, it lists "
                 + "the lines that are not stored, and those that are possibly stored. Doubles are possible if you "
                 + "send the latter again, and if a second Ctrl-C, a kill -9, or a crash has ended the command.",
-            "`--check` resolves every event as a worker with these tables does. An event that would become a dead "
-                + "letter, or that is rejected for all its devices, is reported and not sent. With `--dry-run`, a "
-                + "check needs no broker.",
+            "`--check` resolves every event as a worker with these tables does, except that no event has expired. An "
+                + "event that would become a dead letter, or that is rejected for all its devices, is reported and not "
+                + "sent. With `--dry-run`, a check needs no broker.",
         ],
         flags: [
             FlagDeclaration(
