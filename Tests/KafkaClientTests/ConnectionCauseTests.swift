@@ -80,6 +80,10 @@ struct ConnectionCauseTests {
             expected: .tlsOnPlain(local)),
         Row(
             code: .ssl,
+            text: "ssl://127.0.0.1:31002/bootstrap: SSL handshake failed: SSL transport error: Connection reset by "
+                + "peer (after 2ms in state SSL_HANDSHAKE)", expected: .tlsOnPlain(local)),
+        Row(
+            code: .ssl,
             text: "ssl://localhost:31004/bootstrap: SSL handshake failed: error:0A000086:SSL routines::certificate "
                 + "verify failed: broker certificate could not be verified, verify that ssl.ca.location is correctly "
                 + "configured or root CA certificates are installed (install ca-certificates package) (after 55ms in "

@@ -107,7 +107,11 @@ package enum ConnectionCause: Sendable, Equatable {
             default: return nil
             }
         }
-        let plain = ["wrong version number", "unexpected eof while reading", "connecting to a PLAINTEXT broker"]
+        // A broker that closes a connection with bytes that it has not read resets it.
+        let plain = [
+            "wrong version number", "unexpected eof while reading", "connecting to a PLAINTEXT broker",
+            "Connection reset by peer",
+        ]
         return text.has("SSL") && text.has("state SSL_HANDSHAKE") && plain.contains(where: text.has)
             ? .tlsOnPlain(text.address) : nil
     }
