@@ -79,6 +79,9 @@ struct ConnectionCauseTests {
                 + "connecting to a PLAINTEXT broker listener? (after 2ms in state SSL_HANDSHAKE)",
             expected: .tlsOnPlain(local)),
         Row(
+            text: "ssl://127.0.0.1:31002/bootstrap: Disconnected: SSL connection closed by peer (after 4ms in state "
+                + "SSL_HANDSHAKE)", expected: .tlsOnPlain(local)),
+        Row(
             code: .ssl,
             text: "ssl://127.0.0.1:31002/bootstrap: SSL handshake failed: SSL transport error: Connection reset by "
                 + "peer (after 2ms in state SSL_HANDSHAKE)", expected: .tlsOnPlain(local)),

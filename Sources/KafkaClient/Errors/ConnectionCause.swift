@@ -107,10 +107,10 @@ package enum ConnectionCause: Sendable, Equatable {
             default: return nil
             }
         }
-        // A broker that closes a connection with bytes that it has not read resets it.
+        // A listener without TLS closes the connection, or resets it if there are bytes that it has not read.
         let plain = [
-            "wrong version number", "unexpected eof while reading", "connecting to a PLAINTEXT broker",
-            "Connection reset by peer",
+            "wrong version number", "unexpected eof while reading", "connecting to a PLAINTEXT broker", "Disconnected",
+            "closed by peer", "Connection reset by peer",
         ]
         return text.has("SSL") && text.has("state SSL_HANDSHAKE") && plain.contains(where: text.has)
             ? .tlsOnPlain(text.address) : nil
@@ -137,7 +137,7 @@ package enum ConnectionCause: Sendable, Equatable {
         guard text.has("Disconnected") || text.has("closed by peer") || text.has("Connection reset by peer") else {
             return nil
         }
-        let states = ["APIVERSION_QUERY", "AUTH_HANDSHAKE", "AUTH_LEGACY", "SSL_HANDSHAKE"]
+        let states = ["APIVERSION_QUERY", "AUTH_HANDSHAKE", "AUTH_LEGACY"]
         let isStart = states.contains { text.has("in state " + $0) } || text.has("might require SASL")
         return isStart ? .closedAtStart(text.address, text.protocol) : .closed(text.address)
     }
