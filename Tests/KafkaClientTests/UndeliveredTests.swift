@@ -58,7 +58,8 @@ struct UndeliveredTests {
             let undelivered = producer.undelivered.sorted { $0.number < $1.number }
             #expect(undelivered.map(\.number) == Array(1...UInt(Self.records)))
             let unknown = undelivered.filter(\.mayBeStored).map(\.number)
-            #expect(unknown.count >= Self.perBatch && unknown.count <= 2 * Self.perBatch)
+            // Two requests can be in flight, and a request can be sent before its batch is full.
+            #expect((1...2 * Self.perBatch).contains(unknown.count))
             #expect(unknown == Array(1...UInt(unknown.count)))
             for record in undelivered {
                 #expect(record.code == (record.mayBeStored ? .purgedInFlight : .purgedFromQueue))
