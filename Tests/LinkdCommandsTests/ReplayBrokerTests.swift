@@ -155,7 +155,7 @@ struct ReplayBrokerTests {
         #expect(second.code == 0, "\(second.err)")
         #expect(try first.end() == 79, "\(first.log)")
         #expect(first.log.contains("another replay of \(site.dead.name) has started"))
-        // What the first one has sent between the choice and the start of the second one counts only once.
+        // Dead letters that the first one has sent between the choice and the start of the second one count only once.
         let replayed = try #require(try Self.summary(second)["replayed"]?.integer)
         #expect(first.output.contains("replayed \(60 - replayed) and parked 0 of 60 chosen"), "\(first.output)")
         #expect(try site.values == Array(1...60))

@@ -1,4 +1,4 @@
-package import KafkaClient
+internal import KafkaClient
 
 /// The limits on dead letters, which stop a worker before it moves a whole topic into the dead letters.
 ///
@@ -67,52 +67,6 @@ struct DeadLetterWatch: Sendable {
     }
 }
 
-/// Counts of dead letters among some records.
-package struct DeadLetterCounts: Sendable, Equatable {
-    /// The number of records.
-    package var records = 0
-    /// The number of dead letters among them.
-    package var deadLetters = 0
-    /// The number of dead letters by reason.
-    package var reasons: [DeadLetterReason: Int] = [:]
-    /// The partition and the offset of the last dead letter, or nil if there is none.
-    package var example: PartitionOffset?
-
-    /// Creates counts without records.
-    package init() {}
-
-    /// Creates the counts of a result without its replays.
-    init(_ result: BatchResult) {
-        records = result.records - result.replays.records
-        deadLetters = result.deadLetters - result.replays.deadLetters
-        reasons = result.reasons
-        for (reason, count) in result.replays.reasons {
-            let others = (reasons[reason] ?? 0) - count
-            reasons[reason] = others > 0 ? others : nil
-        }
-        example = result.lastDeadLetter
-    }
-
-    /// Adds the counts of later records.
-    mutating func add(_ later: DeadLetterCounts) {
-        records += later.records
-        deadLetters += later.deadLetters
-        reasons.merge(later.reasons, uniquingKeysWith: +)
-        example = later.example ?? example
-    }
-
-    /// The reasons with their counts, the most frequent one first.
-    package var reasonList: [String] {
-        reasons.sorted { ($1.value, $0.key.rawValue) < ($0.value, $1.key.rawValue) }
-            .map { "\($0.key.rawValue) \($0.value)" }
-    }
-
-    /// The position of the last dead letter as `TOPIC-PARTITION-OFFSET`.
-    package var exampleText: String {
-        example.map { "\($0.partition.topic)-\($0.partition.partition)-\($0.offset)" } ?? "none"
-    }
-}
-
 /// A limit on dead letters that was exceeded.
 package struct DeadLetterExcess: Sendable, Equatable {
     /// The sentence that names the limit.
@@ -134,5 +88,20 @@ package struct DeadLetterExcess: Sendable, Equatable {
                 + "(\(counts.reasonList.joined(separator: ", "))), for example \(counts.exampleText)",
             advice: "check the producer of this record, the tables, and the reasons in the worker reference; the open "
                 + "transaction is aborted, so the input still has its records")
+    }
+}
+
+extension DeadLetterCounts {
+    /// Creates the counts of a result without its replays.
+    init(_ result: BatchResult) {
+        self.init()
+        records = result.records - result.replays.records
+        deadLetters = result.deadLetters - result.replays.deadLetters
+        reasons = result.reasons
+        for (reason, count) in result.replays.reasons {
+            let others = (reasons[reason] ?? 0) - count
+            reasons[reason] = others > 0 ? others : nil
+        }
+        example = result.lastDeadLetter
     }
 }
