@@ -1,0 +1,72 @@
+// Requests to the console's server. Every failure is an ApiError with a code, a message, and what to do next.
+
+/** A request that failed: `code`, `message`, `next` (what to do, or null), `status` (0 without an answer). */
+export class ApiError extends Error {
+  constructor(code, message, next = null, status = 0) {
+    super(message);
+    this.name = "ApiError";
+    this.code = code;
+    this.next = next;
+    this.status = status;
+  }
+}
+
+/** True for the error of a request that the page itself gave up. */
+export function isAborted(error) {
+  return error?.name === "AbortError";
+}
+
+/** The JSON of a GET. `params` is an object or URLSearchParams. */
+async function get(path, params, signal) {
+  return send(path + text(params), { signal, headers: { Accept: "application/json" } });
+}
+
+/** The JSON of a POST with a JSON body. */
+async function post(path, body, signal) {
+  const headers = { Accept: "application/json", "Content-Type": "application/json", "X-Linkd-Console": "1" };
+  return send(path, { method: "POST", signal, headers, body: JSON.stringify(body) });
+}
+
+/** The query of a request, with its question mark, or nothing. */
+function text(params) {
+  if (!params) return "";
+  const query = params instanceof URLSearchParams ? params : new URLSearchParams();
+  if (query !== params) {
+    for (const [name, value] of Object.entries(params)) {
+      for (const item of Array.isArray(value) ? value : [value]) if (item != null && item !== "") query.append(name, item);
+    }
+  }
+  const result = query.toString();
+  return result === "" ? "" : "?" + result;
+}
+
+/** Sends a request and reads its JSON. */
+async function send(url, options) {
+  let response;
+  try {
+    response = await fetch(url, { credentials: "same-origin", cache: "no-store", redirect: "error", ...options });
+  } catch (error) {
+    if (isAborted(error)) throw error;
+    throw new ApiError("unreachable", "The console's server does not answer.", "Check that `linkd console` still runs.");
+  }
+  const body = await response.json().catch((error) => {
+    if (isAborted(error)) throw error;
+    return null;
+  });
+  if (response.ok && body !== null) return body;
+  throw failure(response.status, body);
+}
+
+/** The error of an answer that is none. */
+function failure(status, body) {
+  const error = body?.error;
+  if (error?.message) return new ApiError(error.code ?? "error", error.message, error.next ?? null, status);
+  if (status === 401 || status === 403) {
+    const next = "Open the address that `linkd console` printed when it started.";
+    return new ApiError("token", "This page is not signed in.", next, status);
+  }
+  return new ApiError("answer", `The console's server answered with status ${status}.`, null, status);
+}
+
+/** The server's endpoints, for views. */
+export const api = { get, post };

@@ -1,0 +1,212 @@
+// Building the page. Text from outside goes through `outside` or `shown`, and never becomes markup.
+//
+//   el(tag, options, ...children)   an element; options: {class, text, title, attrs, data, on}
+//   svg(tag, attrs, ...children)    an SVG element
+//   clear(node, ...children)        removes the children, then appends the given ones
+//   link(view, params, content)     a link to a view: every value that can be filtered on is one
+//   shown(text)                     text with control characters and bidi marks written as \u{…}
+//   outside(text, options)          a <bdi> for text from outside, with those symbols marked
+//   icon(name)                      one of ICONS, drawn in the color of the text, hidden from screen readers
+//   outcomeBadge(outcome, text)     glyph and word in the color of an outcome
+//   button(text, options)           a <button type="button">; options as `el`, with `icon` and `click`
+//   copyButton(textOf, label)       copies what `textOf()` returns and says so
+//   duration(microseconds)          "0.12 ms"; count(number, noun) "1,204 routes"
+//   useStyle(href)                  loads a style sheet of a view once
+//
+// Classes of console.css: see the comment at its top. States (empty, loading, stale, broken): states.js.
+
+import { fragment } from "./router.js";
+
+const SVG_NAMESPACE = "http://www.w3.org/2000/svg";
+
+/** Paths of the icons, in a square of 16 units. */
+export const ICONS = {
+  navigate: "M2.5 8h10M8.5 3.8 12.7 8l-4.2 4.2",
+  external: "M6 3H3v10h10v-3M9 3h4v4M13 3 7.5 8.5",
+  deferred: "M4 7.5h8V14H4zM5.5 7.5V5a2.5 2.5 0 0 1 5 0v2.5",
+  none: "M8 13.5a5.5 5.5 0 1 0 0-11 5.5 5.5 0 0 0 0 11zM5.5 8h5",
+  reject: "M3.8 3.8l8.4 8.4M12.2 3.8l-8.4 8.4",
+  back: "M10 3 5 8l5 5",
+  next: "M6 3l5 5-5 5",
+  down: "M3 6l5 5 5-5",
+  close: "M4 4l8 8M12 4l-8 8",
+  copy: "M5.5 5.5V3h7.5v7.5h-2.5M3 5.5h7.5V13H3z",
+  check: "M3 8.5 6.5 12 13 4.5",
+  search: "M7 11.5a4.5 4.5 0 1 0 0-9 4.5 4.5 0 0 0 0 9zM10.5 10.5 14 14",
+  clock: "M8 13.5a5.5 5.5 0 1 0 0-11 5.5 5.5 0 0 0 0 11zM8 5v3l2 2",
+  phone: "M5 1.5h6v13H5zM7.2 12.5h1.6",
+  warning: "M8 2.5 14.5 13.5h-13zM8 6.5v3.5M8 11.8v.2",
+  pause: "M5.5 3.5v9M10.5 3.5v9",
+  play: "M5 3l8 5-8 5z",
+  more: "M3.5 8h.01M8 8h.01M12.5 8h.01",
+  link: "M6.8 9.2a2.6 2.6 0 0 0 3.7 0l2-2a2.6 2.6 0 0 0-3.7-3.7l-.8.8M9.2 6.8a2.6 2.6 0 0 0-3.7 0l-2 2a2.6 2.6 0 0 0 3.7 3.7l.8-.8",
+};
+
+/** Words of the outcomes, as people read them. */
+export const OUTCOMES = {
+  navigate: "Opens a screen", external: "Opens outside", deferred: "Waits", none: "Nothing to open", reject: "Rejected",
+};
+
+/** Creates an element with text, attributes, data attributes, listeners, and children. */
+export function el(tag, options = {}, ...children) {
+  const node = document.createElement(tag);
+  if (options.class) node.className = options.class;
+  if (options.title) node.title = options.title;
+  setAll(node, options.attrs);
+  for (const [name, value] of Object.entries(options.data ?? {})) if (value != null) node.dataset[name] = value;
+  for (const [type, listener] of Object.entries(options.on ?? {})) node.addEventListener(type, listener);
+  if (options.text != null) node.textContent = options.text;
+  return append(node, children);
+}
+
+/** Creates an SVG element. */
+export function svg(tag, attrs = {}, ...children) {
+  const node = document.createElementNS(SVG_NAMESPACE, tag);
+  setAll(node, attrs);
+  return append(node, children);
+}
+
+/** Sets attributes: `true` sets an empty one, `false` and null set none. */
+function setAll(node, attrs = {}) {
+  for (const [name, value] of Object.entries(attrs ?? {})) {
+    if (value == null || value === false) continue;
+    node.setAttribute(name, value === true ? "" : String(value));
+  }
+}
+
+/** Appends nodes and texts, and skips null and false. */
+export function append(node, children) {
+  for (const child of children.flat(Infinity)) {
+    if (child == null || child === false) continue;
+    node.append(child instanceof Node ? child : document.createTextNode(String(child)));
+  }
+  return node;
+}
+
+/** Removes all children of a node, then appends the given ones. */
+export function clear(node, ...children) {
+  node.replaceChildren();
+  return append(node, children);
+}
+
+/** Creates a link to a view. `content` is text or nodes; the view's own parameters are in `params`. */
+export function link(view, params, content, options = {}) {
+  return el("a", { ...options, attrs: { href: fragment(view, params), ...options.attrs } }, content);
+}
+
+// Control characters except line feed and tab, bidi marks and overrides, invisible characters, lone surrogates.
+const HIDDEN = new RegExp(
+  "[\\u0000-\\u0008\\u000b-\\u001f\\u007f-\\u009f\\u00ad\\u061c\\u180e\\u200b\\u200e\\u200f\\u2028-\\u202e"
+  + "\\u2060-\\u206f\\ufe00-\\ufe0f\\ufeff\\ufff9-\\ufffb\\u{e0000}-\\u{e007f}]|\\p{Surrogate}", "gu");
+
+/** Writes a hidden character as `\u{202E}`. */
+function symbol(character) {
+  return "\\u{" + character.codePointAt(0).toString(16).toUpperCase().padStart(4, "0") + "}";
+}
+
+/** Text in which hidden characters are written as `\u{…}`, cut after `limit` characters. */
+export function shown(text, limit = Infinity) {
+  const whole = String(text);
+  const cut = whole.length > limit ? whole.slice(0, limit) + "…" : whole;
+  return cut.replace(HIDDEN, symbol);
+}
+
+/** Creates a <bdi> for text from outside. Hidden characters are symbols of the class `symbol`. */
+export function outside(text, options = {}) {
+  const node = el("bdi", { ...options, attrs: { dir: "auto", ...options.attrs } });
+  const whole = String(text ?? "");
+  const cut = options.limit && whole.length > options.limit ? whole.slice(0, options.limit) + "…" : whole;
+  let from = 0;
+  for (const match of cut.matchAll(HIDDEN)) {
+    if (match.index > from) node.append(cut.slice(from, match.index));
+    node.append(el("span", { class: "symbol", text: symbol(match[0]), title: "A hidden character" }));
+    from = match.index + match[0].length;
+  }
+  if (from < cut.length) node.append(cut.slice(from));
+  return node;
+}
+
+/** Draws an icon in the color of the text. */
+export function icon(name, options = {}) {
+  const attrs = { class: "icon " + (options.class ?? ""), viewBox: "0 0 16 16", "aria-hidden": "true" };
+  return svg("svg", attrs, svg("path", { d: ICONS[name] ?? ICONS.none }));
+}
+
+/** Creates the badge of an outcome: glyph and word in its color. */
+export function outcomeBadge(outcome, text) {
+  return el("span", { class: "badge", data: { outcome } }, icon(outcome), text ?? outcome);
+}
+
+/** Creates a button. `options.icon` names its icon, `options.click` is its action, `options.label` its name. */
+export function button(text, options = {}) {
+  const attrs = { type: "button", "aria-label": options.label, ...options.attrs };
+  const on = options.click ? { ...options.on, click: options.click } : options.on;
+  return el("button", { ...options, text: null, class: options.class ?? "button", attrs, on },
+    options.icon && icon(options.icon), text);
+}
+
+/** Creates a button that copies the result of `textOf`, and shows for 1.5 s that it did. */
+export function copyButton(textOf, label = "Copy") {
+  const word = el("span", { text: label, attrs: { "aria-live": "polite" } });
+  const node = button(word, { icon: "copy", class: "button quiet" });
+  node.addEventListener("click", async () => {
+    const done = await copy(textOf());
+    word.textContent = done ? "Copied" : "Could not copy";
+    node.firstChild.replaceWith(icon(done ? "check" : "warning"));
+    setTimeout(() => {
+      word.textContent = label;
+      node.firstChild.replaceWith(icon("copy"));
+    }, 1500);
+  });
+  return node;
+}
+
+/** Copies text, also where the page has no access to the clipboard's interface. Returns false if it cannot. */
+export async function copy(text) {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    const area = el("textarea", { class: "visually-hidden", attrs: { "aria-hidden": "true" } });
+    area.value = text;
+    document.body.append(area);
+    area.select();
+    const done = document.execCommand("copy");
+    area.remove();
+    return done;
+  }
+}
+
+/** A time of `microseconds` as people read it. */
+export function duration(microseconds) {
+  if (microseconds < 1000) return `${Math.max(0.01, microseconds / 1000).toFixed(2)} ms`;
+  if (microseconds < 1e6) return `${(microseconds / 1000).toFixed(1)} ms`;
+  return `${(microseconds / 1e6).toFixed(1)} s`;
+}
+
+/** A number with its noun: "1 route", "1,204 routes". */
+export function count(number, noun, plural = noun + "s") {
+  return `${number.toLocaleString("en-US")} ${number === 1 ? noun : plural}`;
+}
+
+/** A name of the table as words: `newTrip` is "New trip". */
+export function humanize(name) {
+  const words = String(name).replace(/[-_.~]+/g, " ").replace(/([a-z0-9])([A-Z])/g, "$1 $2").toLowerCase().trim();
+  return words === "" ? String(name) : words[0].toUpperCase() + words.slice(1);
+}
+
+const styles = new Map();
+
+/** Loads a style sheet of this folder once. Resolves when it applies. */
+export function useStyle(href) {
+  if (document.querySelector(`link[rel="stylesheet"][href="${CSS.escape(href)}"]`) && !styles.has(href)) {
+    styles.set(href, Promise.resolve());
+  }
+  if (!styles.has(href)) {
+    styles.set(href, new Promise((resolve) => {
+      const node = el("link", { attrs: { rel: "stylesheet", href }, on: { load: resolve, error: resolve } });
+      document.head.append(node);
+    }));
+  }
+  return styles.get(href);
+}

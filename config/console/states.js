@@ -1,0 +1,48 @@
+// States that are drawn on purpose.
+//
+//   empty(title, text, ...actions)   nothing here, and what to do about it
+//   loading(node, text)              a line that appears after 150 ms; call the result to remove it
+//   stale(text, ...actions)          what is shown may be old
+//   problem(error, retry)            an ApiError: message, what to do next, code, and "Try again"
+
+import { button, el, icon, shown } from "./dom.js";
+
+/** Delay before a loading state shows, in milliseconds. A quicker answer never flickers. */
+export const PATIENCE = 150;
+
+/** Draws an empty state. */
+export function empty(title, text, ...actions) {
+  return el("div", { class: "state" }, el("p", { class: "state-title", text: title }), text && el("p", {}, prose(text)),
+    actions.length > 0 && el("p", { class: "toolbar" }, actions));
+}
+
+/** Appends a loading line to `node` after 150 ms. Returns a function that removes it. */
+export function loading(node, text = "Loading") {
+  const line = el("p", { class: "state loading", attrs: { role: "status" } }, el("span", { class: "spinner" }), text + "…");
+  const timer = setTimeout(() => node.append(line), PATIENCE);
+  return () => {
+    clearTimeout(timer);
+    line.remove();
+  };
+}
+
+/** Draws the line that says that what is shown may be old. */
+export function stale(text, ...actions) {
+  return el("p", { class: "banner", data: { tone: "deferred" }, attrs: { role: "status" } }, icon("clock"), prose(text), actions);
+}
+
+/** Draws a problem. `retry` is called by "Try again"; without it there is no button. */
+export function problem(error, retry) {
+  const again = retry && button("Try again", { click: retry });
+  return el("div", { class: "state broken", attrs: { role: "alert" } },
+    el("p", { class: "state-title" }, icon("warning"), prose(error.message ?? "Something went wrong.")),
+    error.next && el("p", {}, prose(error.next)),
+    el("p", { class: "toolbar" }, again, el("span", { class: "muted mono", text: shown(error.code ?? error.name ?? "error") })));
+}
+
+/** Text in which `backticked` words are code, in a span. */
+export function prose(text) {
+  const parts = String(text).split("`");
+  return el("span", { class: "prose" }, parts.map((part, index) =>
+    index % 2 === 1 && index < parts.length - 1 ? el("code", { text: shown(part) }) : shown(part)));
+}
