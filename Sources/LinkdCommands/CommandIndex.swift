@@ -3,6 +3,7 @@ enum CommandIndex {
     /// All commands.
     static let all: [Command] = [
         DemoCommand.command, WorkerCommand.command, ProduceCommand.command, InspectCommand.command,
+        ConsoleCommand.command,
         DeadLettersListCommand.command, DeadLettersReplayCommand.command, ResolveCommand.command,
         RoutesCheckCommand.command, RoutesListCommand.command, RoutesExplainCommand.command,
         RoutesGraphCommand.command, RoutesDocsCommand.command, RoutesExportCommand.command,

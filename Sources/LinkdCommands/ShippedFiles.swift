@@ -1,5 +1,5 @@
 /// The files that come with linkd: route tables and samples.
-struct ShippedFiles {
+struct ShippedFiles: Sendable {
     private let directories: [String]
     private let searched: [String]
 

@@ -2,7 +2,7 @@ internal import RouteTools
 internal import KafkaClient
 
 /// A connection to a cluster, with the brokers and properties of the settings.
-struct Connection {
+struct Connection: Sendable {
     /// The brokers for the first connection.
     let bootstrap: [String]
     /// The time to wait for the first response, in milliseconds.

@@ -13,21 +13,24 @@ struct CommandSet: OptionSet, Sendable {
     static let diff = CommandSet(rawValue: 1 << 8)
     static let doctor = CommandSet(rawValue: 1 << 9)
     static let deadLetters = CommandSet(rawValue: 1 << 10)
+    static let console = CommandSet(rawValue: 1 << 11)
 
     /// The commands that connect to a broker, and `config`, which shows their settings.
     static let connecting: CommandSet = [
-        .worker, .produce, .inspect, .deadLetters, .topics, .doctor, .config,
+        .worker, .produce, .inspect, .deadLetters, .topics, .doctor, .console, .config,
     ]
 
     /// The commands that read push messages, and those that show how they are read.
-    static let reading: CommandSet = [.worker, .produce, .inspect, .resolve, .vendors, .diff, .config]
+    static let reading: CommandSet = [
+        .worker, .produce, .inspect, .resolve, .vendors, .diff, .console, .config,
+    ]
 
     /// The names of the commands, for the reference.
     var names: [String] {
         let all: [(CommandSet, String)] = [
             (.worker, "worker"), (.produce, "produce"), (.inspect, "inspect"), (.topics, "topics"),
             (.resolve, "resolve"), (.routes, "routes"), (.vendors, "vendors"), (.diff, "routes diff"),
-            (.doctor, "doctor"), (.deadLetters, "dlq"),
+            (.doctor, "doctor"), (.deadLetters, "dlq"), (.console, "console"),
         ]
         return all.filter { contains($0.0) }.map(\.1)
     }

@@ -41,7 +41,7 @@ enum SettingsTable {
             bounds: "not an input or dead-letter topic", "Topic for decisions."),
         SettingRow(
             "dlq.topic", .topicTemplate, default: .value("{input}.dlq"),
-            [.worker, .inspect, .deadLetters, .topics, .doctor, .config],
+            [.worker, .inspect, .deadLetters, .topics, .doctor, .console, .config],
             bounds: "must contain `{input}` if there are several inputs",
             "Topic for the dead letters of an input topic."),
         SettingRow(
@@ -83,10 +83,10 @@ enum SettingsTable {
             "tables", .files(count: 1...64),
             default: .none(
                 description: "`worker` requires it or `table.directory`; otherwise the shipped tables"),
-            flags: ["--table"], [.worker, .inspect, .resolve, .routes, .config], bounds: "64MiB each",
+            flags: ["--table"], [.worker, .inspect, .resolve, .routes, .console, .config], bounds: "64MiB each",
             "Route tables, one file each."),
         SettingRow(
-            "table.directory", .directory, default: .none(description: "none"), [.worker, .inspect, .config],
+            "table.directory", .directory, default: .none(description: "none"), [.worker, .inspect, .console, .config],
             bounds: "at most 64 files of 64MiB each",
             "Directory of route tables. Each file whose name ends with `.json` is one, except names that begin with "
                 + "`.`."),
@@ -111,7 +111,7 @@ enum SettingsTable {
             "Rules by which a link is taken out of the link of a link platform. They replace the shipped ones."),
         SettingRow(
             "passthrough", .texts(count: 0...16, bytes: 1...128), default: .none(description: "none"),
-            [.worker, .inspect, .config], bounds: "4KiB of values in one event",
+            [.worker, .inspect, .console, .config], bounds: "4KiB of values in one event",
             "Members of an event to copy into the decision's `context`."),
     ]
 
@@ -153,7 +153,7 @@ enum SettingsTable {
             "Time for a clean end after SIGTERM or SIGINT. A worker that has not ended 2 s before this time is over "
                 + "ends with exit code 80."),
         SettingRow(
-            "state.dir", .directory, default: .none(description: "none"), [.worker, .inspect, .config],
+            "state.dir", .directory, default: .none(description: "none"), [.worker, .inspect, .console, .config],
             bounds: "of one process",
             "Directory in which the worker keeps the tables that it served last and the records that it was processing "
                 + "when it crashed."),
@@ -162,20 +162,20 @@ enum SettingsTable {
     private static let limits: [SettingRow] = [
         SettingRow(
             "limits.record.bytes", .size(1 << 10...32 << 20), default: .value("1MiB"),
-            [.worker, .inspect, .resolve, .config],
+            [.worker, .inspect, .resolve, .console, .config],
             "Size limit of an input record's value. A record with a larger value becomes a dead letter."),
         SettingRow(
             "limits.decision.bytes", .size(1 << 10...32 << 20), default: .value("1000000"),
-            [.worker, .inspect, .config],
+            [.worker, .inspect, .console, .config],
             "Size limit of a decision with key and headers. A record with a larger one becomes a dead letter."),
         SettingRow(
-            "limits.output.bytes", .size(64 << 10...128 << 20), default: .value("8MiB"), [.worker, .inspect, .config],
+            "limits.output.bytes", .size(64 << 10...128 << 20), default: .value("8MiB"), [.worker, .inspect, .console, .config],
             "Size limit of all decisions of one record. A record with more becomes a dead letter."),
         SettingRow(
-            "limits.devices", .integer(1...500), default: .value("500"), [.worker, .inspect, .resolve, .config],
+            "limits.devices", .integer(1...500), default: .value("500"), [.worker, .inspect, .resolve, .console, .config],
             "Maximum number of devices in one event."),
         SettingRow(
-            "limits.json.depth", .integer(8...512), default: .value("64"), [.worker, .inspect, .resolve, .config],
+            "limits.json.depth", .integer(8...512), default: .value("64"), [.worker, .inspect, .resolve, .console, .config],
             "Maximum depth of nested objects and arrays in an event."),
     ]
 

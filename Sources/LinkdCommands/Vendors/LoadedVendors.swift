@@ -2,7 +2,7 @@ internal import RouteTools
 internal import LinkIngest
 
 /// The rules for push messages that a command uses: the vendor table and the rules of link platforms.
-struct LoadedVendors {
+struct LoadedVendors: Sendable {
     /// The vendors, or nil if there is no table.
     private(set) var table: VendorTable?
     /// The link platforms, or nil if there are no rules.

@@ -1,0 +1,58 @@
+internal import DispatchWorker
+internal import HTTPServer
+internal import RouteTools
+
+/// `linkd console`: serves a page that shows links, tables, and decisions.
+enum ConsoleCommand {
+    static let command = Command(
+        path: ["console"],
+        summary: "Serve a page to try links, and to look at tables and decisions",
+        discussion: [
+            "Serves one page: what a link opens on which version of the app, the map of each table, the decisions and "
+                + "dead letters of a cluster and the reason of each, and what a new table would change. Without "
+                + "--bootstrap, it shows tables and resolves links only. It reads only, unless --allow-replay is given.",
+            "The printed address contains a token, which the browser keeps as a cookie until linkd ends. Scripts send "
+                + "it to the endpoints under /api/ as `Authorization: Bearer TOKEN`. Whoever has the token sees what "
+                + "this user's credentials can read.",
+            "Other addresses than those of this machine need --behind-proxy, because linkd has no TLS of its own.",
+        ],
+        flags: [
+            FlagDeclaration(
+                "--listen", type: .address, default: "127.0.0.1:8090",
+                "Address of the page. Port 0 selects a free port."),
+            FlagDeclaration(
+                "--behind-proxy", type: .texts(count: 1...16, bytes: 1...253), repeats: true, placeholder: "HOST",
+                "Name under which browsers reach a proxy with TLS in front of the console."),
+            FlagDeclaration(
+                "--since", type: .time, default: "24h", "Time from which decisions and dead letters are read."),
+            FlagDeclaration(
+                "--mask", type: .boolean, "Mask the ids of devices and the parameters of links in records."),
+            FlagDeclaration(
+                "--allow-replay", type: .boolean, "Allow to replay dead letters, after a dry run."),
+            FlagDeclaration(
+                "--worker", type: .text(bytes: 8...2048), placeholder: "URL",
+                "Address of a worker's `http.listen`, whose state the page shows."),
+        ],
+        settings: .console,
+        examples: [
+            CommandExample(
+                line: "linkd console --table my.json", description: "Tries links with a table, without a broker."),
+            CommandExample(
+                line: "linkd console -b localhost:9092 --since 7d --state-dir /var/lib/linkd",
+                description: "Shows a week of decisions, each explained with the table that made it."),
+            CommandExample(
+                line: "linkd console -b k1:9092 --listen :8090 --behind-proxy links.example.com --mask",
+                description: "For a team, behind a proxy that checks who they are."),
+        ],
+        run: { call throws(CommandFailure) in
+            StopSignals.block()
+            let server = try ConsoleServer(call)
+            let out = call.console.out
+            out.line("The console is at " + out.style.heading(server.url))
+            call.console.note("Press Ctrl-C to stop.")
+            call.console.flush()
+            StopSignals.waitForBlocked()
+            server.stop()
+            return .success
+        })
+}

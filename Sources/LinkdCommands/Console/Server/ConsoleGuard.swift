@@ -1,0 +1,130 @@
+internal import HTTPServer
+
+/// The check of each request before a console answers it.
+///
+/// A page of another site can send requests to the console's address from the same browser. The `Host` header reveals
+/// names that were bound to the address (DNS rebinding), `Origin` and `Sec-Fetch-Site` reveal the page of another site,
+/// and a cookie with `SameSite=Strict` is not sent with its requests (RFC 6265bis, section 5.5).
+struct ConsoleGuard: Sendable {
+    /// The result of the check.
+    enum Verdict {
+        /// The request is answered.
+        case pass
+        /// The request is answered with this response instead.
+        case answer(HTTPResponse)
+    }
+
+    /// The header that every request with an effect must have, which a form of another site cannot send.
+    static let ownHeader = "X-Linkd-Console"
+
+    /// The token of the process.
+    let token: AccessToken
+    /// The authorities under which browsers know the console, in lower case, such as `127.0.0.1:8090`.
+    let authorities: Set<String>
+    /// A Boolean value that indicates whether browsers reach the console through a proxy with TLS.
+    let isBehindProxy: Bool
+    private let cookieName: String
+
+    /// Creates the check of a console.
+    ///
+    /// - Parameters:
+    ///   - token: The token of the process.
+    ///   - address: The address of the server.
+    ///   - hosts: The names of a proxy under which browsers know the console, with a port if it is not 443. Not empty if
+    ///     there is a proxy.
+    init(token: AccessToken, address: ListenAddress, hosts: [String]) {
+        self.token = token
+        isBehindProxy = !hosts.isEmpty
+        var names = ["127.0.0.1", "localhost", "[::1]"].map { "\($0):\(address.port)" }
+        names.append(address.description)
+        authorities = Set((names + hosts).map { $0.lowercased() })
+        // Cookies do not distinguish ports, so that two consoles on one machine need two names.
+        cookieName = "linkd_console_\(address.port)"
+    }
+
+    /// Checks a request.
+    func check(_ request: HTTPRequest) -> Verdict {
+        guard let host = single("Host", request), authorities.contains(host.lowercased()) else {
+            return .answer(
+                .problem(
+                    403, "host", "the name of this address is not one of the console's",
+                    next: "open the address that `linkd console` has printed, or pass --behind-proxy HOST"))
+        }
+        if request.path == "/", let text = request.queryValue("token") { return .answer(exchange(text)) }
+        guard request.path.hasPrefix("/api/") else { return .pass }
+        return checkAPI(request).map(Verdict.answer) ?? .pass
+    }
+
+    /// Returns the refusal of a request for data, or nil.
+    private func checkAPI(_ request: HTTPRequest) -> HTTPResponse? {
+        if let site = request.headers["Sec-Fetch-Site"], site != "same-origin", site != "none" {
+            return Self.refusal("origin", "a page of another site has sent this request")
+        }
+        if let origin = request.headers["Origin"], !isOwn(origin) {
+            return Self.refusal("origin", "a page of another site has sent this request")
+        }
+        guard hasToken(request) else {
+            return .problem(
+                401, "token", "this browser has not opened the console with its token",
+                next: "open the address that `linkd console` has printed; scripts send `Authorization: Bearer TOKEN`")
+        }
+        guard request.method == .post else { return nil }
+        let type = request.headers["Content-Type"]?.split(separator: ";").first.map { String($0).lowercased() }
+        guard type == "application/json" else {
+            return .problem(
+                415, "content_type", "the body of this request is not JSON",
+                next: "send `Content-Type: application/json`")
+        }
+        guard request.headers[Self.ownHeader] == "1" else {
+            return Self.refusal("own_header", "the header `\(Self.ownHeader): 1` is missing")
+        }
+        return nil
+    }
+
+    private static func refusal(_ code: String, _ message: String) -> HTTPResponse {
+        .problem(403, code, message, next: "use the console's own page, or a script that sends no `Origin`")
+    }
+
+    /// Returns a Boolean value that indicates whether an origin is that of the console's page.
+    private func isOwn(_ origin: String) -> Bool {
+        let schemes = isBehindProxy ? ["https://", "http://"] : ["http://"]
+        return schemes.contains { origin.hasPrefix($0) && authorities.contains(origin.dropFirst($0.count).lowercased()) }
+    }
+
+    /// Returns a Boolean value that indicates whether a request has the token as a cookie or as a bearer token.
+    private func hasToken(_ request: HTTPRequest) -> Bool {
+        if let value = single("Authorization", request) {
+            let parts = value.split(separator: " ", maxSplits: 1)
+            return parts.count == 2 && parts[0].lowercased() == "bearer" && token.matches(String(parts[1]))
+        }
+        return request.headers.fields.contains { field in
+            field.name.lowercased() == "cookie"
+                && field.value.split(separator: ";").contains { pair in
+                    let parts = pair.drop { $0 == " " }.split(separator: "=", maxSplits: 1)
+                    return parts.count == 2 && parts[0] == cookieName && token.matches(String(parts[1]))
+                }
+        }
+    }
+
+    /// Returns the response that moves the token of the address into a cookie.
+    private func exchange(_ text: String) -> HTTPResponse {
+        guard token.matches(text) else {
+            return .problem(
+                403, "token", "this is not the token of the process that now runs",
+                next: "open the address that `linkd console` has printed since its last start")
+        }
+        let secure = isBehindProxy ? "; Secure" : ""
+        return HTTPResponse(
+            status: 303, contentType: "text/plain; charset=utf-8",
+            headers: [
+                "Location": "/",
+                "Set-Cookie": "\(cookieName)=\(token.text); Path=/; SameSite=Strict; HttpOnly\(secure)",
+            ], body: .bytes([]))
+    }
+
+    /// Returns the value of a header that a request has exactly once, or nil.
+    private func single(_ name: String, _ request: HTTPRequest) -> String? {
+        let values = request.headers.fields.filter { $0.name.lowercased() == name.lowercased() }
+        return values.count == 1 ? values[0].value : nil
+    }
+}

@@ -1,0 +1,83 @@
+internal import HTTPServer
+internal import RouteTools
+internal import SystemThreads
+
+/// The running server of a console.
+final class ConsoleServer {
+    /// The address to open, with the token.
+    let url: String
+    private let server: HTTPServer
+
+    /// Starts the server.
+    ///
+    /// An address beyond this machine without a proxy ends with exit code 64, and one that cannot be used with 78.
+    init(_ call: Invocation, connection: Connection? = nil) throws(CommandFailure) {
+        let settings = try call.settings()
+        let files = try ConsoleFiles(ShippedFiles(environment: call.environment))
+        let hasBroker = !settings.list("bootstrap").isEmpty
+        let cluster = hasBroker && connection == nil ? try Connection(settings) : connection
+        let site = try ConsoleSite(call, cluster)
+        let hosts = call.list("behind-proxy")
+        let address = try Self.address(call.text("listen") ?? "127.0.0.1:8090", isBehindProxy: !hosts.isEmpty)
+        do throws(HTTPServerError) {
+            // The check needs the port, which the system selects for port 0.
+            let router = Monitor<ConsoleRouter?>(nil)
+            server = try HTTPServer(Self.limits(address)) { request in
+                router.wait(milliseconds: 10_000) { $0 }?.respond(to: request)
+                    ?? .problem(503, "starting", "the console is starting", next: "try again")
+            }
+            let token = AccessToken()
+            let check = ConsoleGuard(token: token, address: server.address, hosts: hosts)
+            let ready = Self.router(check, files, site)
+            router.signal { $0 = ready }
+            let origin = hosts.first.map { "https://\($0)" } ?? "http://\(server.address)"
+            url = "\(origin)/?token=\(token.text)"
+        } catch {
+            throw Self.failure(error)
+        }
+    }
+
+    /// Returns the address to listen on.
+    private static func address(_ text: String, isBehindProxy: Bool) throws(CommandFailure) -> ListenAddress {
+        let address: ListenAddress
+        do throws(HTTPServerError) {
+            address = try ListenAddress(parsing: text)
+        } catch {
+            throw failure(error)
+        }
+        guard isBehindProxy || ["127.0.0.1", "::1", "localhost"].contains(address.host) else {
+            throw CommandFailure(
+                .usage, "--listen \(address) is reachable from other machines, and linkd has no TLS",
+                advice: "listen on 127.0.0.1, or pass --behind-proxy HOST if a proxy with TLS is in front of it")
+        }
+        return address
+    }
+
+    private static func failure(_ error: HTTPServerError) -> CommandFailure {
+        CommandFailure(
+            .configuration, "--listen: \(error.address): \(error.message) (\(error.code.rawValue))",
+            advice: error.next)
+    }
+
+    /// Stops the server, its readers, and its streams.
+    func stop() { server.stop() }
+
+    private static func router(_ check: ConsoleGuard, _ files: ConsoleFiles, _ site: ConsoleSite) -> ConsoleRouter {
+        var router = ConsoleRouter(check, files)
+        InfoRoute.add(to: &router, site)
+        TryRoutes.add(to: &router, site)
+        return router
+    }
+
+    /// Returns the limits of the server.
+    private static func limits(_ address: ListenAddress) -> HTTPServerConfiguration {
+        var result = HTTPServerConfiguration(address: address)
+        result.maxConnections = 128
+        // All users of a proxy have its address.
+        result.maxConnectionsPerAddress = 128
+        result.maxBodyBytes = 8 << 20
+        result.handlerMilliseconds = 60_000
+        result.handlerThreads = 8
+        return result
+    }
+}
