@@ -169,13 +169,16 @@ enum SettingsTable {
             [.worker, .inspect, .console, .config],
             "Size limit of a decision with key and headers. A record with a larger one becomes a dead letter."),
         SettingRow(
-            "limits.output.bytes", .size(64 << 10...128 << 20), default: .value("8MiB"), [.worker, .inspect, .console, .config],
+            "limits.output.bytes", .size(64 << 10...128 << 20), default: .value("8MiB"),
+            [.worker, .inspect, .console, .config],
             "Size limit of all decisions of one record. A record with more becomes a dead letter."),
         SettingRow(
-            "limits.devices", .integer(1...500), default: .value("500"), [.worker, .inspect, .resolve, .console, .config],
+            "limits.devices", .integer(1...500), default: .value("500"),
+            [.worker, .inspect, .resolve, .console, .config],
             "Maximum number of devices in one event."),
         SettingRow(
-            "limits.json.depth", .integer(8...512), default: .value("64"), [.worker, .inspect, .resolve, .console, .config],
+            "limits.json.depth", .integer(8...512), default: .value("64"),
+            [.worker, .inspect, .resolve, .console, .config],
             "Maximum depth of nested objects and arrays in an event."),
     ]
 

@@ -88,7 +88,9 @@ struct ConsoleGuard: Sendable {
     /// Returns a Boolean value that indicates whether an origin is that of the console's page.
     private func isOwn(_ origin: String) -> Bool {
         let schemes = isBehindProxy ? ["https://", "http://"] : ["http://"]
-        return schemes.contains { origin.hasPrefix($0) && authorities.contains(origin.dropFirst($0.count).lowercased()) }
+        return schemes.contains { scheme in
+            origin.hasPrefix(scheme) && authorities.contains(origin.dropFirst(scheme.count).lowercased())
+        }
     }
 
     /// Returns a Boolean value that indicates whether a request has the token as a cookie or as a bearer token.
