@@ -28,10 +28,10 @@ struct ChildProgram {
 
     /// Starts the program that the first word names.
     ///
-    /// Its standard error is `/dev/null`, and so is its standard input if `input` is nil. It has a process group of its
-    /// own.
+    /// Its standard error is `/dev/null`, or `output` if `joinsErrors` is true. Its standard input is `/dev/null` if
+    /// `input` is nil. It has a process group of its own.
     static func start(
-        _ words: [String], environment: [String: String], input: Int32? = nil, output: Int32
+        _ words: [String], environment: [String: String], input: Int32? = nil, output: Int32, joinsErrors: Bool = false
     ) -> Result<ChildProgram, SystemError> {
         var actions = FileActions()
         posix_spawn_file_actions_init(&actions)
@@ -42,7 +42,11 @@ struct ChildProgram {
             posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
         }
         posix_spawn_file_actions_adddup2(&actions, output, 1)
-        posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0)
+        if joinsErrors {
+            posix_spawn_file_actions_adddup2(&actions, output, 2)
+        } else {
+            posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0)
+        }
         var attributes = Attributes()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }

@@ -56,6 +56,9 @@ package enum StopSignals {
         setMask(SIG_UNBLOCK, stopNumbers)
     }
 
+    /// Ignores SIGPIPE, so that writing to a closed connection returns an error.
+    package static func ignoreBrokenPipes() { signal(SIGPIPE, SIG_IGN) }
+
     /// Blocks SIGTERM and SIGINT until `waitForBlocked`.
     ///
     /// Threads that start later inherit the mask.

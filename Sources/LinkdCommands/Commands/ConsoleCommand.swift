@@ -46,6 +46,7 @@ enum ConsoleCommand {
         ],
         run: { call throws(CommandFailure) in
             StopSignals.block()
+            StopSignals.ignoreBrokenPipes()
             let server = try ConsoleServer(call)
             let out = call.console.out
             out.line("The console is at " + out.style.heading(server.url))

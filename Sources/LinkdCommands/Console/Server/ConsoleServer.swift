@@ -28,7 +28,7 @@ final class ConsoleServer {
             }
             let token = AccessToken()
             let check = ConsoleGuard(token: token, address: server.address, hosts: hosts)
-            let ready = Self.router(check, files, site)
+            let ready = Self.router(check, files, site, call)
             router.signal { $0 = ready }
             let origin = hosts.first.map { "https://\($0)" } ?? "http://\(server.address)"
             url = "\(origin)/?token=\(token.text)"
@@ -62,10 +62,14 @@ final class ConsoleServer {
     /// Stops the server, its readers, and its streams.
     func stop() { server.stop() }
 
-    private static func router(_ check: ConsoleGuard, _ files: ConsoleFiles, _ site: ConsoleSite) -> ConsoleRouter {
+    private static func router(
+        _ check: ConsoleGuard, _ files: ConsoleFiles, _ site: ConsoleSite, _ call: Invocation
+    ) -> ConsoleRouter {
         var router = ConsoleRouter(check, files)
         InfoRoute.add(to: &router, site)
         TryRoutes.add(to: &router, site)
+        WorkerRoute.add(to: &router, site)
+        ReplayRoute.add(to: &router, site, call)
         return router
     }
 
