@@ -47,11 +47,8 @@ enum ConsoleCommand {
         run: { call throws(CommandFailure) in
             StopSignals.block()
             StopSignals.ignoreBrokenPipes()
-            let server = try ConsoleServer(call)
-            let out = call.console.out
-            out.line("The console is at " + out.style.heading(server.url))
-            call.console.note("Press Ctrl-C to stop.")
-            call.console.flush()
+            let server = try ConsoleServer(call, try call.settings())
+            server.announce(on: call.console)
             StopSignals.waitForBlocked()
             server.stop()
             return .success

@@ -19,10 +19,16 @@ enum DemoCommand {
         ],
         flags: [
             FlagDeclaration(
-                "--keep", type: .boolean, "Keep the broker running until Ctrl-C, and print its address.")
+                "--keep", type: .boolean, "Keep the broker running until Ctrl-C, and print its address."),
+            FlagDeclaration(
+                "--console", type: .boolean,
+                "Serve the page of `linkd console` until Ctrl-C, while samples go on through a worker."),
+            FlagDeclaration(
+                "--listen", type: .address, default: "127.0.0.1:8090", "Address of the page with --console."),
         ],
         examples: [
             CommandExample(line: "linkd demo", description: "Runs the demo in a few seconds."),
+            CommandExample(line: "linkd demo --console", description: "Shows everything on a page."),
             CommandExample(line: "linkd demo --keep", description: "Keeps the broker for `linkd inspect` or kcat."),
         ],
         run: { call throws(CommandFailure) in try Demo(call).run() })
@@ -43,7 +49,7 @@ private struct Demo {
 
     init(_ call: Invocation) throws(CommandFailure) {
         self.call = call
-        keep = call.isOn("keep")
+        keep = call.isOn("keep") || call.isOn("console")
         // The demo ignores the user's settings, because they are for a real cluster.
         settings = try Settings(flags: [:], environment: [:], configFile: nil, isKnownProperty: { _ in true })
         let files = ShippedFiles(environment: call.environment)
@@ -71,8 +77,10 @@ private struct Demo {
         call.console.note(
             "Running \(samples.count) sample records through a worker with "
                 + "\(Counts.text(tables.count, "table")) on a broker inside this process …")
-        try sendSamples(connection)
-        try runWorker(connection)
+        let pipeline = DemoPipeline(
+            connection: connection, topic: Self.input, tables: tables, vendors: vendors, settings: settings)
+        try pipeline.send(samples)
+        try pipeline.runWorker(records: samples.count)
         let decisions = try read(Self.output, connection)
         let dead = try read(Self.deadLetters, connection)
         let report = DemoReport(try read(Self.input, connection), on: call.console.out)
@@ -82,11 +90,25 @@ private struct Demo {
             records: samples.count, decisions: decisions, deadLetters: dead,
             seconds: Platform.monotonicSeconds - start)
         printNext(cluster)
-        if keep {
+        if call.isOn("console") {
+            try showConsole(connection, pipeline)
+        } else if keep {
             call.console.flush()
             StopSignals.waitForBlocked()
         }
         return .success
+    }
+
+    /// Serves the console until a signal, while samples go on through a worker.
+    private func showConsole(_ connection: Connection, _ pipeline: DemoPipeline) throws(CommandFailure) {
+        StopSignals.ignoreBrokenPipes()
+        let traffic = DemoTraffic(pipeline, samples)
+        defer { traffic.stop() }
+        let server = try ConsoleServer(call, settings, connection: connection)
+        call.console.out.line()
+        server.announce(on: call.console)
+        StopSignals.waitForBlocked()
+        server.stop()
     }
 
     private func startCluster() throws(CommandFailure) -> MockCluster {
@@ -98,56 +120,6 @@ private struct Demo {
             throw CommandFailure(
                 .internalError, "librdkafka's mock cluster did not start: \(error)",
                 advice: "check that this process can open ports on 127.0.0.1")
-        }
-    }
-
-    private func sendSamples(_ connection: Connection) throws(CommandFailure) {
-        var sender = try EventSender(connection, topic: Self.input)
-        var arena = OutputArena()
-        for (index, sample) in samples.enumerated() {
-            var (key, value): (ByteView?, ByteView?) = (nil, nil)
-            if let bytes = sample.key { key = arena.copy(bytes) }
-            if let bytes = sample.value { value = arena.copy(bytes) }
-            let headers = arena.copy(sample.headers)
-            _ = try sender.send(key: key, value: value, headers: headers, entry: index + 1)
-        }
-        sender.finish { _ in }
-        guard sender.deliveries.delivered == samples.count else {
-            throw CommandFailure(
-                .internalError, "the mock cluster accepted \(sender.deliveries.delivered) of \(samples.count) records",
-                advice: "run `linkd demo` again")
-        }
-    }
-
-    private func runWorker(_ connection: Connection) throws(CommandFailure) {
-        var configuration = WorkerConfiguration(bootstrap: connection.bootstrap)
-        configuration.isMockBroker = true
-        configuration.stopAfter = Int64(samples.count)
-        configuration.version = LinkdVersion.text
-        // The mock group coordinator waits for up to a session timeout when a member joins.
-        configuration.clientProperties = [
-            ClientProperty("consumer.session.timeout.ms", "6000"),
-            ClientProperty("consumer.heartbeat.interval.ms", "500"),
-        ]
-        let log = Log(level: .error, format: .text)
-        defer { log.close() }
-        let worker = Worker(configuration, log: log)
-        // Stops the worker after a minute, in case the mock cluster has lost a record.
-        SystemThread.start("demo limit") {
-            Platform.sleep(milliseconds: 60_000)
-            worker.stop()
-        }
-        let outcome = worker.run(
-            tables: TableSet(tables), limits: IngestLimits(settings), passthrough: [], vendors: vendors.table,
-            platforms: vendors.platforms)
-        if let exit = outcome.exit {
-            throw CommandFailure(ExitCode(rawValue: exit.code.rawValue), exit.reason, advice: exit.advice)
-        }
-        guard outcome.report.records == samples.count else {
-            throw CommandFailure(
-                .internalError,
-                "the worker processed \(outcome.report.records) of \(samples.count) records in a minute",
-                advice: "run `linkd demo` again")
         }
     }
 

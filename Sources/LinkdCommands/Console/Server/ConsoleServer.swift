@@ -11,12 +11,16 @@ final class ConsoleServer {
     /// Starts the server.
     ///
     /// An address beyond this machine without a proxy ends with exit code 64, and one that cannot be used with 78.
-    init(_ call: Invocation, connection: Connection? = nil) throws(CommandFailure) {
-        let settings = try call.settings()
+    ///
+    /// - Parameters:
+    ///   - call: The call of the command.
+    ///   - settings: The settings.
+    ///   - connection: The cluster, or nil for that of the settings, if they name one.
+    init(_ call: Invocation, _ settings: Settings, connection: Connection? = nil) throws(CommandFailure) {
         let files = try ConsoleFiles(ShippedFiles(environment: call.environment))
         let hasBroker = !settings.list("bootstrap").isEmpty
         let cluster = hasBroker && connection == nil ? try Connection(settings) : connection
-        let site = try ConsoleSite(call, cluster)
+        let site = try ConsoleSite(call, settings, cluster)
         let hosts = call.list("behind-proxy")
         let address = try Self.address(call.text("listen") ?? "127.0.0.1:8090", isBehindProxy: !hosts.isEmpty)
         do throws(HTTPServerError) {
@@ -57,6 +61,13 @@ final class ConsoleServer {
         CommandFailure(
             .configuration, "--listen: \(error.address): \(error.message) (\(error.code.rawValue))",
             advice: error.next)
+    }
+
+    /// Prints the address.
+    func announce(on console: Console) {
+        console.out.line("The console is at " + console.out.style.heading(url))
+        console.note("Press Ctrl-C to stop.")
+        console.flush()
     }
 
     /// Stops the server, its readers, and its streams.

@@ -33,8 +33,8 @@ final class ConsoleSite: Sendable {
     let worker: WorkerAddress?
 
     /// Creates the shared state of a console.
-    init(_ call: Invocation, _ connection: Connection?) throws(CommandFailure) {
-        settings = try call.settings()
+    init(_ call: Invocation, _ settings: Settings, _ connection: Connection?) throws(CommandFailure) {
+        self.settings = settings
         shipped = ShippedFiles(environment: call.environment)
         let isDirectory = settings.text("table.directory") != nil
         let paths = try isDirectory ? TableFiles(settings).paths() : LoadedTables.paths(settings, shipped)
