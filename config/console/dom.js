@@ -14,6 +14,7 @@
 //   useStyle(href)                  loads a style sheet of a view once
 //
 // Classes of console.css: see the comment at its top. States (empty, loading, stale, broken): states.js.
+// Words for outcomes, reasons, platforms: words.js.
 
 import { fragment } from "./router.js";
 
@@ -40,11 +41,6 @@ export const ICONS = {
   play: "M5 3l8 5-8 5z",
   more: "M3.5 8h.01M8 8h.01M12.5 8h.01",
   link: "M6.8 9.2a2.6 2.6 0 0 0 3.7 0l2-2a2.6 2.6 0 0 0-3.7-3.7l-.8.8M9.2 6.8a2.6 2.6 0 0 0-3.7 0l-2 2a2.6 2.6 0 0 0 3.7 3.7l.8-.8",
-};
-
-/** Words of the outcomes, as people read them. */
-export const OUTCOMES = {
-  navigate: "Opens a screen", external: "Opens outside", deferred: "Waits", none: "Nothing to open", reject: "Rejected",
 };
 
 /** Creates an element with text, attributes, data attributes, listeners, and children. */

@@ -1,12 +1,313 @@
-// The view "Try a link".
+// The view "Try a link": a link, an event, or a push body, a device, and what happens.
 
-import { el } from "./dom.js";
+import { isAborted } from "./api.js";
+import { button, clear, el, icon, shown } from "./dom.js";
+import { drawPhones } from "./phones.js";
+import { fragment } from "./router.js";
+import { PATIENCE } from "./states.js";
+import { drawDeadLetter, drawDevices, drawJSON, drawSentence, drawSource, drawSuggestions, sentenceText } from "./try-answer.js";
+import { drawFacts } from "./try-facts.js";
+import { followTies, showLink, tieScreens, tiesOf } from "./try-link.js";
+import { drawMatrix } from "./try-matrix.js";
+import { drawPhases } from "./try-phases.js";
+import { factsOf, readQuestion, requestBody, writeQuestion } from "./try-question.js";
+
+/** Delays in milliseconds: between requests, before the address is written, before the matrix is asked for. */
+const PACE = 12;
+const WRITE_DELAY = 150;
+const MATRIX_DELAY = 60;
+const ANNOUNCE_DELAY = 500;
 
 /** The first view. */
 export const view = {
   title: "Try a link",
-  mount(root) {
-    root.append(el("h1", { class: "display", text: "Try a link" }));
-    return {};
+  mount(root, app) {
+    const page = new TryPage(root, app);
+    return { update: (params) => page.update(params), unmount: () => page.unmount() };
   },
 };
+
+/** The page's state, and its parts. */
+class TryPage {
+  constructor(root, app) {
+    this.root = root;
+    this.app = app;
+    this.question = { input: "", device: null };
+    this.table = null;
+    this.answer = null;
+    this.index = 0;
+    this.timers = {};
+    this.build();
+    this.loosen = followTies(this.result);
+    this.unbind = [
+      app.keys.describe("Enter", "In the input: answer. In the matrix: choose the device"),
+      app.keys.describe("ArrowUp ArrowDown ArrowLeft ArrowRight", "Move in the matrix"),
+      app.keys.bind("c", "Copy the address", () => this.copyAddress()),
+    ];
+  }
+
+  /** Builds the parts that stay. */
+  build() {
+    this.input = el("textarea", { class: "question", attrs: {
+      id: "question", rows: 1, dir: "auto", spellcheck: "false", autocapitalize: "off", autocomplete: "off", "data-search": true,
+      placeholder: "Paste a link, an event, or a push message", "aria-label": "A link, an event, or a push message",
+    } });
+    this.input.addEventListener("input", () => this.asked());
+    this.input.addEventListener("keydown", (event) => this.pressedInInput(event));
+    this.clearButton = button(null, { icon: "close", class: "button quiet round clear", label: "Clear the input", click: () => this.ask("") });
+    this.facts = el("div", { class: "device" });
+    this.note = el("p", { class: "label address-note", attrs: { role: "status" }, text: "This input is beyond 8 KiB, so the address does not hold it." });
+    this.note.hidden = true;
+    this.problem = el("div");
+    this.start = el("div", { class: "start" });
+    this.devices = el("div", { class: "devices" });
+    this.sentence = el("div", { class: "answer-head" });
+    this.phones = el("div", { class: "answer-phones" });
+    this.matrix = el("section", { class: "answer-matrix", attrs: { "aria-label": "Versions and platforms" } });
+    this.link = el("div", { class: "answer-link" });
+    this.phases = el("div");
+    this.json = el("div");
+    this.how = el("section", { class: "section how" }, el("h2", { text: "How it was decided" }), this.link, this.phases);
+    this.seen = el("div", { class: "columns seen" }, this.phones, this.matrix);
+    this.result = el("div", { class: "result" }, this.devices, this.sentence, this.seen, this.how, this.json);
+    this.root.append(el("h1", { class: "visually-hidden", text: "Try a link" }),
+      el("div", { class: "ask" }, el("div", { class: "question-frame" }, this.input, this.clearButton), this.note, this.facts),
+      this.problem, this.start, this.result);
+  }
+
+  /** Takes the question of an address. */
+  update(params) {
+    const table = this.app.table();
+    const facts = factsOf(this.app.info, table);
+    const question = readQuestion(params, facts);
+    const fresh = this.question.device === null;
+    if (params.has("input") || fresh || !this.note.hidden === false) this.question = question;
+    else this.question = { input: this.note.hidden ? "" : this.question.input, device: question.device };
+    this.table = table;
+    this.factsInUse = facts;
+    if (this.input.value !== this.question.input) this.input.value = this.question.input;
+    this.showFacts();
+    this.changed();
+    if (fresh && matchMedia("(pointer: fine)").matches) this.input.focus({ preventScroll: true });
+  }
+
+  /** Stops what is under way. The address is written first. */
+  unmount() {
+    this.closed = true;
+    for (const timer of Object.values(this.timers)) clearTimeout(timer);
+    this.request?.abort();
+    this.matrixRequest?.abort();
+    for (const unbind of this.unbind) unbind();
+  }
+
+  /** Runs `fn` later, instead of an earlier one of the same name. */
+  later(name, delay, fn) {
+    clearTimeout(this.timers[name]);
+    this.timers[name] = setTimeout(fn, delay);
+  }
+
+  /** The input was edited. */
+  asked() {
+    this.question = { ...this.question, input: this.input.value };
+    this.changed();
+    this.later("write", WRITE_DELAY, () => this.write());
+  }
+
+  /** Asks for another input. */
+  ask(input) {
+    this.input.value = input;
+    this.asked();
+    this.input.focus();
+  }
+
+  /** Enter answers a link; a message may have several lines. */
+  pressedInInput(event) {
+    if (event.key !== "Enter" || event.shiftKey || event.isComposing || this.input.value.trimStart().startsWith("{")) return;
+    event.preventDefault();
+    this.write();
+    this.resolve();
+  }
+
+  /** The facts of the device were changed. */
+  setDevice(device, redraw = true) {
+    this.question = { ...this.question, device };
+    if (redraw) this.showFacts();
+    this.changed();
+    this.later("write", WRITE_DELAY, () => this.write());
+  }
+
+  /** Draws the controls, unless a text among them is edited. */
+  showFacts() {
+    const active = this.facts.contains(document.activeElement) ? document.activeElement : null;
+    const open = this.facts.querySelector("details")?.open;
+    drawFacts(this.facts, this.question.device, this.factsInUse, (device) => {
+      this.setDevice(device, !(document.activeElement?.matches?.(".device input") ?? false));
+    });
+    if (open) this.facts.querySelector("details")?.setAttribute("open", "");
+    if (active?.id) document.getElementById(active.id)?.focus();
+  }
+
+  /** Writes the question into the address, or says that it does not fit. */
+  write() {
+    if (this.closed) return;
+    const fits = this.app.replace(writeQuestion(this.question, this.table));
+    if (!fits) this.app.replace(writeQuestion({ ...this.question, input: "" }, this.table));
+    this.note.hidden = fits;
+  }
+
+  /** Something of the question changed: show the start, or ask the server. */
+  changed() {
+    const empty = this.question.input.trim() === "";
+    this.grow();
+    this.clearButton.hidden = this.question.input === "";
+    this.start.hidden = !empty;
+    this.result.hidden = empty || this.answer === null;
+    if (empty) {
+      this.request?.abort();
+      this.answer = null;
+      clear(this.problem);
+      this.showStart();
+      return;
+    }
+    this.later("resolve", PACE, () => this.resolve());
+  }
+
+  /** Fits the height of the input to its text. */
+  grow() {
+    if (CSS.supports("field-sizing", "content")) return;
+    this.input.style.setProperty("height", "auto");
+    this.input.style.setProperty("height", `${this.input.scrollHeight}px`);
+  }
+
+  /** Asks the server. A newer question stops an older one. */
+  async resolve() {
+    clearTimeout(this.timers.resolve);
+    this.request?.abort();
+    const request = new AbortController();
+    this.request = request;
+    this.later("stale", PATIENCE, () => this.result.classList.add("is-stale"));
+    try {
+      const body = requestBody(this.question, this.table);
+      const answer = await this.app.api.post("/api/resolve", body, request.signal);
+      if (request.signal.aborted) return;
+      this.answer = answer;
+      this.index = Math.min(this.index, Math.max(0, answer.decisions.length - 1));
+      clear(this.problem);
+      this.show();
+      this.later("matrix", MATRIX_DELAY, () => this.askMatrix(body));
+    } catch (error) {
+      if (isAborted(error)) return;
+      clear(this.problem, this.app.problem(error, () => this.resolve()));
+    } finally {
+      if (this.request === request) this.fresh();
+    }
+  }
+
+  /** The result is that of the question. */
+  fresh() {
+    clearTimeout(this.timers.stale);
+    this.result.classList.toggle("is-stale", this.problem.hasChildNodes());
+  }
+
+  /** Asks for the matrix. */
+  async askMatrix(body) {
+    this.matrixRequest?.abort();
+    const request = new AbortController();
+    this.matrixRequest = request;
+    try {
+      const matrix = await this.app.api.post("/api/matrix", body, request.signal);
+      if (request.signal.aborted) return;
+      this.showMatrix(matrix);
+    } catch (error) {
+      if (!isAborted(error)) clear(this.matrix, el("p", { class: "label" }, shown(error.message)));
+    }
+  }
+
+  /** Draws the matrix. The focus stays where it is. */
+  showMatrix(matrix) {
+    const focused = this.matrix.contains(document.activeElement);
+    const usable = matrix.results?.length > 0 && this.answer?.decisions.length > 0;
+    this.matrix.hidden = !usable;
+    if (!usable) return;
+    const body = el("div");
+    clear(this.matrix, el("h3", { class: "label", text: "Who sees what" }), body);
+    drawMatrix(body, matrix, this.question.device, (platform, app) => this.setDevice({ ...this.question.device, platform, app }));
+    if (focused) this.matrix.querySelector(".cell[tabindex='0']")?.focus();
+  }
+
+  /** Draws the answer. */
+  show() {
+    const { decisions, deadLetter, micros } = this.answer;
+    const item = decisions[this.index];
+    this.result.hidden = false;
+    this.loosen();
+    clear(this.devices, drawDevices(decisions, this.index, (index) => { this.index = index; this.show(); }));
+    for (const part of [this.seen, this.how, this.json]) part.hidden = !item;
+    if (!item) {
+      clear(this.sentence, deadLetter ? drawDeadLetter(deadLetter) : el("h2", { class: "display", text: "No table takes this." }), this.otherTables());
+      this.say(deadLetter?.text ?? "No table takes this.");
+      return;
+    }
+    const link = this.linkText(item);
+    const ties = tiesOf(item.explain);
+    clear(this.sentence, drawSentence(item), drawSource(item, micros, item.envelope),
+      drawSuggestions(item.explain, link, (text) => this.address(text)), this.otherTables());
+    clear(this.phones, drawPhones(item.decision, { screens: item.screens, platform: this.question.device.platform }));
+    tieScreens(this.phones, ties);
+    this.how.hidden = !item.explain;
+    if (item.explain) {
+      showLink(this.link, link, item.explain, ties);
+      clear(this.phases, drawPhases(item, ties));
+    }
+    drawJSON(this.json, item);
+    this.say(sentenceText(item.sentence));
+  }
+
+  /** What other tables would have said, if none took the input. */
+  otherTables() {
+    return (this.answer.tables ?? []).map(({ table, explain }) => {
+      const suggestions = drawSuggestions(explain, this.question.input.trim(), (text) => this.address(text));
+      return suggestions && el("div", { class: "other-table" }, el("p", { class: "label", text: shown(table) }), suggestions);
+    });
+  }
+
+  /** The text of the link that was explained. */
+  linkText(item) {
+    if (item.link) return item.link;
+    if (item.envelope?.link) return item.envelope.link;
+    try {
+      const { link } = JSON.parse(this.question.input);
+      if (typeof link === "string") return link;
+    } catch { /* The input is the link itself. */ }
+    return this.question.input.trim();
+  }
+
+  /** The address of another input with the same device. */
+  address(input) {
+    return fragment("try", writeQuestion({ ...this.question, input }, this.table));
+  }
+
+  /** Says the sentence once the typing pauses. */
+  say(text) {
+    this.later("say", ANNOUNCE_DELAY, () => this.app.announce(text));
+  }
+
+  /** Copies the address of the question. */
+  async copyAddress() {
+    this.write();
+    await navigator.clipboard?.writeText(location.href).catch(() => {});
+    this.app.announce("The address is copied.");
+  }
+
+  /** Draws the start: what to do, and examples. */
+  showStart() {
+    if (this.start.dataset.table === (this.table ?? "") && this.start.hasChildNodes()) return;
+    this.start.dataset.table = this.table ?? "";
+    const examples = (this.app.info.examples ?? []).filter((example) => !this.table || !example.table || example.table === this.table);
+    clear(this.start,
+      el("p", { class: "title", text: "See what a link opens, for whom, and why." }),
+      el("p", { class: "muted", text: "Nothing is sent. The answer is that of a worker with the same tables." }),
+      examples.length > 0 && el("ul", { class: "examples" }, examples.slice(0, 8).map((example) => el("li", {},
+        el("a", { attrs: { href: this.address(example.input) } }, el("b", { text: shown(example.label ?? "Example") }), el("bdi", { attrs: { dir: "auto" }, text: shown(example.input, 120) }), icon("next"))))));
+  }
+}

@@ -1,0 +1,107 @@
+// The answer: a sentence, what it comes from, and suggestions.
+
+import { clear, copyButton, duration, el, icon, link, outside, shown } from "./dom.js";
+import { prose } from "./states.js";
+
+const MAX_CHIPS = 8;
+const MAX_NEAR = 3;
+
+/** The sentence as text. */
+export function sentenceText(segments) {
+  return segments.map((part) => part.text).join("");
+}
+
+/** Draws the sentence of a decision, in the color of its outcome. */
+export function drawSentence(item) {
+  const outcome = item.decision.outcome;
+  const node = el("h2", { class: "display answer", data: { outcome } });
+  for (const { text, kind } of item.sentence) {
+    if (kind === "outcome") node.append(el("b", { class: "tone" }, icon(outcome), text));
+    else if (kind === "text") node.append(shown(text));
+    else if (kind === "url") node.append(outside(text, { class: "answer-url", limit: 400 }));
+    else if (kind === "field") node.append(outside(text, { class: "answer-field" }));
+    else node.append(kind === "reason" ? prose(text) : el("b", {}, outside(text)));
+  }
+  return node;
+}
+
+/** The table, the route, and the time of a decision. */
+export function drawSource(item, micros, envelope) {
+  const { decision } = item;
+  const table = decision.table?.split("@")[0];
+  const facts = [
+    decision.table && outside(decision.table),
+    decision.route && el("span", {}, "route ", link("route", { table, route: decision.route }, outside(decision.route))),
+    decision.via && el("span", {}, "redirected by ", outside(decision.via.join(", "))),
+    envelope && envelopeText(envelope),
+    ...(decision.notes ?? []).map((note) => el("span", { title: "A note of the decision" }, outside(note))),
+    micros != null && el("span", { class: "num", text: duration(micros), title: "Time to decide" }),
+  ];
+  return el("p", { class: "source label" }, facts.filter(Boolean));
+}
+
+/** How a push body was read. */
+function envelopeText(envelope) {
+  if (!envelope.vendor && !envelope.pointer) return null;
+  return el("span", {}, envelope.vendor ? ["push message of ", el("b", {}, outside(envelope.vendor))] : "push message",
+    envelope.pointer && [", link at ", el("code", {}, outside(envelope.pointer))]);
+}
+
+/** "Did you mean": suggestions as links that ask again, then the nearest patterns. */
+export function drawSuggestions(explain, input, ask) {
+  const suggestions = explain?.suggestions ?? [];
+  const near = explain && explain.candidates.length === 0 ? explain.rejected.filter((other) => other.near).slice(0, MAX_NEAR) : [];
+  if (suggestions.length === 0 && near.length === 0) return null;
+  return el("div", { class: "suggestions" },
+    suggestions.length > 0 && el("p", {}, "Did you mean ", suggestions.slice(0, 3).map((suggestion, index) => [
+      index > 0 && " or ", el("a", { class: "suggestion", attrs: { href: ask(suggestion.text) } }, changed(input, suggestion.text))]), "?"),
+    suggestions.length === 0 && near.length > 0 && el("ul", { class: "rows near" }, near.map((other) => el("li", {},
+      icon("none"), el("span", { class: "row-text" }, el("code", { text: shown(other.pattern) }), " ",
+        el("span", { class: "muted" }, prose(other.misses[0]?.text ?? "")))))));
+}
+
+/** The corrected text, with what is different in bold. */
+function changed(before, after) {
+  let start = 0;
+  while (start < after.length && before[start] === after[start]) start += 1;
+  let end = 0;
+  while (end < after.length - start && end < before.length - start && before.at(-1 - end) === after.at(-1 - end)) end += 1;
+  return el("bdi", { attrs: { dir: "auto" } }, shown(after.slice(0, start)), el("b", { text: shown(after.slice(start, after.length - end)) }),
+    shown(end > 0 ? after.slice(-end) : ""));
+}
+
+/** The devices of an event with several, as a choice. */
+export function drawDevices(items, index, choose) {
+  if (items.length < 2) return null;
+  if (items.length > MAX_CHIPS) {
+    const select = el("select", { attrs: { "aria-label": "Device" } }, items.map((item, at) =>
+      el("option", { text: `${shown(item.device, 60)}: ${shown(sentenceText(item.sentence), 80)}`, attrs: { value: at, selected: at === index } })));
+    select.addEventListener("change", () => choose(Number(select.value)));
+    return el("p", { class: "toolbar" }, el("span", { class: "label", text: `${items.length} devices` }), el("span", { class: "select" }, select, icon("down")));
+  }
+  return el("div", { class: "toolbar", attrs: { role: "group", "aria-label": "Devices" } },
+    items.map((item, at) => el("button", { class: "chip", attrs: { type: "button", "aria-pressed": String(at === index) }, data: { outcome: item.decision.outcome }, on: { click: () => choose(at) } },
+      el("i", { class: "dot" }), outside(item.device, { limit: 60 }))));
+}
+
+/** What a worker would write to the dead letters. */
+export function drawDeadLetter(letter) {
+  return [
+    el("h2", { class: "display answer", data: { outcome: "reject" } }, el("b", { class: "tone" }, icon("warning"), "Not readable"), ": ", prose(letter.text ?? letter.detail)),
+    el("p", { class: "source label" }, el("span", {}, "dead letter ", el("code", { text: shown(letter.reason) })),
+      letter.stage && el("span", {}, "stage ", el("code", { text: shown(letter.stage) })),
+      letter.pointer && el("span", {}, "at ", el("code", {}, outside(letter.pointer)))),
+  ];
+}
+
+/** The decision's JSON, closed at first, with a button to copy it. */
+export function drawJSON(node, item) {
+  const open = node.querySelector("details")?.open ?? false;
+  const text = JSON.stringify(item.decision, null, 2);
+  const pre = el("pre", { class: "code", attrs: { tabindex: "0", "aria-label": "Decision as JSON" } });
+  for (const piece of text.split(/("(?:[^"\\]|\\.)*"(?=:))/g)) {
+    pre.append(piece.endsWith('"') && piece.startsWith('"') ? el("span", { class: "json-name", text: shown(piece) }) : shown(piece));
+  }
+  clear(node, el("details", { class: "fold", attrs: { open } },
+    el("summary", {}, icon("next"), "Decision as JSON"), el("div", { class: "fold-body" }, copyButton(() => JSON.stringify(item.decision), "Copy"), pre)));
+}

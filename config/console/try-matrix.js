@@ -1,0 +1,61 @@
+// The matrix: app versions that matter, across platforms. Each cell is the outcome.
+
+import { clear, count, el, icon, outside, shown } from "./dom.js";
+import { topScreen } from "./phones.js";
+import { compareVersions } from "./try-question.js";
+import { platformName } from "./words.js";
+
+/** Draws the matrix into `root`. `choose(platform, version)` is called by a click or Enter. */
+export function drawMatrix(root, matrix, device, choose) {
+  const { platforms, versions, results, cells } = matrix;
+  const order = versions.map((_, index) => index).reverse();
+  const current = position(matrix, device);
+  const grid = el("table", { class: "matrix", attrs: { role: "grid", "aria-label": "Result by app version and platform" } },
+    el("thead", {}, el("tr", {}, el("td", { class: "label", text: "App" }), platforms.map((name) =>
+      el("th", { text: shown(platformName(name)), attrs: { scope: "col" } })))),
+    el("tbody", {}, order.map((v) => el("tr", {}, el("th", { attrs: { scope: "row" } }, outside(versions[v].label)),
+      platforms.map((platform, p) => cell(results[cells[p][v]], p === current.platform && v === current.version, () =>
+        choose(platform, versions[v].version), `${platformName(platform)}, app ${versions[v].label}`))))));
+  const kinds = results.length;
+  clear(root, grid, el("p", { class: "label", text: kinds === 1 ? "The same on every platform and version." : `${count(kinds, "different result")}.` }));
+  moveByArrows(grid, current.platform >= 0 && current.version >= 0);
+}
+
+/** The cell of a device: -1 for what it does not state. */
+function position({ platforms, versions }, device) {
+  let version = device.app === "" ? -1 : 0;
+  if (version === 0) versions.forEach((item, index) => { if (compareVersions(item.version, device.app) <= 0) version = index; });
+  return { platform: platforms.indexOf(device.platform), version };
+}
+
+/** One cell. */
+function cell(result, isCurrent, choose, where) {
+  const words = topScreen(result.decision);
+  const sentence = result.sentence.map((part) => part.text).join("");
+  return el("td", { attrs: { role: "gridcell", "aria-selected": String(isCurrent) } },
+    el("button", {
+      class: "cell", data: { outcome: result.outcome }, title: shown(sentence), on: { click: choose },
+      attrs: { type: "button", tabindex: "-1", "aria-label": shown(`${where}: ${sentence}${isCurrent ? " This device." : ""}`) },
+    }, icon(result.outcome), el("bdi", { text: shown(words, 60) })));
+}
+
+/** Arrow keys move in the grid; one cell is in the tab order. */
+function moveByArrows(grid, hasCurrent) {
+  const rows = [...grid.tBodies[0].rows].map((row) => [...row.querySelectorAll(".cell")]);
+  const start = hasCurrent ? grid.querySelector("[aria-selected='true'] .cell") : rows[0]?.[0];
+  start?.setAttribute("tabindex", "0");
+  grid.addEventListener("keydown", (event) => {
+    const y = rows.findIndex((row) => row.includes(event.target));
+    if (y < 0) return;
+    const x = rows[y].indexOf(event.target);
+    const moves = { ArrowUp: [y - 1, x], ArrowDown: [y + 1, x], ArrowLeft: [y, x - 1], ArrowRight: [y, x + 1], Home: [y, 0], End: [y, rows[y].length - 1] };
+    const to = moves[event.key];
+    if (!to) return;
+    event.preventDefault();
+    const next = rows[to[0]]?.[to[1]];
+    if (!next) return;
+    event.target.setAttribute("tabindex", "-1");
+    next.setAttribute("tabindex", "0");
+    next.focus();
+  });
+}

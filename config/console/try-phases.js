@@ -1,0 +1,141 @@
+// The five phases of a decision, from its explanation.
+
+import { count, el, icon, link, outside, shown } from "./dom.js";
+import { valueText } from "./phones.js";
+import { prose } from "./states.js";
+import { tie } from "./try-link.js";
+import { PRESENTATIONS } from "./words.js";
+
+const NAMES = { normalize: "Normalize", select: "Select a route", choose: "Choose a variant", compose: "Compose the stack", bind: "Bind the values" };
+const ORDER = Object.keys(NAMES);
+const MAX_NEAR = 3;
+
+/** Draws the phases as a numbered list. */
+export function drawPhases(item, ties) {
+  const { explain, decision } = item;
+  const failedAt = explain.failed ? ORDER.indexOf(phaseName(explain.failed.phase)) : -1;
+  const content = {
+    normalize: normalize(explain), select: select(explain, decision, ties), choose: choose(explain, ties),
+    compose: compose(explain, decision), bind: bind(explain, ties),
+  };
+  return el("ol", { class: "phases" }, ORDER.map((name, index) => {
+    const failed = index === failedAt;
+    const skipped = (failedAt >= 0 && index > failedAt) || content[name].length === 0;
+    return el("li", { data: { state: failed ? "failed" : skipped ? "skipped" : "done" } },
+      el("h3", {}, el("span", { class: "number", attrs: { "aria-hidden": "true" } }, failed ? icon("reject") : String(index + 1)), NAMES[name]),
+      el("div", { class: "phase" }, failed && el("p", { class: "failure" }, prose(sentence(explain.failed.text))),
+        content[name], skipped && content[name].length === 0 && el("p", { class: "muted", text: failedAt >= 0 && index > failedAt ? "Not reached." : IDLE[name] })));
+  }));
+}
+
+const IDLE = {
+  normalize: "There is no link to normalize.", select: "No pattern was tried.", choose: "The route has one target.",
+  compose: "There is no stack.", bind: "No screen needs values.",
+};
+
+/** The name of a phase as it is drawn. */
+function phaseName(phase) {
+  return phase === "variant" ? "choose" : phase;
+}
+
+/** A text as a sentence. */
+function sentence(text) {
+  return text === "" ? text : text[0].toUpperCase() + text.slice(1) + (text.endsWith(".") ? "" : ".");
+}
+
+/** What the link is after normalization. */
+function normalize({ link: parts, redirects }) {
+  if (!parts?.scheme && parts?.segments == null) return [];
+  const facts = [["scheme", parts.scheme], ["host", parts.host], ["path", "/" + parts.segments.join(" / ")]];
+  for (const { name, value } of parts.query) facts.push(["query", value == null ? name : `${name} = ${value}`]);
+  for (const rewrite of parts.rewrites) facts.push(["rewrite", `${rewrite} is taken off`]);
+  return [
+    el("dl", { class: "facts" }, facts.filter(([, value]) => value != null && value !== "").map(([name, value]) => [el("dt", { text: name }), el("dd", {}, outside(value))])),
+    el("p", { class: "label" }, prose(sentence(parts.dialect))),
+  ];
+}
+
+/** The patterns that match, and the nearest that do not. */
+function select(explain, decision, ties) {
+  const rows = explain.candidates.map((candidate) => row(candidate.chosen ? "check" : "none", candidate.chosen ? "done" : "other",
+    patternText(candidate, ties, candidate.chosen), routeLink(candidate.route, decision), candidate.chosen ? null : "matches, but another has precedence"));
+  for (const redirect of explain.redirects) {
+    rows.push(row("next", "done", el("code", { text: shown(redirect.to) }), routeLink(redirect.leadsTo ?? redirect.route, decision), `redirected by ${shown(redirect.route)}`));
+  }
+  const near = explain.rejected.filter((other) => other.near).slice(0, MAX_NEAR);
+  for (const other of near) {
+    rows.push(row("reject", "other", el("code", { text: shown(other.pattern) }), routeLink(other.route, decision), other.misses[0]?.text));
+  }
+  const rest = explain.rejected.length - near.length;
+  return [
+    rows.length > 0 && el("ul", { class: "rows" }, rows),
+    explain.captures.length > 0 && el("dl", { class: "facts" }, explain.captures.map(({ name, value }) => [
+      tie(el("dt", { class: "mono", text: `{${shown(name)}}` }), ties, [`{${name}}`]),
+      tie(el("dd", {}, outside(value)), ties, [`{${name}}`])])),
+    rest > 0 && el("p", { class: "label", text: `${count(rest, "more pattern")} ${rest === 1 ? "does" : "do"} not match.` }),
+  ].filter(Boolean);
+}
+
+/** A pattern whose captures have the colors of their parts. */
+function patternText({ pattern }, ties, colored) {
+  const node = el("code");
+  for (const piece of pattern.split(/(\{[^}]*\})/)) {
+    const name = /^\{([A-Za-z0-9_-]+)/.exec(piece)?.[1];
+    const text = el("span", { text: shown(piece) });
+    if (name && colored) tie(text, ties, [`{${name}}`]);
+    node.append(text);
+  }
+  return node;
+}
+
+/** A link to a route's page. */
+function routeLink(route, decision) {
+  const table = decision.table?.split("@")[0];
+  return route && link("route", { table, route }, outside(route));
+}
+
+/** A row with a glyph: what, where, remark. */
+function row(glyph, state, ...content) {
+  const [what, where, remark] = content;
+  return el("li", { data: { state } }, icon(glyph), el("span", { class: "row-text" }, what, " ", where,
+    remark && el("span", { class: "muted" }, " ", prose(remark))));
+}
+
+/** The variants that were tried. */
+function choose({ variants }, ties) {
+  if (variants.length === 0) return [];
+  return [el("ul", { class: "rows" }, variants.map((variant) => tie(
+    row(variant.ok ? "check" : "reject", variant.ok ? "done" : "other", el("span", { text: `Variant ${variant.index}` }), null,
+      variant.ok === "always" ? "has no condition" : variant.ok ?? variant.failed),
+    ties, [`variant ${variant.index}`])))];
+}
+
+/** The stack, or the URL. */
+function compose({ compose: entries, guards }, decision) {
+  const rows = entries.map((entry) => row(entry.unsupported ? "reject" : entry.parent ? "next" : "check", entry.unsupported ? "other" : "done",
+    el("code", { text: shown(`${entry.coordinator}/${entry.screen}`) }), null,
+    [entry.parent ? "parent" : "target", PRESENTATIONS[entry.present], entry.unsupported ? "not in this version" : ""].filter(Boolean).join(", ")));
+  for (const guard of guards) {
+    rows.push(row(guard.holds ? "check" : "deferred", guard.holds ? "done" : "waits", el("span", {}, "Guard ", el("code", { text: shown(guard.guard) })), null,
+      `of ${guard.coordinator} ${guard.holds ? "holds" : "does not hold"}: claim \`${guard.claim}\``));
+  }
+  if (decision.url) rows.push(row("external", "done", el("code", {}, outside(decision.url)), null, "opens outside the app"));
+  return rows.length > 0 ? [el("ul", { class: "rows" }, rows)] : [];
+}
+
+/** The fields with their sources. */
+function bind({ bind: bindings }, ties) {
+  if (bindings.length === 0) return [];
+  return [el("ul", { class: "rows bindings" }, bindings.map((binding) => {
+    const bad = binding.result === "invalid" || binding.result === "missing";
+    const value = "value" in binding ? valueText(binding.value) : binding.result;
+    const node = row(bad ? "reject" : binding.result === "bound" ? "check" : "none", bad ? "bad" : "done",
+      el("code", { text: shown(binding.field) }), el("b", {}, outside(value, { limit: 200 })),
+      `${REMARKS[binding.result] ?? binding.result} \`${binding.source}\`, type \`${binding.type}\``);
+    return tie(node, ties, [ties.fields.get(binding.field)]);
+  }))];
+}
+
+const REMARKS = {
+  bound: "from", absent: "the default, without", missing: "missing in", invalid: "does not fit:", dropped: "dropped, from", repaired: "repaired, from",
+};
