@@ -1,16 +1,17 @@
-internal import LinkCoordinator
+package import LinkCoordinator
 
 /// A pattern's segments in the table's notation: classes keep their order, bounds, and spelling.
-struct WrittenPattern {
+package struct WrittenPattern {
     private let segments: [Substring]
 
-    init(_ pattern: Pattern) {
+    /// Splits a pattern into its segments.
+    package init(_ pattern: Pattern) {
         // Neither captures nor classes can contain a slash.
         segments = pattern.text.hasPrefix("/") ? pattern.text.dropFirst().split(separator: "/") : []
     }
 
     /// Returns a segment, such as `new`, `{id:uuid}` or `order-{id:int}`.
-    func segment(_ index: Int, _ matcher: Matcher) -> String {
+    package func segment(_ index: Int, _ matcher: Matcher) -> String {
         segments.indices.contains(index) ? String(segments[index]) : matcher.name
     }
 

@@ -97,7 +97,7 @@ package struct RouteGraphBuilder {
 
     private mutating func addCoordinators() {
         let source = table.source
-        for index in orderedCoordinators() {
+        for index in source.coordinatorsAfterParents(names) {
             coordinatorIndex[index] = graph.coordinators.count
             let coordinator = source.coordinators[index]
             graph.coordinators.append(
@@ -116,24 +116,6 @@ package struct RouteGraphBuilder {
             else { continue }
             graph.coordinators[index].guarding = ("guard \(name): claim \(rule.claim)", target)
         }
-    }
-
-    /// Returns the coordinators in the order of the file, but each directly after its parent and that parent's other
-    /// children.
-    private func orderedCoordinators() -> [Int] {
-        let source = table.source
-        var children: [Int: [Int]] = [:]
-        for (index, coordinator) in source.coordinators.enumerated() {
-            let parent = coordinator.parent.flatMap { names.coordinators[$0.value] } ?? -1
-            children[parent, default: []].append(index)
-        }
-        var order: [Int] = []
-        var next = Array((children[-1] ?? []).reversed())
-        while let index = next.popLast() {
-            order.append(index)
-            next += (children[index] ?? []).reversed()
-        }
-        return order
     }
 
     private static func screen(_ screen: TableSource.Screen) -> RouteGraph.Screen {

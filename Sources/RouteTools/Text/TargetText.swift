@@ -18,25 +18,37 @@ struct TargetText {
         case .root: return "the root"
         case .external(let template): return template.text
         case .captured(let name): return "the captured path {\(name.value)}"
-        case .path(let segments):
-            guard var own = try? StaticStack.compose(segments, in: source, names: names) else { return "" }
-            if let present = target.present, let last = own.entries.indices.last {
-                own.entries[last].present = present.value
-            }
-            var parts: [String] = []
-            switch target.parents {
-            case .none: break
-            case .initial:
-                if let first = own.entries.first {
-                    own.entries = StaticStack.initialParents(of: first, in: source, names: names).entries + own.entries
-                }
-            case .paths(let paths):
-                own.entries = paths.flatMap { entries($0.value) } + own.entries
-            case .route(let id): parts.append("(the stack of \(id.value))")
-            }
-            parts += own.withSingleSlots(in: source).entries.map(entry)
+        case .path:
+            guard let stack = stack(of: target) else { return "" }
+            var parts = stack.over.map { ["(the stack of \($0))"] } ?? []
+            parts += stack.entries.map(entry)
             return parts.isEmpty ? "the root" : parts.joined(separator: " > ")
         }
+    }
+
+    /// Returns the entries of a static target with its parents from bottom to top, and the route whose stack is below
+    /// them, if any.
+    ///
+    /// Returns nil for other destinations, and for a path that is not a stack.
+    func stack(of target: TableSource.Target) -> (entries: [StaticStack.Entry], over: String?)? {
+        guard case .path(let segments) = target.destination,
+            var own = try? StaticStack.compose(segments, in: source, names: names)
+        else { return nil }
+        if let present = target.present, let last = own.entries.indices.last {
+            own.entries[last].present = present.value
+        }
+        var over: String?
+        switch target.parents {
+        case .none: break
+        case .initial:
+            if let first = own.entries.first {
+                own.entries = StaticStack.initialParents(of: first, in: source, names: names).entries + own.entries
+            }
+        case .paths(let paths):
+            own.entries = paths.flatMap { entries($0.value) } + own.entries
+        case .route(let id): over = id.value
+        }
+        return (own.withSingleSlots(in: source).entries, over)
     }
 
     /// Returns the way to apply the stack, or nil for the default.
@@ -69,7 +81,8 @@ struct TargetText {
         }
     }
 
-    private func entries(_ path: [String]) -> [StaticStack.Entry] {
+    /// Returns the entries of a coordinator path, or none if it is not a stack.
+    func entries(_ path: [String]) -> [StaticStack.Entry] {
         StaticStack.entries(of: path, in: source, names: names)
     }
 
