@@ -38,28 +38,46 @@ struct CheckedTable {
     init(
         path: String, includesAdvice: Bool = false, forSchemaVersion version: Int? = nil, known: [RouteTable] = []
     ) throws(CommandFailure) {
-        self.path = path
         switch Platform.contents(of: path, limit: Self.limitBytes) {
         case .failure(let error):
             throw CommandFailure(
                 .configuration, "table \(Escaping.visible(path)) cannot be read: \(error.text)",
                 advice: "specify a file that this user can read")
         case .success(let bytes):
-            json = bytes
             if !known.isEmpty {
                 let hash = SHA256.hex(bytes)
                 if let same = known.first(where: { $0.hash == hash }) {
-                    (table, problems, isTruncated) = (same, [], false)
+                    self.init(path: path, json: bytes, same: same)
                     return
                 }
             }
-            (table, problems, isTruncated) = RouteTable.check(
-                bytes, includesAdvice: includesAdvice, forSchemaVersion: version)
-            let errors = problems.filter { $0.severity == .error }
-            if !errors.isEmpty && errors.allSatisfy({ Self.compilable.contains($0.code) }) {
-                unchecked = RouteTable.unchecked(bytes)
-            }
+            self.init(path: path, json: bytes, includesAdvice: includesAdvice, forSchemaVersion: version)
         }
+    }
+
+    /// Checks the bytes of a file.
+    ///
+    /// - Parameters:
+    ///   - path: The path of the file, or a name for bytes that are not in a file.
+    ///   - json: The bytes.
+    ///   - includesAdvice: A Boolean value that indicates whether to report valid parts that are probably unintended.
+    ///   - version: The newest schema version of an older library, whose problems with the table are added, or nil.
+    init(path: String, json: [UInt8], includesAdvice: Bool, forSchemaVersion version: Int? = nil) {
+        self.path = path
+        self.json = json
+        (table, problems, isTruncated) = RouteTable.check(
+            json, includesAdvice: includesAdvice, forSchemaVersion: version)
+        let errors = problems.filter { $0.severity == .error }
+        if !errors.isEmpty && errors.allSatisfy({ Self.compilable.contains($0.code) }) {
+            unchecked = RouteTable.unchecked(json)
+        }
+    }
+
+    /// Creates the file of a table that was checked before.
+    private init(path: String, json: [UInt8], same: RouteTable) {
+        self.path = path
+        self.json = json
+        (table, problems, isTruncated) = (same, [], false)
     }
 
     /// Returns the hash of a file as that of a table, or nil if it cannot be read.

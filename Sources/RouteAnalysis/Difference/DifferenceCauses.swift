@@ -24,11 +24,17 @@ struct DifferenceCauses {
     }
 
     /// Returns the changes grouped by cause: breaking groups first, then the largest.
-    mutating func groups(of changes: [TableDifference.Change]) -> [TableDifference.Group] {
+    ///
+    /// - Parameters:
+    ///   - changes: The changes.
+    ///   - isOver: A function that returns true to no longer test the edits that can affect all links.
+    mutating func groups(
+        of changes: [TableDifference.Change], until isOver: () -> Bool
+    ) -> [TableDifference.Group] {
         var order: [[String]] = []
         var groups: [[String]: TableDifference.Group] = [:]
         for change in changes {
-            let causes = causes(of: change)
+            let causes = causes(of: change, tests: !isOver())
             let key = causes.map(\.location)
             if groups[key] == nil {
                 order.append(key)
@@ -49,11 +55,11 @@ struct DifferenceCauses {
         }.map(\.element)
     }
 
-    private mutating func causes(of change: TableDifference.Change) -> [TableDifference.Cause] {
+    private mutating func causes(of change: TableDifference.Change, tests: Bool) -> [TableDifference.Cause] {
         let expected = DecisionPair.withoutTable(change.new.json)
         let before = DecisionPair.withoutTable(change.old.json)
         var partial: [TableEdit] = []
-        for index in edits.indices {
+        for index in tests ? edits.indices : 0..<0 {
             let decided = DecisionPair.withoutTable(table(index).resolve(change.request, change.device))
             if decided == expected { return [TableDifference.Cause(edits[index])] }
             if decided != before { partial.append(edits[index]) }

@@ -49,7 +49,10 @@ struct DifferenceSearch {
     }
 
     /// Compares every set of links, then other requests and invalid links.
-    mutating func run() {
+    ///
+    /// - Parameter isOver: A function that returns true to end the search after the current set of links.
+    /// - Returns: A Boolean value that indicates whether the search came to its end.
+    mutating func run(until isOver: () -> Bool) -> Bool {
         for reading in 0...1 {
             let space = PatternSpace(tables.map(\.source), reading: reading, distinction: distinction)
             var groups: [[Int]: Set<Int>] = [:]
@@ -60,11 +63,12 @@ struct DifferenceSearch {
                 let leading = origins.min().map { space.origins.origins[$0] }
                 compareLinks(
                     reading, origins, blocks: signature.prefix(2).map { $0 >= 0 ? $0 : nil },
-                    leading: leading?.isAuthoritySegment == true ? leading : nil)
+                    leading: leading?.isAuthoritySegment == true ? leading : nil, isOver)
+                if isOver() { return false }
             }
             overlapsByShifts = [:]
         }
-        comparison.compareOthers(fallback, paths, proofTables)
+        return comparison.compareOthers(fallback, paths, proofTables, until: isOver)
     }
 
     /// Returns a Boolean value that indicates whether to compare the links of an origin as a table reads them.
@@ -115,7 +119,9 @@ struct DifferenceSearch {
         return distinction
     }
 
-    private mutating func compareLinks(_ reading: Int, _ origins: Set<Int>, blocks: [Int?], leading: Origin?) {
+    private mutating func compareLinks(
+        _ reading: Int, _ origins: Set<Int>, blocks: [Int?], leading: Origin?, _ isOver: () -> Bool
+    ) {
         let all = zip(tables, blocks).map { table, block in
             block.map { number -> (frames: [RewriteFrame], isWhole: Bool) in
                 let block = table.source.blocks[number]
@@ -128,7 +134,8 @@ struct DifferenceSearch {
             for new in all[1]?.frames.map({ $0 as RewriteFrame? }) ?? [nil] {
                 compareLinks(
                     OriginReading(
-                        number: reading, origins: origins, blocks: blocks, frames: [old, new], leading: leading))
+                        number: reading, origins: origins, blocks: blocks, frames: [old, new], leading: leading),
+                    isOver)
             }
         }
     }
@@ -154,7 +161,7 @@ struct DifferenceSearch {
         return overlaps
     }
 
-    private mutating func compareLinks(_ reading: OriginReading) {
+    private mutating func compareLinks(_ reading: OriginReading, _ isOver: () -> Bool) {
         let shifts = reading.frames.map { $0?.shift ?? 0 }
         let overlaps = overlaps(reading.number, shifts)
         var search = LinkSearch(overlaps.space, budget: budget)
@@ -175,6 +182,7 @@ struct DifferenceSearch {
         }
         func preceding(_ number: Int) -> [Int] { overlaps.preceding[number].filter { usable[$0] } }
         for number in overlaps.space.patterns.indices where !overlaps.oldPatterns.contains(number) && usable[number] {
+            if isOver() { return }
             let all = preceding(number)
             let own = all.filter { !overlaps.oldPatterns.contains($0) }
             let others = all.filter { overlaps.oldPatterns.contains($0) }
@@ -184,6 +192,7 @@ struct DifferenceSearch {
             sets.compareLinks(nil, number, outside: own + others, &search, &comparison)
         }
         for number in overlaps.oldPatterns where usable[number] {
+            if isOver() { return }
             let others = (overlaps.overlappingNewPatterns[number] ?? []).filter { usable[$0] }
             sets.compareLinks(number, nil, outside: preceding(number) + others, &search, &comparison)
         }

@@ -4,17 +4,28 @@ internal import StrictJSON
 // Requests that belong to no set of links: invalid links, coordinator paths, routes by id, and payloads.
 extension Comparison {
     /// Compares the decisions of both tables about requests that are not links, or not valid ones.
-    mutating func compareOthers(_ fallback: DeviceQuestions, _ paths: CoordinatorPaths, _ tables: [ProofTable]) {
+    ///
+    /// - Returns: A Boolean value that indicates whether all of them were compared before `isOver` returned true.
+    mutating func compareOthers(
+        _ fallback: DeviceQuestions, _ paths: CoordinatorPaths, _ tables: [ProofTable], until isOver: () -> Bool
+    ) -> Bool {
         beginOthers()
         if !paths.isWhole { note(unproved: TableDifference.Region()) }
         let devices = contexts(of: fallback).map(\.device)
         for request in badLinks(tables) + payloads(tables) {
             for device in devices { decide(request, device) }
         }
-        for path in paths.paths { compare(path: path, tables) }
+        for path in paths.paths {
+            if isOver() { return false }
+            compare(path: path, tables)
+        }
         for (path, text) in largePaths(paths.paths, tables) { compare(path: path, written: text, tables) }
         let ids = Set(tables.flatMap { $0.source.routes.map(\.id.value) }).sorted()
-        for id in ids { compare(route: id, fallback, tables) }
+        for id in ids {
+            if isOver() { return false }
+            compare(route: id, fallback, tables)
+        }
+        return true
     }
 
     /// Returns links that violate each rule for reading links, for every scheme and host of both tables, and links at

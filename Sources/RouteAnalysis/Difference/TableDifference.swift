@@ -103,6 +103,9 @@ public struct TableDifference: Sendable {
     /// many screens changed to try all pairs of them in coordinator paths.
     public var incompletelyComparedSets: [(old: Choice?, new: Choice?)] = []
 
+    /// A Boolean value that indicates whether the search was ended early, so that not all sets were compared.
+    package var isCut = false
+
     /// Sets of links for which only some combinations of device facts were tried: the old and the new choice.
     ///
     /// If there are too many combinations, those of any two facts are tried, up to a limit.

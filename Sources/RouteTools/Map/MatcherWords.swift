@@ -1,6 +1,6 @@
 internal import LinkCoordinator
 
-/// Descriptions of matchers and types for people who do not know the notation of a table.
+/// Descriptions of matchers for people who do not know the notation of a table.
 enum MatcherWords {
     /// Returns the texts that a matcher accepts, such as `a whole number from 1 to 99`.
     static func text(_ matcher: Matcher) -> String {
@@ -24,26 +24,6 @@ enum MatcherWords {
         case .restPlus: "one or more segments"
         case .end: "the end of the path"
         case .restStar: "any number of segments, or none"
-        }
-    }
-
-    /// Returns the values that a field accepts, such as `a text of 1 to 80 bytes`.
-    static func text(_ type: FieldType) -> String {
-        switch type {
-        case .uuid: "a UUID"
-        case .int(let min, let max): integer(min, max)
-        case .string(let min, let max):
-            min == 0 && max == FieldType.maxTextBytes
-                ? "a text" : min == max ? "a text of \(Counts.text(max, "byte"))" : "a text of \(min) to \(max) bytes"
-        case .bool: "true or false"
-        case .double: "a decimal number of at most 15 digits"
-        case .decimal(let min, let max):
-            "an exact decimal number" + (min.map { " from \($0)" } ?? "") + (max.map { " to \($0)" } ?? "")
-        case .date: "a date, YYYY-MM-DD"
-        case .dateTime: "a date and time with an offset"
-        case .enumeration(let values): "one of \(list(values))"
-        case .url(let hosts): "an https address on \(hosts.map(\.text).joined(separator: ", "))"
-        case .list(let element, let min, let max): "a list of \(min) to \(max) values, each \(text(element))"
         }
     }
 

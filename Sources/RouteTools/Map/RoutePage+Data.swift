@@ -38,7 +38,7 @@ extension RoutePage {
                 json, field in
                 json.text("name", field.name.value)
                 json.text("type", field.type.text)
-                json.text("words", MatcherWords.text(field.type))
+                json.text("words", FieldTypeWords.text(field.type))
                 let binding = route.bindings.first { $0.model.value == name && $0.field == field.name }
                 switch binding?.source.value {
                 case .constant(let value)?: json.text("constant", value)

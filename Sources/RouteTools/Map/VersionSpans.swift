@@ -34,7 +34,7 @@ struct VersionSpans {
     /// The number of ranges, at least one.
     var count: Int { cuts.count + 1 }
 
-    /// Returns the versions of a range in words, such as `from 4.0.0 below 6.0`.
+    /// Returns the versions of a range in words, such as `4.0.0 to before 6.0`.
     func label(_ index: Int) -> String {
         if cuts.isEmpty { return "every version" }
         let low = index > 0 ? cuts[index - 1] : nil
@@ -42,11 +42,10 @@ struct VersionSpans {
         if let low, let high, !low.isAbove, high.isAbove, low.version.order(high.version) == 0 {
             return "exactly \(low.version.text)"
         }
-        let parts = [
-            low.map { ($0.isAbove ? "above " : "from ") + $0.version.text },
-            high.map { ($0.isAbove ? "up to " : "below ") + $0.version.text },
-        ]
-        return parts.compactMap { $0 }.joined(separator: " ")
+        guard let low else { return (high?.isAbove == true ? "up to " : "before ") + (high?.version.text ?? "") }
+        let from = (low.isAbove ? "after " : "") + low.version.text
+        guard let high else { return low.isAbove ? from : from + " and later" }
+        return from + (high.isAbove ? " to " : " to before ") + high.version.text
     }
 
     /// Returns the ranges in which all comparisons hold, or nil if there are none.

@@ -81,6 +81,8 @@ final class ConsoleServer {
         TryRoutes.add(to: &router, site)
         WorkerRoute.add(to: &router, site)
         ReplayRoute.add(to: &router, site, call)
+        MapRoutes.add(to: &router, site)
+        CompareRoutes.add(to: &router, site)
         return router
     }
 

@@ -11,9 +11,12 @@ struct SetsReport {
     private static let (maxEffects, maxValues) = (6, 8)
 
     /// The changes of a group with the same outcome before and the same outcome after.
-    private struct Effect {
+    struct Effect {
+        /// The side of the old decisions.
         var old: TrafficDifference.Side
+        /// The side of the new decisions.
         var new: TrafficDifference.Side
+        /// The changes, breaking ones first.
         var changes: [TableDifference.Change]
 
         /// Returns the effects of a group, breaking ones first, then the most frequent.
@@ -34,6 +37,7 @@ struct SetsReport {
             }.map(\.element)
         }
 
+        /// A Boolean value that indicates whether any of the changes removes a working result.
         var isBreaking: Bool { changes.contains(where: \.isBreaking) }
     }
 
@@ -145,18 +149,18 @@ extension SetsReport {
         json.boolean("breaking", group.isBreaking)
         json.number("changes", Int64(group.changes.count))
         if !group.losses.isEmpty { json.texts("losses", group.losses) }
-        if let witness = group.changes.first { write(witness, to: &json) }
+        if let witness = group.changes.first { Self.write(witness, to: &json) }
         json.objects("effects", of: Effect.all(group)) { json, effect in
             json.number("count", Int64(effect.changes.count))
             effect.old.write("old", to: &json)
             effect.new.write("new", to: &json)
             json.boolean("breaking", effect.isBreaking)
-            write(effect.changes[0], to: &json)
+            Self.write(effect.changes[0], to: &json)
         }
     }
 
     /// Writes the witness of a change: the request under its own name, the device, and the values.
-    private func write(_ change: TableDifference.Change, to json: inout JSONText) {
+    static func write(_ change: TableDifference.Change, to json: inout JSONText) {
         switch change.request {
         case .link(let link): json.text("link", link)
         case .path(let path, _): json.text("path", path)

@@ -47,6 +47,8 @@ struct TrafficDifference {
         var breakage: String?
         /// The changed values in the decisions of the first input.
         var values: [ChangedValues.Value]
+        /// The decisions of the first input.
+        var first: (old: JSONValue, new: JSONValue)
     }
 
     private struct Key: Hashable {
@@ -88,7 +90,7 @@ struct TrafficDifference {
                 found[key]
                 ?? Group(
                     old: from, new: to, members: [], witness: witness, breakage: breakage,
-                    values: ChangedValues.between(a, b))
+                    values: ChangedValues.between(a, b), first: (a, b))
             group.count &+= weight
             for member in members where !group.members.contains(member) { group.members.append(member) }
             found[key] = group

@@ -1,0 +1,149 @@
+internal import LinkCoordinator
+internal import RouteAnalysis
+internal import StrictJSON
+
+/// The difference of two tables as the members of a JSON object, with the decisions that show it.
+struct ComparisonJSON {
+    /// The maximum number of groups.
+    static let maxGroups = 200
+    /// The maximum number of effects of a group.
+    private static let maxEffects = 6
+    /// The maximum number of values of an effect.
+    private static let maxValues = 24
+    /// The maximum number of sets in each list of sets that were compared in part.
+    private static let maxSets = 50
+
+    private let difference: TableDifference
+    private let old: RouteTable
+    private let new: RouteTable
+    /// The recent decisions of the old table's routes, or nil if they are not known.
+    private let counts: [String: Int64]?
+
+    /// Creates the members of a difference.
+    init(_ difference: TableDifference, old: RouteTable, new: RouteTable, counts: [String: Int64]?) {
+        self.difference = difference
+        self.old = old
+        self.new = new
+        self.counts = counts
+    }
+
+    /// Writes the member `difference`.
+    func write(to json: inout JSONText) {
+        json.beginObject("difference")
+        json.number("sets", Int64(difference.comparedSetCount))
+        json.number("changedSets", Int64(difference.changedSets))
+        json.number("otherChanges", Int64(difference.otherChanges))
+        json.number("groupCount", Int64(difference.groups.count))
+        json.number("breakingCount", Int64(difference.groups.count(where: \.isBreaking)))
+        json.boolean("isCut", difference.isCut)
+        write("unproved", difference.incompletelyComparedSets, to: &json)
+        write("sampled", difference.sampledSets, to: &json)
+        json.objects("groups", of: sorted.prefix(Self.maxGroups)) { json, group in write(group, to: &json) }
+        json.endObject()
+    }
+
+    /// The groups with their weights: breaking ones first, then the heaviest.
+    private var sorted: [(group: TableDifference.Group, weight: Int64?)] {
+        let weighted = difference.groups.map { (group: $0, weight: weight($0)) }
+        guard counts != nil else { return weighted }
+        return weighted.enumerated().sorted { a, b in
+            let (x, y) = (a.element, b.element)
+            if x.group.isBreaking != y.group.isBreaking { return x.group.isBreaking }
+            return x.weight != y.weight ? (x.weight ?? 0) > (y.weight ?? 0) : a.offset < b.offset
+        }.map(\.element)
+    }
+
+    /// Returns the number of recent decisions of the routes whose links change, of which only some may be affected.
+    private func weight(_ group: TableDifference.Group) -> Int64? {
+        guard let counts else { return nil }
+        return Set(group.changes.compactMap(\.old.route)).reduce(0) { $0 + (counts[$1] ?? 0) }
+    }
+
+    private func write(
+        _ name: String, _ sets: [(old: TableDifference.Choice?, new: TableDifference.Choice?)],
+        to json: inout JSONText
+    ) {
+        json.beginObject(name)
+        json.number("count", Int64(sets.count))
+        json.objects("sets", of: sets.prefix(Self.maxSets)) { json, pair in
+            json.text("oldRoute", pair.old?.route)
+            json.text("oldPattern", pair.old?.pattern)
+            json.text("newRoute", pair.new?.route)
+            json.text("newPattern", pair.new?.pattern)
+        }
+        json.endObject()
+    }
+
+    private func write(_ entry: (group: TableDifference.Group, weight: Int64?), to json: inout JSONText) {
+        let group = entry.group
+        json.objects("causes", of: group.causes) { json, cause in
+            json.text("place", cause.location)
+            json.text("old", cause.old)
+            json.text("new", cause.new)
+        }
+        json.boolean("breaking", group.isBreaking)
+        json.number("changes", Int64(group.changes.count))
+        if let weight = entry.weight { json.number("weight", weight) }
+        if !group.losses.isEmpty { json.texts("losses", group.losses) }
+        let effects = SetsReport.Effect.all(group)
+        json.number("effectCount", Int64(effects.count))
+        json.objects("effects", of: effects.prefix(Self.maxEffects)) { json, effect in write(effect, to: &json) }
+    }
+
+    private func write(_ effect: SetsReport.Effect, to json: inout JSONText) {
+        let change = effect.changes.first { $0.isBreaking } ?? effect.changes[0]
+        json.number("count", Int64(effect.changes.count))
+        json.boolean("breaking", effect.isBreaking)
+        if let breakage = change.breakage { json.text("breaks", breakage) }
+        json.text("oldPattern", change.oldChoice?.pattern)
+        json.text("newPattern", change.newChoice?.pattern)
+        switch change.request {
+        case .link(let link): json.text("link", link)
+        case .path(let path, _): json.text("path", path)
+        case .route(let id, let params):
+            json.text("route", id)
+            json.raw("params", Array(params.json.utf8))
+        case .payload(let payload): json.raw("payload", Array(payload.json.utf8))
+        }
+        json.raw("device", Array(change.device.json.utf8))
+        Self.write("old", change.old.value, old, to: &json)
+        Self.write("new", change.new.value, new, to: &json)
+        let values = ChangedValues.between(change.old.value, change.new.value)
+        json.number("valueCount", Int64(values.count))
+        ValueLines.write(Array(values.prefix(Self.maxValues)), to: &json)
+    }
+
+    /// Writes a decision with its sentence, as a member.
+    private static func write(_ name: String, _ decision: JSONValue, _ table: RouteTable, to json: inout JSONText) {
+        json.beginObject(name)
+        DecisionSentence(decision, explanation: nil, table: table).write("sentence", to: &json)
+        json.value("decision", decision)
+        json.endObject()
+    }
+}
+
+extension ComparisonJSON {
+    /// Writes the member `traffic`: the recorded inputs that the tables decide differently.
+    static func write(
+        _ difference: TrafficDifference, unreadable: Int, old: RouteTable, new: RouteTable, to json: inout JSONText
+    ) {
+        let groups = difference.groups
+        json.beginObject("traffic")
+        json.number("decisions", Int64(difference.total))
+        json.number("same", Int64(difference.same))
+        json.number("breaking", Int64(difference.breaking))
+        json.number("unreadable", Int64(unreadable))
+        json.number("groupCount", Int64(groups.count))
+        json.objects("groups", of: groups.prefix(maxGroups)) { json, group in
+            json.number("count", Int64(group.count))
+            json.boolean("breaking", group.breakage != nil)
+            if let breakage = group.breakage { json.text("breaks", breakage) }
+            json.text("witness", group.witness)
+            write("old", group.first.old, old, to: &json)
+            write("new", group.first.new, new, to: &json)
+            json.number("valueCount", Int64(group.values.count))
+            ValueLines.write(Array(group.values.prefix(maxValues)), to: &json)
+        }
+        json.endObject()
+    }
+}
