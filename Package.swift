@@ -46,6 +46,8 @@ let package = Package(
             providers: [.apt(["libmicrohttpd-dev"]), .brew(["libmicrohttpd"])]),
         .target(
             name: "HTTPServer", dependencies: ["CMicroHTTPD", "SystemThreads", "CPlatform"], swiftSettings: strict),
+        // The index of decisions that the console searches.
+        .target(name: "DecisionIndex", dependencies: ["ByteStorage"], swiftSettings: strict),
         .target(name: "KafkaClient", dependencies: ["CRdKafka", "CPlatform", "ByteStorage"], swiftSettings: strict),
         .target(
             name: "DispatchWorker",
@@ -63,6 +65,7 @@ let package = Package(
                 "SystemThreads",
                 "HTTPServer",
                 "CPlatform",
+                "DecisionIndex",
             ],
             swiftSettings: strict),
         .executableTarget(name: "linkd", dependencies: ["LinkdCommands"], swiftSettings: strict),
@@ -133,6 +136,9 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(name: "HTTPServerTests", dependencies: ["HTTPServer", "CPlatform"], swiftSettings: strict),
         .testTarget(
+            name: "DecisionIndexTests", dependencies: ["DecisionIndex", "ByteStorage", "TestSupport"],
+            swiftSettings: strict),
+        .testTarget(
             name: "KafkaClientTests",
             dependencies: ["KafkaClient", "CRdKafka", "ByteStorage", "StrictJSON", "TestSupport"],
             swiftSettings: strict),
@@ -147,7 +153,7 @@ let package = Package(
             name: "LinkdCommandsTests",
             dependencies: [
                 "LinkdCommands", "DispatchWorker", "KafkaClient", "LinkIngest", "LinkCoordinator", "RouteAnalysis",
-                "RouteTools", "ByteStorage", "StrictJSON", "TableSupport", "TestSupport",
+                "RouteTools", "ByteStorage", "StrictJSON", "DecisionIndex", "HTTPServer", "TableSupport", "TestSupport",
             ],
             exclude: ["Snapshots", "Tables"], swiftSettings: strict),
         .testTarget(

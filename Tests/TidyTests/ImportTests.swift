@@ -19,6 +19,7 @@ import Testing
         ("LinkIngest", "LinkCoordinator ByteStorage StrictJSON", false),
         ("KafkaClient", "CRdKafka ByteStorage CPlatform Synchronization", true),
         ("SystemThreads", "CPlatform", true),
+        ("DecisionIndex", "ByteStorage", false),
         ("HTTPServer", "CMicroHTTPD SystemThreads CPlatform Synchronization", true),
         (
             "DispatchWorker",
@@ -28,7 +29,7 @@ import Testing
         (
             "LinkdCommands",
             "LinkCoordinator RouteAnalysis RouteTools LinkIngest KafkaClient DispatchWorker ByteStorage StrictJSON "
-                + "SystemThreads HTTPServer CPlatform Synchronization Foundation FoundationEssentials Dispatch", true
+                + "SystemThreads HTTPServer DecisionIndex CPlatform Synchronization Foundation FoundationEssentials Dispatch", true
         ),
         ("linkd", "LinkdCommands", false),
         (
