@@ -9,14 +9,35 @@ struct TopicScan {
         var from: Int64 = 0
         /// The offset after the last one, 0 for a closed range, or the greatest number for a range without an end.
         var to: Int64 = 0
+        /// A Boolean value that indicates whether the end of the partition was reached.
+        var isAtEnd = false
     }
 
-    /// The number of bytes of all partitions that librdkafka holds in advance.
-    private static let queueBytes = 1 << 30
+    /// The records that librdkafka fetches in advance.
+    struct Prefetch {
+        /// The bytes of the queues of all partitions.
+        var queueBytes: Int
+        /// The bytes of the queue of each partition, at least.
+        var leastBytes: Int
+        /// The bytes of a response for each partition.
+        var fetchBytes: Int
+        /// The records of each partition, at least.
+        var records: Int
+
+        /// As many as possible, for a scan of whole topics.
+        static let whole = Prefetch(
+            queueBytes: 1 << 30, leastBytes: 64 << 20, fetchBytes: 4 << 20, records: 1_000_000)
+        /// A few megabytes, for a process that reads for as long as it runs.
+        static let steady = Prefetch(queueBytes: 32 << 20, leastBytes: 1 << 20, fetchBytes: 1 << 20, records: 100_000)
+        /// Single records, at many offsets.
+        static let single = Prefetch(queueBytes: 1 << 20, leastBytes: 1 << 20, fetchBytes: 64 << 10, records: 1)
+    }
+
     /// The time without a record after which a scan with an end gives up, in seconds.
     private static let patience = 60.0
 
     private let connection: Connection
+    private let prefetch: Prefetch
     /// The reader for the descriptions of topics and partitions.
     private let describer: KafkaReader
     /// The reader of the records, from the first start on.
@@ -38,9 +59,10 @@ struct TopicScan {
     private(set) var read: Int64 = 0
 
     /// Creates a scan, which connects on its own.
-    init(_ connection: Connection) throws(CommandFailure) {
+    init(_ connection: Connection, prefetch: Prefetch = .whole) throws(CommandFailure) {
         self.connection = connection
-        describer = try Self.reader(connection, partitions: 16, reset: "error")
+        self.prefetch = prefetch
+        describer = try Self.reader(connection, prefetch, partitions: 16, reset: "error")
     }
 
     /// Starts to read topics from their start to the stable end or, with `follow`, without an end.
@@ -55,15 +77,17 @@ struct TopicScan {
     ///
     /// A full queue makes librdkafka wait. Version 2.0.2 then waits a second, later ones as long as the property says.
     private static func reader(
-        _ connection: Connection, partitions: Int, reset: String
+        _ connection: Connection, _ prefetch: Prefetch, partitions: Int, reset: String
     ) throws(CommandFailure) -> KafkaReader {
         var configuration = connection.configuration(
             .consumer,
             [
                 "group.id": "linkd-inspect", "isolation.level": "read_committed", "enable.partition.eof": "true",
-                "auto.offset.reset": reset, "fetch.wait.max.ms": "100", "fetch.message.max.bytes": "4194304",
-                "queued.min.messages": "1000000",
-                "queued.max.messages.kbytes": "\(max(65_536, queueBytes / 1024 / max(1, partitions)))",
+                "auto.offset.reset": reset, "fetch.wait.max.ms": "100",
+                "fetch.message.max.bytes": "\(prefetch.fetchBytes)",
+                "queued.min.messages": "\(prefetch.records)",
+                "queued.max.messages.kbytes":
+                    "\(max(prefetch.leastBytes, prefetch.queueBytes / max(1, partitions)) / 1024)",
             ])
         if LibraryInfo.supportsFetchQueueBackoff, configuration["fetch.queue.backoff.ms"] == nil {
             configuration["fetch.queue.backoff.ms"] = "10"
@@ -78,14 +102,20 @@ struct TopicScan {
     /// Returns the first offset and the stable end of each partition of a topic.
     ///
     /// A topic that does not exist ends with exit code 78.
-    func description(of topic: String) throws(CommandFailure) -> [Int32: Watermarks] {
+    ///
+    /// - Parameters:
+    ///   - topic: The topic.
+    ///   - timeout: The time limit of each request, in milliseconds.
+    func description(
+        of topic: String, timeout: Int32 = 10_000
+    ) throws(CommandFailure) -> [Int32: Watermarks] {
         try reading(topic) { () throws(KafkaError) in
-            let description = try describer.describe(topic: topic, timeoutMilliseconds: 10_000)
+            let description = try describer.describe(topic: topic, timeoutMilliseconds: timeout)
             if let error = description.error { throw error }
             let partitions = description.partitions.map { TopicPartition(topic: topic, partition: $0.id) }
             guard !partitions.isEmpty else { throw KafkaError(code: .unknownTopicOrPartition) }
-            let low = try offsets(partitions, LogicalOffset.beginning)
-            let high = try offsets(partitions, LogicalOffset.end)
+            let low = try offsets(partitions, LogicalOffset.beginning, timeout)
+            let high = try offsets(partitions, LogicalOffset.end, timeout)
             var ends: [Int32: Watermarks] = [:]
             for partition in partitions {
                 // Without an answer, the request is returned unchanged.
@@ -106,11 +136,11 @@ struct TopicScan {
     }
 
     private func offsets(
-        _ partitions: [TopicPartition], _ time: Int64
+        _ partitions: [TopicPartition], _ time: Int64, _ timeout: Int32 = 10_000
     ) throws(KafkaError) -> [TopicPartition: Int64] {
         var found: [TopicPartition: Int64] = [:]
         let times = partitions.sorted().map { PartitionOffset($0, offset: time) }
-        for result in try describer.offsets(forTimes: times, timeoutMilliseconds: 10_000) {
+        for result in try describer.offsets(forTimes: times, timeoutMilliseconds: timeout) {
             if let error = result.error { throw error }
             if let offset = result.offset, offset >= 0 { found[result.partition] = offset }
         }
@@ -138,7 +168,7 @@ struct TopicScan {
             // Retention can delete the first records of a range before they are read. The others are read then.
             let isFollowing = plan.partitions.values.contains { $0.to == nil }
             reader = try Self.reader(
-                connection, partitions: plan.partitions.count, reset: isFollowing ? "error" : "earliest")
+                connection, prefetch, partitions: plan.partitions.count, reset: isFollowing ? "error" : "earliest")
             self.reader = reader
         }
         stop(started)
@@ -147,6 +177,7 @@ struct TopicScan {
         openCount = 0
         lastTime = plan.lastTime ?? .max
         waited = 0
+        isAtEnd = plan.partitions.isEmpty
         isFinite = plan.partitions.values.allSatisfy { $0.to != nil }
         for (partition, span) in plan.partitions.sorted(by: { $0.key < $1.key }) {
             let end = span.to ?? .max
@@ -176,6 +207,15 @@ struct TopicScan {
 
     /// A Boolean value that indicates whether the scan has read all records.
     var isDone: Bool { openCount == 0 }
+
+    /// A Boolean value that indicates whether the scan has reached the end of every partition at least once.
+    private(set) var isAtEnd = false
+
+    private mutating func reachEnd(_ topic: Int, _ number: Int) {
+        guard !spans[topic][number].isAtEnd else { return }
+        spans[topic][number].isAtEnd = true
+        isAtEnd = spans.allSatisfy { $0.allSatisfy { $0.to != .max || $0.isAtEnd } }
+    }
 
     /// Waits for records and passes each one to `body` until it returns false.
     ///
@@ -235,7 +275,7 @@ struct TopicScan {
         case .endOfPartition:
             let (topic, number) = (Int(event.topic), Int(event.partition))
             guard topic >= 0, topic < spans.count, number >= 0, number < spans[topic].count else { return }
-            if spans[topic][number].to != .max { close(topic, number) }
+            if spans[topic][number].to != .max { close(topic, number) } else { reachEnd(topic, number) }
         case .other: return
         default:
             guard let error = event.error else { return }
