@@ -134,7 +134,8 @@ let package = Package(
             dependencies: ["LinkIngest", "LinkCoordinator", "ByteStorage", "StrictJSON", "TestSupport"],
             exclude: ["Fixtures"],
             swiftSettings: strict),
-        .testTarget(name: "HTTPServerTests", dependencies: ["HTTPServer", "CPlatform"], swiftSettings: strict),
+        .testTarget(
+            name: "HTTPServerTests", dependencies: ["HTTPServer", "CPlatform", "TestSupport"], swiftSettings: strict),
         .testTarget(
             name: "DecisionIndexTests", dependencies: ["DecisionIndex", "ByteStorage", "TestSupport"],
             swiftSettings: strict),
@@ -167,6 +168,10 @@ let package = Package(
                 "linkd", "DispatchWorker", "KafkaClient", "LinkCoordinator", "LinkdFuzz", "ByteStorage", "StrictJSON",
                 "TestSupport",
             ],
+            swiftSettings: strict),
+        // Tests of the console in a real browser, and of its server with raw sockets.
+        .testTarget(
+            name: "ConsoleTests", dependencies: ["linkd", "KafkaClient", "ByteStorage", "TestSupport"],
             swiftSettings: strict),
         .testTarget(name: "TidyTests", dependencies: ["TestSupport"], swiftSettings: strict),
         // Tests of the shipped files and of the built program.

@@ -1,6 +1,7 @@
 import CPlatform
 import Foundation
 import HTTPServer
+import TestSupport
 import Testing
 
 /// Bytes that are not requests, and clients that leave.

@@ -33,6 +33,13 @@ package func onThread<Value: Sendable>(_ body: @escaping @Sendable () throws -> 
     try await withTaskExecutorPreference(ThreadExecutor()) { try body() }
 }
 
+/// Runs an asynchronous body on new threads, so that blocking calls in it do not occupy Swift's thread pool.
+///
+/// The function stays in the current task.
+package func onThreads(_ body: @Sendable () async throws -> Void) async throws {
+    try await withTaskExecutorPreference(ThreadExecutor()) { try await body() }
+}
+
 /// An executor that runs every job on a new thread.
 private final class ThreadExecutor: TaskExecutor {
     func enqueue(_ job: consuming ExecutorJob) {
