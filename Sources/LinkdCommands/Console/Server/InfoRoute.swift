@@ -47,18 +47,14 @@ enum InfoRoute {
         json.number("routes", Int64(entry.table.source.routes.count))
         json.beginObject("facts")
         json.texts("platforms", choices.platforms)
-        json.objects("versions", of: choices.versions) { json, range in
-            json.text("label", range.label)
-            json.text("version", range.version)
-        }
+        json.texts("versions", choices.versions.map(\.version))
         json.texts("claims", choices.claims)
         json.texts("capabilities", choices.capabilities)
         json.texts("regions", choices.regions)
         json.texts("locales", choices.locales)
-        json.objects("attributes", of: choices.attributes) { json, attribute in
-            json.text("name", attribute.name)
-            json.texts("values", attribute.values)
-        }
+        json.beginObject("attributes")
+        for attribute in choices.attributes { json.texts(attribute.name, attribute.values) }
+        json.endObject()
         json.endObject()
         let links = entry.table.source.examples.compactMap { example in
             if case .link(let link) = example.request { link } else { nil }
