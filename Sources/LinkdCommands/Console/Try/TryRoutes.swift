@@ -78,7 +78,13 @@ struct TryRoutes {
             json.endArray()
         }
         json.endArray()
-        json.objects("results", of: matrix.results) { json, answer in write(answer, to: &json) }
+        json.objects("results", of: matrix.results) { json, answer in
+            if let decision = answer.decisions.first {
+                json.text("device", decision.device)
+                write(decision.json, answer.explanations.first, to: &json)
+            }
+            write(answer.cause, to: &json)
+        }
         json.endObject()
         return .json(json)
     }
