@@ -53,7 +53,7 @@ struct TryRoutes {
         let question = try question(request)
         let record = question.input.record(facts: question.facts, application: question.application)
         let first = resolver.resolve(record, explains: false).decisions.first?.json
-        let identity = first.flatMap { try? JSONValue.parse($0, maxDepth: 512) }?["table"]?.string
+        let identity = first.flatMap { Self.value($0)["table"]?.string }
         let table = question.table ?? self.table(identity: identity) ?? site.tables.first?.table
         guard let table, !question.input.isEmpty else {
             throw ConsoleProblem(code: "input", message: "there is nothing to resolve", next: "pass a link or a body")
@@ -80,10 +80,14 @@ struct TryRoutes {
         json.endArray()
         json.objects("results", of: matrix.results) { json, answer in
             if let decision = answer.decisions.first {
-                json.text("device", decision.device)
+                json.text("outcome", Self.value(decision.json)["outcome"]?.string)
                 write(decision.json, answer.explanations.first, to: &json)
+            } else if let cause = answer.cause {
+                json.text("outcome", "dead_letter")
+                DecisionSentence(deadLetter: cause.reason.rawValue, detail: cause.detail).write("sentence", to: &json)
+                json.raw("decision", Array("null".utf8))
+                json.raw("explain", Array("null".utf8))
             }
-            write(answer.cause, to: &json)
         }
         json.endObject()
         return .json(json)
@@ -101,6 +105,10 @@ struct TryRoutes {
         }
         let id = try body.text("table", maxBytes: 64)
         return Question(input: TriedInput(text), facts: facts, table: try id.map(site.table)?.table)
+    }
+
+    private static func value(_ decision: [UInt8]) -> JSONValue {
+        (try? JSONValue.parse(decision, maxDepth: 512)) ?? JSONValue(.null)
     }
 
     private func table(identity: String?) -> RouteTable? {
@@ -129,7 +137,7 @@ struct TryRoutes {
     private func write(
         _ decision: [UInt8], _ explanation: Explainer.DeviceExplanation?, to json: inout JSONText
     ) {
-        let value = (try? JSONValue.parse(decision, maxDepth: 512)) ?? JSONValue(.null)
+        let value = Self.value(decision)
         let explain = explanation?.decision?.json
         let trace = explain.flatMap { try? JSONValue.parse($0, maxDepth: 512) }
         let table = table(identity: value["table"]?.string)
