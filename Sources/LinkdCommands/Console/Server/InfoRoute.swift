@@ -5,8 +5,8 @@ internal import StrictJSON
 
 /// The endpoint `/api/info`: the parts that the console has.
 enum InfoRoute {
-    /// The maximum number of example links of each table.
-    private static let maxExamples = 6
+    /// The maximum number of examples.
+    private static let maxExamples = 8
 
     /// Adds the endpoint.
     static func add(to router: inout ConsoleRouter, _ site: ConsoleSite) {
@@ -19,6 +19,11 @@ enum InfoRoute {
         json.beginObject()
         json.text("version", LinkdVersion.text)
         json.objects("tables", of: site.tables, write)
+        json.objects("examples", of: examples(site)) { json, example in
+            json.text("table", example.table)
+            json.text("label", example.label)
+            json.text("input", example.input)
+        }
         if let connection = site.connection {
             json.beginObject("kafka")
             json.texts("servers", connection.bootstrap)
@@ -56,9 +61,45 @@ enum InfoRoute {
         for attribute in choices.attributes { json.texts(attribute.name, attribute.values) }
         json.endObject()
         json.endObject()
-        let links = entry.table.source.examples.compactMap { example in
-            if case .link(let link) = example.request { link } else { nil }
+    }
+
+    /// Returns examples of different decisions, taken in turn from the tables.
+    private static func examples(_ site: ConsoleSite) -> [(table: String, label: String, input: String)] {
+        let lists = site.tables.map { entry in
+            var labels = Set<String>()
+            return entry.table.source.examples.compactMap { example in
+                let label = label(example)
+                guard labels.insert(label).inserted else { return nil as (String, String, String)? }
+                return (entry.table.id, label, text(example))
+            }
         }
-        json.texts("examples", Array(links.prefix(maxExamples)))
+        let longest = lists.map(\.count).max() ?? 0
+        let all = (0..<longest).flatMap { index in lists.compactMap { index < $0.count ? $0[index] : nil } }
+        return Array(all.prefix(maxExamples))
+    }
+
+    private static func text(_ example: TableSource.Example) -> String {
+        switch example.request {
+        case .link(let link): return link
+        case .request(let request):
+            var json = JSONText()
+            json.value(nil, request)
+            return json.finish()
+        }
+    }
+
+    /// Returns the expected result in words.
+    private static func label(_ example: TableSource.Example) -> String {
+        func expected(_ member: String) -> String? { example.expectations.first { $0.member == member }?.value.string }
+        let isPush = if case .request(let request) = example.request { request["payload"] != nil } else { false }
+        let words =
+            switch expected("outcome") {
+            case "navigate": "opens a screen"
+            case "external": "opens a URL"
+            case "deferred": "waits for a guard"
+            case "none": "opens nothing"
+            default: "is rejected"
+            }
+        return (isPush ? "A push message that " : "A link that ") + words
     }
 }
