@@ -1,0 +1,133 @@
+internal import Testing
+
+@testable internal import HTTPServer
+@testable internal import LinkdCommands
+
+/// The check of a console's requests.
+@Suite struct ConsoleGuardTests {
+    private static let token = AccessToken()
+    private static let check = ConsoleGuard(
+        token: token, address: ListenAddress(host: "127.0.0.1", port: 8090), hosts: [])
+    private static let own: HTTPHeaders = ["Host": "127.0.0.1:8090", "Authorization": "Bearer \(token.text)"]
+
+    /// Returns the status of the refusal, or nil if the request is answered.
+    private static func status(
+        _ path: String, _ headers: HTTPHeaders, method: HTTPMethod = .get, query: [HTTPTarget.QueryItem] = [],
+        _ check: ConsoleGuard = check
+    ) -> Int? {
+        let request = HTTPRequest(
+            method: method, path: path, query: query, headers: headers,
+            peer: HTTPPeer(address: "127.0.0.1", port: 5))
+        if case .answer(let response) = check.check(request) { return response.status }
+        return nil
+    }
+
+    private static func with(_ fields: [(String, String)], _ base: HTTPHeaders = own) -> HTTPHeaders {
+        var headers = base
+        for (name, value) in fields { headers.add(name, value) }
+        return headers
+    }
+
+    @Test("A request with the token and a name of the console is answered")
+    func answers() {
+        #expect(Self.status("/api/info", Self.own) == nil)
+        let cookie: HTTPHeaders = [
+            "Host": "localhost:8090", "Cookie": "a=b; linkd_console_8090=\(Self.token.text); c=d",
+            "Sec-Fetch-Site": "same-origin", "Origin": "http://localhost:8090",
+        ]
+        #expect(Self.status("/api/info", cookie) == nil)
+        #expect(Self.status("/main.js", ["Host": "[::1]:8090"]) == nil)
+    }
+
+    @Test(
+        "A name that is not the console's is refused, because another site can bind it to the address",
+        arguments: ["evil.example", "evil.example:8090", "127.0.0.1", "127.0.0.1:80", "127.0.0.1:8090.evil", ""])
+    func rebinding(host: String) {
+        for path in ["/", "/main.js", "/api/info"] {
+            #expect(Self.status(path, Self.with([], ["Host": host, "Authorization": "Bearer \(Self.token.text)"])) == 403)
+        }
+    }
+
+    @Test("A request with two names or none is refused")
+    func ambiguousHost() {
+        #expect(Self.status("/api/info", Self.with([("Host", "127.0.0.1:8090")])) == 403)
+        #expect(Self.status("/api/info", ["Authorization": "Bearer \(Self.token.text)"]) == 403)
+    }
+
+    @Test(
+        "A request of another site's page is refused",
+        arguments: [
+            ("Origin", "http://evil.example"), ("Origin", "https://127.0.0.1:8090"), ("Origin", "null"),
+            ("Origin", "http://127.0.0.1:8091"), ("Sec-Fetch-Site", "cross-site"), ("Sec-Fetch-Site", "same-site"),
+        ])
+    func crossSite(name: String, value: String) {
+        #expect(Self.status("/api/info", Self.with([(name, value)])) == 403)
+    }
+
+    @Test(
+        "A request without the token is refused",
+        arguments: ["", "Bearer", "Bearer 0", "Basic x", "Bearer \(String(repeating: "0", count: 32))"])
+    func withoutToken(authorization: String) {
+        #expect(Self.status("/api/info", ["Host": "127.0.0.1:8090", "Authorization": authorization]) == 401)
+        // A wrong header is not repaired by a cookie.
+        let both = Self.with([("Cookie", "linkd_console_8090=\(Self.token.text)")],
+            ["Host": "127.0.0.1:8090", "Authorization": authorization])
+        #expect(Self.status("/api/info", both) == 401)
+    }
+
+    @Test("The cookie of a console on another port is not the token")
+    func otherPort() {
+        let headers: HTTPHeaders = [
+            "Host": "127.0.0.1:8090", "Cookie": "linkd_console_8091=\(Self.token.text)",
+        ]
+        #expect(Self.status("/api/info", headers) == 401)
+    }
+
+    @Test("A request with an effect needs JSON and the console's own header")
+    func effects() {
+        let type = ("Content-Type", "application/json; charset=utf-8")
+        #expect(Self.status("/api/resolve", Self.with([type, ("X-Linkd-Console", "1")]), method: .post) == nil)
+        #expect(Self.status("/api/resolve", Self.with([type]), method: .post) == 403)
+        #expect(Self.status("/api/resolve", Self.with([("X-Linkd-Console", "1")]), method: .post) == 415)
+        let form = Self.with([("Content-Type", "text/plain"), ("X-Linkd-Console", "1")])
+        #expect(Self.status("/api/resolve", form, method: .post) == 415)
+    }
+
+    @Test("The token of the address becomes a cookie and leaves the address")
+    func exchange() throws {
+        let request = HTTPRequest(
+            method: .get, path: "/", query: [HTTPTarget.QueryItem(name: "token", value: Self.token.text)],
+            headers: ["Host": "127.0.0.1:8090"], peer: HTTPPeer(address: "127.0.0.1", port: 5))
+        guard case .answer(let response) = Self.check.check(request) else {
+            Issue.record("the token was not exchanged")
+            return
+        }
+        #expect(response.status == 303)
+        #expect(response.headers["Location"] == "/")
+        let cookie = try #require(response.headers["Set-Cookie"])
+        #expect(cookie.contains("SameSite=Strict") && cookie.contains("HttpOnly") && !cookie.contains("Secure"))
+        #expect(Self.status("/", ["Host": "127.0.0.1:8090"], query: [.init(name: "token", value: "0")]) == 403)
+    }
+
+    @Test("Behind a proxy, its name is the console's, and the cookie needs TLS")
+    func proxy() {
+        let check = ConsoleGuard(
+            token: Self.token, address: ListenAddress(host: "", port: 8090), hosts: ["links.example.com"])
+        let headers = Self.with(
+            [("Origin", "https://links.example.com")],
+            ["Host": "links.example.com", "Authorization": "Bearer \(Self.token.text)"])
+        #expect(Self.status("/api/info", headers, check) == nil)
+        let request = HTTPRequest(
+            method: .get, path: "/", query: [HTTPTarget.QueryItem(name: "token", value: Self.token.text)],
+            headers: ["Host": "links.example.com"], peer: HTTPPeer(address: "10.0.0.1", port: 5))
+        guard case .answer(let response) = check.check(request) else { return }
+        #expect(response.headers["Set-Cookie"]?.contains("; Secure") == true)
+    }
+
+    @Test("Two tokens differ, and each has 32 digits")
+    func tokens() {
+        let tokens = (0..<100).map { _ in AccessToken().text }
+        #expect(Set(tokens).count == 100)
+        #expect(tokens.allSatisfy { $0.utf8.count == 32 })
+    }
+}
