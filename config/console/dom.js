@@ -5,6 +5,7 @@
 //   clear(node, ...children)        removes the children, then appends the given ones
 //   link(view, params, content)     a link to a view: every value that can be filtered on is one
 //   shown(text)                     text with control characters and bidi marks written as \u{…}
+//   hiddenIn(text)                  the symbols of such characters in a text
 //   outside(text, options)          a <bdi> for text from outside, with those symbols marked
 //   icon(name)                      one of ICONS, drawn in the color of the text, hidden from screen readers
 //   outcomeBadge(outcome, text)     glyph and word in the color of an outcome
@@ -98,6 +99,11 @@ const HIDDEN = new RegExp(
 /** Writes a hidden character as `\u{202E}`. */
 function symbol(character) {
   return "\\u{" + character.codePointAt(0).toString(16).toUpperCase().padStart(4, "0") + "}";
+}
+
+/** The hidden characters of a text, as symbols, each once. */
+export function hiddenIn(text) {
+  return [...new Set(Array.from(String(text).matchAll(HIDDEN), (match) => symbol(match[0])))];
 }
 
 /** Text in which hidden characters are written as `\u{…}`, cut after `limit` characters. */

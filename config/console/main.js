@@ -128,6 +128,7 @@ function markViews() {
     node.href = fragment(node.dataset.id, tableParams());
     if (node.dataset.id === (WITHIN[id] ?? id)) {
       node.setAttribute("aria-current", "page");
+      node.scrollIntoView({ block: "nearest", inline: "nearest" });
     } else {
       node.removeAttribute("aria-current");
     }

@@ -10,7 +10,7 @@ import { el, humanize, icon, outside, shown } from "./dom.js";
 import { PRESENTATIONS, reasonText, ttlText } from "./words.js";
 
 /** Maximum number of screens that are drawn. The ones between the first and the last are counted. */
-const MAX_SCREENS = 6;
+const MAX_SCREENS = 5;
 
 /** Draws the phones of a decision. */
 export function drawPhones(decision, options = {}) {
@@ -54,6 +54,7 @@ function stackScene(decision, draw, caption = "") {
   const items = piled(stack.map((entry, index) => ({ entry, index, below: stack[index - 1] })));
   const last = items.at(-1);
   const pile = el("ol", { class: "pile", attrs: { "aria-label": `Screens, ${stack.length}` } });
+  pile.style.setProperty("--lower", String(Math.max(1, items.length - 1)));
   for (const item of items.slice(0, -1)) pile.append(item.more ? moreCard(item.more) : card(item, stack.length, draw));
   pile.append(el("li", { class: "top", attrs: { "aria-label": position(last, stack.length) } }, screenPhone(last, draw)));
   const notes = [caption];
@@ -84,7 +85,7 @@ function card(item, total, draw) {
 
 /** The card that counts the screens which are not drawn. */
 function moreCard(number) {
-  return el("li", { class: "lower more" }, el("div", { class: "screen" }, el("p", { class: "screen-title", text: `${number} more` })));
+  return el("li", { class: "lower more", attrs: { "aria-label": `${number} more screens` } }, el("div", { class: "screen" }, el("p", { class: "screen-title", text: `+${number}` })));
 }
 
 /** The phone with the top screen, over what is below it. */

@@ -44,30 +44,31 @@ export function drawLink(text, parts, ties) {
   const decoder = new TextDecoder();
   const slice = (from, to) => decoder.decode(bytes.subarray(from, to));
   const row = el("p", { class: "link-parts", attrs: { dir: "ltr" } });
-  let at = 0;
-  for (const part of parts) {
+  if (parts[0]?.offset > 0) row.append(between(slice(0, parts[0].offset)));
+  parts.forEach((part, index) => {
     const end = part.offset + part.bytes;
-    if (part.offset > at) row.append(between(slice(at, part.offset)));
-    row.append(partNode(part, slice(part.offset, end), ties));
-    at = Math.max(at, end);
-  }
-  if (at < bytes.length) row.append(between(slice(at, bytes.length)));
+    const next = parts[index + 1]?.offset ?? bytes.length;
+    const same = index > 0 && part.use != null && part.use === parts[index - 1].use && !part.fault && !part.hint;
+    row.append(partNode(part, slice(part.offset, end), slice(end, Math.max(end, next)), ties, same));
+  });
   return row;
 }
 
-/** Punctuation between parts. A line may break after it. */
+/** Punctuation between parts. */
 function between(text) {
-  return el("span", { class: "between" }, shown(text), el("wbr"));
+  return text === "" ? null : el("span", { class: "between", text: shown(text) });
 }
 
-/** One part: its text, and what it became below. */
-function partNode(part, text, ties) {
+/** One part with the punctuation after it, and what it became below, unless the part before became the same. */
+function partNode(part, text, after, ties, isSame) {
   const caption = captionOf(part);
   const list = words(part);
-  const node = el("button", {
-    class: "part", data: { kind: part.kind, use: part.use === "literal" ? "literal" : list.length > 0 ? "used" : "unused", fault: part.fault ? "1" : null },
-    attrs: { type: "button", "aria-label": `${shown(text)}: ${caption || part.kind}`, "aria-pressed": "false" },
-  }, text === "" ? el("span", { class: "gap", text: "\u2038" }) : outside(text), el("span", { class: "part-caption" }, shown(caption)));
+  const use = part.use === "literal" ? "literal" : list.length > 0 ? "used" : "unused";
+  const node = el("span", { class: "piece", data: { kind: part.kind, use, fault: part.fault ? "1" : null } },
+    el("button", { class: "part", attrs: { type: "button", "aria-label": `${shown(text)}: ${caption || part.kind}`, "aria-pressed": "false" } },
+      text === "" ? "\u2038" : outside(text)),
+    between(after),
+    caption !== "literal" && caption !== "" && !isSame && el("span", { class: "part-caption", text: shown(caption), attrs: { "aria-hidden": "true" } }));
   return tie(node, ties, list);
 }
 
@@ -100,7 +101,7 @@ export function followTies(root) {
     if (!part) return;
     const on = part.getAttribute("aria-pressed") !== "true";
     part.setAttribute("aria-pressed", String(on));
-    held = on && part.dataset.tie ? part : null;
+    held = on ? part.closest("[data-tie]") : null;
     mark(held);
   });
   return () => { held = null; mark(null); };

@@ -16,9 +16,14 @@ export function drawMatrix(root, matrix, device, choose) {
     el("tbody", {}, order.map((v) => el("tr", {}, el("th", { attrs: { scope: "row" } }, outside(versions[v].label)),
       platforms.map((platform, p) => cell(results[cells[p][v]], p === current.platform && v === current.version, () =>
         choose(platform, versions[v].version), `${platformName(platform)}, app ${versions[v].label}`))))));
-  const kinds = results.length;
+  const kinds = new Set(results.map((result) => visible(result.decision))).size;
   clear(root, grid, el("p", { class: "label", text: kinds === 1 ? "The same on every platform and version." : `${count(kinds, "different result")}.` }));
   moveByArrows(grid, current.platform >= 0 && current.version >= 0);
+}
+
+/** What people see of a decision, as a key: without the variant that led to it. */
+function visible({ outcome, url, stack, reason, detail, guard, notice }) {
+  return JSON.stringify([outcome, url, stack, reason, detail, guard, notice]);
 }
 
 /** The cell of a device: -1 for what it does not state. */

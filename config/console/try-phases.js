@@ -128,14 +128,23 @@ function bind({ bind: bindings }, ties) {
   if (bindings.length === 0) return [];
   return [el("ul", { class: "rows bindings" }, bindings.map((binding) => {
     const bad = binding.result === "invalid" || binding.result === "missing";
-    const value = "value" in binding ? valueText(binding.value) : binding.result;
+    const raw = valueText(binding.raw ?? []);
+    const value = "value" in binding ? valueText(binding.value) : raw;
     const node = row(bad ? "reject" : binding.result === "bound" ? "check" : "none", bad ? "bad" : "done",
-      el("code", { text: shown(binding.field) }), el("b", {}, outside(value, { limit: 200 })),
-      `${REMARKS[binding.result] ?? binding.result} \`${binding.source}\`, type \`${binding.type}\``);
+      el("code", { text: shown(binding.field) }), value !== "" && el("b", {}, outside(value, { limit: 200 })), remark(binding, raw));
     return tie(node, ties, [ties.fields.get(binding.field)]);
   }))];
 }
 
-const REMARKS = {
-  bound: "from", absent: "the default, without", missing: "missing in", invalid: "does not fit:", dropped: "dropped, from", repaired: "repaired, from",
-};
+/** Where a value comes from. */
+function remark({ result, source, type }, raw) {
+  switch (result) {
+    case "bound": return `from \`${source}\`, type \`${type}\``;
+    case "absent": return `the default, because \`${source}\` is absent; type \`${type}\``;
+    case "missing": return `is missing: \`${source}\`, type \`${type}\``;
+    case "invalid": return `from \`${source}\` is not \`${type}\``;
+    case "dropped": return `counts as missing: \`${shown(raw, 80)}\` is not \`${type}\``;
+    case "repaired": return `repaired from \`${shown(raw, 80)}\``;
+    default: return `${result}, \`${source}\``;
+  }
+}

@@ -1,7 +1,7 @@
 // The view "Try a link": a link, an event, or a push body, a device, and what happens.
 
 import { isAborted } from "./api.js";
-import { button, clear, el, icon, shown } from "./dom.js";
+import { button, clear, copy, el, hiddenIn, icon, shown } from "./dom.js";
 import { drawPhones } from "./phones.js";
 import { fragment } from "./router.js";
 import { PATIENCE } from "./states.js";
@@ -35,6 +35,7 @@ class TryPage {
     this.question = { input: "", device: null };
     this.table = null;
     this.answer = null;
+    this.isBeyond = false;
     this.index = 0;
     this.timers = {};
     this.build();
@@ -56,8 +57,7 @@ class TryPage {
     this.input.addEventListener("keydown", (event) => this.pressedInInput(event));
     this.clearButton = button(null, { icon: "close", class: "button quiet round clear", label: "Clear the input", click: () => this.ask("") });
     this.facts = el("div", { class: "device" });
-    this.note = el("p", { class: "label address-note", attrs: { role: "status" }, text: "This input is beyond 8 KiB, so the address does not hold it." });
-    this.note.hidden = true;
+    this.notes = el("div", { class: "ask-notes", attrs: { role: "status" } });
     this.problem = el("div");
     this.start = el("div", { class: "start" });
     this.devices = el("div", { class: "devices" });
@@ -67,11 +67,11 @@ class TryPage {
     this.link = el("div", { class: "answer-link" });
     this.phases = el("div");
     this.json = el("div");
-    this.how = el("section", { class: "section how" }, el("h2", { text: "How it was decided" }), this.link, this.phases);
-    this.seen = el("div", { class: "columns seen" }, this.phones, this.matrix);
-    this.result = el("div", { class: "result" }, this.devices, this.sentence, this.seen, this.how, this.json);
+    this.how = el("section", { class: "answer-how" }, el("h2", { text: "How it was decided" }), this.link, this.phases, this.json);
+    this.seen = el("div", { class: "seen" }, this.phones, this.matrix, this.how);
+    this.result = el("div", { class: "result" }, this.devices, this.sentence, this.seen);
     this.root.append(el("h1", { class: "visually-hidden", text: "Try a link" }),
-      el("div", { class: "ask" }, el("div", { class: "question-frame" }, this.input, this.clearButton), this.note, this.facts),
+      el("div", { class: "ask" }, el("div", { class: "question-frame" }, this.input, this.clearButton), this.notes, this.facts),
       this.problem, this.start, this.result);
   }
 
@@ -81,13 +81,15 @@ class TryPage {
     const facts = factsOf(this.app.info, table);
     const question = readQuestion(params, facts);
     const fresh = this.question.device === null;
-    if (params.has("input") || fresh || !this.note.hidden === false) this.question = question;
-    else this.question = { input: this.note.hidden ? "" : this.question.input, device: question.device };
+    // An input that the address cannot hold stays on the page.
+    this.question = this.isBeyond && !params.has("input") ? { ...question, input: this.question.input } : question;
     this.table = table;
     this.factsInUse = facts;
     if (this.input.value !== this.question.input) this.input.value = this.question.input;
     this.showFacts();
     this.changed();
+    // Room for the matrix, so that nothing moves when it comes.
+    this.matrix.style.setProperty("min-height", `${(facts.versions.length + 1) * 48 + 84}px`);
     if (fresh && matchMedia("(pointer: fine)").matches) this.input.focus({ preventScroll: true });
   }
 
@@ -152,7 +154,25 @@ class TryPage {
     if (this.closed) return;
     const fits = this.app.replace(writeQuestion(this.question, this.table));
     if (!fits) this.app.replace(writeQuestion({ ...this.question, input: "" }, this.table));
-    this.note.hidden = fits;
+    this.isBeyond = !fits;
+    this.showNotes();
+  }
+
+  /** Says what the input does not show. */
+  showNotes() {
+    const hidden = hiddenIn(this.question.input);
+    const texts = [
+      this.isBeyond && "The address holds 8 KiB, and this input is larger. It stays on this page only.",
+      hidden.length > 0 && `The input has hidden characters: ${hidden.slice(0, 6).join(" ")}`,
+      this.namesDevices() && "The event names its devices, so the facts below are not used.",
+    ].filter(Boolean);
+    this.facts.classList.toggle("unused", this.namesDevices());
+    if (this.notes.textContent !== texts.join("")) clear(this.notes, texts.map((text) => el("p", { class: "label" }, icon("warning"), text)));
+  }
+
+  /** True if the input is an event with devices of its own. */
+  namesDevices() {
+    return this.answer?.kind === "event" && /"devices?"\s*:/.test(this.question.input);
   }
 
   /** Something of the question changed: show the start, or ask the server. */
@@ -166,6 +186,7 @@ class TryPage {
       this.request?.abort();
       this.answer = null;
       clear(this.problem);
+      this.showNotes();
       this.showStart();
       return;
     }
@@ -241,8 +262,9 @@ class TryPage {
     const item = decisions[this.index];
     this.result.hidden = false;
     this.loosen();
+    this.showNotes();
     clear(this.devices, drawDevices(decisions, this.index, (index) => { this.index = index; this.show(); }));
-    for (const part of [this.seen, this.how, this.json]) part.hidden = !item;
+    this.seen.hidden = !item;
     if (!item) {
       clear(this.sentence, deadLetter ? drawDeadLetter(deadLetter) : el("h2", { class: "display", text: "No table takes this." }), this.otherTables());
       this.say(deadLetter?.text ?? "No table takes this.");
@@ -254,11 +276,8 @@ class TryPage {
       drawSuggestions(item.explain, link, (text) => this.address(text)), this.otherTables());
     clear(this.phones, drawPhones(item.decision, { screens: item.screens, platform: this.question.device.platform }));
     tieScreens(this.phones, ties);
-    this.how.hidden = !item.explain;
-    if (item.explain) {
-      showLink(this.link, link, item.explain, ties);
-      clear(this.phases, drawPhases(item, ties));
-    }
+    showLink(this.link, link, item.explain, ties);
+    clear(this.phases, item.explain && drawPhases(item, ties));
     drawJSON(this.json, item);
     this.say(sentenceText(item.sentence));
   }
@@ -295,8 +314,8 @@ class TryPage {
   /** Copies the address of the question. */
   async copyAddress() {
     this.write();
-    await navigator.clipboard?.writeText(location.href).catch(() => {});
-    this.app.announce("The address is copied.");
+    const done = await copy(location.href);
+    this.app.announce(done ? "The address is copied." : "The address could not be copied.");
   }
 
   /** Draws the start: what to do, and examples. */
