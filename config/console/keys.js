@@ -62,7 +62,7 @@ function show() {
     dialog.addEventListener("click", (event) => { if (event.target === dialog) dialog.close(); });
     document.body.append(dialog);
   }
-  const rows = [...new Set([...bound.values()].flat())].reverse();
+  const rows = [...new Set([...bound.values()].flat())];
   const box = el("input", { attrs: { type: "checkbox", checked: isOn() } });
   box.addEventListener("change", () => {
     try { localStorage.setItem(SETTING, box.checked ? "on" : "off"); } catch { /* The setting lasts for this page. */ }
