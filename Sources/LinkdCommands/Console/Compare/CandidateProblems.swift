@@ -31,15 +31,25 @@ struct CandidateProblems {
             if !problem.routes.isEmpty { json.texts("routes", problem.routes) }
             guard let link = problem.witness else { return }
             json.text("link", link)
-            if let device = problem.device { json.raw("device", Array(device.utf8)) }
+            let device = device(of: problem)
+            if let device { json.value("device", device) }
             guard let table, witnesses < Self.maxWitnesses else { return }
             witnesses += 1
-            let device = problem.device.flatMap { try? JSONValue.parse(Array($0.utf8), maxDepth: 16) }
             let explanation = table.explain(.link(link), device: device.map { DeviceFacts($0) } ?? DeviceFacts())
             DecisionSentence(explanation.decision.value, explanation: nil, table: table).write("sentence", to: &json)
             json.raw("decision", explanation.decision.json)
             json.raw("explain", explanation.json)
         }
         json.boolean("isTruncated", checked.isTruncated)
+    }
+
+    /// Returns the device that shows a problem: that of the problem, or of the example that does not hold.
+    private func device(of problem: TableProblem) -> JSONValue? {
+        if let text = problem.device { return try? JSONValue.parse(Array(text.utf8), maxDepth: 16) }
+        let parts = problem.pointer.split(separator: "/")
+        guard problem.code == .example, parts.first == "examples", parts.count > 1, let index = Int(parts[1]),
+            let examples = table?.source.examples, examples.indices.contains(index)
+        else { return nil }
+        return examples[index].device
     }
 }
