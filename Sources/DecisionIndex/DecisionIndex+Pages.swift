@@ -6,6 +6,12 @@ extension DecisionIndex {
         package var key: RowKey
         /// The values of properties that the row has.
         package var values: [RowField: String]
+
+        /// Creates a row.
+        package init(key: RowKey, values: [RowField: String] = [:]) {
+            self.key = key
+            self.values = values
+        }
     }
 
     /// A limit of the rows of a page.

@@ -4,6 +4,8 @@
 package struct RowFilter: Equatable, Sendable {
     /// The values of properties, of which the empty text stands for none.
     package var values: [RowField: String] = [:]
+    /// The id of the table, in any version.
+    package var tableID: String?
     /// The hash of the device's id.
     package var device: UInt64?
     /// The hash of the event's id.
@@ -14,6 +16,8 @@ package struct RowFilter: Equatable, Sendable {
     package var to: Int64?
     /// The kind of the records.
     package var kind: RowKind?
+    /// A Boolean value that indicates whether only dead letters and decisions with the outcome `reject` are included.
+    package var isProblem = false
 
     /// Creates a filter that includes every row.
     package init() {}
@@ -28,6 +32,10 @@ struct RowTests {
     private let device: UInt64?
     private let event: UInt64?
     private let kind: RowKind?
+    /// For each number of a table's identity, whether it passes, or nil for all.
+    private var tables: [Bool]?
+    /// The number of the outcome `reject`, for a filter of problems.
+    private let reject: UInt16?
 
     /// Creates the tests of a filter, or returns nil if no row has one of its values.
     init?(_ filter: RowFilter, _ tables: [ValueTable]) {
@@ -38,10 +46,12 @@ struct RowTests {
             guard let number = tables[field.column].number(of: text) else { return nil }
             values.append((field.column, number))
         }
+        // No row has the greatest number.
+        reject = filter.isProblem ? tables[RowField.outcome.column].number(of: "reject") ?? .max : nil
+        guard let id = filter.tableID else { return }
+        let known = tables[RowField.table.column]
+        self.tables = (0..<known.end).map { known.text(of: UInt16($0)).hasPrefix(id + "@") }
     }
-
-    /// A Boolean value that indicates whether every row passes.
-    var isEmpty: Bool { values.isEmpty && device == nil && event == nil && kind == nil }
 
     /// Sets an element of a mask to 1 for each row that passes and to 0 for each other row.
     ///
@@ -59,6 +69,8 @@ struct RowTests {
         case .deadLetter: Self.narrow(mask, columns.sources, rows) { $0 >= 1 << 20 }
         case nil: break
         }
+        if let tables { Self.narrow(mask, columns.values[RowField.table.column], rows) { tables[Int($0)] } }
+        if let reject { narrowProblems(mask, columns, rows, reject) }
         var count = 0
         for index in 0..<rows.count { count &+= Int(mask[index]) }
         return count
@@ -73,12 +85,16 @@ struct RowTests {
         }
     }
 
-    /// Returns a Boolean value that indicates whether a row passes.
-    func includes(_ row: Int, in columns: RowColumns) -> Bool {
-        for (column, number) in values where columns.values[column][row] != number { return false }
-        if let device, columns.devices[row] != device { return false }
-        if let event, columns.events[row] != event { return false }
-        if let kind, RowSource(raw: columns.sources[row]).kind != kind { return false }
-        return true
+    private func narrowProblems(
+        _ mask: UnsafeMutableBufferPointer<UInt8>, _ columns: RowColumns, _ rows: Range<Int>, _ reject: UInt16
+    ) {
+        columns.values[RowField.outcome.column].withUnsafeBufferPointer { outcomes in
+            columns.sources.withUnsafeBufferPointer { sources in
+                for index in 0..<rows.count {
+                    let row = rows.lowerBound &+ index
+                    mask[index] &= outcomes[row] == reject || sources[row] >= 1 << 20 ? 1 : 0
+                }
+            }
+        }
     }
 }

@@ -46,6 +46,8 @@ struct PlainIndex {
                 && (filter.device == nil || filter.device == row.device.map { hash($0) })
                 && (filter.event == nil || filter.event == row.event.map { hash($0) })
                 && (filter.kind == nil || filter.kind == row.key.source.kind)
+                && (!filter.isProblem || row.values[.outcome] == "reject" || row.key.source.kind == .deadLetter)
+                && (filter.tableID == nil || (row.values[.table] ?? "").hasPrefix((filter.tableID ?? "") + "@"))
                 && row.key.time >= filter.from ?? .min && row.key.time < filter.to ?? .max
         }
     }
@@ -68,6 +70,8 @@ struct RowMaker {
         if below(8) > 0 { row.device = "d-\(below(9))" }
         if below(8) > 0 { row.event = "e-\(below(30))" }
         for field in RowField.allCases where below(3) > 0 { row.values[field] = "\(field.rawValue)-\(below(4))" }
+        if row.values[.outcome] == "outcome-0" { row.values[.outcome] = "reject" }
+        if let table = row.values[.table] { row.values[.table] = table + "@\(below(2))" }
         return row
     }
 
@@ -75,12 +79,15 @@ struct RowMaker {
         var filter = RowFilter()
         for field in RowField.allCases where below(6) == 0 {
             filter.values[field] = below(5) == 0 ? "" : "\(field.rawValue)-\(below(5))"
+            if field == .table, filter.values[field] != "" { filter.values[field]? += "@1" }
         }
         if below(6) == 0 { filter.device = hash("d-\(below(10))") }
         if below(10) == 0 { filter.event = hash("e-\(below(31))") }
         if below(4) == 0 { filter.from = Int64(below(Int(time) + 1)) }
         if below(4) == 0 { filter.to = Int64(below(Int(time) + 1)) }
         if below(4) == 0 { filter.kind = below(2) == 0 ? .decision : .deadLetter }
+        filter.isProblem = below(5) == 0
+        if below(5) == 0 { filter.tableID = "table-\(below(5))" }
         return filter
     }
 }

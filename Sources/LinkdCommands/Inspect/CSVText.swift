@@ -13,8 +13,9 @@ enum CSVText {
     /// - Parameters:
     ///   - local: A Boolean value that indicates whether the time is that of the local time zone.
     ///   - escaped: A Boolean value that indicates whether control characters become visible escapes.
+    ///   - mask: The replacement of what identifies people, or nil for none.
     static func append(
-        _ record: ScannedRecord, _ decision: inout DecisionTape, local: Bool, escaped: Bool,
+        _ record: ScannedRecord, _ decision: inout DecisionTape, local: Bool, escaped: Bool, mask: RecordMask? = nil,
         to line: inout OutputArena
     ) {
         if record.timestamp >= 0 { Timestamps.append(record.timestamp, local: local, to: &line) }
@@ -32,9 +33,14 @@ enum CSVText {
             isDeadLetter ? record.header("dlq.detail") : decision.string("detail"),
             isDeadLetter ? nil : decision.string("table"), isDeadLetter ? nil : decision.string("decision"),
         ]
-        for cell in cells {
+        for (index, cell) in cells.enumerated() {
             line.append(",")
-            append(cell ?? .empty, escaped: escaped, to: &line)
+            // The device and the detail contain values of the record.
+            guard let mask, mask.isOn, index == 0 || index == 4 else {
+                append(cell ?? .empty, escaped: escaped, to: &line)
+                continue
+            }
+            if index == 0, let cell { line.append(text: mask.id(cell.string)) }
         }
         line.append("\n")
     }

@@ -7,6 +7,8 @@ final class ConsoleServer {
     /// The address to open, with the token.
     let url: String
     private let server: HTTPServer
+    /// The reader of decisions and dead letters, or nil without a broker.
+    private let feed: DecisionFeed?
 
     /// Starts the server.
     ///
@@ -21,6 +23,7 @@ final class ConsoleServer {
         let hasBroker = !settings.list("bootstrap").isEmpty
         let cluster = hasBroker && connection == nil ? try Connection(settings) : connection
         let site = try ConsoleSite(call, settings, cluster)
+        feed = cluster.map { DecisionFeed(Self.feedOptions(call, site, $0)) }
         let hosts = call.list("behind-proxy")
         let address = try Self.address(call.text("listen") ?? "127.0.0.1:8090", isBehindProxy: !hosts.isEmpty)
         do throws(HTTPServerError) {
@@ -32,10 +35,11 @@ final class ConsoleServer {
             }
             let token = AccessToken()
             let check = ConsoleGuard(token: token, address: server.address, hosts: hosts)
-            let ready = Self.router(check, files, site, call)
+            let ready = Self.router(check, files, site, feed, call)
             router.signal { $0 = ready }
             let origin = hosts.first.map { "https://\($0)" } ?? "http://\(server.address)"
             url = "\(origin)/?token=\(token.text)"
+            feed?.start()
         } catch {
             throw Self.failure(error)
         }
@@ -71,10 +75,24 @@ final class ConsoleServer {
     }
 
     /// Stops the server, its readers, and its streams.
-    func stop() { server.stop() }
+    func stop() {
+        feed?.stop()
+        server.stop()
+    }
+
+    /// Returns the options of the reader of decisions and dead letters.
+    private static func feedOptions(
+        _ call: Invocation, _ site: ConsoleSite, _ connection: Connection
+    ) -> DecisionFeed.Options {
+        let now = Platform.nowMilliseconds
+        let since = Timestamps.parse(call.text("since") ?? "24h", now: now) ?? now - 86_400_000
+        return DecisionFeed.Options(
+            connection: connection, settings: site.settings, since: since, masks: site.masks)
+    }
 
     private static func router(
-        _ check: ConsoleGuard, _ files: ConsoleFiles, _ site: ConsoleSite, _ call: Invocation
+        _ check: ConsoleGuard, _ files: ConsoleFiles, _ site: ConsoleSite, _ feed: DecisionFeed?,
+        _ call: Invocation
     ) -> ConsoleRouter {
         var router = ConsoleRouter(check, files)
         InfoRoute.add(to: &router, site)
@@ -83,6 +101,8 @@ final class ConsoleServer {
         ReplayRoute.add(to: &router, site, call)
         MapRoutes.add(to: &router, site)
         CompareRoutes.add(to: &router, site)
+        DecisionRoutes.add(to: &router, feed)
+        DecisionRoute.add(to: &router, site, feed)
         return router
     }
 

@@ -35,7 +35,7 @@ struct DecisionSearch {
     ///   - device: The id of the device, or nil if it is unknown.
     ///   - time: The time of the event in milliseconds since 1970, or nil if it is unknown.
     func run(
-        device: [UInt8]?, time: Int64?, _ scan: inout TopicScan, progress: (Int64) -> Void
+        device: [UInt8]?, time: Int64?, _ scan: inout TopicScan, progress: (Int64) throws(CommandFailure) -> Void
     ) throws(CommandFailure) -> Found? {
         let ends = try scan.description(of: topic)
         let own = device.map { device in
@@ -53,7 +53,7 @@ struct DecisionSearch {
     /// Searches a range, and reads on after the first record with the id for as long as another one can follow.
     private func search(
         _ ends: [Int32: Watermarks], _ range: ScanRange, _ since: [TopicPartition: Int64], _ scan: inout TopicScan,
-        _ progress: (Int64) -> Void
+        _ progress: (Int64) throws(CommandFailure) -> Void
     ) throws(CommandFailure) -> Found? {
         var plan = ScanPlan()
         try plan.add(topic, ends, range, since: since)
@@ -68,12 +68,12 @@ struct DecisionSearch {
     }
 
     private func records(
-        _ plan: ScanPlan, _ scan: inout TopicScan, limit: Int, _ progress: (Int64) -> Void
+        _ plan: ScanPlan, _ scan: inout TopicScan, limit: Int, _ progress: (Int64) throws(CommandFailure) -> Void
     ) throws(CommandFailure) -> [InspectedRecord] {
         var found: [InspectedRecord] = []
         try scan.start(plan)
         while !scan.isDone, found.count < limit {
-            progress(scan.read)
+            try progress(scan.read)
             _ = try scan.next { record in
                 if let value = record.value, isMatch(value) { found.append(record.copy()) }
                 return found.count < limit

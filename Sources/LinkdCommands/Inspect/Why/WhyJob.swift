@@ -1,25 +1,16 @@
-internal import ByteStorage
-internal import DispatchWorker
-internal import KafkaClient
-internal import LinkCoordinator
-internal import LinkIngest
 internal import RouteTools
-internal import StrictJSON
 
 /// A run of `linkd inspect --why`: finds a decision and its event, and resolves the event again.
 final class WhyJob {
     private let call: Invocation
-    private let settings: Settings
-    private let tables: WhyTables
-    private let vendors: LoadedVendors
+    private let search: WhySearch
 
     /// Loads the tables and the vendors of the settings.
     init(_ call: Invocation, _ settings: Settings) throws(CommandFailure) {
         let shipped = ShippedFiles(environment: call.environment)
         self.call = call
-        self.settings = settings
-        tables = try WhyTables(settings, shipped)
-        vendors = try LoadedVendors(settings, shipped, on: call.console)
+        search = WhySearch(
+            settings, try WhyTables(settings, shipped), try LoadedVendors(settings, shipped, on: call.console))
     }
 
     /// Finds a decision and prints why it was made.
@@ -29,129 +20,13 @@ final class WhyJob {
         _ reference: DecisionReference, _ connection: Connection, output: String
     ) throws(CommandFailure) -> ExitCode {
         var scan = try TopicScan(connection)
-        let id = try id(reference, &scan, output: output)
-        let input = try event(id, &scan)
         var progress = ProgressLine(call.console)
         defer { progress.clear() }
-        let device = input.flatMap { input in
-            let decisions = resolve(input, tables.files.map(\.table))
-            return id.index < decisions.count ? decisions[id.index].device : nil
-        }
-        let found = try DecisionSearch(id, in: output).run(device: device, time: input?.timestamp, &scan) { read in
+        let report = try search.report(reference, &scan, output: output) { read in
             progress.show("searching \(output): \(Counts.grouped(read)) records")
         }
         progress.clear()
-        guard let found else {
-            throw CommandFailure(
-                .finding, "\(output) has no decision \(id.text)",
-                advice: "check the id and --topic, or look in the dead letters of \(id.topic) with --dlq")
-        }
-        let report = report(id, found, input)
         if call.json { report.printJSON(on: call.console.out) } else { report.print(on: call.console) }
         return .success
-    }
-
-    /// Returns the id of a decision, which is read from the record if its position is known.
-    private func id(
-        _ reference: DecisionReference, _ scan: inout TopicScan, output: String
-    ) throws(CommandFailure) -> DecisionID {
-        switch reference {
-        case .id(let id): return id
-        case .position(let partition, let offset):
-            let place = TopicPartition(topic: output, partition: partition)
-            guard let text = try record(at: offset, of: place, &scan)?.json?["decision"]?.string,
-                let id = DecisionID(text)
-            else {
-                throw CommandFailure(
-                    .finding, "\(output)-\(partition)-\(offset) is not the position of a decision",
-                    advice: "list the decisions with `linkd inspect --topic \(output)`")
-            }
-            return id
-        }
-    }
-
-    /// Returns the record of the event, or nil if it or its topic no longer exists.
-    private func event(_ id: DecisionID, _ scan: inout TopicScan) throws(CommandFailure) -> InspectedRecord? {
-        do throws(CommandFailure) {
-            return try record(at: id.offset, of: TopicPartition(topic: id.topic, partition: id.partition), &scan)
-        } catch  where error.code == .configuration {
-            return nil
-        }
-    }
-
-    /// Returns the record at an offset, or nil if it does not exist or no longer exists.
-    private func record(
-        at offset: Int64, of partition: TopicPartition, _ scan: inout TopicScan
-    ) throws(CommandFailure) -> InspectedRecord? {
-        guard let ends = try scan.description(of: partition.topic)[partition.partition], offset >= ends.low,
-            offset < ends.high
-        else { return nil }
-        var plan = ScanPlan()
-        plan.partitions[partition] = ScanPlan.Span(from: offset, to: offset + 1)
-        try scan.start(plan)
-        var result: InspectedRecord?
-        while !scan.isDone {
-            _ = try scan.next { record in
-                result = record.copy()
-                return true
-            }
-        }
-        return result
-    }
-
-    private func report(_ id: DecisionID, _ found: DecisionSearch.Found, _ input: InspectedRecord?) -> WhyReport {
-        let identity = found.record.json?["table"]?.string
-        let table = identity.flatMap(tables.table)
-        var report = WhyReport(
-            decision: found.record, count: found.count, input: input, identity: identity, table: table,
-            atHand: tables.files.map(\.table.identity))
-        guard let input else { return report }
-        // A decision without a table depends on all tables.
-        let used = table.map { [$0.table] } ?? tables.files.map(\.table)
-        let decisions = resolve(input, used)
-        if id.index < decisions.count { report.again = decisions[id.index].json }
-        let explainer = Explainer(TableSet(used), limits: IngestLimits(settings), vendors)
-        let explanations = input.withViews { record in
-            explainer.explain(
-                value: record.value ?? .empty, key: record.key, headers: Self.envelope(record) ?? EnvelopeHeaders())
-        }
-        if id.index < explanations.count { report.explanation = explanations[id.index] }
-        return report
-    }
-
-    /// Resolves an event as a worker with the settings does.
-    ///
-    /// Returns an empty array if the event becomes a dead letter.
-    private func resolve(_ input: InspectedRecord, _ tables: [RouteTable]) -> [(device: [UInt8], json: [UInt8])] {
-        guard !tables.isEmpty else { return [] }
-        let limits = OutputLimits(
-            decisionBytes: Int(settings.number("limits.decision.bytes")),
-            recordBytes: Int(settings.number("limits.output.bytes")))
-        var processor = RecordProcessor(
-            tables: TableSet(tables), limits: IngestLimits(settings), passthrough: settings.list("passthrough"),
-            outputs: limits, vendors: vendors.table, platforms: vendors.platforms)
-        return input.withViews { record in
-            guard let envelope = Self.envelope(record) else { return [] }
-            var arena = OutputArena(chunkBytes: 1 << 16)
-            arena.begin()
-            arena.append(text: record.topic)
-            let topic = arena.finish()
-            let consumed = ConsumedRecord(
-                topic: 0, partition: record.partition, offset: record.offset, timestamp: record.timestamp,
-                key: record.key, value: record.value, index: 0, hasHeaders: !record.headers.isEmpty)
-            var decisions: [ProducedDecision] = []
-            let cause =
-                envelope.isEmpty
-                ? processor.process(consumed, topicName: topic, into: &arena, decisions: &decisions)
-                : processor.process(
-                    consumed, headers: envelope, topicName: topic, into: &arena, decisions: &decisions)
-            return cause == nil ? decisions.map { ($0.key.array, $0.value.array) } : []
-        }
-    }
-
-    /// Returns the headers that determine how a value is read, or nil if one of them prevents reading it.
-    private static func envelope(_ record: ScannedRecord) -> EnvelopeHeaders? {
-        var envelope = EnvelopeHeaders()
-        return envelope.add(record.headers) == nil ? envelope : nil
     }
 }

@@ -56,7 +56,12 @@ struct WhyReport {
     }
 
     /// The reasons for which the explanation may not be that of the decision, each with the next step.
-    var warnings: [String] {
+    var warnings: [String] { warnings(hasValues: true) }
+
+    /// Returns the warnings.
+    ///
+    /// - Parameter hasValues: A Boolean value that indicates whether they contain values of the decision.
+    func warnings(hasValues: Bool) -> [String] {
         var result: [String] = []
         if count > 1 { result.append("\(count) records have this id, and this is the last one") }
         if input == nil {
@@ -70,6 +75,10 @@ struct WhyReport {
         guard isSame == false else { return result }
         let differences = differences
         for difference in differences.prefix(5) {
+            guard hasValues else {
+                result.append("\(difference.member) differs")
+                continue
+            }
             let values = [difference.decided, difference.now].map { DisplayWidth.cut($0 ?? "nothing", to: 60) }
             result.append("\(difference.member) was \(values[0]) and is now \(values[1])")
         }
@@ -114,53 +123,5 @@ struct WhyReport {
         for line in (explanation.decision?.text ?? "").split(separator: "\n") {
             out.line("    " + Escaping.visible(String(line)))
         }
-    }
-
-    /// Prints the report as one JSON object.
-    func printJSON(on out: Channel) {
-        var json = JSONText()
-        json.beginObject()
-        json.raw("decision", decision.value ?? [])
-        json.beginObject("record")
-        Self.writePosition(decision, &json)
-        json.endObject()
-        if let input {
-            let envelope = input.withViews { record in
-                var tape = DecisionTape()
-                tape.begin(record.value)
-                return OutputArena.text { RecordPrinter.appendEnvelope(record, &tape, to: &$0) }
-            }
-            json.raw("input", Array(envelope.utf8))
-        } else {
-            json.raw("input", Array("null".utf8))
-        }
-        json.text("identity", identity)
-        if let table {
-            json.beginObject("table")
-            json.text("identity", table.table.identity)
-            json.text("source", table.source)
-            json.text("path", table.path)
-            json.endObject()
-        } else {
-            json.raw("table", Array("null".utf8))
-        }
-        if let isSame { json.boolean("same", isSame) } else { json.raw("same", Array("null".utf8)) }
-        json.objects("differences", of: differences) { json, difference in
-            json.text("member", difference.member)
-            json.text("decided", difference.decided)
-            json.text("now", difference.now)
-        }
-        json.texts("warnings", warnings)
-        json.boolean("expired", isExpired)
-        json.raw("explain", explanation?.decision?.json ?? Array("null".utf8))
-        json.endObject()
-        out.line(json.finish())
-    }
-
-    private static func writePosition(_ record: InspectedRecord, _ json: inout JSONText) {
-        json.text("topic", record.topic)
-        json.number("partition", Int64(record.partition))
-        json.number("offset", record.offset)
-        json.number("timestamp", record.timestamp < 0 ? nil : record.timestamp)
     }
 }

@@ -3,9 +3,9 @@ internal import RouteAnalysis
 internal import StrictJSON
 
 /// The tables at hand: those in the archive of a worker's state directory, those of the settings, and the shipped ones.
-struct WhyTables {
+struct WhyTables: Sendable {
     /// A table with its source.
-    struct Entry {
+    struct Entry: Sendable {
         /// The table.
         var table: RouteTable
         /// The kind of the source: `archive`, `file`, or `shipped`.

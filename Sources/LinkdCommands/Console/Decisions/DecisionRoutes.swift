@@ -1,0 +1,153 @@
+internal import DecisionIndex
+internal import HTTPServer
+internal import StrictJSON
+
+/// The endpoints of decisions and dead letters: lists, the live tail, CSV, and the chart.
+enum DecisionRoutes {
+    /// The greatest number of rows of a page.
+    private static let pageLimit = 200
+
+    /// Adds the endpoints.
+    ///
+    /// - Parameter feed: The reader, or nil without a broker.
+    static func add(to router: inout ConsoleRouter, _ feed: DecisionFeed?) {
+        router.get("/api/decisions") { request throws(ConsoleProblem) in
+            try page(request, try present(feed), kind: "decision")
+        }
+        router.get("/api/deadletters") { request throws(ConsoleProblem) in
+            try page(request, try present(feed), kind: "dead_letter")
+        }
+        router.get("/api/chart") { request throws(ConsoleProblem) in
+            try ChartRoute.answer(request, try present(feed))
+        }
+        router.get("/api/decisions/live") { request throws(ConsoleProblem) in
+            try LiveRoute.answer(request, try present(feed))
+        }
+        let downloads = DownloadCount()
+        router.get("/api/decisions.csv") { request throws(ConsoleProblem) in
+            try FeedDownload.answer(request, try present(feed), downloads)
+        }
+    }
+
+    /// Returns the reader, or throws the problem of a console without a broker.
+    static func present(_ feed: DecisionFeed?) throws(ConsoleProblem) -> DecisionFeed {
+        if let feed { return feed }
+        throw ConsoleProblem(
+            status: 404, code: "no_broker", message: "the console has no broker, so it knows no decisions",
+            next: "start it with --bootstrap")
+    }
+
+    private static func page(
+        _ request: HTTPRequest, _ feed: DecisionFeed, kind: String
+    ) throws(ConsoleProblem) -> HTTPResponse {
+        let names = FeedQuery.names + ["limit", "position", "before", "top", "histogram"]
+        let query = try RequestQuery(request, names: names)
+        let filter = try FeedQuery.filter(query, kind: kind, feed.mask)
+        let count = try query.number("limit", 0...pageLimit, unit: "rows") ?? 50
+        let position = try query.number("position", 0...(1 << 24), unit: "rows") ?? 0
+        let before = try FeedQuery.cursor(query, "before")
+        let top = try FeedQuery.cursor(query, "top")
+        if before != nil, top != nil {
+            throw RequestQuery.problem("before", "cannot be combined with `top`", "pass one of them")
+        }
+        let spans = try query.number("histogram", 0...200, unit: "spans") ?? 0
+        let limit = before.map { DecisionIndex.Limit.before($0) } ?? top.map { .through($0) }
+        let found = feed.read { state in
+            let page = state.index.page(filter, limit: limit, position: position, count: count)
+            return Found(state, page, Histogram(state.index, filter, spans: spans, total: page.total))
+        }
+        return .json(try answer(found, top: top, feed))
+    }
+
+    /// What a page needs of the shared state.
+    private struct Found {
+        let site: (topics: FeedTopics, epoch: Int)
+        let summary: FeedSummary
+        let page: DecisionIndex.Page
+        let histogram: Histogram?
+
+        init(_ state: FeedState, _ page: DecisionIndex.Page, _ histogram: Histogram?) {
+            site = (state.topics, state.epoch)
+            summary = FeedSummary(state)
+            self.page = page
+            self.histogram = histogram
+        }
+    }
+
+    private static func answer(
+        _ found: Found, top: RowKey?, _ feed: DecisionFeed
+    ) throws(ConsoleProblem) -> String {
+        let rows = try feed.rows(found.page.rows, found.site)
+        var json = JSONText()
+        json.beginObject()
+        found.summary.write(&json)
+        json.number("total", Int64(found.page.total))
+        json.number("position", Int64(found.page.position))
+        json.text("top", (top ?? found.summary.newest)?.text)
+        let isLast = found.page.position + rows.count >= found.page.total
+        json.text("next", isLast ? nil : rows.last?.key.text)
+        json.beginArray("rows")
+        for row in rows { json.raw(nil, row.json) }
+        json.endArray()
+        if let histogram = found.histogram { histogram.write(&json) }
+        json.endObject()
+        return json.finish()
+    }
+}
+
+/// The state of the index that every list begins with.
+struct FeedSummary {
+    private let status: FeedStatus
+    private let count: Int
+    private let dropped: Int64
+    private let oldest: RowKey?
+    /// The newest row.
+    let newest: RowKey?
+
+    /// Creates the summary of a state.
+    init(_ state: FeedState) {
+        status = state.status
+        count = state.index.count
+        dropped = state.index.dropped
+        oldest = state.index.oldest
+        newest = state.index.newest
+    }
+
+    /// Writes its members.
+    func write(_ json: inout JSONText) {
+        json.beginObject("state")
+        status.write(&json)
+        json.endObject()
+        json.number("indexed", Int64(count))
+        json.boolean("truncated", dropped > 0 || status.isShortened)
+        let from = max(status.from, dropped > 0 ? oldest?.time ?? 0 : 0)
+        json.number("from", from)
+    }
+}
+
+/// The numbers of rows in equal spans of time, for a scroll bar.
+struct Histogram {
+    private let from: Int64
+    private let step: Int64
+    private let counts: [Int]
+
+    /// Counts rows, or returns nil if there are none or no spans.
+    init?(_ index: DecisionIndex, _ filter: RowFilter, spans: Int, total: Int) {
+        guard spans > 0, total > 0, let oldest = index.oldest, let newest = index.newest else { return nil }
+        from = max(filter.from ?? .min, max(0, oldest.time))
+        let end = max(from, min(filter.to ?? .max, newest.time))
+        step = max(1, (end - from) / Int64(spans) + 1)
+        counts = index.buckets(filter, by: nil, from: from, step: step, spans: spans, top: 0).counts.map { $0[0] }
+    }
+
+    /// Writes the histogram.
+    func write(_ json: inout JSONText) {
+        json.beginObject("histogram")
+        json.number("from", from)
+        json.number("step", step)
+        json.beginArray("counts")
+        for count in counts { json.number(nil, Int64(count)) }
+        json.endArray()
+        json.endObject()
+    }
+}

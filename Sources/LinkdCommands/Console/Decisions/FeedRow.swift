@@ -1,0 +1,103 @@
+internal import ByteStorage
+internal import DecisionIndex
+internal import KafkaClient
+internal import StrictJSON
+
+/// A decision or a dead letter as one row of a list.
+struct FeedRow: Sendable {
+    /// The limit of a text in a row, in bytes.
+    private static let textLimit = 512
+
+    /// The place in the order of all rows.
+    var key: RowKey
+    /// The topic.
+    var topic: String
+    /// The JSON text of the row.
+    private(set) var json: [UInt8]
+
+    /// Creates the row of a record.
+    ///
+    /// - Parameters:
+    ///   - record: The record.
+    ///   - tape: The members of the record's value.
+    ///   - facts: The same record in the form of the index.
+    ///   - mask: The replacement of what identifies people.
+    init(_ record: ScannedRecord, _ tape: inout DecisionTape, _ facts: RowFacts, _ mask: RecordMask) {
+        key = facts.key
+        topic = record.topic
+        var json = JSONText()
+        json.beginObject()
+        Self.writePlace(key, topic, &json)
+        Self.write("device", facts.device.map { mask.id(Self.text($0)) }, &json)
+        Self.write("event", facts.event.map { mask.id(Self.text($0)) }, &json)
+        Self.write("outcome", facts.outcome, &json)
+        Self.write("route", facts.route, &json)
+        Self.write("table", facts.table, &json)
+        Self.write("reason", facts.reason, &json)
+        Self.write("campaign", facts.campaign, &json)
+        Self.write("application", facts.application, &json)
+        switch key.source.kind {
+        case .decision:
+            Self.write("id", tape.string("decision"), &json)
+            Self.write("detail", mask.text(tape.string("detail").map(Self.text)), &json)
+            let target = tape.string("path") ?? tape.string("url")
+            Self.write("target", mask.text(target.map(Self.text)), &json)
+        case .deadLetter: Self.writeLetter(record, mask, &json)
+        }
+        json.endObject()
+        self.json = Array(json.finish().utf8)
+    }
+
+    /// Creates the row of a record that cannot be read any more, with what the index has.
+    init(_ row: DecisionIndex.Row, topic: String) {
+        key = row.key
+        self.topic = topic
+        var json = JSONText()
+        json.beginObject()
+        Self.writePlace(key, topic, &json)
+        for field in RowField.allCases { Self.write(field.rawValue, row.values[field], &json) }
+        json.boolean("missing", true)
+        json.endObject()
+        self.json = Array(json.finish().utf8)
+    }
+
+    private static func writePlace(_ key: RowKey, _ topic: String, _ json: inout JSONText) {
+        json.text("cursor", key.text)
+        json.text("kind", key.source.kind.rawValue)
+        json.number("time", key.time < 0 ? nil : key.time)
+        json.text("topic", topic)
+        json.number("partition", Int64(key.source.partition))
+        json.number("offset", key.offset)
+    }
+
+    private static func writeLetter(_ record: ScannedRecord, _ mask: RecordMask, _ json: inout JSONText) {
+        let head = DeadLetterHead(record)
+        write("stage", record.header("dlq.stage"), &json)
+        write("detail", mask.text(record.header("dlq.detail").map(text)), &json)
+        write("pointer", mask.text(record.header("dlq.pointer").map(text)), &json)
+        guard let head, let topic = head.sourceTopic, let partition = head.sourcePartition,
+            let offset = head.sourceOffset
+        else { return }
+        json.beginObject("source")
+        json.text("topic", text(topic))
+        json.number("partition", Int64(partition))
+        json.number("offset", offset)
+        json.endObject()
+    }
+
+    private static func write(_ name: String, _ bytes: ByteView?, _ json: inout JSONText) {
+        write(name, bytes.map(text), &json)
+    }
+
+    private static func write(_ name: String, _ text: String?, _ json: inout JSONText) {
+        if let text { json.text(name, text) }
+    }
+
+    /// Returns the beginning of a text, in which invalid UTF-8 is repaired.
+    private static func text(_ bytes: ByteView) -> String {
+        guard bytes.count > textLimit else { return bytes.string }
+        var end = textLimit
+        while end > 0, bytes[end] & 0xC0 == 0x80 { end -= 1 }
+        return bytes.slice(0, end).string + "…"
+    }
+}

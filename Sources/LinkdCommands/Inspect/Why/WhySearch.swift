@@ -1,0 +1,166 @@
+internal import ByteStorage
+internal import DispatchWorker
+internal import KafkaClient
+internal import LinkCoordinator
+internal import LinkIngest
+internal import RouteTools
+internal import StrictJSON
+
+/// A search for a decision and its event, with the explanation of the decision by its table.
+struct WhySearch: Sendable {
+    private let settings: Settings
+    private let tables: WhyTables
+    private let vendors: LoadedVendors
+
+    /// Creates a search with the tables and the vendors of the settings.
+    init(_ settings: Settings, _ tables: WhyTables, _ vendors: LoadedVendors) {
+        self.settings = settings
+        self.tables = tables
+        self.vendors = vendors
+    }
+
+    /// Finds a decision and explains it.
+    ///
+    /// A decision that does not exist ends with exit code 1.
+    ///
+    /// - Parameters:
+    ///   - reference: The id of the decision, or its position.
+    ///   - scan: The connection to the cluster.
+    ///   - output: The topic of decisions.
+    ///   - progress: A function that is called with the number of records read, and can end the search.
+    func report(
+        _ reference: DecisionReference, _ scan: inout TopicScan, output: String,
+        progress: (Int64) throws(CommandFailure) -> Void
+    ) throws(CommandFailure) -> WhyReport {
+        let id = try id(reference, &scan, output: output)
+        let input = try event(id, &scan)
+        let device = input.flatMap { input in
+            let decisions = resolve(input, tables.files.map(\.table))
+            return id.index < decisions.count ? decisions[id.index].device : nil
+        }
+        let found = try DecisionSearch(id, in: output)
+            .run(device: device, time: input?.timestamp, &scan, progress: progress)
+        guard let found else {
+            throw CommandFailure(
+                .finding, "\(output) has no decision \(id.text)",
+                advice: "check the id and --topic, or look in the dead letters of \(id.topic) with --dlq")
+        }
+        return report(id, found, input)
+    }
+
+    /// Explains a decision whose record is known, without a search for other records with its id.
+    func report(_ decision: InspectedRecord, _ scan: inout TopicScan) throws(CommandFailure) -> WhyReport {
+        guard let id = decision.json?["decision"]?.string.flatMap(DecisionID.init) else {
+            throw Self.noDecision(decision.topic, decision.partition, decision.offset)
+        }
+        return report(id, DecisionSearch.Found(record: decision), try event(id, &scan))
+    }
+
+    private static func noDecision(_ topic: String, _ partition: Int32, _ offset: Int64) -> CommandFailure {
+        CommandFailure(
+            .finding, "\(topic)-\(partition)-\(offset) is not the position of a decision",
+            advice: "list the decisions with `linkd inspect --topic \(topic)`")
+    }
+
+    /// Returns the id of a decision, which is read from the record if its position is known.
+    private func id(
+        _ reference: DecisionReference, _ scan: inout TopicScan, output: String
+    ) throws(CommandFailure) -> DecisionID {
+        switch reference {
+        case .id(let id): return id
+        case .position(let partition, let offset):
+            let place = TopicPartition(topic: output, partition: partition)
+            guard let text = try record(at: offset, of: place, &scan)?.json?["decision"]?.string,
+                let id = DecisionID(text)
+            else {
+                throw Self.noDecision(output, partition, offset)
+            }
+            return id
+        }
+    }
+
+    /// Returns the record of the event, or nil if it or its topic no longer exists.
+    private func event(_ id: DecisionID, _ scan: inout TopicScan) throws(CommandFailure) -> InspectedRecord? {
+        do throws(CommandFailure) {
+            return try record(at: id.offset, of: TopicPartition(topic: id.topic, partition: id.partition), &scan)
+        } catch  where error.code == .configuration {
+            return nil
+        }
+    }
+
+    /// Returns the record at an offset, or nil if it does not exist or no longer exists.
+    func record(
+        at offset: Int64, of partition: TopicPartition, _ scan: inout TopicScan
+    ) throws(CommandFailure) -> InspectedRecord? {
+        guard let ends = try scan.description(of: partition.topic)[partition.partition], offset >= ends.low,
+            offset < ends.high
+        else { return nil }
+        var plan = ScanPlan()
+        plan.partitions[partition] = ScanPlan.Span(from: offset, to: offset + 1)
+        try scan.start(plan)
+        var result: InspectedRecord?
+        while !scan.isDone {
+            _ = try scan.next { record in
+                result = record.copy()
+                return true
+            }
+        }
+        return result
+    }
+
+    private func report(_ id: DecisionID, _ found: DecisionSearch.Found, _ input: InspectedRecord?) -> WhyReport {
+        let identity = found.record.json?["table"]?.string
+        let table = identity.flatMap(tables.table)
+        var report = WhyReport(
+            decision: found.record, count: found.count, input: input, identity: identity, table: table,
+            atHand: tables.files.map(\.table.identity))
+        guard let input else { return report }
+        // A decision without a table depends on all tables.
+        let used = table.map { [$0.table] } ?? tables.files.map(\.table)
+        let decisions = resolve(input, used)
+        if id.index < decisions.count { report.again = decisions[id.index].json }
+        let explainer = Explainer(TableSet(used), limits: IngestLimits(settings), vendors)
+        let explanations = input.withViews { record in
+            explainer.explain(
+                value: record.value ?? .empty, key: record.key, headers: Self.envelope(record) ?? EnvelopeHeaders())
+        }
+        if id.index < explanations.count { report.explanation = explanations[id.index] }
+        return report
+    }
+
+    /// Resolves an event as a worker with the settings does.
+    ///
+    /// Returns an empty array if the event becomes a dead letter.
+    private func resolve(_ input: InspectedRecord, _ tables: [RouteTable]) -> [(device: [UInt8], json: [UInt8])] {
+        guard !tables.isEmpty else { return [] }
+        let limits = OutputLimits(
+            decisionBytes: Int(settings.number("limits.decision.bytes")),
+            recordBytes: Int(settings.number("limits.output.bytes")))
+        var processor = RecordProcessor(
+            tables: TableSet(tables), limits: IngestLimits(settings), passthrough: settings.list("passthrough"),
+            outputs: limits, vendors: vendors.table, platforms: vendors.platforms)
+        return input.withViews { record in
+            guard let envelope = Self.envelope(record) else { return [] }
+            var arena = OutputArena(chunkBytes: 1 << 16)
+            arena.begin()
+            arena.append(text: record.topic)
+            let topic = arena.finish()
+            let consumed = ConsumedRecord(
+                topic: 0, partition: record.partition, offset: record.offset, timestamp: record.timestamp,
+                key: record.key, value: record.value, index: 0, hasHeaders: !record.headers.isEmpty)
+            var decisions: [ProducedDecision] = []
+            let cause =
+                envelope.isEmpty
+                ? processor.process(consumed, topicName: topic, into: &arena, decisions: &decisions)
+                : processor.process(
+                    consumed, headers: envelope, topicName: topic, into: &arena, decisions: &decisions)
+            return cause == nil ? decisions.map { ($0.key.array, $0.value.array) } : []
+        }
+    }
+
+    /// Returns the headers that determine how a value is read, or nil if one of them prevents reading it.
+    private static func envelope(_ record: ScannedRecord) -> EnvelopeHeaders? {
+        var envelope = EnvelopeHeaders()
+        return envelope.add(record.headers) == nil ? envelope : nil
+    }
+}
