@@ -26,9 +26,16 @@ enum Refusal: Int {
         }
     }
 
+    /// The headers with which a browser neither loads nor runs anything, and shows the text in no frame.
+    private static let restrictions = [
+        ("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'"), ("Referrer-Policy", "no-referrer"),
+    ]
+
     /// The response for a request that was read to its end.
     var response: HTTPResponse {
-        .text(text, status: rawValue, headers: self == .unavailable ? ["Retry-After": "1"] : [:])
+        var headers: HTTPHeaders = self == .unavailable ? ["Retry-After": "1"] : [:]
+        for (name, value) in Self.restrictions { headers.add(name, value) }
+        return .text(text, status: rawValue, headers: headers)
     }
 
     /// The whole response as bytes, for a request that is not read to its end.
@@ -39,9 +46,10 @@ enum Refusal: Int {
         let lines = [
             "HTTP/1.1 \(rawValue) \(reason)", "Date: \(Self.date(seconds))", "Connection: close",
             "Content-Type: text/plain; charset=utf-8", "Content-Length: \(body.utf8.count)",
-            "Cache-Control: no-store", "X-Content-Type-Options: nosniff", "", body,
+            "Cache-Control: no-store", "X-Content-Type-Options: nosniff",
         ]
-        return Array(lines.joined(separator: "\r\n").utf8)
+        let restrictions = Self.restrictions.map { "\($0): \($1)" }
+        return Array((lines + restrictions + ["", body]).joined(separator: "\r\n").utf8)
     }
 
     /// Returns a time in the format of the `Date` header.

@@ -29,6 +29,7 @@ import Testing
         #expect(
             parts[0].contains("\r\nX-Content-Type-Options: nosniff") && parts[0].contains("\r\nCache-Control: no-store")
         )
+        #expect(parts[0].contains("\r\nContent-Security-Policy: default-src 'none'; frame-ancestors 'none'"))
         #expect(parts[0].contains("\r\nContent-Length: \(parts[1].utf8.count)\r\n"))
     }
 }

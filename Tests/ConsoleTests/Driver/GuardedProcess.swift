@@ -51,6 +51,12 @@ final class GuardedProcess: Sendable {
         process.standardInput = pipe
         process.standardOutput = FileHandle.nullDevice
         process.standardError = FileHandle.nullDevice
+        // Threads of Swift's pool block signals, and children inherit that. The shell would never see a child's end.
+        var none = sigset_t()
+        var before = sigset_t()
+        sigemptyset(&none)
+        pthread_sigmask(SIG_SETMASK, &none, &before)
+        defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
         try process.run()
     }
 
@@ -70,11 +76,12 @@ final class GuardedProcess: Sendable {
         return String(decoding: data, as: UTF8.self)
     }
 
+    /// The process id of the program while it runs.
+    var child: Int32? { status == nil ? Int32(text("pid").trimmingCharacters(in: .newlines)) : nil }
+
     /// Sends a signal to the program.
     func signal(_ number: Int32) {
-        if let child = Int32(text("pid").trimmingCharacters(in: .newlines)), status == nil {
-            Foundation.kill(child, number)
-        }
+        if let child { Foundation.kill(child, number) }
     }
 
     /// Ends the program, and waits for its end.
