@@ -3,7 +3,7 @@
 //   drawPhones(decision, options)   an element for a decision's JSON; needs phones.css, which index.html loads
 //   topScreen(decision)             a few words for the result, as in a cell: "Product", "shop.example", "Rejected"
 //
-// Options: `screens` (of /api/resolve: title and data of each entry), `platform`, `size` ("small" for rows and cells).
+// Options: `screens` and `sentence` (of /api/resolve), `platform`, `size` ("small" for rows and cells).
 // A value on a screen has `data-field="Model.field"`, so that a view can tie it to the part of the link it came from.
 
 import { el, humanize, icon, outside, shown } from "./dom.js";
@@ -219,9 +219,15 @@ function errorPhone(decision, draw) {
   return phone(draw, rootScreen(), el("div", { class: "veil" }),
     el("div", { class: "alert" }, el("span", { class: "lock" }, icon("warning")),
       el("p", { class: "screen-title", text: "Cannot open this" }),
-      el("p", { class: "coordinator" }, plain(reasonText(decision.reason))),
-      decision.detail && el("p", { class: "url" }, outside(decision.detail)),
+      el("p", { class: "coordinator" }, fault(draw.sentence) ?? plain(reasonText(decision.reason))),
+      decision.detail && !draw.sentence && el("p", { class: "url" }, outside(decision.detail)),
       el("p", { class: "alert-button", text: "OK", attrs: { "aria-hidden": "true" } })));
+}
+
+/** What a sentence says after "Rejected: ", or null. */
+function fault(sentence) {
+  const text = (sentence ?? []).filter((part) => part.kind !== "outcome").map((part) => part.text).join("").replace(/^:\s*/, "");
+  return text === "" ? null : outside(plain(text), { limit: 160 });
 }
 
 /** The screen that is shown beside the result. */

@@ -6,22 +6,31 @@ import { prose } from "./states.js";
 const MAX_CHIPS = 8;
 const MAX_NEAR = 3;
 
-/** The sentence as text. */
+/** The sentence as text, with a period at the end. */
 export function sentenceText(segments) {
-  return segments.map((part) => part.text).join("");
+  const text = segments.map((part) => part.text).join("");
+  return /[.!?]$/.test(text) || text === "" ? text : text + ".";
 }
 
 /** Draws the sentence of a decision, in the color of its outcome. */
 export function drawSentence(item) {
-  const outcome = item.decision.outcome;
-  const node = el("h2", { class: "display answer", data: { outcome } });
-  for (const { text, kind } of item.sentence) {
-    if (kind === "outcome") node.append(el("b", { class: "tone" }, icon(outcome), text));
-    else if (kind === "text") node.append(shown(text));
+  return drawSegments(item.sentence, item.decision.outcome, item.decision.outcome);
+}
+
+/** Draws segments as the page's heading. The first word says the outcome, unless a segment does. */
+function drawSegments(segments, outcome, glyph) {
+  const node = el("h2", { class: "display answer", data: { outcome } }, el("span", { class: "tone" }, icon(glyph)));
+  let tone = segments.some((part) => part.kind === "outcome") ? null : /^(Opens|Waits)\b/;
+  for (const { text, kind } of segments) {
+    const word = kind === "outcome" ? text : tone?.exec(text)?.[0];
+    tone = null;
+    if (word) node.append(el("b", { class: "tone", text: shown(word) }), shown(text.slice(word.length)));
+    else if (kind === "text") node.append(prose(text));
     else if (kind === "url") node.append(outside(text, { class: "answer-url", limit: 400 }));
-    else if (kind === "field") node.append(outside(text, { class: "answer-field" }));
+    else if (kind === "name" || kind === "field") node.append(outside(text, { class: "answer-field" }));
     else node.append(kind === "reason" ? prose(text) : el("b", {}, outside(text)));
   }
+  if (!/[.!?]$/.test(segments.at(-1)?.text ?? ".")) node.append(".");
   return node;
 }
 
@@ -86,8 +95,9 @@ export function drawDevices(items, index, choose) {
 
 /** What a worker would write to the dead letters. */
 export function drawDeadLetter(letter) {
+  const segments = [{ kind: "outcome", text: "Not readable" }, { kind: "text", text: `: ${letter.detail}` }];
   return [
-    el("h2", { class: "display answer", data: { outcome: "reject" } }, el("b", { class: "tone" }, icon("warning"), "Not readable"), ": ", prose(letter.text ?? letter.detail)),
+    drawSegments(segments, "reject", "warning"),
     el("p", { class: "source label" }, el("span", {}, "dead letter ", el("code", { text: shown(letter.reason) })),
       letter.stage && el("span", {}, "stage ", el("code", { text: shown(letter.stage) })),
       letter.pointer && el("span", {}, "at ", el("code", {}, outside(letter.pointer)))),

@@ -2,6 +2,7 @@
 
 import { clear, count, el, icon, outside, shown } from "./dom.js";
 import { topScreen } from "./phones.js";
+import { sentenceText } from "./try-answer.js";
 import { compareVersions } from "./try-question.js";
 import { platformName } from "./words.js";
 
@@ -16,32 +17,41 @@ export function drawMatrix(root, matrix, device, choose) {
     el("tbody", {}, order.map((v) => el("tr", {}, el("th", { attrs: { scope: "row" } }, outside(versions[v].label)),
       platforms.map((platform, p) => cell(results[cells[p][v]], p === current.platform && v === current.version, () =>
         choose(platform, versions[v].version), `${platformName(platform)}, app ${versions[v].label}`))))));
-  const kinds = new Set(results.map((result) => visible(result.decision))).size;
-  clear(root, grid, el("p", { class: "label", text: kinds === 1 ? "The same on every platform and version." : `${count(kinds, "different result")}.` }));
+  const kinds = new Set(results.map(visible)).size;
+  clear(root, grid, el("p", { class: "label", text: summary(kinds, matrix) }));
   moveByArrows(grid, current.platform >= 0 && current.version >= 0);
 }
 
+/** How many results there are. */
+function summary(kinds, { versions, truncated }) {
+  const more = truncated ? " The table tells more versions apart." : "";
+  if (kinds > 1) return `${count(kinds, "different result")}.${more}`;
+  return (versions.length > 1 ? "The same on every platform and version." : "The same on every platform.") + more;
+}
+
 /** What people see of a decision, as a key: without the variant that led to it. */
-function visible({ outcome, url, stack, reason, detail, guard, notice }) {
+function visible({ decision, sentence }) {
+  if (!decision) return sentenceText(sentence);
+  const { outcome, url, stack, reason, detail, guard, notice } = decision;
   return JSON.stringify([outcome, url, stack, reason, detail, guard, notice]);
 }
 
 /** The cell of a device: -1 for what it does not state. */
 function position({ platforms, versions }, device) {
-  let version = device.app === "" ? -1 : 0;
-  if (version === 0) versions.forEach((item, index) => { if (compareVersions(item.version, device.app) <= 0) version = index; });
+  let version = device.app === "" && versions.length > 1 ? -1 : 0;
+  if (version === 0) versions.forEach((item, index) => { if (item.from && compareVersions(item.from, device.app) <= 0) version = index; });
   return { platform: platforms.indexOf(device.platform), version };
 }
 
 /** One cell. */
 function cell(result, isCurrent, choose, where) {
-  const words = topScreen(result.decision);
-  const sentence = result.sentence.map((part) => part.text).join("");
+  const words = result.decision ? topScreen(result.decision) : "Not readable";
+  const sentence = sentenceText(result.sentence);
   return el("td", { attrs: { role: "gridcell", "aria-selected": String(isCurrent) } },
     el("button", {
-      class: "cell", data: { outcome: result.outcome }, title: shown(sentence), on: { click: choose },
+      class: "cell", data: { outcome: result.decision ? result.outcome : "reject" }, title: shown(sentence), on: { click: choose },
       attrs: { type: "button", tabindex: "-1", "aria-label": shown(`${where}: ${sentence}${isCurrent ? " This device." : ""}`) },
-    }, icon(result.outcome), el("bdi", { text: shown(words, 60) })));
+    }, icon(result.decision ? result.outcome : "warning"), el("bdi", { text: shown(words, 60) })));
 }
 
 /** Arrow keys move in the grid; one cell is in the tab order. */

@@ -2,7 +2,8 @@
 //
 //   ?input=TEXT&platform=ios&app=6.1.0&os=18.2&locale=en-GB&region=GB&claim=session&capability=ar&attr.plan=gold
 //
-// Without `platform` or `app`, the preset is meant; `any` says that the device does not state it.
+// Without `platform` or `app`, the preset is meant; `any` says that the device does not state it. An event that names its
+// devices is asked without facts, until one is chosen by hand.
 
 /** Facts that are one text each. */
 export const TEXT_FACTS = ["platform", "app", "os", "locale", "region"];
@@ -40,7 +41,37 @@ export function readQuestion(params, facts) {
     device[name] = text === UNSTATED ? "" : text ?? standard[name] ?? "";
   }
   for (const [name, value] of params) if (name.startsWith("attr.")) device.attributes[name.slice(5)] = value;
-  return { input: params.get("input") ?? "", device };
+  const names = [...TEXT_FACTS, ...Object.values(LIST_FACTS)];
+  const isChosen = [...params.keys()].some((name) => names.includes(name) || name.startsWith("attr."));
+  return { input: params.get("input") ?? "", device, isChosen };
+}
+
+/** The devices that an event names, or an empty list. */
+export function devicesIn(input) {
+  if (!input.trimStart().startsWith("{") || !/"devices?"\s*:/.test(input)) return [];
+  try {
+    const event = JSON.parse(input);
+    const list = Array.isArray(event.devices) ? event.devices : [event.device];
+    return list.filter((device) => device !== null && typeof device === "object");
+  } catch {
+    return [];
+  }
+}
+
+/** The facts of an event's device, as the controls show them. */
+export function factsIn(device) {
+  const result = { claims: [], capabilities: [], attributes: {} };
+  for (const name of TEXT_FACTS) result[name] = typeof device[name] === "string" ? device[name] : "";
+  for (const name of Object.keys(LIST_FACTS)) {
+    if (Array.isArray(device[name])) result[name] = device[name].filter((item) => typeof item === "string");
+  }
+  for (const [name, value] of Object.entries(device.attributes ?? {})) if (typeof value === "string") result.attributes[name] = value;
+  return result;
+}
+
+/** True if the facts are sent: always, unless the event names its devices and none was chosen by hand. */
+export function sendsFacts(question) {
+  return question.isChosen || devicesIn(question.input).length === 0;
 }
 
 /** The parameters of a question. */
@@ -48,24 +79,27 @@ export function writeQuestion(question, table) {
   const { input, device } = question;
   const params = new URLSearchParams();
   if (input !== "") params.set("input", input);
+  if (table) params.set("table", table);
+  if (!sendsFacts(question)) return params;
   for (const name of TEXT_FACTS) {
     if (device[name] !== "") params.set(name, device[name]);
     else if (name === "platform" || name === "app") params.set(name, UNSTATED);
   }
   for (const [list, name] of Object.entries(LIST_FACTS)) for (const item of device[list]) params.append(name, item);
   for (const [name, value] of Object.entries(device.attributes)) if (value !== "") params.set("attr." + name, value);
-  if (table) params.set("table", table);
   return params;
 }
 
 /** The body of a request to the server. */
 export function requestBody(question, table) {
   const device = {};
+  const common = { input: question.input, ...(table ? { table } : {}) };
+  if (!sendsFacts(question)) return { ...common, device };
   for (const name of TEXT_FACTS) if (question.device[name] !== "") device[name] = question.device[name];
   for (const name of Object.keys(LIST_FACTS)) if (question.device[name].length > 0) device[name] = question.device[name];
   const attributes = Object.entries(question.device.attributes).filter(([, value]) => value !== "");
   if (attributes.length > 0) device.attributes = Object.fromEntries(attributes);
-  return { input: question.input, device, ...(table ? { table } : {}) };
+  return { ...common, device };
 }
 
 /** Compares versions number by number: negative if `a` is before `b`. */

@@ -1,7 +1,7 @@
 // The view "Try a link": a link, an event, or a push body, a device, and what happens.
 
 import { isAborted } from "./api.js";
-import { button, clear, copy, el, hiddenIn, icon, shown } from "./dom.js";
+import { button, clear, copy, el, hiddenIn, icon, outside, shown } from "./dom.js";
 import { drawPhones } from "./phones.js";
 import { fragment } from "./router.js";
 import { PATIENCE } from "./states.js";
@@ -10,13 +10,14 @@ import { drawFacts } from "./try-facts.js";
 import { followTies, showLink, tieScreens, tiesOf } from "./try-link.js";
 import { drawMatrix } from "./try-matrix.js";
 import { drawPhases } from "./try-phases.js";
-import { factsOf, readQuestion, requestBody, writeQuestion } from "./try-question.js";
+import { devicesIn, factsIn, factsOf, readQuestion, requestBody, sendsFacts, writeQuestion } from "./try-question.js";
 
 /** Delays in milliseconds: between requests, before the address is written, before the matrix is asked for. */
 const PACE = 12;
 const WRITE_DELAY = 150;
 const MATRIX_DELAY = 60;
 const ANNOUNCE_DELAY = 500;
+const MAX_EXAMPLES = 8;
 
 /** The first view. */
 export const view = {
@@ -32,7 +33,7 @@ class TryPage {
   constructor(root, app) {
     this.root = root;
     this.app = app;
-    this.question = { input: "", device: null };
+    this.question = { input: "", device: null, isChosen: false };
     this.table = null;
     this.answer = null;
     this.isBeyond = false;
@@ -88,8 +89,8 @@ class TryPage {
     if (this.input.value !== this.question.input) this.input.value = this.question.input;
     this.showFacts();
     this.changed();
-    // Room for the matrix, so that nothing moves when it comes.
-    this.matrix.style.setProperty("min-height", `${(facts.versions.length + 1) * 48 + 84}px`);
+    // Room for the matrix, so that less moves when it comes.
+    if (fresh) this.matrix.style.setProperty("min-height", "168px");
     if (fresh && matchMedia("(pointer: fine)").matches) this.input.focus({ preventScroll: true });
   }
 
@@ -110,7 +111,9 @@ class TryPage {
 
   /** The input was edited. */
   asked() {
-    this.question = { ...this.question, input: this.input.value };
+    const input = this.input.value;
+    const isNew = devicesIn(input).length > 0 && devicesIn(this.question.input).length === 0;
+    this.question = { ...this.question, input, isChosen: this.question.isChosen && !isNew };
     this.changed();
     this.later("write", WRITE_DELAY, () => this.write());
   }
@@ -132,17 +135,23 @@ class TryPage {
 
   /** The facts of the device were changed. */
   setDevice(device, redraw = true) {
-    this.question = { ...this.question, device };
+    this.question = { ...this.question, device, isChosen: true };
     if (redraw) this.showFacts();
     this.changed();
     this.later("write", WRITE_DELAY, () => this.write());
+  }
+
+  /** The facts of the device that is answered: those of the controls, or of the event's device. */
+  device() {
+    const named = sendsFacts(this.question) ? [] : devicesIn(this.question.input);
+    return named.length > 0 ? factsIn(named[this.index] ?? named[0]) : this.question.device;
   }
 
   /** Draws the controls, unless a text among them is edited. */
   showFacts() {
     const active = this.facts.contains(document.activeElement) ? document.activeElement : null;
     const open = this.facts.querySelector("details")?.open;
-    drawFacts(this.facts, this.question.device, this.factsInUse, (device) => {
+    drawFacts(this.facts, this.device(), this.factsInUse, (device) => {
       this.setDevice(device, !(document.activeElement?.matches?.(".device input") ?? false));
     });
     if (open) this.facts.querySelector("details")?.setAttribute("open", "");
@@ -161,18 +170,18 @@ class TryPage {
   /** Says what the input does not show. */
   showNotes() {
     const hidden = hiddenIn(this.question.input);
+    const own = this.question.isChosen ? "These facts are used instead of the event's." : "These are the facts of the event.";
     const texts = [
       this.isBeyond && "The address holds 8 KiB, and this input is larger. It stays on this page only.",
       hidden.length > 0 && `The input has hidden characters: ${hidden.slice(0, 6).join(" ")}`,
-      this.namesDevices() && "The event names its devices, so the facts below are not used.",
     ].filter(Boolean);
-    this.facts.classList.toggle("unused", this.namesDevices());
-    if (this.notes.textContent !== texts.join("")) clear(this.notes, texts.map((text) => el("p", { class: "label" }, icon("warning"), text)));
+    clear(this.notes, texts.map((text) => el("p", { class: "label warned" }, icon("warning"), text)),
+      this.namesDevices() && el("p", { class: "label", text: own }));
   }
 
   /** True if the input is an event with devices of its own. */
   namesDevices() {
-    return this.answer?.kind === "event" && /"devices?"\s*:/.test(this.question.input);
+    return this.answer?.kind === "event" && devicesIn(this.question.input).length > 0;
   }
 
   /** Something of the question changed: show the start, or ask the server. */
@@ -251,8 +260,10 @@ class TryPage {
     this.matrix.hidden = !usable;
     if (!usable) return;
     const body = el("div");
-    clear(this.matrix, el("h3", { class: "label", text: "Who sees what" }), body);
-    drawMatrix(body, matrix, this.question.device, (platform, app) => this.setDevice({ ...this.question.device, platform, app }));
+    this.matrix.style.removeProperty("min-height");
+    clear(this.matrix, el("h2", { text: "Who sees what" }), body);
+    const device = this.device();
+    drawMatrix(body, matrix, device, (platform, app) => this.setDevice({ ...device, platform, app: app ?? device.app }));
     if (focused) this.matrix.querySelector(".cell[tabindex='0']")?.focus();
   }
 
@@ -263,18 +274,19 @@ class TryPage {
     this.result.hidden = false;
     this.loosen();
     this.showNotes();
+    if (this.namesDevices() && !this.question.isChosen) this.showFacts();
     clear(this.devices, drawDevices(decisions, this.index, (index) => { this.index = index; this.show(); }));
     this.seen.hidden = !item;
     if (!item) {
       clear(this.sentence, deadLetter ? drawDeadLetter(deadLetter) : el("h2", { class: "display", text: "No table takes this." }), this.otherTables());
-      this.say(deadLetter?.text ?? "No table takes this.");
+      this.say(deadLetter ? sentenceText(deadLetter.sentence ?? []) : "No table takes this.");
       return;
     }
     const link = this.linkText(item);
     const ties = tiesOf(item.explain);
     clear(this.sentence, drawSentence(item), drawSource(item, micros, item.envelope),
       drawSuggestions(item.explain, link, (text) => this.address(text)), this.otherTables());
-    clear(this.phones, drawPhones(item.decision, { screens: item.screens, platform: this.question.device.platform }));
+    clear(this.phones, drawPhones(item.decision, { screens: item.screens, platform: this.device().platform, sentence: item.sentence }));
     tieScreens(this.phones, ties);
     showLink(this.link, link, item.explain, ties);
     clear(this.phases, item.explain && drawPhases(item, ties));
@@ -322,11 +334,22 @@ class TryPage {
   showStart() {
     if (this.start.dataset.table === (this.table ?? "") && this.start.hasChildNodes()) return;
     this.start.dataset.table = this.table ?? "";
-    const examples = (this.app.info.examples ?? []).filter((example) => !this.table || !example.table || example.table === this.table);
+    const examples = examplesOf(this.app.info, this.table);
     clear(this.start,
       el("p", { class: "title", text: "See what a link opens, for whom, and why." }),
       el("p", { class: "muted", text: "Nothing is sent. The answer is that of a worker with the same tables." }),
-      examples.length > 0 && el("ul", { class: "examples" }, examples.slice(0, 8).map((example) => el("li", {},
-        el("a", { attrs: { href: this.address(example.input) } }, el("b", { text: shown(example.label ?? "Example") }), el("bdi", { attrs: { dir: "auto" }, text: shown(example.input, 120) }), icon("next"))))));
+      examples.length > 0 && el("ul", { class: "examples" }, examples.map((example) => el("li", {},
+        el("a", { attrs: { href: this.address(example.input) } }, outside(example.input, { limit: 160 }),
+          el("span", { class: "label", text: shown(example.label) }), icon("next"))))));
   }
+}
+
+/** Examples for a newcomer: links of the tables, and the first of them in a push message. */
+function examplesOf(info, tableId) {
+  const tables = info.tables.filter((table) => !tableId || table.id === tableId);
+  const each = tables.length > 1 ? 2 : MAX_EXAMPLES - 1;
+  const links = tables.flatMap((table) => (table.examples ?? []).slice(0, each).map((input) => ({ input, label: `A link of ${table.id}` })));
+  const first = links[0]?.input;
+  const push = first && { input: JSON.stringify({ aps: { alert: "Sale" }, ab: {}, ab_uri: first }), label: "A push message of Braze" };
+  return [...links.slice(0, MAX_EXAMPLES - 1), ...(push ? [push] : [])];
 }
