@@ -3,6 +3,7 @@
 //   empty(title, text, ...actions)   nothing here, and what to do about it
 //   loading(node, text)              a line that appears after 150 ms; call the result to remove it
 //   stale(text, ...actions)          what is shown may be old
+//   prose(text), sentence(text)      backticked words as code; capital and period
 //   problem(error, retry)            an ApiError: message, what to do next, code, and "Try again"
 
 import { button, el, icon, shown } from "./dom.js";
@@ -35,8 +36,8 @@ export function stale(text, ...actions) {
 export function problem(error, retry) {
   const again = retry && button("Try again", { click: retry });
   return el("div", { class: "state broken", attrs: { role: "alert" } },
-    el("p", { class: "state-title" }, icon("warning"), prose(error.message ?? "Something went wrong.")),
-    error.next && el("p", {}, prose(error.next)),
+    el("p", { class: "state-title" }, icon("warning"), prose(sentence(error.message ?? "The page failed"))),
+    error.next && el("p", {}, prose(sentence(error.next))),
     el("p", { class: "toolbar" }, again, el("span", { class: "muted mono", text: shown(error.code ?? error.name ?? "error") })));
 }
 
@@ -45,4 +46,10 @@ export function prose(text) {
   const parts = String(text).split("`");
   return el("span", { class: "prose" }, parts.map((part, index) =>
     index % 2 === 1 && index < parts.length - 1 ? el("code", { text: shown(part) }) : shown(part)));
+}
+
+/** A text of the server as a sentence: with a capital at its start, and a period at its end. */
+export function sentence(text) {
+  if (text === "") return text;
+  return text[0].toUpperCase() + text.slice(1) + (/[.!?]$/.test(text) ? "" : ".");
 }

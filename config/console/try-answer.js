@@ -95,7 +95,8 @@ export function drawDevices(items, index, choose) {
 
 /** What a worker would write to the dead letters. */
 export function drawDeadLetter(letter) {
-  const segments = [{ kind: "outcome", text: "Not readable" }, { kind: "text", text: `: ${letter.detail}` }];
+  const word = letter.reason === "application_unknown" ? "Unclaimed" : "Not readable";
+  const segments = [{ kind: "outcome", text: word }, { kind: "text", text: `: ${letter.detail}` }];
   return [
     drawSegments(segments, "reject", "warning"),
     el("p", { class: "source label" }, el("span", {}, "dead letter ", el("code", { text: shown(letter.reason) })),

@@ -16,7 +16,7 @@ export function drawMatrix(root, matrix, device, choose) {
       el("th", { text: shown(platformName(name)), attrs: { scope: "col" } })))),
     el("tbody", {}, order.map((v) => el("tr", {}, el("th", { attrs: { scope: "row" } }, outside(versions[v].label)),
       platforms.map((platform, p) => cell(results[cells[p][v]], p === current.platform && v === current.version, () =>
-        choose(platform, versions[v].version), `${platformName(platform)}, app ${versions[v].label}`))))));
+        choose(platform, versions.length > 1 ? versions[v].version : null), `${platformName(platform)}, app ${versions[v].label}`))))));
   const kinds = new Set(results.map(visible)).size;
   clear(root, grid, el("p", { class: "label", text: summary(kinds, matrix) }));
   moveByArrows(grid, current.platform >= 0 && current.version >= 0);

@@ -2,7 +2,7 @@
 
 import { count, el, icon, link, outside, shown } from "./dom.js";
 import { valueText } from "./phones.js";
-import { prose } from "./states.js";
+import { prose, sentence } from "./states.js";
 import { tie } from "./try-link.js";
 import { PRESENTATIONS } from "./words.js";
 
@@ -36,11 +36,6 @@ const IDLE = {
 /** The name of a phase as it is drawn. */
 function phaseName(phase) {
   return phase === "variant" ? "choose" : phase;
-}
-
-/** A text as a sentence. */
-function sentence(text) {
-  return text === "" ? text : text[0].toUpperCase() + text.slice(1) + (text.endsWith(".") ? "" : ".");
 }
 
 /** What the link is after normalization. */

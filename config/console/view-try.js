@@ -1,7 +1,7 @@
 // The view "Try a link": a link, an event, or a push body, a device, and what happens.
 
 import { isAborted } from "./api.js";
-import { button, clear, copy, el, hiddenIn, icon, outside, shown } from "./dom.js";
+import { button, clear, copyButton, el, hiddenIn, icon, link, outside, shown } from "./dom.js";
 import { drawPhones } from "./phones.js";
 import { fragment } from "./router.js";
 import { PATIENCE } from "./states.js";
@@ -14,10 +14,11 @@ import { devicesIn, factsIn, factsOf, readQuestion, requestBody, sendsFacts, wri
 
 /** Delays in milliseconds: between requests, before the address is written, before the matrix is asked for. */
 const PACE = 12;
-const WRITE_DELAY = 150;
+const WRITE_DELAY = 100;
 const MATRIX_DELAY = 60;
 const ANNOUNCE_DELAY = 500;
 const MAX_EXAMPLES = 8;
+const MAX_TABLES = 12;
 
 /** The first view. */
 export const view = {
@@ -44,7 +45,7 @@ class TryPage {
     this.unbind = [
       app.keys.describe("Enter", "In the input: answer. In the matrix: choose the device"),
       app.keys.describe("ArrowUp ArrowDown ArrowLeft ArrowRight", "Move in the matrix"),
-      app.keys.bind("c", "Copy the address", () => this.copyAddress()),
+      app.keys.bind("c", "Copy the address", () => this.share.click()),
     ];
   }
 
@@ -58,6 +59,11 @@ class TryPage {
     this.input.addEventListener("keydown", (event) => this.pressedInInput(event));
     this.clearButton = button(null, { icon: "close", class: "button quiet round clear", label: "Clear the input", click: () => this.ask("") });
     this.facts = el("div", { class: "device" });
+    this.share = copyButton(() => {
+      this.write();
+      return location.href;
+    }, "Copy the address");
+    this.share.classList.add("share");
     this.notes = el("div", { class: "ask-notes", attrs: { role: "status" } });
     this.problem = el("div");
     this.start = el("div", { class: "start" });
@@ -72,7 +78,7 @@ class TryPage {
     this.seen = el("div", { class: "seen" }, this.phones, this.matrix, this.how);
     this.result = el("div", { class: "result" }, this.devices, this.sentence, this.seen);
     this.root.append(el("h1", { class: "visually-hidden", text: "Try a link" }),
-      el("div", { class: "ask" }, el("div", { class: "question-frame" }, this.input, this.clearButton), this.notes, this.facts),
+      el("div", { class: "ask" }, el("div", { class: "question-frame" }, this.input, this.clearButton), this.notes, el("div", { class: "device-row" }, this.facts, this.share)),
       this.problem, this.start, this.result);
   }
 
@@ -189,6 +195,7 @@ class TryPage {
     const empty = this.question.input.trim() === "";
     this.grow();
     this.clearButton.hidden = this.question.input === "";
+    this.share.hidden = empty;
     this.start.hidden = !empty;
     this.result.hidden = empty || this.answer === null;
     if (empty) {
@@ -282,24 +289,29 @@ class TryPage {
       this.say(deadLetter ? sentenceText(deadLetter.sentence ?? []) : "No table takes this.");
       return;
     }
-    const link = this.linkText(item);
+    const text = this.linkText(item);
     const ties = tiesOf(item.explain);
     clear(this.sentence, drawSentence(item), drawSource(item, micros, item.envelope),
-      drawSuggestions(item.explain, link, (text) => this.address(text)), this.otherTables());
+      drawSuggestions(item.explain, text, (other) => this.address(other)), this.otherTables());
     clear(this.phones, drawPhones(item.decision, { screens: item.screens, platform: this.device().platform, sentence: item.sentence }));
     tieScreens(this.phones, ties);
-    showLink(this.link, link, item.explain, ties);
+    showLink(this.link, text, item.explain, ties);
     clear(this.phases, item.explain && drawPhases(item, ties));
     drawJSON(this.json, item);
     this.say(sentenceText(item.sentence));
   }
 
-  /** What other tables would have said, if none took the input. */
+  /** What to do if no table, or several, take the input: choose one, or correct the link. */
   otherTables() {
-    return (this.answer.tables ?? []).map(({ table, explain }) => {
+    const tables = this.app.info.tables;
+    if (this.answer.deadLetter?.reason !== "application_unknown" || this.table || tables.length < 2) return null;
+    const parts = (this.answer.tables ?? []).map(({ table, explain }) => {
       const suggestions = drawSuggestions(explain, this.question.input.trim(), (text) => this.address(text));
       return suggestions && el("div", { class: "other-table" }, el("p", { class: "label", text: shown(table) }), suggestions);
     });
+    const chips = tables.slice(0, MAX_TABLES).map(({ id }) =>
+      link("try", writeQuestion(this.question, id), outside(id), { class: "chip" }));
+    return [el("p", { class: "toolbar choose-table" }, "Ask one table:", chips), parts];
   }
 
   /** The text of the link that was explained. */
@@ -321,13 +333,6 @@ class TryPage {
   /** Says the sentence once the typing pauses. */
   say(text) {
     this.later("say", ANNOUNCE_DELAY, () => this.app.announce(text));
-  }
-
-  /** Copies the address of the question. */
-  async copyAddress() {
-    this.write();
-    const done = await copy(location.href);
-    this.app.announce(done ? "The address is copied." : "The address could not be copied.");
   }
 
   /** Draws the start: what to do, and examples. */
