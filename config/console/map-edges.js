@@ -24,17 +24,20 @@ export function edges(parts) {
       const y = clamp((start.top + start.bottom) / 2, rowsBox);
       const isOn = way?.isRow(row) ?? false;
       paths.push(...fromLinks(parts, frame, rowsBox, y, way, isOn));
+      if (row.open) continue;
       for (const [key, weight, tone] of targetsOf(row)) {
         const card = parts.lanes.cards.get(key);
         const end = card && box(card, frame);
         if (!end || end.right === end.left) continue;
         const isFar = end.bottom < lanesBox.top || end.top > lanesBox.bottom;
-        const line = curve(rowsBox.right - 8, y, end.left - 4, clamp((end.top + end.bottom) / 2, lanesBox));
-        paths.push(path(line, { tone, isOn: isOn && (way.steps.has(key)), isOff: way != null, isFar, weight }));
+        const isHit = isOn && way.steps.has(key);
+        if (isFar && !isHit) continue;
+        const line = curve(rowsBox.right + 4, y, box(card.parentNode, frame).left - 4, clamp((end.top + end.bottom) / 2, lanesBox));
+        paths.push(path(line, { tone, isOn: isHit, isOff: way != null, isFar, weight }));
       }
       if (row.type === "route") paths.push(...redirects(parts, row, frame, rowsBox, y, way, isOn));
     }
-    if (way) paths.push(...chains(parts, way, frame, lanesBox));
+    if (way && parts.lanes.isTall()) paths.push(...chains(parts, way, frame, lanesBox));
     paths.sort((a, b) => a.classList.contains("on") - b.classList.contains("on"));
     layer.replaceChildren(...paths);
   };
@@ -79,7 +82,7 @@ function redirects(parts, row, frame, rowsBox, y, way, isOn) {
   }).filter(Boolean);
 }
 
-/** The lines between the screens of a stack, from bottom to top. */
+/** The lines between the screens of a stack, from bottom to top, at the right of the cards. */
 function chains(parts, way, frame, lanesBox) {
   const paths = [];
   const seen = new Set();
@@ -90,11 +93,9 @@ function chains(parts, way, frame, lanesBox) {
       seen.add(key + "\n" + next);
       const [a, b] = [parts.lanes.cards.get(key), parts.lanes.cards.get(next)].map((node) => node && box(node, frame));
       if (!a || !b) return;
-      const [x1, y1] = [a.left + 10, clamp(a.bottom, lanesBox)];
-      const [x2, y2] = [b.left + 10, clamp(b.top > a.bottom ? b.top : b.bottom, lanesBox)];
-      const line = b.top > a.bottom || b.bottom < a.top
-        ? `M${x1} ${b.top > a.bottom ? y1 : clamp(a.top, lanesBox)}C${x1} ${(y1 + y2) / 2} ${x2} ${(y1 + y2) / 2} ${x2} ${y2}`
-        : `M${a.right < b.left ? a.right : a.left} ${(a.top + a.bottom) / 2}L${a.right < b.left ? b.left : b.right} ${(b.top + b.bottom) / 2}`;
+      const [y1, y2] = [a, b].map((one) => clamp((one.top + one.bottom) / 2, lanesBox));
+      const x = Math.max(a.right, b.right) + 16 + Math.min(32, Math.abs(y2 - y1) / 8);
+      const line = `M${a.right + 4} ${y1}C${x} ${y1} ${x} ${y2} ${b.right + 4} ${y2}m7 -4l-6 4l6 4`;
       paths.push(path(line, { tone: "navigate", isOn: true, isStep: true, weight: 1 }));
     });
   }

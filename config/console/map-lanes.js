@@ -4,6 +4,8 @@ import { clear, count, el, icon, outside, shown } from "./dom.js";
 
 /** The most cards that are drawn. A larger table shows those that the filters reach. */
 const MOST_CARDS = 2000;
+/** Up to so many screens, each card has a row of its own. */
+const FEW_CARDS = 28;
 const GLYPHS = { sheet: "M3 13V6.5A2.5 2.5 0 0 1 5.5 4h5A2.5 2.5 0 0 1 13 6.5V13", cover: "M3.5 2.5h9v11h-9z", alert: "M4 5.5h8v5H4z" };
 
 /** Creates the lanes. `actions.hover(key)` and `actions.pick(key)` take the key of a target. */
@@ -33,8 +35,24 @@ export function laneList(model, actions) {
     return node;
   };
 
+  const isTall = model.screens.length + model.rim.length <= FEW_CARDS;
+  element.classList.toggle("tall", isTall);
+
   return {
     element, cards, heads,
+    isTall: () => isTall,
+    /** The height of all lanes in pixels. */
+    height() {
+      const last = element.lastElementChild;
+      return last ? last.offsetTop + last.offsetHeight - element.firstElementChild.offsetTop + 8 : 0;
+    },
+    /** Scrolls the lanes so that a card is in sight. */
+    reveal(key) {
+      const node = cards.get(key);
+      if (!node) return;
+      const [own, area] = [node.getBoundingClientRect(), element.getBoundingClientRect()];
+      if (own.top < area.top || own.bottom > area.bottom) element.scrollTop += own.top - area.top - area.height / 2;
+    },
     /** Draws the lanes. `reached` is the number of routes by target. */
     show(reached, chosen, isFiltered) {
       cards.clear();

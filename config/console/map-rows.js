@@ -118,6 +118,7 @@ export function rowList(actions, tableId) {
       for (const row of rows) drawn.get(row.key)?.classList.toggle("off", !isOn(row));
     },
     scrollTo,
+    height: () => rows.length * HEIGHT,
     focusFirst: () => focus(0),
     visible: () => rows.filter((row) => drawn.has(row.key)),
     find: (key) => drawn.get(key) ?? null,

@@ -50,7 +50,7 @@ function mapOf(map, app) {
     kinds.length > 1 && choice("kind", "Any result", kinds.map((kind) => [kind, KINDS[kind].words]), changed),
   ].filter(Boolean);
   const chips = el("span", { class: "toolbar" });
-  const zoom = el("span", { class: "segmented", attrs: { role: "radiogroup", "aria-label": "Detail" } }, [["groups", "Groups"], ["routes", "Routes"]].map(([value, text]) => {
+  const zoom = el("span", { class: "segmented", attrs: { role: "radiogroup", "aria-label": "Detail" } }, [["groups", "Groups"], ["routes", "All routes"]].map(([value, text]) => {
     const input = el("input", { attrs: { type: "radio", name: "zoom", value } });
     input.addEventListener("change", () => { openGroups = new Set(); set({ zoom: value }); });
     return el("label", {}, input, el("span", { text }));
@@ -138,7 +138,7 @@ function mapOf(map, app) {
     if (target?.row) {
       return clear(detail, el("p", { class: "map-detail-text" }, outside(target.row.name, { class: "mono" }), `: ${count(target.row.entries.length, "route")}.`));
     }
-    clear(detail, el("p", { class: "map-detail-text muted", text: "Point at a route or a screen to see its way. Choose a screen to see what leads there." }));
+    clear(detail, el("p", { class: "map-detail-text map-hint muted", text: "Point at a route or a screen to see its way. Choose a screen to see what leads there." }));
   };
 
   const draw = () => {
@@ -154,7 +154,12 @@ function mapOf(map, app) {
     const route = params.get("route");
     const pinned = route == null ? null : list.find((row) => row.type === "route" && row.route.id === route);
     state.pinned = pinned ? { row: pinned } : filters.screen ? { key: filters.screen } : null;
-    if (pinned) rows.scrollTo(pinned.key);
+    if (pinned) {
+      rows.scrollTo(pinned.key);
+      lanes.reveal(pinned.exits[0]?.chain.at(-1));
+    }
+    frameNode.style.setProperty("--content", `${Math.max(rows.height(), lanes.height(), 240)}px`);
+    frameNode.style.setProperty("--rows", `${rows.height()}px`);
     const of = isNarrowed ? ` of ${model.routes.length.toLocaleString("en-US")}` : "";
     summary.textContent = `${count(selected.length, "route")}${of} in ${count(groups, "group")}, ${count(model.screens.length, "screen")}`
       + ` in ${count(model.lanes.length, "coordinator")}`;
@@ -188,9 +193,8 @@ function mapOf(map, app) {
 
   const root = [
     el("div", { class: "toolbar map-tools" }, search, selects.map((item) => item.element), chips, el("span", { class: "spread toolbar" }, side, zoom)),
-    summary,
     !map.isComplete && app.stale(`The map lists ${count(map.routes.length, "route")} of ${map.routeCount.toLocaleString("en-US")}: its size is bounded. See \`linkd routes list\` for all.`),
-    detail, frameNode, emptyNode, legend(kinds),
+    el("div", { class: "map-status" }, detail, summary), frameNode, emptyNode, legend(kinds),
   ];
   const resized = new ResizeObserver(() => redraw());
   resized.observe(frameNode);
