@@ -23,7 +23,7 @@ export function edges(parts) {
       if (!start || start.bottom <= rowsBox.top || start.top >= rowsBox.bottom) continue;
       const y = clamp((start.top + start.bottom) / 2, rowsBox);
       const isOn = way?.isRow(row) ?? false;
-      paths.push(...fromLinks(parts, frame, rowsBox, y, way, isOn));
+      if (!row.open) paths.push(...fromLinks(parts, frame, rowsBox, y, way, isOn));
       if (row.open) continue;
       for (const [key, weight, tone] of targetsOf(row)) {
         const card = parts.lanes.cards.get(key);
@@ -38,6 +38,8 @@ export function edges(parts) {
       if (row.type === "route") paths.push(...redirects(parts, row, frame, rowsBox, y, way, isOn));
     }
     if (way && parts.lanes.isTall()) paths.push(...chains(parts, way, frame, lanesBox));
+    // Many lines are fainter, so that the targets stay legible.
+    layer.style.setProperty("--rest", Math.max(0.12, Math.min(0.45, 14 / Math.max(1, paths.length))).toFixed(2));
     paths.sort((a, b) => a.classList.contains("on") - b.classList.contains("on"));
     layer.replaceChildren(...paths);
   };

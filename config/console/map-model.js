@@ -141,8 +141,10 @@ export function rowsOf(selected, isOpen) {
   names.forEach((name, at) => {
     const entries = groups.get(name);
     const place = { at: at + 1, of: names.length };
-    if (entries.length === 1) {
-      rows.push({ type: "route", level: 1, key: "r:" + entries[0].route.id, ...entries[0], place });
+    if (entries.length === 1 || names.length === 1) {
+      entries.forEach((entry, index) => rows.push({
+        type: "route", level: 1, key: "r:" + entry.route.id, ...entry, place: names.length === 1 ? { at: index + 1, of: entries.length } : place,
+      }));
       return;
     }
     const open = isOpen(name);

@@ -194,7 +194,7 @@ function mapOf(map, app) {
   const root = [
     el("div", { class: "toolbar map-tools" }, search, selects.map((item) => item.element), chips, el("span", { class: "spread toolbar" }, side, zoom)),
     !map.isComplete && app.stale(`The map lists ${count(map.routes.length, "route")} of ${map.routeCount.toLocaleString("en-US")}: its size is bounded. See \`linkd routes list\` for all.`),
-    el("div", { class: "map-status" }, detail, summary), frameNode, emptyNode, legend(kinds),
+    el("div", { class: "map-status" }, detail, summary), frameNode, emptyNode, legend(model, kinds),
   ];
   const resized = new ResizeObserver(() => redraw());
   resized.observe(frameNode);
@@ -221,12 +221,14 @@ function linkCard(block) {
 }
 
 /** Draws the meaning of the colors and marks. */
-function legend(kinds) {
+function legend(model, kinds) {
+  const hasVersions = model.versions.length > 0;
+  const hasInitial = model.lanes.some((lane) => lane.initial != null);
   return el("p", { class: "map-legend label" }, kinds.map((kind) => el("span", { class: "with-dot", data: { outcome: KINDS[kind].tone } },
     el("span", { class: "dot" }), KINDS[kind].words)),
-  el("span", { class: "with-dot" }, el("span", { class: "map-initial" }), "First screen"),
-  el("span", { class: "with-dot" }, icon("deferred"), "Needs a claim"),
-  el("span", { class: "with-dot" }, icon("phone"), "Depends on the version"));
+  hasInitial && el("span", { class: "with-dot" }, el("span", { class: "map-initial" }), "First screen"),
+  model.guards.length > 0 && el("span", { class: "with-dot" }, icon("deferred"), "Needs a claim"),
+  hasVersions && el("span", { class: "with-dot" }, icon("phone"), "Depends on the version"));
 }
 
 /** The view. */

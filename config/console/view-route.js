@@ -3,6 +3,7 @@
 import { clear, count, el, icon, link, outcomeBadge, outside, shown, useStyle } from "./dom.js";
 import { KINDS } from "./map-model.js";
 import { drawPhones } from "./phones.js";
+import { deviceText, tableOf, tryLink } from "./route-parts.js";
 import { prose } from "./states.js";
 
 const RELATIONS = {
@@ -79,36 +80,15 @@ function partElement(part, index) {
 function examples(route, table) {
   if (route.examples.length === 0) return el("p", { class: "muted", text: "No link that reaches this route is known." });
   const first = route.examples.find((example) => example.decision.outcome === "navigate") ?? route.examples[0];
-  const rows = route.examples.map((example) => el("tr", {},
-    el("td", {}, tryLink(example, table), example.isGenerated && el("span", { class: "label", text: " generated" })),
-    el("td", {}, example.device ? outside(deviceText(example.device), { limit: 200 }) : el("span", { class: "muted", text: "any" })),
-    el("td", {}, outcomeBadge(example.decision.outcome), " ", outcomeText(example.decision))));
+  const rows = route.examples.map((example) => [
+    [tryLink(example.link, example.device, table), example.isGenerated && el("span", { class: "label", text: " generated" })],
+    example.device ? outside(deviceText(example.device), { limit: 200 }) : el("span", { class: "muted", text: "any" }),
+    [outcomeBadge(example.decision.outcome), " ", outcomeText(example.decision)],
+  ]);
   return [
-    el("div", { class: "route-scroll" }, el("table", { class: "table" }, el("thead", {}, el("tr", {}, ["Link", "Device", "Result"].map((text) => el("th", { text, attrs: { scope: "col" } })))),
-      el("tbody", {}, rows))),
+    tableOf({ isHidden: true, content: "Examples" }, ["Link", "Device", "Result"], rows),
     el("figure", { class: "route-phones" }, el("figcaption", { class: "label" }, "What ", outside(first.link, { class: "mono", limit: 120 }), " shows"), drawPhones(first.decision)),
   ];
-}
-
-/** A link that opens the example in the first view. */
-function tryLink(example, table) {
-  return link("try", { input: example.link, table, ...(example.device ? flat(example.device) : {}) }, outside(example.link, { class: "mono", limit: 300 }));
-}
-
-/** The facts of a device as parameters of an address. */
-export function flat(device) {
-  const params = {};
-  for (const [name, value] of Object.entries(device ?? {})) {
-    if (typeof value === "string") params[name] = value;
-    else if (Array.isArray(value)) params[name] = value.join(",");
-  }
-  return params;
-}
-
-/** The facts of a device in words. */
-export function deviceText(device) {
-  const parts = Object.entries(device).map(([name, value]) => `${name} ${typeof value === "string" ? value : JSON.stringify(value)}`);
-  return parts.length === 0 ? "a device without known facts" : parts.join(", ");
 }
 
 function outcomeText(decision) {
@@ -169,13 +149,11 @@ function shortResult(variant) {
 }
 
 function models(route) {
-  return route.models.map((model) => el("div", { class: "route-scroll" }, el("table", { class: "table" },
-    el("caption", { class: "route-caption" }, outside(model.name)),
-    el("thead", {}, el("tr", {}, ["Field", "Value", "From", "If missing"].map((text) => el("th", { text, attrs: { scope: "col" } })))),
-    el("tbody", {}, model.fields.map((field) => el("tr", {}, el("td", {}, outside(field.name, { class: "mono" })),
-      el("td", {}, prose(field.words)),
-      el("td", {}, field.constant != null ? ["always ", outside(field.constant, { class: "mono" })] : field.source ? outside(field.source, { class: "mono" }) : el("span", { class: "muted", text: "nothing" })),
-      el("td", {}, outside(field.missing))))))));
+  return route.models.map((model) => tableOf({ content: outside(model.name) }, ["Field", "Value", "From", "If missing"], model.fields.map((field) => [
+    outside(field.name, { class: "mono" }), prose(field.words),
+    field.constant != null ? ["always ", outside(field.constant, { class: "mono" })] : field.source ? outside(field.source, { class: "mono" }) : el("span", { class: "muted", text: "nothing" }),
+    outside(field.missing),
+  ])));
 }
 
 function guards(route) {
@@ -186,10 +164,9 @@ function guards(route) {
 
 function failures(route) {
   if (route.failures.length === 0) return el("p", { class: "muted", text: "A link that selects this route cannot fail." });
-  return el("div", { class: "route-scroll" }, el("table", { class: "table" },
-    el("thead", {}, el("tr", {}, ["Reason", "Because", "Then"].map((text) => el("th", { text, attrs: { scope: "col" } })))),
-    el("tbody", {}, route.failures.map((failure) => el("tr", {}, el("td", { class: "mono", text: shown(failure.reason) }), el("td", {}, outside(failure.cause)),
-      el("td", {}, outcomeBadge(failure.outcome), failure.to && [" ", outside(failure.to)]))))));
+  return tableOf({ isHidden: true, content: "When it fails" }, ["Reason", "Because", "Then"], route.failures.map((failure) => [
+    el("span", { class: "mono", text: shown(failure.reason) }), outside(failure.cause), [outcomeBadge(failure.outcome), failure.to && [" ", outside(failure.to)]],
+  ]));
 }
 
 function overlaps(route, table) {
@@ -198,7 +175,7 @@ function overlaps(route, table) {
     ? el("p", { class: "muted", text: route.overlaps.isComplete ? "No link matches another route too." : "None was found, but the search was not complete." })
     : el("ul", { class: "stack" }, list.map((overlap) => el("li", {}, link("route", { table, route: overlap.route }, outside(overlap.route)), " ",
       outside(overlap.otherPattern, { class: "mono" }), ` ${RELATIONS[overlap.relation] ?? "overlaps"}. `,
-      "Example: ", link("try", { input: overlap.link, table }, outside(overlap.link, { class: "mono", limit: 160 })),
+      "Example: ", tryLink(overlap.link, null, table, 160),
       overlap.selected && [" selects ", overlap.selected === route.route ? "this route" : outside(overlap.selected)], "."))),
   list.length > 0 && !route.overlaps.isComplete && el("p", { class: "muted", text: "There may be more." })];
 }
