@@ -23,14 +23,17 @@ struct TopicScan {
         var fetchBytes: Int
         /// The records of each partition, at least.
         var records: Int
+        /// The time that a broker waits for more records at the end of a partition, in milliseconds.
+        var wait = 100
 
         /// As many as possible, for a scan of whole topics.
         static let whole = Prefetch(
             queueBytes: 1 << 30, leastBytes: 64 << 20, fetchBytes: 4 << 20, records: 1_000_000)
         /// A few megabytes, for a process that reads for as long as it runs.
         static let steady = Prefetch(queueBytes: 32 << 20, leastBytes: 1 << 20, fetchBytes: 1 << 20, records: 100_000)
-        /// Single records, at many offsets.
-        static let single = Prefetch(queueBytes: 1 << 20, leastBytes: 1 << 20, fetchBytes: 64 << 10, records: 1)
+        /// Few records at many offsets. The queue must not become full, because librdkafka then waits.
+        static let single = Prefetch(
+            queueBytes: 64 << 20, leastBytes: 8 << 20, fetchBytes: 64 << 10, records: 100_000, wait: 10)
     }
 
     /// The time without a record after which a scan with an end gives up, in seconds.
@@ -83,7 +86,7 @@ struct TopicScan {
             .consumer,
             [
                 "group.id": "linkd-inspect", "isolation.level": "read_committed", "enable.partition.eof": "true",
-                "auto.offset.reset": reset, "fetch.wait.max.ms": "100",
+                "auto.offset.reset": reset, "fetch.wait.max.ms": "\(prefetch.wait)",
                 "fetch.message.max.bytes": "\(prefetch.fetchBytes)",
                 "queued.min.messages": "\(prefetch.records)",
                 "queued.max.messages.kbytes":
@@ -200,6 +203,14 @@ struct TopicScan {
             }
             started.append(partition)
         }
+    }
+
+    /// Stops to read.
+    mutating func stop() {
+        stop(started)
+        started = []
+        spans = []
+        openCount = 0
     }
 
     /// A partition that cannot be stopped is fetched in vain, because its records are outside of the ranges.

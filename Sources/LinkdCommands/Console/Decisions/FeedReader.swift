@@ -133,6 +133,7 @@ struct FeedReader: ~Copyable {
         told = Platform.monotonicSeconds
         let now = Platform.nowMilliseconds
         state.withLock { state in
+            if case .live = state.status.phase { state.index.settle() }
             let (status, next) = (state.status, state.next)
             state.live.send(status, next, total: state.index.count, now: now)
         }

@@ -51,7 +51,7 @@ struct FeedStatus: Sendable, Equatable {
             json.text("next", next)
         }
         json.number("since", since)
-        json.number("done", progress.done)
+        json.number("done", min(progress.done, progress.total))
         json.number("total", progress.total)
         json.number("from", from)
         json.boolean("shortened", isShortened)

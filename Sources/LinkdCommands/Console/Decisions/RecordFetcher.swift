@@ -67,11 +67,14 @@ final class RecordFetcher: Sendable {
         do throws(CommandFailure) {
             var scan = if let scan = taken.scan { scan } else { try TopicScan(connection, prefetch: .single) }
             let result = try body(&scan, deadline)
+            scan.stop()
             kept = scan
             return result
         } catch {
+            let isMissing = error.code == .finding
             throw ConsoleProblem(
-                status: 503, code: "broker", message: error.reason, next: error.advice)
+                status: isMissing ? 404 : 503, code: isMissing ? "decision" : "broker", message: error.reason,
+                next: error.advice)
         }
     }
 
