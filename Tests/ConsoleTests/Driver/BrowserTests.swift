@@ -1,8 +1,9 @@
 import Testing
 import TestSupport
 
-/// The tests with a browser. They run one after another, each in a tab of its own.
+/// The tests with a browser.
 ///
+/// They run one after another, each in a tab of its own.
 /// Without Chromium and chromedriver they are skipped. `LINKD_TEST_REQUIRE_BROWSER=1` makes that a failure.
 @Suite(
     .serialized, .enabled(if: Browser.isWanted, "no browser: chromium and chromedriver are not installed"), .tab)
@@ -21,6 +22,8 @@ struct TabTrait: SuiteTrait, TestTrait, TestScoping {
             let tab = try browser.newTab()
             defer { try? tab.close() }
             try tab.perform("/timeouts", ["script": 30_000, "pageLoad": 60_000])
+            // Messages of an earlier test that has failed are not of this one.
+            _ = try tab.problems()
             try await Tab.$current.withValue(tab) { try await function() }
             let problems = try tab.problems()
             #expect(problems == [], "the page wrote these messages to the console")

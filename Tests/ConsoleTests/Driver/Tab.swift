@@ -22,8 +22,8 @@ final class Tab: Sendable {
     }
 
     /// Sends a command without a result that matters.
-    func perform(_ path: String, _ body: JSON = [:]) throws {
-        let _: JSON = try call("POST", path, body)
+    func perform(_ path: String, _ body: JSON? = [:], method: String = "POST") throws {
+        let _: JSON = try call(method, path, body)
     }
 
     // MARK: Navigation

@@ -2,7 +2,9 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Requests that are slow, endless, or many. Each test has a console of its own.
+/// Requests that are slow, endless, or many.
+///
+/// Each test has a console of its own.
 @Suite struct EndlessTests {
     let console: RunningConsole
 
