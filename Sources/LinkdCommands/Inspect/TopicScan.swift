@@ -31,7 +31,9 @@ struct TopicScan {
             queueBytes: 1 << 30, leastBytes: 64 << 20, fetchBytes: 4 << 20, records: 1_000_000)
         /// A few megabytes, for a process that reads for as long as it runs.
         static let steady = Prefetch(queueBytes: 32 << 20, leastBytes: 1 << 20, fetchBytes: 1 << 20, records: 100_000)
-        /// Few records at many offsets. The queue must not become full, because librdkafka then waits.
+        /// Few records at many offsets.
+        ///
+        /// The queue must not become full, because librdkafka then waits.
         static let single = Prefetch(
             queueBytes: 64 << 20, leastBytes: 8 << 20, fetchBytes: 64 << 10, records: 100_000, wait: 10)
     }

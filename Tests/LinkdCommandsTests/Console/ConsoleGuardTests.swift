@@ -44,7 +44,8 @@ internal import Testing
         arguments: ["evil.example", "evil.example:8090", "127.0.0.1", "127.0.0.1:80", "127.0.0.1:8090.evil", ""])
     func rebinding(host: String) {
         for path in ["/", "/main.js", "/api/info"] {
-            #expect(Self.status(path, Self.with([], ["Host": host, "Authorization": "Bearer \(Self.token.text)"])) == 403)
+            #expect(
+                Self.status(path, Self.with([], ["Host": host, "Authorization": "Bearer \(Self.token.text)"])) == 403)
         }
     }
 
@@ -70,7 +71,8 @@ internal import Testing
     func withoutToken(authorization: String) {
         #expect(Self.status("/api/info", ["Host": "127.0.0.1:8090", "Authorization": authorization]) == 401)
         // A wrong header is not repaired by a cookie.
-        let both = Self.with([("Cookie", "linkd_console_8090=\(Self.token.text)")],
+        let both = Self.with(
+            [("Cookie", "linkd_console_8090=\(Self.token.text)")],
             ["Host": "127.0.0.1:8090", "Authorization": authorization])
         #expect(Self.status("/api/info", both) == 401)
     }

@@ -1,3 +1,4 @@
+internal import Foundation
 internal import LinkCoordinator
 internal import RouteAnalysis
 internal import StrictJSON
@@ -33,7 +34,10 @@ internal import Testing
                 "Waits for signedIn, and shows Login as a full-screen cover until then"
             ),
             (#"{"outcome":"none","reason":"expired"}"#, "Opens nothing: the event has expired"),
-            (#"{"outcome":"reject","reason":"scheme","detail":"http"}"#, "Rejected: the table does not list the link's scheme (http)"),
+            (
+                #"{"outcome":"reject","reason":"scheme","detail":"http"}"#,
+                "Rejected: the table does not list the link's scheme (http)"
+            ),
         ])
     func sentences(decision: String, sentence: String) throws {
         #expect(try DecisionSentence(Self.value(decision), explanation: nil, table: nil).text == sentence)

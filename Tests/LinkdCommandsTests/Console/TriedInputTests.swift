@@ -54,7 +54,9 @@ internal import Testing
         #expect(String(decoding: bytes, as: UTF8.self) == record)
     }
 
-    @Test("A text that is no link stays one, whatever the facts are", arguments: ["hello", "a b:c", "{", "[1]", "shop:\u{7F}"])
+    @Test(
+        "A text that is no link stays one, whatever the facts are",
+        arguments: ["hello", "a b:c", "{", "[1]", "shop:\u{7F}"])
     func invalid(text: String) {
         #expect(TriedInput(text).record(facts: Self.facts, application: nil) == Array(text.utf8))
     }

@@ -103,7 +103,9 @@ struct FeedReader: ~Copyable {
         state.withLock { $0.live.add(row, facts, $0.index.hash) }
     }
 
-    /// Asks whether the broker still answers. Records arrive again without a new connection when it does.
+    /// Asks whether the broker still answers.
+    ///
+    /// Records arrive again without a new connection when it does.
     private func ask(_ scan: TopicScan) {
         let topic = state.withLock { $0.topics.decisions }
         do throws(CommandFailure) {
