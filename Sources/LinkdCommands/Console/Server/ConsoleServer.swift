@@ -99,8 +99,10 @@ final class ConsoleServer {
         TryRoutes.add(to: &router, site)
         WorkerRoute.add(to: &router, site)
         ReplayRoute.add(to: &router, site, call)
-        MapRoutes.add(to: &router, site)
-        CompareRoutes.add(to: &router, site)
+        let traffic = feed?.routeTraffic
+        MapRoutes.add(to: &router, site, traffic: traffic)
+        let status = site.worker.map { worker in { @Sendable in try? WorkerClient.get(worker) } }
+        CompareRoutes.add(to: &router, site, traffic: traffic, status: status)
         DecisionRoutes.add(to: &router, feed)
         DecisionRoute.add(to: &router, site, feed)
         return router
