@@ -33,7 +33,8 @@ function text(params) {
   const query = params instanceof URLSearchParams ? params : new URLSearchParams();
   if (query !== params) {
     for (const [name, value] of Object.entries(params)) {
-      for (const item of Array.isArray(value) ? value : [value]) if (item != null && item !== "") query.append(name, item);
+      for (const item of Array.isArray(value) ? value : [value]) if (item != null && item !== "") query.append(name,
+        item);
     }
   }
   const result = query.toString();
@@ -47,7 +48,8 @@ async function send(url, options) {
     response = await fetch(url, { credentials: "same-origin", cache: "no-store", redirect: "error", ...options });
   } catch (error) {
     if (isAborted(error)) throw error;
-    throw new ApiError("unreachable", "The console's server does not answer.", "Check that `linkd console` still runs.");
+    throw new ApiError("unreachable", "The console's server does not answer.",
+      "Check that `linkd console` still runs.");
   }
   const body = await response.json().catch((error) => {
     if (isAborted(error)) throw error;

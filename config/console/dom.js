@@ -41,7 +41,8 @@ export const ICONS = {
   pause: "M5.5 3.5v9M10.5 3.5v9",
   play: "M5 3l8 5-8 5z",
   more: "M3.5 8h.01M8 8h.01M12.5 8h.01",
-  link: "M6.8 9.2a2.6 2.6 0 0 0 3.7 0l2-2a2.6 2.6 0 0 0-3.7-3.7l-.8.8M9.2 6.8a2.6 2.6 0 0 0-3.7 0l-2 2a2.6 2.6 0 0 0 3.7 3.7l.8-.8",
+  link: "M6.8 9.2a2.6 2.6 0 0 0 3.7 0l2-2a2.6 2.6 0 0 0-3.7-3.7l-.8.8"
+    + "M9.2 6.8a2.6 2.6 0 0 0-3.7 0l-2 2a2.6 2.6 0 0 0 3.7 3.7l.8-.8",
 };
 
 /** Creates an element with text, attributes, data attributes, listeners, and children. */

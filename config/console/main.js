@@ -150,7 +150,8 @@ function drawTools() {
   const tools = document.getElementById("tools");
   const help = button("?", { class: "button quiet round", label: "Show the keys", click: keys.show });
   if (tables.length === 1) {
-    const name = el("span", { class: "table-name muted", title: shown(tables[0].path ?? "") }, shown(tables[0].identity ?? tables[0].id));
+    const name = el("span", { class: "table-name muted", title: shown(tables[0].path ?? "") },
+      shown(tables[0].identity ?? tables[0].id));
     return clear(tools, name, help);
   }
   const select = el("select", { attrs: { id: "table", "aria-label": "Table" } },

@@ -50,13 +50,14 @@ function scene(caption, ...content) {
 /** The scene of a stack: lower screens as a pile behind the phone. */
 function stackScene(decision, draw, caption = "") {
   const stack = decision.stack ?? [];
-  if (stack.length === 0) return scene(caption || "The start of the app", rootPhone(draw));
+  if (stack.length === 0) return scene(caption, rootPhone(draw));
   const items = piled(stack.map((entry, index) => ({ entry, index, below: stack[index - 1] })));
   const last = items.at(-1);
   const pile = el("ol", { class: "pile", attrs: { "aria-label": `Screens, ${stack.length}` } });
   pile.style.setProperty("--lower", String(Math.max(1, items.length - 1)));
   for (const item of items.slice(0, -1)) pile.append(item.more ? moreCard(item.more) : card(item, stack.length, draw));
-  pile.append(el("li", { class: "top", attrs: { "aria-label": position(last, stack.length) } }, screenPhone(last, draw)));
+  pile.append(el("li", { class: "top", attrs: { "aria-label": position(last, stack.length) } },
+    screenPhone(last, draw)));
   const notes = [caption];
   if (decision.mode === "append") notes.push("On top of what is open");
   if (decision.mode === "reuse") notes.push("Screens that are open stay");
@@ -79,13 +80,15 @@ function position(item, total) {
 
 /** A lower screen of the pile. */
 function card(item, total, draw) {
-  return el("li", { class: "lower", data: { present: item.entry.present }, attrs: { "aria-label": position(item, total), tabindex: "0" } },
+  return el("li", { class: "lower", data: { present: item.entry.present },
+    attrs: { "aria-label": position(item, total), tabindex: "0" } },
     el("div", { class: "screen" }, screenContent(item, draw)));
 }
 
 /** The card that counts the screens which are not drawn. */
 function moreCard(number) {
-  return el("li", { class: "lower more", attrs: { "aria-label": `${number} more screens` } }, el("div", { class: "screen" }, el("p", { class: "screen-title", text: `+${number}` })));
+  return el("li", { class: "lower more", attrs: { "aria-label": `${number} more screens` } },
+    el("div", { class: "screen" }, el("p", { class: "screen-title", text: `+${number}` })));
 }
 
 /** The phone with the top screen, over what is below it. */
@@ -97,7 +100,8 @@ function screenPhone(item, draw) {
   }
   if (entry.present === "cover") return phone(draw, el("div", { class: "screen cover" }, screenContent(item, draw)));
   const under = below
-    ? el("div", { class: "screen", attrs: { "aria-hidden": "true" } }, screenContent({ entry: below, index: item.index - 1 }, { ...draw, plain: true }))
+    ? el("div", { class: "screen", attrs: { "aria-hidden": "true" } },
+      screenContent({ entry: below, index: item.index - 1 }, { ...draw, plain: true }))
     : rootScreen();
   const kind = entry.present === "alert" ? "alert" : "sheet";
   return phone(draw, under, el("div", { class: "veil" }), el("div", { class: kind }, screenContent(item, draw)));
@@ -126,7 +130,8 @@ function screenContent(item, draw) {
     el("p", { class: "screen-title" }, outside(title)),
     el("p", { class: "coordinator" }, outside(entry.coordinator)),
     values.length > 0 && el("dl", { class: "bound" }, values),
-    entry.present === "alert" ? el("p", { class: "alert-button", text: "OK", attrs: { "aria-hidden": "true" } }) : lines(values.length),
+    entry.present === "alert" ? el("p", { class: "alert-button", text: "OK", attrs: { "aria-hidden": "true" } })
+      : lines(values.length),
   ];
 }
 
@@ -138,7 +143,8 @@ function rows(entry, detail) {
     const field = name.slice(name.indexOf(".") + 1);
     const text = valueText(value);
     return el("div", { data: { field: name }, title: shown(`${name} = ${text}`, 400) },
-      el("dt", { text: shown(field) }), el("dd", {}, text === "" ? el("span", { class: "void", text: "empty" }) : outside(text, { limit: 120 })));
+      el("dt", { text: shown(field) }), el("dd", {}, text === "" ? el("span", { class: "void", text: "empty" })
+        : outside(text, { limit: 120 })));
   });
 }
 
@@ -226,7 +232,8 @@ function errorPhone(decision, draw) {
 
 /** What a sentence says after "Rejected: ", or null. */
 function fault(sentence) {
-  const text = (sentence ?? []).filter((part) => part.kind !== "outcome").map((part) => part.text).join("").replace(/^:\s*/, "");
+  const text = (sentence ?? []).filter((part) => part.kind !== "outcome").map((part) =>
+    part.text).join("").replace(/^:\s*/, "");
   return text === "" ? null : outside(plain(text), { limit: 160 });
 }
 

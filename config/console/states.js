@@ -19,7 +19,8 @@ export function empty(title, text, ...actions) {
 
 /** Appends a loading line to `node` after 150 ms. Returns a function that removes it. */
 export function loading(node, text = "Loading") {
-  const line = el("p", { class: "state loading", attrs: { role: "status" } }, el("span", { class: "spinner" }), text + "…");
+  const line = el("p", { class: "state loading", attrs: { role: "status" } }, el("span", { class: "spinner" }), text
+    + "…");
   const timer = setTimeout(() => node.append(line), PATIENCE);
   return () => {
     clearTimeout(timer);
@@ -29,7 +30,8 @@ export function loading(node, text = "Loading") {
 
 /** Draws the line that says that what is shown may be old. */
 export function stale(text, ...actions) {
-  return el("p", { class: "banner", data: { tone: "deferred" }, attrs: { role: "status" } }, icon("clock"), prose(text), actions);
+  return el("p", { class: "banner", data: { tone: "deferred" }, attrs: { role: "status" } }, icon("clock"),
+    prose(text), actions);
 }
 
 /** Draws a problem. `retry` is called by "Try again"; without it there is no button. */
@@ -38,7 +40,8 @@ export function problem(error, retry) {
   return el("div", { class: "state broken", attrs: { role: "alert" } },
     el("p", { class: "state-title" }, icon("warning"), prose(sentence(error.message ?? "The page failed"))),
     error.next && el("p", {}, prose(sentence(error.next))),
-    el("p", { class: "toolbar" }, again, el("span", { class: "muted mono", text: shown(error.code ?? error.name ?? "error") })));
+    el("p", { class: "toolbar" }, again, el("span", { class: "muted mono",
+      text: shown(error.code ?? error.name ?? "error") })));
 }
 
 /** Text in which `backticked` words are code, in a span. */

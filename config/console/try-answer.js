@@ -40,7 +40,8 @@ export function drawSource(item, micros, envelope) {
   const table = decision.table?.split("@")[0];
   const facts = [
     decision.table && outside(decision.table),
-    decision.route && el("span", {}, "route ", link("route", { table, route: decision.route }, outside(decision.route))),
+    decision.route && el("span", {}, "route ", link("route", { table, route: decision.route },
+      outside(decision.route))),
     decision.via && el("span", {}, "redirected by ", outside(decision.via.join(", "))),
     envelope && envelopeText(envelope),
     ...(decision.notes ?? []).map((note) => el("span", { title: "A note of the decision" }, outside(note))),
@@ -59,11 +60,13 @@ function envelopeText(envelope) {
 /** "Did you mean": suggestions as links that ask again, then the nearest patterns. */
 export function drawSuggestions(explain, input, ask) {
   const suggestions = explain?.suggestions ?? [];
-  const near = explain && explain.candidates.length === 0 ? explain.rejected.filter((other) => other.near).slice(0, MAX_NEAR) : [];
+  const near = explain && explain.candidates.length === 0 ? explain.rejected.filter((other) => other.near).slice(0,
+    MAX_NEAR) : [];
   if (suggestions.length === 0 && near.length === 0) return null;
   return el("div", { class: "suggestions" },
     suggestions.length > 0 && el("p", {}, "Did you mean ", suggestions.slice(0, 3).map((suggestion, index) => [
-      index > 0 && " or ", el("a", { class: "suggestion", attrs: { href: ask(suggestion.text) } }, changed(input, suggestion.text))]), "?"),
+      index > 0 && " or ", el("a", { class: "suggestion", attrs: { href: ask(suggestion.text) } },
+        changed(input, suggestion.text))]), "?"),
     suggestions.length === 0 && near.length > 0 && el("ul", { class: "rows near" }, near.map((other) => el("li", {},
       icon("none"), el("span", { class: "row-text" }, el("code", { text: shown(other.pattern) }), " ",
         el("span", { class: "muted" }, prose(other.misses[0]?.text ?? "")))))));
@@ -74,8 +77,10 @@ function changed(before, after) {
   let start = 0;
   while (start < after.length && before[start] === after[start]) start += 1;
   let end = 0;
-  while (end < after.length - start && end < before.length - start && before.at(-1 - end) === after.at(-1 - end)) end += 1;
-  return el("bdi", { attrs: { dir: "auto" } }, shown(after.slice(0, start)), el("b", { text: shown(after.slice(start, after.length - end)) }),
+  while (end < after.length - start && end < before.length - start
+    && before.at(-1 - end) === after.at(-1 - end)) end += 1;
+  return el("bdi", { attrs: { dir: "auto" } }, shown(after.slice(0, start)),
+    el("b", { text: shown(after.slice(start, after.length - end)) }),
     shown(end > 0 ? after.slice(-end) : ""));
 }
 
@@ -84,12 +89,16 @@ export function drawDevices(items, index, choose) {
   if (items.length < 2) return null;
   if (items.length > MAX_CHIPS) {
     const select = el("select", { attrs: { "aria-label": "Device" } }, items.map((item, at) =>
-      el("option", { text: `${shown(item.device, 60)}: ${shown(sentenceText(item.sentence), 80)}`, attrs: { value: at, selected: at === index } })));
+      el("option", { text: `${shown(item.device, 60)}: ${shown(sentenceText(item.sentence), 80)}`,
+        attrs: { value: at, selected: at === index } })));
     select.addEventListener("change", () => choose(Number(select.value)));
-    return el("p", { class: "toolbar" }, el("span", { class: "label", text: `${items.length} devices` }), el("span", { class: "select" }, select, icon("down")));
+    return el("p", { class: "toolbar" }, el("span", { class: "label", text: `${items.length} devices` }),
+      el("span", { class: "select" }, select, icon("down")));
   }
   return el("div", { class: "toolbar", attrs: { role: "group", "aria-label": "Devices" } },
-    items.map((item, at) => el("button", { class: "chip", attrs: { type: "button", "aria-pressed": String(at === index) }, data: { outcome: item.decision.outcome }, on: { click: () => choose(at) } },
+    items.map((item, at) => el("button", { class: "chip", attrs: { type: "button",
+      "aria-pressed": String(at === index) }, data: { outcome: item.decision.outcome },
+      on: { click: () => choose(at) } },
       el("i", { class: "dot" }), outside(item.device, { limit: 60 }))));
 }
 
@@ -111,8 +120,10 @@ export function drawJSON(node, item) {
   const text = JSON.stringify(item.decision, null, 2);
   const pre = el("pre", { class: "code", attrs: { tabindex: "0", "aria-label": "Decision as JSON" } });
   for (const piece of text.split(/("(?:[^"\\]|\\.)*"(?=:))/g)) {
-    pre.append(piece.endsWith('"') && piece.startsWith('"') ? el("span", { class: "json-name", text: shown(piece) }) : shown(piece));
+    pre.append(piece.endsWith('"') && piece.startsWith('"') ? el("span", { class: "json-name", text: shown(piece) })
+      : shown(piece));
   }
   clear(node, el("details", { class: "fold", attrs: { open } },
-    el("summary", {}, icon("next"), "Decision as JSON"), el("div", { class: "fold-body" }, copyButton(() => JSON.stringify(item.decision), "Copy"), pre)));
+    el("summary", {}, icon("next"), "Decision as JSON"), el("div", { class: "fold-body" },
+      copyButton(() => JSON.stringify(item.decision), "Copy"), pre)));
 }

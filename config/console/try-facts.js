@@ -23,7 +23,8 @@ export function drawFacts(root, device, facts, changed) {
         changed({ ...device, attributes: { ...device.attributes, [name]: value } }))),
     rare.length > 0 && el("details", { class: "more-facts" },
       el("summary", { class: "button quiet" }, icon("more"), "More"),
-      el("div", { class: "facts-more" }, rare.map((name) => textControl(name, device[name], choices(name, facts), (value) => set(name, value))))));
+      el("div", { class: "facts-more" }, rare.map((name) => textControl(name, device[name], choices(name, facts),
+        (value) => set(name, value))))));
 }
 
 /** True if a fact is stated, or if the tables' conditions use it. */
@@ -41,7 +42,8 @@ function platformControl(device, facts, set) {
   const known = [...new Set([...PLATFORM_CHOICES, ...facts.platforms, device.platform])].filter((name) => name !== "");
   return el("fieldset", { class: "segmented" }, el("legend", { class: "visually-hidden", text: "Platform" }),
     [...known, ""].map((name) => {
-      const input = el("input", { attrs: { type: "radio", name: "platform", value: name, checked: name === device.platform } });
+      const input = el("input", { attrs: { type: "radio", name: "platform", value: name,
+        checked: name === device.platform } });
       input.addEventListener("change", () => set(name));
       return el("label", {}, input, el("span", { text: name === "" ? "Not stated" : shown(platformName(name)) }));
     }));
@@ -55,8 +57,10 @@ function textControl(name, value, values, set) {
     spellcheck: "false", autocapitalize: "off", list: values.length > 0 ? id + "-list" : null,
   } });
   input.addEventListener("input", () => set(input.value.trim()));
-  return el("div", { class: "fact" }, el("label", { class: "label", text: NAMES[name] ?? shown(name), attrs: { for: id } }), input,
-    values.length > 0 && el("datalist", { attrs: { id: id + "-list" } }, values.map((item) => el("option", { attrs: { value: item } }))));
+  return el("div", { class: "fact" }, el("label", { class: "label", text: NAMES[name] ?? shown(name),
+    attrs: { for: id } }), input,
+    values.length > 0 && el("datalist", { attrs: { id: id + "-list" } },
+      values.map((item) => el("option", { attrs: { value: item } }))));
 }
 
 /** A list of facts as switches. */

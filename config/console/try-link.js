@@ -1,7 +1,7 @@
 // The link drawn as parts, each tied to what it became.
 //
-// A tie is a word that a part of the link, a capture, a field, and a value on a screen have in common. Elements with the
-// same word in `data-tie` light up together when one of them has the pointer or the focus.
+// A tie is a word that a part of the link, a capture, a field, and a value on a screen have in common. Elements with
+// the same word in `data-tie` light up together when one of them has the pointer or the focus.
 
 import { clear, el, outside, shown } from "./dom.js";
 
@@ -65,10 +65,12 @@ function partNode(part, text, after, ties, isSame) {
   const list = words(part);
   const use = part.use === "literal" ? "literal" : list.length > 0 ? "used" : "unused";
   const node = el("span", { class: "piece", data: { kind: part.kind, use, fault: part.fault ? "1" : null } },
-    el("button", { class: "part", attrs: { type: "button", "aria-label": `${shown(text)}: ${caption || part.kind}`, "aria-pressed": "false" } },
+    el("button", { class: "part", attrs: { type: "button", "aria-label": `${shown(text)}: ${caption || part.kind}`,
+      "aria-pressed": "false" } },
       text === "" ? "\u2038" : outside(text)),
     between(after),
-    caption !== "literal" && caption !== "" && !isSame && el("span", { class: "part-caption", text: shown(caption), attrs: { "aria-hidden": "true" } }));
+    caption !== "literal" && caption !== "" && !isSame && el("span",
+      { class: "part-caption", text: shown(caption), attrs: { "aria-hidden": "true" } }));
   return tie(node, ties, list);
 }
 
@@ -97,7 +99,9 @@ export function followTies(root) {
   root.addEventListener("focusout", () => mark(held));
   root.addEventListener("click", (event) => {
     const part = event.target.closest?.(".part");
-    for (const other of root.querySelectorAll(".part[aria-pressed='true']")) if (other !== part) other.setAttribute("aria-pressed", "false");
+    for (const other of root.querySelectorAll(".part[aria-pressed='true']")) {
+      if (other !== part) other.setAttribute("aria-pressed", "false");
+    }
     if (!part) return;
     const on = part.getAttribute("aria-pressed") !== "true";
     part.setAttribute("aria-pressed", String(on));

@@ -11,12 +11,14 @@ export function drawMatrix(root, matrix, device, choose) {
   const { platforms, versions, results, cells } = matrix;
   const order = versions.map((_, index) => index).reverse();
   const current = position(matrix, device);
-  const grid = el("table", { class: "matrix", attrs: { role: "grid", "aria-label": "Result by app version and platform" } },
+  const grid = el("table", { class: "matrix", attrs: { role: "grid",
+    "aria-label": "Result by app version and platform" } },
     el("thead", {}, el("tr", {}, el("td", { class: "label", text: "App" }), platforms.map((name) =>
       el("th", { text: shown(platformName(name)), attrs: { scope: "col" } })))),
     el("tbody", {}, order.map((v) => el("tr", {}, el("th", { attrs: { scope: "row" } }, outside(versions[v].label)),
       platforms.map((platform, p) => cell(results[cells[p][v]], p === current.platform && v === current.version, () =>
-        choose(platform, versions.length > 1 ? versions[v].version : null), `${platformName(platform)}, app ${versions[v].label}`))))));
+        choose(platform, versions.length > 1 ? versions[v].version : null),
+          `${platformName(platform)}, app ${versions[v].label}`))))));
   const kinds = new Set(results.map(visible)).size;
   clear(root, grid, el("p", { class: "label", text: summary(kinds, matrix) }));
   moveByArrows(grid, current.platform >= 0 && current.version >= 0);
@@ -39,7 +41,8 @@ function visible({ decision, sentence }) {
 /** The cell of a device: -1 for what it does not state. */
 function position({ platforms, versions }, device) {
   let version = device.app === "" && versions.length > 1 ? -1 : 0;
-  if (version === 0) versions.forEach((item, index) => { if (item.from && compareVersions(item.from, device.app) <= 0) version = index; });
+  if (version === 0) versions.forEach((item, index) => { if (item.from
+    && compareVersions(item.from, device.app) <= 0) version = index; });
   return { platform: platforms.indexOf(device.platform), version };
 }
 
@@ -47,11 +50,18 @@ function position({ platforms, versions }, device) {
 function cell(result, isCurrent, choose, where) {
   const words = result.decision ? topScreen(result.decision) : "Not readable";
   const sentence = sentenceText(result.sentence);
+  const name = `${where}: ${sentence}${isCurrent ? " This device." : ""}`;
   return el("td", { attrs: { role: "gridcell", "aria-selected": String(isCurrent) } },
     el("button", {
-      class: "cell", data: { outcome: result.decision ? result.outcome : "reject" }, title: shown(sentence), on: { click: choose },
-      attrs: { type: "button", tabindex: "-1", "aria-label": shown(`${where}: ${sentence}${isCurrent ? " This device." : ""}`) },
-    }, icon(result.decision ? result.outcome : "warning"), el("bdi", { text: shown(words, 60) })));
+      class: "cell", data: { outcome: result.decision ? result.outcome : "reject" }, title: shown(sentence),
+        on: { click: choose },
+      attrs: { type: "button", tabindex: "-1", "aria-label": shown(name) },
+    }, icon(result.decision ? result.outcome : "warning"), el("bdi", {}, breakable(shown(words, 60)))));
+}
+
+/** A text that may break after its periods, as hosts do. */
+function breakable(text) {
+  return text.split(/(?<=\.)/).map((piece, index) => (index > 0 ? [el("wbr"), piece] : piece));
 }
 
 /** Arrow keys move in the grid; one cell is in the tab order. */
@@ -63,7 +73,8 @@ function moveByArrows(grid, hasCurrent) {
     const y = rows.findIndex((row) => row.includes(event.target));
     if (y < 0) return;
     const x = rows[y].indexOf(event.target);
-    const moves = { ArrowUp: [y - 1, x], ArrowDown: [y + 1, x], ArrowLeft: [y, x - 1], ArrowRight: [y, x + 1], Home: [y, 0], End: [y, rows[y].length - 1] };
+    const moves = { ArrowUp: [y - 1, x], ArrowDown: [y + 1, x], ArrowLeft: [y, x - 1], ArrowRight: [y, x + 1],
+      Home: [y, 0], End: [y, rows[y].length - 1] };
     const to = moves[event.key];
     if (!to) return;
     event.preventDefault();

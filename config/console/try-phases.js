@@ -6,7 +6,8 @@ import { prose, sentence } from "./states.js";
 import { tie } from "./try-link.js";
 import { PRESENTATIONS } from "./words.js";
 
-const NAMES = { normalize: "Normalize", select: "Select a route", choose: "Choose a variant", compose: "Compose the stack", bind: "Bind the values" };
+const NAMES = { normalize: "Normalize", select: "Select a route", choose: "Choose a variant",
+  compose: "Compose the stack", bind: "Bind the values" };
 const ORDER = Object.keys(NAMES);
 const MAX_NEAR = 3;
 
@@ -22,10 +23,16 @@ export function drawPhases(item, ties) {
     const failed = index === failedAt;
     const skipped = (failedAt >= 0 && index > failedAt) || content[name].length === 0;
     return el("li", { data: { state: failed ? "failed" : skipped ? "skipped" : "done" } },
-      el("h3", {}, el("span", { class: "number", attrs: { "aria-hidden": "true" } }, failed ? icon("reject") : String(index + 1)), NAMES[name]),
+      el("h3", {}, number(index, failed), NAMES[name]),
       el("div", { class: "phase" }, failed && el("p", { class: "failure" }, prose(sentence(explain.failed.text))),
-        content[name], skipped && content[name].length === 0 && el("p", { class: "muted", text: failedAt >= 0 && index > failedAt ? "Not reached." : IDLE[name] })));
+        content[name], skipped && content[name].length === 0
+          && el("p", { class: "muted", text: failedAt >= 0 && index > failedAt ? "Not reached." : IDLE[name] })));
   }));
+}
+
+/** The number of a phase, or a cross if it failed. */
+function number(index, failed) {
+  return el("span", { class: "number", attrs: { "aria-hidden": "true" } }, failed ? icon("reject") : String(index + 1));
 }
 
 const IDLE = {
@@ -39,27 +46,33 @@ function phaseName(phase) {
 }
 
 /** What the link is after normalization. */
-function normalize({ link: parts, redirects }) {
+function normalize({ link: parts }) {
   if (!parts?.scheme && parts?.segments == null) return [];
   const facts = [["scheme", parts.scheme], ["host", parts.host], ["path", "/" + parts.segments.join(" / ")]];
   for (const { name, value } of parts.query) facts.push(["query", value == null ? name : `${name} = ${value}`]);
   for (const rewrite of parts.rewrites) facts.push(["rewrite", `${rewrite} is taken off`]);
   return [
-    el("dl", { class: "facts" }, facts.filter(([, value]) => value != null && value !== "").map(([name, value]) => [el("dt", { text: name }), el("dd", {}, outside(value))])),
+    el("dl", { class: "facts" }, facts.filter(([, value]) => value != null && value !== "").map(([name, value]) =>
+      [el("dt", { text: name }), el("dd", {}, outside(value))])),
     el("p", { class: "label" }, prose(sentence(parts.dialect))),
   ];
 }
 
 /** The patterns that match, and the nearest that do not. */
 function select(explain, decision, ties) {
-  const rows = explain.candidates.map((candidate) => row(candidate.chosen ? "check" : "none", candidate.chosen ? "done" : "other",
-    patternText(candidate, ties, candidate.chosen), routeLink(candidate.route, decision), candidate.chosen ? null : "matches, but another has precedence"));
+  const rows = explain.candidates.map((candidate) => {
+    const content = [patternText(candidate, ties, candidate.chosen), routeLink(candidate.route, decision)];
+    return candidate.chosen
+      ? row("check", "done", ...content) : row("none", "other", ...content, "matches, but another has precedence");
+  });
   for (const redirect of explain.redirects) {
-    rows.push(row("next", "done", el("code", { text: shown(redirect.to) }), routeLink(redirect.leadsTo ?? redirect.route, decision), `redirected by ${shown(redirect.route)}`));
+    rows.push(row("next", "done", el("code", { text: shown(redirect.to) }),
+      routeLink(redirect.leadsTo ?? redirect.route, decision), `redirected by ${shown(redirect.route)}`));
   }
   const near = explain.rejected.filter((other) => other.near).slice(0, MAX_NEAR);
   for (const other of near) {
-    rows.push(row("reject", "other", el("code", { text: shown(other.pattern) }), routeLink(other.route, decision), other.misses[0]?.text));
+    rows.push(row("reject", "other", el("code", { text: shown(other.pattern) }), routeLink(other.route, decision),
+      other.misses[0]?.text));
   }
   const rest = explain.rejected.length - near.length;
   return [
@@ -67,7 +80,7 @@ function select(explain, decision, ties) {
     explain.captures.length > 0 && el("dl", { class: "facts" }, explain.captures.map(({ name, value }) => [
       tie(el("dt", { class: "mono", text: `{${shown(name)}}` }), ties, [`{${name}}`]),
       tie(el("dd", {}, outside(value)), ties, [`{${name}}`])])),
-    rest > 0 && el("p", { class: "label", text: `${count(rest, "more pattern")} ${rest === 1 ? "does" : "do"} not match.` }),
+    rest > 0 && el("p", { class: "label", text: `And ${count(rest, "pattern")} more.` }),
   ].filter(Boolean);
 }
 
@@ -100,21 +113,26 @@ function row(glyph, state, ...content) {
 function choose({ variants }, ties) {
   if (variants.length === 0) return [];
   return [el("ul", { class: "rows" }, variants.map((variant) => tie(
-    row(variant.ok ? "check" : "reject", variant.ok ? "done" : "other", el("span", { text: `Variant ${variant.index}` }), null,
+    row(variant.ok ? "check" : "reject", variant.ok ? "done" : "other",
+      el("span", { text: `Variant ${variant.index}` }), null,
       variant.ok === "always" ? "has no condition" : variant.ok ?? variant.failed),
     ties, [`variant ${variant.index}`])))];
 }
 
 /** The stack, or the URL. */
 function compose({ compose: entries, guards }, decision) {
-  const rows = entries.map((entry) => row(entry.unsupported ? "reject" : entry.parent ? "next" : "check", entry.unsupported ? "other" : "done",
+  const glyph = (entry) => (entry.unsupported ? "reject" : entry.parent ? "next" : "check");
+  const rows = entries.map((entry) => row(glyph(entry), entry.unsupported ? "other" : "done",
     el("code", { text: shown(`${entry.coordinator}/${entry.screen}`) }), null,
-    [entry.parent ? "parent" : "target", PRESENTATIONS[entry.present], entry.unsupported ? "not in this version" : ""].filter(Boolean).join(", ")));
+    [entry.parent ? "parent" : "target", PRESENTATIONS[entry.present], entry.unsupported && "not in this version"]
+      .filter(Boolean).join(", ")));
   for (const guard of guards) {
-    rows.push(row(guard.holds ? "check" : "deferred", guard.holds ? "done" : "waits", el("span", {}, "Guard ", el("code", { text: shown(guard.guard) })), null,
+    rows.push(row(guard.holds ? "check" : "deferred", guard.holds ? "done" : "waits",
+      el("span", {}, "Guard ", el("code", { text: shown(guard.guard) })), null,
       `of ${guard.coordinator} ${guard.holds ? "holds" : "does not hold"}: claim \`${guard.claim}\``));
   }
-  if (decision.url) rows.push(row("external", "done", el("code", {}, outside(decision.url)), null, "opens outside the app"));
+  if (decision.url) rows.push(row("external", "done", el("code", {}, outside(decision.url)), null,
+    "opens outside the app"));
   return rows.length > 0 ? [el("ul", { class: "rows" }, rows)] : [];
 }
 
@@ -126,7 +144,8 @@ function bind({ bind: bindings }, ties) {
     const raw = valueText(binding.raw ?? []);
     const value = "value" in binding ? valueText(binding.value) : raw;
     const node = row(bad ? "reject" : binding.result === "bound" ? "check" : "none", bad ? "bad" : "done",
-      el("code", { text: shown(binding.field) }), value !== "" && el("b", {}, outside(value, { limit: 200 })), remark(binding, raw));
+      el("code", { text: shown(binding.field) }), value !== "" && el("b", {}, outside(value, { limit: 200 })),
+        remark(binding, raw));
     return tie(node, ties, [ties.fields.get(binding.field)]);
   }))];
 }

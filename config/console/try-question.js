@@ -2,8 +2,8 @@
 //
 //   ?input=TEXT&platform=ios&app=6.1.0&os=18.2&locale=en-GB&region=GB&claim=session&capability=ar&attr.plan=gold
 //
-// Without `platform` or `app`, the preset is meant; `any` says that the device does not state it. An event that names its
-// devices is asked without facts, until one is chosen by hand.
+// Without `platform` or `app`, the preset is meant; `any` says that the device does not state it. An event that names
+// its devices is asked without facts, until one is chosen by hand.
 
 /** Facts that are one text each. */
 export const TEXT_FACTS = ["platform", "app", "os", "locale", "region"];
@@ -13,7 +13,8 @@ const UNSTATED = "any";
 
 /** What the conditions of the chosen tables use: of one table, or of all together. */
 export function factsOf(info, tableId) {
-  const result = { platforms: [], versions: [], claims: [], capabilities: [], locales: [], regions: [], attributes: {} };
+  const result = { platforms: [], versions: [], claims: [], capabilities: [], locales: [], regions: [],
+    attributes: {} };
   for (const table of info.tables) {
     if (tableId && table.id !== tableId) continue;
     for (const name of Object.keys(result)) {
@@ -65,7 +66,9 @@ export function factsIn(device) {
   for (const name of Object.keys(LIST_FACTS)) {
     if (Array.isArray(device[name])) result[name] = device[name].filter((item) => typeof item === "string");
   }
-  for (const [name, value] of Object.entries(device.attributes ?? {})) if (typeof value === "string") result.attributes[name] = value;
+  for (const [name, value] of Object.entries(device.attributes ?? {})) {
+    if (typeof value === "string") result.attributes[name] = value;
+  }
   return result;
 }
 
@@ -96,7 +99,9 @@ export function requestBody(question, table) {
   const common = { input: question.input, ...(table ? { table } : {}) };
   if (!sendsFacts(question)) return { ...common, device };
   for (const name of TEXT_FACTS) if (question.device[name] !== "") device[name] = question.device[name];
-  for (const name of Object.keys(LIST_FACTS)) if (question.device[name].length > 0) device[name] = question.device[name];
+  for (const name of Object.keys(LIST_FACTS)) {
+    if (question.device[name].length > 0) device[name] = question.device[name];
+  }
   const attributes = Object.entries(question.device.attributes).filter(([, value]) => value !== "");
   if (attributes.length > 0) device.attributes = Object.fromEntries(attributes);
   return { ...common, device };

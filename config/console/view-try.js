@@ -5,7 +5,8 @@ import { button, clear, copyButton, el, hiddenIn, icon, link, outside, shown } f
 import { drawPhones } from "./phones.js";
 import { fragment } from "./router.js";
 import { PATIENCE } from "./states.js";
-import { drawDeadLetter, drawDevices, drawJSON, drawSentence, drawSource, drawSuggestions, sentenceText } from "./try-answer.js";
+import { drawDeadLetter, drawDevices, drawJSON, drawSentence, drawSource, drawSuggestions,
+  sentenceText } from "./try-answer.js";
 import { drawFacts } from "./try-facts.js";
 import { followTies, showLink, tieScreens, tiesOf } from "./try-link.js";
 import { drawMatrix } from "./try-matrix.js";
@@ -52,12 +53,14 @@ class TryPage {
   /** Builds the parts that stay. */
   build() {
     this.input = el("textarea", { class: "question", attrs: {
-      id: "question", rows: 1, dir: "auto", spellcheck: "false", autocapitalize: "off", autocomplete: "off", "data-search": true,
+      id: "question", rows: 1, dir: "auto", spellcheck: "false", autocapitalize: "off", autocomplete: "off",
+        "data-search": true,
       placeholder: "Paste a link, an event, or a push message", "aria-label": "A link, an event, or a push message",
     } });
     this.input.addEventListener("input", () => this.asked());
     this.input.addEventListener("keydown", (event) => this.pressedInInput(event));
-    this.clearButton = button(null, { icon: "close", class: "button quiet round clear", label: "Clear the input", click: () => this.ask("") });
+    this.clearButton = button(null, { icon: "close", class: "button quiet round clear", label: "Clear the input",
+      click: () => this.ask("") });
     this.facts = el("div", { class: "device" });
     this.share = copyButton(() => {
       this.write();
@@ -74,11 +77,13 @@ class TryPage {
     this.link = el("div", { class: "answer-link" });
     this.phases = el("div");
     this.json = el("div");
-    this.how = el("section", { class: "answer-how" }, el("h2", { text: "How it was decided" }), this.link, this.phases, this.json);
+    this.how = el("section", { class: "answer-how" }, el("h2", { text: "How it was decided" }), this.link, this.phases,
+      this.json);
     this.seen = el("div", { class: "seen" }, this.phones, this.matrix, this.how);
     this.result = el("div", { class: "result" }, this.devices, this.sentence, this.seen);
     this.root.append(el("h1", { class: "visually-hidden", text: "Try a link" }),
-      el("div", { class: "ask" }, el("div", { class: "question-frame" }, this.input, this.clearButton), this.notes, el("div", { class: "device-row" }, this.facts, this.share)),
+      el("div", { class: "ask" }, el("div", { class: "question-frame" }, this.input, this.clearButton), this.notes,
+        el("div", { class: "device-row" }, this.facts, this.share)),
       this.problem, this.start, this.result);
   }
 
@@ -133,7 +138,8 @@ class TryPage {
 
   /** Enter answers a link; a message may have several lines. */
   pressedInInput(event) {
-    if (event.key !== "Enter" || event.shiftKey || event.isComposing || this.input.value.trimStart().startsWith("{")) return;
+    if (event.key !== "Enter" || event.shiftKey || event.isComposing
+      || this.input.value.trimStart().startsWith("{")) return;
     event.preventDefault();
     this.write();
     this.resolve();
@@ -176,7 +182,8 @@ class TryPage {
   /** Says what the input does not show. */
   showNotes() {
     const hidden = hiddenIn(this.question.input);
-    const own = this.question.isChosen ? "These facts are used instead of the event's." : "These are the facts of the event.";
+    const own = this.question.isChosen ? "These facts are used instead of the event's."
+      : "These are the facts of the event.";
     const texts = [
       this.isBeyond && "The address holds 8 KiB, and this input is larger. It stays on this page only.",
       hidden.length > 0 && `The input has hidden characters: ${hidden.slice(0, 6).join(" ")}`,
@@ -270,7 +277,8 @@ class TryPage {
     this.matrix.style.removeProperty("min-height");
     clear(this.matrix, el("h2", { text: "Who sees what" }), body);
     const device = this.device();
-    drawMatrix(body, matrix, device, (platform, app) => this.setDevice({ ...device, platform, app: app ?? device.app }));
+    drawMatrix(body, matrix, device, (platform, app) => this.setDevice({ ...device, platform,
+      app: app ?? device.app }));
     if (focused) this.matrix.querySelector(".cell[tabindex='0']")?.focus();
   }
 
@@ -285,7 +293,8 @@ class TryPage {
     clear(this.devices, drawDevices(decisions, this.index, (index) => { this.index = index; this.show(); }));
     this.seen.hidden = !item;
     if (!item) {
-      clear(this.sentence, deadLetter ? drawDeadLetter(deadLetter) : el("h2", { class: "display", text: "No table takes this." }), this.otherTables());
+      clear(this.sentence, deadLetter ? drawDeadLetter(deadLetter)
+        : el("h2", { class: "display", text: "No table takes this." }), this.otherTables());
       this.say(deadLetter ? sentenceText(deadLetter.sentence ?? []) : "No table takes this.");
       return;
     }
@@ -293,7 +302,8 @@ class TryPage {
     const ties = tiesOf(item.explain);
     clear(this.sentence, drawSentence(item), drawSource(item, micros, item.envelope),
       drawSuggestions(item.explain, text, (other) => this.address(other)), this.otherTables());
-    clear(this.phones, drawPhones(item.decision, { screens: item.screens, platform: this.device().platform, sentence: item.sentence }));
+    clear(this.phones, drawPhones(item.decision, { screens: item.screens, platform: this.device().platform,
+      sentence: item.sentence }));
     tieScreens(this.phones, ties);
     showLink(this.link, text, item.explain, ties);
     clear(this.phases, item.explain && drawPhases(item, ties));
@@ -307,7 +317,8 @@ class TryPage {
     if (this.answer.deadLetter?.reason !== "application_unknown" || this.table || tables.length < 2) return null;
     const parts = (this.answer.tables ?? []).map(({ table, explain }) => {
       const suggestions = drawSuggestions(explain, this.question.input.trim(), (text) => this.address(text));
-      return suggestions && el("div", { class: "other-table" }, el("p", { class: "label", text: shown(table) }), suggestions);
+      return suggestions && el("div", { class: "other-table" }, el("p", { class: "label", text: shown(table) }),
+        suggestions);
     });
     const chips = tables.slice(0, MAX_TABLES).map(({ id }) =>
       link("try", writeQuestion(this.question, id), outside(id), { class: "chip" }));
@@ -353,8 +364,10 @@ class TryPage {
 function examplesOf(info, tableId) {
   const tables = info.tables.filter((table) => !tableId || table.id === tableId);
   const each = tables.length > 1 ? 2 : MAX_EXAMPLES - 1;
-  const links = tables.flatMap((table) => (table.examples ?? []).slice(0, each).map((input) => ({ input, label: `A link of ${table.id}` })));
+  const links = tables.flatMap((table) => (table.examples ?? []).slice(0, each).map((input) =>
+    ({ input, label: `A link of ${table.id}` })));
   const first = links[0]?.input;
-  const push = first && { input: JSON.stringify({ aps: { alert: "Sale" }, ab: {}, ab_uri: first }), label: "A push message of Braze" };
+  const push = first && { input: JSON.stringify({ aps: { alert: "Sale" }, ab: {}, ab_uri: first }),
+    label: "A push message of Braze" };
   return [...links.slice(0, MAX_EXAMPLES - 1), ...(push ? [push] : [])];
 }
