@@ -80,7 +80,7 @@ function select(explain, decision, ties) {
     explain.captures.length > 0 && el("dl", { class: "facts" }, explain.captures.map(({ name, value }) => [
       tie(el("dt", { class: "mono", text: `{${shown(name)}}` }), ties, [`{${name}}`]),
       tie(el("dd", {}, outside(value)), ties, [`{${name}}`])])),
-    rest > 0 && el("p", { class: "label", text: `And ${count(rest, "pattern")} more.` }),
+    rest > 0 && el("p", { class: "label", text: `${count(rest, "more pattern")} without a match.` }),
   ].filter(Boolean);
 }
 
