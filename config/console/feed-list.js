@@ -1,0 +1,244 @@
+// A list of many rows of which only the visible ones are in the document.
+//
+// A browser limits the height of an element, so that beyond MAX_HEIGHT the position of the scroll bar is mapped to a
+// position among the rows: a jump moves in proportion, a small move moves by as many pixels.
+
+import { el } from "./dom.js";
+
+/** Height that all browsers can draw, in pixels. */
+const MAX_HEIGHT = 8_000_000;
+/** Rows of a request. */
+const PAGE = 100;
+/** Pages that are kept. */
+const PAGES = 30;
+/** Wait before rows are fetched while the list scrolls, in milliseconds. */
+const PATIENCE = 70;
+
+/**
+ * Creates a list. `options`: `label`, `head` (a row of column headers), `fetch(position, count, signal)` with the rows,
+ * `draw(row, position)` with the cells, `open(row)`, `failed(error)`, `moved(isAtTop)`.
+ */
+export function feedList(options) {
+  const layer = el("div", { class: "feed-layer", attrs: { role: "rowgroup" } });
+  const spacer = el("div", { class: "feed-spacer", attrs: { role: "presentation" } }, layer);
+  const scroller = el("div", { class: "feed-scroll", attrs: { role: "presentation" } }, spacer);
+  const grid = el("div", { class: "feed-grid", attrs: { role: "grid", tabindex: "0", "aria-label": options.label, "aria-readonly": "true" } },
+    el("div", { attrs: { role: "rowgroup" } }, options.head), scroller);
+  const list = new Rows(options, grid, scroller, spacer, layer);
+  return list;
+}
+
+class Rows {
+  constructor(options, grid, scroller, spacer, layer) {
+    Object.assign(this, { options, node: grid, scroller, spacer, layer });
+    this.head = [];
+    this.total = 0;
+    this.first = 0;
+    this.selected = -1;
+    this.lastTop = 0;
+    this.pages = new Map();
+    this.drawn = new Map();
+    this.frame = 0;
+    scroller.addEventListener("scroll", () => this.scrolled(), { passive: true });
+    grid.addEventListener("keydown", (event) => this.pressed(event));
+    layer.addEventListener("click", (event) => this.clicked(event));
+    this.observer = new ResizeObserver(() => this.resize());
+    this.observer.observe(scroller);
+  }
+
+  /** Shows other rows from the newest on. `rows` are the first ones. */
+  reset(rows, total, keep = false) {
+    for (const page of this.pages.values()) page.abort?.abort();
+    this.pages.clear();
+    this.redraw = true;
+    this.head = [];
+    this.total = total;
+    if (rows.length > 0) for (let at = 0; at < rows.length; at += PAGE) this.pages.set(at / PAGE, { rows: rows.slice(at, at + PAGE) });
+    if (!keep) {
+      this.first = 0;
+      this.selected = -1;
+    }
+    this.resize();
+    this.sync();
+  }
+
+  /** Adds rows in front, newest first. The rows in sight stay unless the list is at its top. */
+  prepend(rows) {
+    this.head.unshift(...rows);
+    if (this.first > 0.5) this.first += rows.length;
+    if (this.selected >= 0) this.selected += rows.length;
+    this.redraw = true;
+    this.resize();
+    this.sync();
+  }
+
+  /** All rows. */
+  get count() { return this.head.length + this.total; }
+
+  /** Rows that fit. */
+  get fits() { return Math.max(1, this.scroller.clientHeight / this.row); }
+
+  get isAtTop() { return this.first < 0.5; }
+
+  resize() {
+    const row = parseFloat(getComputedStyle(this.node).getPropertyValue("--row")) || 40;
+    if (row !== this.row) this.redraw = true;
+    this.row = row;
+    this.height = Math.min(MAX_HEIGHT, this.count * this.row);
+    this.spacer.style.setProperty("height", `${Math.max(this.height, 1)}px`);
+    this.layer.style.setProperty("height", `${this.scroller.clientHeight}px`);
+    this.node.setAttribute("aria-rowcount", String(this.count + 1));
+    this.first = Math.min(this.first, Math.max(0, this.count - this.fits));
+    this.later();
+  }
+
+  /** Puts the scroll bar where the first row is. */
+  sync() {
+    const room = Math.max(0, this.height - this.scroller.clientHeight);
+    const last = Math.max(0, this.count - this.fits);
+    const top = last === 0 ? 0 : Math.round((this.first / last) * room);
+    if (Math.abs(top - this.scroller.scrollTop) > 0.5) this.scroller.scrollTop = top;
+    this.lastTop = this.scroller.scrollTop;
+    this.later();
+  }
+
+  scrolled() {
+    const top = this.scroller.scrollTop;
+    const delta = top - this.lastTop;
+    if (delta === 0) return;
+    this.lastTop = top;
+    const room = Math.max(1, this.height - this.scroller.clientHeight);
+    const last = Math.max(0, this.count - this.fits);
+    const isMapped = this.count * this.row > MAX_HEIGHT;
+    if (!isMapped) this.first = top / this.row;
+    else if (Math.abs(delta) < this.scroller.clientHeight) this.first += delta / this.row;
+    else this.first = (top / room) * last;
+    this.first = Math.max(0, Math.min(last, this.first));
+    // At an end of the scroll bar, the list goes on if it has more rows.
+    if (isMapped && ((top <= 0 && this.first > 0) || (top >= room && this.first < last))) this.sync();
+    this.later();
+    this.options.moved?.(this.isAtTop);
+  }
+
+  later() {
+    if (this.frame) return;
+    this.frame = requestAnimationFrame(() => {
+      this.frame = 0;
+      this.draw();
+    });
+  }
+
+  /** The row at a position, or undefined if it was not fetched. */
+  at(position) {
+    if (position < this.head.length) return this.head[position];
+    const index = position - this.head.length;
+    return this.pages.get(Math.floor(index / PAGE))?.rows?.[index % PAGE];
+  }
+
+  draw() {
+    const from = Math.max(0, Math.floor(this.first) - 2);
+    const to = Math.min(this.count, Math.ceil(this.first + this.fits) + 2);
+    if (this.redraw) this.layer.replaceChildren();
+    if (this.redraw) this.drawn.clear();
+    this.redraw = false;
+    for (const [position, node] of this.drawn) {
+      if (position >= from && position < to && node.isWhole === (this.at(position) !== undefined)) continue;
+      node.remove();
+      this.drawn.delete(position);
+    }
+    for (let position = from; position < to; position += 1) {
+      let node = this.drawn.get(position);
+      if (!node) {
+        node = this.rowNode(position);
+        this.drawn.set(position, node);
+        this.layer.append(node);
+      }
+      node.style.setProperty("transform", `translateY(${((position - this.first) * this.row).toFixed(1)}px)`);
+      node.setAttribute("aria-selected", String(position === this.selected));
+    }
+    this.node.setAttribute("aria-activedescendant", this.drawn.has(this.selected) ? `row-${this.selected}` : "");
+    this.need(from, to);
+  }
+
+  rowNode(position) {
+    const row = this.at(position);
+    const node = el("div", { class: "feed-row", attrs: { role: "row", id: `row-${position}`, "aria-rowindex": position + 2 }, data: { position } },
+      row ? this.options.draw(row, position) : el("span", { class: "skeleton", attrs: { role: "gridcell", "aria-label": "Loading" } }));
+    node.isWhole = row !== undefined;
+    return node;
+  }
+
+  /** Fetches what is in sight and is not there. */
+  need(from, to) {
+    const first = Math.floor(Math.max(0, from - this.head.length) / PAGE);
+    const last = Math.floor(Math.max(0, to - 1 - this.head.length) / PAGE);
+    for (const [index, page] of this.pages) {
+      if (page.abort && (index < first || index > last)) {
+        page.abort.abort();
+        this.pages.delete(index);
+      }
+    }
+    clearTimeout(this.timer);
+    const missing = [];
+    for (let index = first; index <= last && index * PAGE < this.total; index += 1) if (!this.pages.has(index)) missing.push(index);
+    if (missing.length > 0) this.timer = setTimeout(() => missing.forEach((index) => this.fetch(index)), PATIENCE);
+  }
+
+  async fetch(index) {
+    if (this.pages.has(index)) return;
+    const page = { abort: new AbortController() };
+    this.pages.set(index, page);
+    try {
+      const rows = await this.options.fetch(index * PAGE, PAGE, page.abort.signal);
+      if (this.pages.get(index) !== page) return;
+      this.pages.set(index, { rows });
+      this.forget(index);
+      this.later();
+    } catch (error) {
+      if (this.pages.get(index) !== page) return;
+      this.pages.delete(index);
+      if (error?.name !== "AbortError") this.options.failed(error);
+    }
+  }
+
+  /** Forgets the pages that are farthest from a page. */
+  forget(index) {
+    const far = [...this.pages.keys()].sort((a, b) => Math.abs(b - index) - Math.abs(a - index));
+    for (const other of far.slice(0, Math.max(0, far.length - PAGES))) this.pages.delete(other);
+  }
+
+  select(position) {
+    this.selected = Math.max(0, Math.min(this.count - 1, position));
+    if (this.selected < this.first) this.first = this.selected;
+    if (this.selected > this.first + this.fits - 1) this.first = this.selected - this.fits + 1;
+    this.sync();
+  }
+
+  pressed(event) {
+    if (event.target !== this.node || event.ctrlKey || event.metaKey || event.altKey) return;
+    const steps = { ArrowDown: 1, ArrowUp: -1, PageDown: Math.floor(this.fits), PageUp: -Math.floor(this.fits) };
+    if (event.key in steps) this.select(this.selected < 0 ? Math.round(this.first) : this.selected + steps[event.key]);
+    else if (event.key === "Home") this.select(0);
+    else if (event.key === "End") this.select(this.count - 1);
+    else if (event.key === "Enter" && this.at(this.selected)) this.options.open(this.at(this.selected));
+    else return;
+    event.preventDefault();
+  }
+
+  clicked(event) {
+    const node = event.target.closest(".feed-row");
+    if (!node || event.target.closest("a, button") || String(getSelection()) !== "") return;
+    this.selected = Number(node.dataset.position);
+    this.later();
+    const row = this.at(this.selected);
+    if (row) this.options.open(row);
+  }
+
+  /** Ends requests. */
+  close() {
+    this.observer.disconnect();
+    cancelAnimationFrame(this.frame);
+    clearTimeout(this.timer);
+    for (const page of this.pages.values()) page.abort?.abort();
+  }
+}

@@ -1,0 +1,72 @@
+// New decisions as they arrive, and the line of their rate.
+
+import { clear, el, svg } from "./dom.js";
+
+/** Seconds that the rate line shows. */
+const SECONDS = 120;
+
+/**
+ * Listens to new rows. A hidden tab closes its stream, and a visible one continues after the last event.
+ * `on.rows(rows, dropped)`, `on.rate(rate)`, `on.state(isOpen)`. Call the result to stop.
+ */
+export function follow(params, on) {
+  let source = null;
+  let last = null;
+  const open = () => {
+    if (source || document.hidden) return;
+    const query = new URLSearchParams(params);
+    if (last) query.set("after", last);
+    source = new EventSource(`/api/decisions/live?${query}`);
+    source.addEventListener("rows", (event) => {
+      last = event.lastEventId || last;
+      const { rows, dropped } = JSON.parse(event.data);
+      on.state(true);
+      if (rows.length > 0 || dropped > 0) on.rows(rows, dropped);
+    });
+    source.addEventListener("rate", (event) => on.rate(JSON.parse(event.data)));
+    source.addEventListener("error", () => {
+      on.state(false);
+      // A browser does not try again after an answer that is no stream.
+      if (source?.readyState !== EventSource.CLOSED) return;
+      close();
+      timer = setTimeout(open, 5000);
+    });
+  };
+  let timer = 0;
+  const close = () => {
+    clearTimeout(timer);
+    source?.close();
+    source = null;
+  };
+  const seen = () => (document.hidden ? close() : open());
+  document.addEventListener("visibilitychange", seen);
+  window.addEventListener("pagehide", close);
+  open();
+  return () => {
+    document.removeEventListener("visibilitychange", seen);
+    window.removeEventListener("pagehide", close);
+    close();
+  };
+}
+
+/** A line of the rate of the last two minutes. `add(rate)` adds a second. */
+export function rateLine() {
+  const line = svg("polyline", { class: "rate-line", points: "" });
+  const area = svg("polygon", { class: "rate-area", points: "" });
+  const picture = svg("svg", { class: "rate", viewBox: `0 0 ${SECONDS} 24`, preserveAspectRatio: "none", "aria-hidden": "true" }, area, line);
+  const text = el("span", { class: "num", text: "0 a second" });
+  const node = el("div", { class: "rate-box", title: `Matching decisions a second, for ${SECONDS} seconds` }, picture, text);
+  const values = [];
+  return {
+    node,
+    add(rate) {
+      values.push(rate);
+      if (values.length > SECONDS) values.shift();
+      const most = Math.max(1, ...values);
+      const points = values.map((value, index) => `${SECONDS - values.length + index + 1},${(23 - (22 * value) / most).toFixed(1)}`);
+      line.setAttribute("points", points.join(" "));
+      area.setAttribute("points", points.length > 0 ? `${SECONDS - values.length + 1},24 ${points.join(" ")} ${SECONDS},24` : "");
+      clear(text, `${rate >= 10 ? Math.round(rate).toLocaleString("en-US") : rate.toFixed(1)} a second`);
+    },
+  };
+}

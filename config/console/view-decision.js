@@ -1,0 +1,155 @@
+// The view of one decision: what the device was told, the input, the reason, and what came before and after.
+
+import { clear, copyButton, el, icon, link, outcomeBadge, outside, shown, useStyle } from "./dom.js";
+import { changed, dateTime, shortTime } from "./feed-filter.js";
+import { drawPhones, topScreen } from "./phones.js";
+import { prose } from "./states.js";
+import { followTies, showLink, tieScreens, tiesOf } from "./try-link.js";
+import { drawPhases } from "./try-phases.js";
+import { OUTCOMES, reasonText } from "./words.js";
+
+class Decision {
+  constructor(root, app) {
+    this.app = app;
+    this.root = root;
+    this.unbind = app.keys.bind("Escape", "Back to the decisions", () => {
+      if (history.length > 1) history.back();
+      else app.go("decisions", {});
+    });
+  }
+
+  update(params) {
+    const asked = Object.fromEntries(["id", "partition", "offset"].filter((name) => params.has(name)).map((name) => [name, params.get(name)]));
+    const key = JSON.stringify(asked);
+    if (key === this.key) return;
+    this.key = key;
+    this.load(asked);
+  }
+
+  async load(asked) {
+    this.request?.abort();
+    const own = this.request = new AbortController();
+    const done = this.app.loading(clear(this.root), "Reading the decision");
+    try {
+      const answer = await this.app.api.get("/api/decision", asked, own.signal);
+      if (own === this.request) this.draw(answer);
+    } catch (error) {
+      if (own === this.request && error?.name !== "AbortError") clear(this.root, this.app.problem(error, () => this.load(asked)));
+    } finally {
+      done();
+    }
+  }
+
+  draw({ why, device, timeline }) {
+    const { decision, input, explain } = why;
+    this.app.title(`${topScreen(decision)}, decided ${shortTime(why.record.timestamp)}`);
+    const ties = tiesOf(explain);
+    const phones = el("div", {}, drawPhones(decision, { platform: platformOf(input, device) }));
+    tieScreens(phones, ties);
+    const linkNode = el("div", {});
+    const text = typeof input?.value?.link === "string" ? input.value.link : null;
+    showLink(linkNode, text ?? "", text === null ? null : explain, ties);
+    clear(this.root, lead(decision, why, device),
+      why.warnings.length > 0 && el("ul", { class: "stack section" }, why.warnings.map((warning) => el("li", { class: "banner", data: { tone: "deferred" } }, icon("warning"), prose(sentence(warning))))),
+      el("div", { class: "why-columns" },
+        el("div", {}, section("What the device was told", phones), timelineSection(timeline, why.record, decision, device)),
+        el("div", {},
+          !linkNode.hidden && section("The link", linkNode),
+          explain && section(why.same === false ? "What these tables would decide" : "Why", drawPhases({ explain, decision }, ties)),
+          why.expired && section("Why", el("p", { text: "The event had expired when it was decided, so no table was asked." })),
+          why.differences.length > 0 && section("Decided then, and now", differences(why)),
+          inputSection(input), section("The decision", json(decision, "Decision as JSON")))));
+    followTies(this.root);
+  }
+
+  unmount() {
+    this.request?.abort();
+    this.unbind();
+  }
+}
+
+/** The sentence at the top, with the decision's own facts. */
+function lead(decision, why, device) {
+  const { outcome } = decision;
+  const rest = outcome === "reject" || outcome === "none" ? [": ", prose(reasonText(decision.reason))] : [": ", el("b", {}, outside(topScreen(decision)))];
+  const facts = [
+    dateTime(why.record.timestamp),
+    device && el("span", {}, "device ", link("decisions", { device }, outside(device, { limit: 120 }))),
+    decision.event && el("span", {}, "event ", link("decisions", { event: decision.event, kind: "any" }, outside(decision.event, { limit: 120 }))),
+    decision.route && el("span", {}, "route ", link("route", { table: decision.table?.split("@")[0], route: decision.route }, outside(decision.route))),
+    decision.reason && el("span", {}, "reason ", link("decisions", changed({}, { reason: decision.reason }), outside(decision.reason))),
+    decision.detail && el("span", {}, "detail ", outside(decision.detail, { limit: 120 })),
+    decision.table && el("span", {}, "table ", link("decisions", { table: decision.table }, outside(decision.table))),
+    decision.context?.push?.campaign && el("span", {}, "campaign ", link("decisions", { campaign: decision.context.push.campaign }, outside(decision.context.push.campaign, { limit: 120 }))),
+    el("span", { class: "mono", text: shown(`${why.record.topic}-${why.record.partition}-${why.record.offset}`) }),
+  ];
+  return el("div", {}, el("h1", { class: "display answer", data: { outcome } }, el("b", { class: "tone" }, icon(outcome), OUTCOMES[outcome] ?? shown(outcome)), rest),
+    el("p", { class: "source label" }, facts.filter(Boolean)));
+}
+
+/** A section with a heading. */
+function section(title, ...content) {
+  return el("section", {}, el("h2", { text: title }), content);
+}
+
+/** A text as a sentence. */
+function sentence(text) {
+  return text === "" ? text : text[0].toUpperCase() + text.slice(1) + (/[.?]$/.test(text) ? "" : ".");
+}
+
+/** The platform of the device of the decision. */
+function platformOf(input, device) {
+  const value = input?.value;
+  const all = [value?.device, ...(Array.isArray(value?.devices) ? value.devices : [])];
+  return all.find((other) => other?.id === device)?.platform ?? value?.device?.platform;
+}
+
+/** The record of the event. */
+function inputSection(input) {
+  if (!input) return section("The event", el("p", { class: "muted", text: "Its record no longer exists." }));
+  return section("The event", el("p", { class: "source label" }, el("span", { class: "mono", text: shown(`${input.topic}-${input.partition}-${input.offset}`) }),
+    dateTime(input.timestamp)), json(input.value ?? input, "Event as JSON"));
+}
+
+/** A value as JSON, with a button that copies it. */
+function json(value, label) {
+  const pre = el("pre", { class: "code", text: shown(JSON.stringify(value, null, 2)), attrs: { tabindex: "0", "aria-label": label } });
+  return el("details", { class: "fold" }, el("summary", {}, icon("next"), label), el("div", { class: "fold-body" }, copyButton(() => JSON.stringify(value), "Copy"), pre));
+}
+
+/** The members that differ from what the tables at hand decide. */
+function differences({ differences: rows, identity, table }) {
+  return el("table", { class: "table differences" },
+    el("thead", {}, el("tr", {}, el("th", { text: "Member", attrs: { scope: "col" } }),
+      el("th", { attrs: { scope: "col" } }, "Decided by ", outside(identity ?? "no table")),
+      el("th", { attrs: { scope: "col" } }, "Now, with ", outside(table?.identity ?? "the tables at hand")))),
+    el("tbody", {}, rows.map((row) => el("tr", {}, el("td", {}, el("code", { text: shown(row.member) })),
+      [row.decided, row.now].map((text) => el("td", {}, text == null ? el("span", { class: "muted", text: "nothing" }) : outside(text, { limit: 400, class: "mono" })))))));
+}
+
+/** The decisions of the device, newest first, with this one in its place. */
+function timelineSection(timeline, record, decision, device) {
+  const own = { kind: "decision", time: record.timestamp, partition: record.partition, offset: record.offset, outcome: decision.outcome, route: decision.route, reason: decision.reason, isOwn: true };
+  const rows = [...timeline.after.toReversed(), own, ...timeline.before];
+  return section("The device before and after",
+    el("ol", { class: "timeline" }, rows.map((row) => el("li", { attrs: { "aria-current": row.isOwn ? "true" : null }, data: { outcome: row.outcome ?? "reject" } },
+      el("i", { class: "dot" }), timeNode(row),
+      el("span", {}, row.outcome ? outcomeBadge(row.outcome) : el("span", { class: "badge" }, icon("warning"), "dead letter"), " ",
+        outside([row.route, row.reason].filter(Boolean).join(", "), { limit: 120 }))))),
+    el("p", { class: "label" }, timeline.cut && "Older decisions of the device were not searched. ",
+      device && link("decisions", { device }, "All decisions of the device")));
+}
+
+/** The time of a row of the timeline, which leads to it. */
+function timeNode(row) {
+  if (row.isOwn || row.kind !== "decision") return el("span", { class: "num", text: shortTime(row.time), title: dateTime(row.time) });
+  return link("decision", { partition: String(row.partition), offset: String(row.offset) }, shortTime(row.time), { class: "num", title: dateTime(row.time) });
+}
+
+export const view = {
+  title: "Decision",
+  async mount(root, app) {
+    await Promise.all([useStyle("feed.css"), useStyle("try.css")]);
+    return new Decision(root, app);
+  },
+};

@@ -1,0 +1,172 @@
+// The view "What goes wrong": rejections and dead letters over time, and the state of the worker.
+
+import { clear, count, duration, el, icon, link, outside, useStyle } from "./dom.js";
+import { drawChart, drawFigures, drawLegend } from "./feed-chart.js";
+import { changed, chips, dateTime, filterOf, request, shortTime, stateLine, timeSwitch } from "./feed-filter.js";
+
+/** Properties by which records are stacked, with their words. */
+const GROUPS = { reason: "Reason", application: "Application", campaign: "Campaign", table: "Table", outcome: "Outcome", route: "Route" };
+/** Kinds of records, with their words. */
+const KINDS = { problem: "Rejections and dead letters", dead_letter: "Dead letters", any: "All records" };
+/** Time between two readings, in milliseconds. */
+const PACE = 5000;
+
+class Problems {
+  constructor(root, app) {
+    this.app = app;
+    this.tools = el("div", { class: "toolbar" });
+    this.chips = el("div", { class: "toolbar", attrs: { role: "group", "aria-label": "Filters" } });
+    this.message = el("div", { class: "feed-message" });
+    this.lead = el("p", { class: "problems-lead", attrs: { role: "status" } });
+    this.chart = el("div", { class: "section" });
+    this.legend = el("ul", { class: "legend", attrs: { "aria-label": "Legend" } });
+    this.figures = el("div", {});
+    this.worker = el("section", { class: "section", attrs: { "aria-labelledby": "worker-title" } });
+    clear(root, el("h1", { class: "visually-hidden", text: "What goes wrong" }),
+      el("div", { class: "stack" }, this.tools, this.chips), this.message, this.lead, this.chart, this.legend,
+      el("details", { class: "fold" }, el("summary", {}, icon("next"), "Figures"), this.figures), this.worker);
+    this.observer = new ResizeObserver(() => this.answer && this.draw());
+    this.observer.observe(this.chart);
+    this.seen = () => { if (!document.hidden) this.refresh(); };
+    document.addEventListener("visibilitychange", this.seen);
+    this.timer = setInterval(() => { if (!document.hidden) this.refresh(); }, PACE);
+  }
+
+  update(params) {
+    this.by = GROUPS[params.get("by")] ? params.get("by") : "reason";
+    this.filter = filterOf(params);
+    this.drawTools();
+    this.load(true);
+    this.loadWorker();
+  }
+
+  /** The filter of records, which always has a kind. */
+  get records() { return { kind: "problem", ...this.filter }; }
+
+  go(changes) { this.app.go("problems", changed({ ...this.filter, by: this.by }, changes)); }
+
+  drawTools() {
+    const groups = Object.entries(GROUPS).map(([by, text]) => {
+      const input = el("input", { attrs: { type: "radio", name: "by", checked: by === this.by } });
+      input.addEventListener("change", () => this.go({ by }));
+      return el("label", {}, input, el("span", { text }));
+    });
+    const kind = el("select", { attrs: { "aria-label": "Records" } }, Object.entries(KINDS).map(([value, text]) =>
+      el("option", { text, attrs: { value, selected: value === (this.filter.kind ?? "problem") } })));
+    kind.addEventListener("change", () => this.go({ kind: kind.value === "problem" ? null : kind.value }));
+    clear(this.tools, el("span", { class: "select" }, kind, icon("down")), timeSwitch(this.filter, (changes) => this.go(changes)),
+      el("span", { class: "segmented spread", attrs: { role: "radiogroup", "aria-label": "By" } }, groups));
+    const { kind: _, ...rest } = this.filter;
+    const own = chips(rest, (name) => this.go({ [name]: null }));
+    clear(this.chips, own);
+    this.chips.hidden = own.length === 0;
+  }
+
+  refresh() {
+    if (this.filter.to == null) this.load(false);
+    this.loadWorker();
+  }
+
+  async load(isNew) {
+    this.request?.abort();
+    const own = this.request = new AbortController();
+    const done = isNew ? this.app.loading(clear(this.message), "Counting") : () => {};
+    try {
+      const answer = await this.app.api.get("/api/chart", request(this.records, { by: this.by, top: 8 }), own.signal);
+      if (own !== this.request) return;
+      this.answer = answer;
+      done();
+      clear(this.message, stateLine(this.app, answer.state));
+      this.draw();
+      if (isNew) this.app.announce(this.lead.textContent);
+    } catch (error) {
+      if (own === this.request && error?.name !== "AbortError") clear(this.message, this.app.problem(error, () => this.load(true)));
+    } finally {
+      done();
+    }
+  }
+
+  draw() {
+    const { answer } = this;
+    const isEmpty = answer.total === 0;
+    for (const node of [this.legend, this.figures.parentElement]) node.hidden = isEmpty;
+    const noun = { problem: "problem", dead_letter: "dead letter", any: "record" }[this.records.kind] ?? "record";
+    const first = answer.groups.find((group) => group.value);
+    const since = shortTime(answer.start);
+    if (isEmpty) {
+      clear(this.lead);
+      return clear(this.chart, this.app.empty("Nothing went wrong", `No ${noun} since ${dateTime(Math.max(answer.start, answer.from))}.`));
+    }
+    clear(this.lead, el("b", { text: count(answer.total, noun) }), ` since ${since}`,
+      first && [", most of them ", link("decisions", changed(this.records, { [this.by]: first.value }), outside(first.value, { limit: 80 })),
+        ` (${Math.round((100 * first.total) / answer.total)} %)`], ". ",
+      link("decisions", changed(this.records, {}), "All records"));
+    drawChart(this.chart, answer, this.records);
+    drawLegend(this.legend, answer, this.filter, (value) => this.go({ [this.by]: value }));
+    drawFigures(this.figures, answer, this.records);
+  }
+
+  async loadWorker() {
+    if (!this.app.info.worker) return clear(this.worker);
+    this.workerRequest?.abort();
+    const own = this.workerRequest = new AbortController();
+    const title = el("h2", { text: "Worker", attrs: { id: "worker-title" } });
+    try {
+      const answer = await this.app.api.get("/api/worker", null, own.signal);
+      if (own === this.workerRequest) clear(this.worker, title, workerPanel(answer));
+    } catch (error) {
+      if (own === this.workerRequest && error?.name !== "AbortError") clear(this.worker, title, this.app.problem(error, () => this.loadWorker()));
+    }
+  }
+
+  unmount() {
+    this.request?.abort();
+    this.workerRequest?.abort();
+    clearInterval(this.timer);
+    this.observer.disconnect();
+    document.removeEventListener("visibilitychange", this.seen);
+  }
+}
+
+/** The worker's own state: readiness, rate, lag, and last errors. */
+function workerPanel({ address, status }) {
+  const lanes = status.lanes ?? [];
+  const partitions = lanes.flatMap((lane) => lane.partitions ?? []);
+  const lag = partitions.reduce((sum, partition) => sum + (partition.lag ?? 0), 0);
+  const sum = (name) => lanes.reduce((total, lane) => total + (lane[name] ?? 0), 0);
+  const errors = lanes.flatMap((lane) => (lane.last_errors ?? []).map((error) => ({ lane: lane.lane, error })));
+  const facts = [
+    ["State", [el("span", { class: "badge", data: { outcome: status.ready ? "navigate" : "reject" } }, icon(status.ready ? "check" : "warning"), status.ready ? "ready" : "not ready"),
+      (status.not_ready ?? []).length > 0 && el("span", { class: "muted" }, " ", outside(status.not_ready.join(", "), { limit: 300 }))]],
+    ["Address", outside(address)],
+    ["Instance", outside(status.instance, { limit: 120 })],
+    ["Rate", `${(status.rates?.records_per_s ?? 0).toLocaleString("en-US", { maximumFractionDigits: 1 })} records a second`],
+    ["Lag", count(lag, "record")],
+    ["Since its start", `${count(sum("records"), "record")}, ${count(sum("decisions"), "decision")}, ${count(sum("dead_letters"), "dead letter")}`],
+    ["Tables", (status.tables ?? []).map((table) => outside(`${table.id}@${table.version}+${String(table.hash).slice(0, 8)}`, { limit: 120 })).flatMap((node, index) => (index > 0 ? [", ", node] : [node]))],
+  ];
+  return [
+    el("dl", { class: "facts" }, facts.map(([name, value]) => [el("dt", { text: name }), el("dd", {}, value)])),
+    lanes.length > 0 && el("div", { class: "figures", attrs: { tabindex: "0", role: "region", "aria-label": "Lanes" } }, el("table", { class: "table" },
+      el("thead", {}, el("tr", {}, ["Lane", "State", "Partitions", "Lag", "Last commit"].map((text, index) => el("th", { class: index > 1 ? "num" : "", text, attrs: { scope: "col" } })))),
+      el("tbody", {}, lanes.map((lane) => el("tr", {}, el("td", { class: "num", text: String(lane.lane) }), el("td", {}, outside(lane.state)),
+        el("td", { class: "num", text: String((lane.partitions ?? []).length) }),
+        el("td", { class: "num", text: (lane.partitions ?? []).reduce((total, partition) => total + (partition.lag ?? 0), 0).toLocaleString("en-US") }),
+        el("td", { class: "num", text: lane.last_commit_ms == null ? "none" : `${duration(lane.last_commit_ms * 1000)} ago` })))))),
+    errors.length > 0 && [el("h3", { text: "Last errors" }), el("ul", { class: "errors" }, errors.slice(0, 20).map(({ lane, error }) =>
+      el("li", {}, el("span", { class: "muted", text: `lane ${lane}: ` }), outside(typeof error === "string" ? error : Object.values(error).join(" "), { limit: 400 }))))],
+  ];
+}
+
+export const view = {
+  title: "What goes wrong",
+  async mount(root, app) {
+    await useStyle("feed.css");
+    await useStyle("try.css");
+    if (!app.info.kafka) {
+      clear(root, app.empty("No broker", "Start the console with `--bootstrap` to see what goes wrong."));
+      return { update() {}, unmount() {} };
+    }
+    return new Problems(root, app);
+  },
+};
