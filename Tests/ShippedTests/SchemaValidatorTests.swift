@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 /// The condition under which the tests of schemas run.

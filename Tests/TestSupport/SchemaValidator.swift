@@ -1,28 +1,33 @@
-import Foundation
-import TestSupport
+internal import Foundation
 
 /// A validator of JSON Schema 2020-12: Python's `jsonschema` in a separate process.
-enum SchemaValidator {
+package enum SchemaValidator {
     /// A text to validate.
-    struct Subject {
+    package struct Subject {
         /// The name of the text in errors.
-        var name: String
+        package var name: String
         /// The JSON text.
-        var text: String
+        package var text: String
+
+        /// Creates a text to validate.
+        package init(name: String, text: String) {
+            self.name = name
+            self.text = text
+        }
     }
 
     /// The reason why tests are skipped if the validator is not available.
-    static let unavailableReason = "Python's jsonschema 4 is not installed (python3 -m pip install jsonschema)"
+    package static let unavailableReason = "Python's jsonschema 4 is not installed (python3 -m pip install jsonschema)"
 
     /// A Boolean value that indicates whether Python and the validator are available, or required.
-    static let isAvailable: Bool = isRun(environment: ProcessInfo.processInfo.environment) {
+    package static let isAvailable: Bool = isRun(environment: ProcessInfo.processInfo.environment) {
         let probe = "from jsonschema import Draft202012Validator"
         return (try? ChildProcess.run(["python3", "-c", probe]))?.status == 0
     }
 
     /// Returns a Boolean value that indicates whether the tests run: they fail without the validator where all tests
     /// must run.
-    static func isRun(environment: [String: String], hasValidator: () -> Bool) -> Bool {
+    package static func isRun(environment: [String: String], hasValidator: () -> Bool) -> Bool {
         environment["LINKD_TEST_REQUIRE_BROKER"] == "1" || hasValidator()
     }
 
@@ -43,7 +48,7 @@ enum SchemaValidator {
     /// Validates texts with a schema of `config/schemas`, and returns the errors by the name of the text.
     ///
     /// - Throws: `ChildProcess.Failure` if the validator fails or a text is not JSON.
-    static func errors(schema: String, in subjects: [Subject]) throws -> [String: [String]] {
+    package static func errors(schema: String, in subjects: [Subject]) throws -> [String: [String]] {
         let lines = try subjects.map { subject in
             let line = try JSONSerialization.data(withJSONObject: ["name": subject.name, "text": subject.text])
             return String(decoding: line, as: UTF8.self)
