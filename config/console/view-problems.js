@@ -2,6 +2,7 @@
 
 import { clear, count, duration, el, icon, link, outside, useStyle } from "./dom.js";
 import { drawChart, drawFigures, drawLegend } from "./feed-chart.js";
+import { drawReplay } from "./problems-replay.js";
 import { changed, chips, dateTime, filterOf, request, shortTime, stateLine, timeSwitch } from "./feed-filter.js";
 
 /** Properties by which records are stacked, with their words. */
@@ -22,9 +23,11 @@ class Problems {
     this.legend = el("ul", { class: "legend", attrs: { "aria-label": "Legend" } });
     this.figures = el("div", {});
     this.worker = el("section", { class: "section", attrs: { "aria-labelledby": "worker-title" } });
+    this.replay = el("section", { class: "section", attrs: { "aria-labelledby": "replay-title" } });
+    this.replay.hidden = !app.info.allowReplay;
     clear(root, el("h1", { class: "visually-hidden", text: "What goes wrong" }),
       el("div", { class: "stack" }, this.tools, this.chips), this.message, this.lead, this.chart, this.legend,
-      el("details", { class: "fold" }, el("summary", {}, icon("next"), "Figures"), this.figures), this.worker);
+      el("details", { class: "fold" }, el("summary", {}, icon("next"), "Figures"), this.figures), this.worker, this.replay);
     this.observer = new ResizeObserver(() => this.answer && this.draw());
     this.observer.observe(this.chart);
     this.seen = () => { if (!document.hidden) this.refresh(); };
@@ -36,6 +39,7 @@ class Problems {
     this.by = GROUPS[params.get("by")] ? params.get("by") : "reason";
     this.filter = filterOf(params);
     this.drawTools();
+    if (this.app.info.allowReplay) drawReplay(this.replay, this.app, this.filter);
     this.load(true);
     this.loadWorker();
   }
