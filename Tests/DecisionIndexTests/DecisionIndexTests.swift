@@ -115,10 +115,12 @@ internal import Testing
         filter.values[.campaign] = "c-4"
         #expect(index.count(filter) == 0)
         for number in Int64(5)..<15 { add(number) }
-        // The rows of the first values have fallen out, so that there is room for new ones.
         for number in Int64(15)..<18 { add(number) }
-        filter.values[.campaign] = "c-17"
-        #expect(index.count(filter) == 1)
+        // A row falls out after the next one was added, so the values of rows 11 to 13 have the room of the first three.
+        for number in 11...13 {
+            filter.values[.campaign] = "c-\(number)"
+            #expect(index.count(filter) == 1)
+        }
         #expect(index.dropped == 8)
     }
 

@@ -10,7 +10,7 @@ enum ConsoleCommand {
         discussion: [
             "Serves one page: what a link opens on which version of the app, the map of each table, the decisions and "
                 + "dead letters of a cluster and the reason of each, and what a new table would change. Without "
-                + "--bootstrap, it shows tables and resolves links only. It reads only, unless --allow-replay is given.",
+                + "--bootstrap, it shows tables and resolves links only. It only reads, except with --allow-replay.",
             "The printed address contains a token, which the browser keeps as a cookie until linkd ends. Scripts send "
                 + "it to the endpoints under /api/ as `Authorization: Bearer TOKEN`. Whoever has the token sees what "
                 + "this user's credentials can read.",

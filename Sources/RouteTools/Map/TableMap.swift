@@ -162,8 +162,8 @@ package struct TableMap {
 
 /// The group of a route in a map: the first segment of its first pattern.
 enum RouteGroup {
-    /// Returns `/word` for a literal, `/` for the empty path, `/{…}` for any other segment, or an empty text for a route
-    /// without patterns.
+    /// Returns `/word` for a literal, `/` for the empty path, `/{…}` for any other segment, or an empty text for a
+    /// route without patterns.
     static func name(of route: TableSource.Route) -> String {
         guard let pattern = route.patterns.first else { return "" }
         switch pattern.path.matchers.first {

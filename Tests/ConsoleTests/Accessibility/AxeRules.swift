@@ -22,8 +22,9 @@ struct AxeRules {
             """
             const tags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
             const result = await axe.run(document, { runOnly: tags, resultTypes: ["violations"] });
+            const line = (text) => text.replace(/\\s+/g, " ");
             return result.violations.filter(v => ["serious", "critical"].includes(v.impact)).flatMap(v =>
-                v.nodes.slice(0, 4).map(n => `${v.id}: ${n.target.join(" ")}: ${n.failureSummary.replace(/\\s+/g, " ")}`));
+                v.nodes.slice(0, 4).map(n => `${v.id}: ${n.target.join(" ")}: ${line(n.failureSummary)}`));
             """)
     }
 }

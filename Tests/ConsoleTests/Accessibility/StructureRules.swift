@@ -119,8 +119,9 @@ struct StructureRules {
                 for (const part of [null, "::before", "::after"]) {
                     const style = getComputedStyle(e, part);
                     const name = `${e.tagName}.${e.className.baseVal ?? e.className}`;
-                    if (style.animationName !== "none" && long(style.animationDuration)) found.push(`${name} is animated`);
-                    if (style.transitionProperty !== "none" && long(style.transitionDuration)) found.push(`${name} moves`);
+                    const { animationName, transitionProperty } = style;
+                    if (animationName !== "none" && long(style.animationDuration)) found.push(`${name} is animated`);
+                    if (transitionProperty !== "none" && long(style.transitionDuration)) found.push(`${name} moves`);
                     if (style.scrollBehavior === "smooth") found.push(`${name} scrolls smoothly`);
                 }
             }

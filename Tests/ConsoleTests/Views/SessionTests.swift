@@ -92,7 +92,8 @@ extension BrowserTests {
             let bytes = try #require(loads.map(\.bytes).max())
             let painted = loads.map(\.painted).sorted()[2]
             print(
-                "first view: \(bytes) bytes in \(loads[0].files.count) files, painted after \(Int(painted)) ms (median of 5)"
+                "first view: \(bytes) bytes in \(loads[0].files.count) files, "
+                    + "painted after \(Int(painted)) ms (median of 5)"
             )
             #expect(bytes <= 150_000 && bytes > 10_000, "\(loads[0].files)")
             // The target is 200 ms. Other tests share the cores.

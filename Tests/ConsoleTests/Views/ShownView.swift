@@ -29,7 +29,8 @@ struct ShownView: Sendable, CustomTestStringConvertible {
         ShownView("try-reject", "#/try?input=\(product)%3Fcount%3D500", shows: ".answer-matrix .cell"),
         ShownView("try-external", "#/try?input=\(product)&app=3.9.9", shows: ".answer-matrix .cell"),
         ShownView(
-            "try-nearest", "#/try?input=\(product.replacing("%2Fp%2F", with: "%2Fpp%2F"))", shows: ".near, .suggestion"),
+            "try-nearest", "#/try?input=\(product.replacing("%2Fp%2F", with: "%2Fpp%2F"))",
+            shows: ".near, .suggestion"),
         ShownView("try-unreadable", "#/try?input=no%20link", shows: ".answer"),
         ShownView("no-view", "#/absent", shows: ".state.broken", messages: ["view-absent.js"]),
     ]

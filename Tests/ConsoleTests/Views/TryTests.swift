@@ -49,7 +49,7 @@ extension BrowserTests {
         @Test("Marketing: I want to send this push body. What will people see?")
         func push() throws {
             try paste(
-                #"{"aps":{"alert":{"title":"Back in stock","body":"Your size is here"},"link":"\#(Self.product)?count=2"}}"#
+                #"{"aps":{"alert":{"title":"Back","body":"Your size is here"},"link":"\#(Self.product)?count=2"}}"#
             )
             try tab.awaitText("Opens Item on top of List", in: "h2.answer")
             try tab.awaitText("/aps/link", in: ".source")

@@ -30,8 +30,8 @@ struct ConsoleGuard: Sendable {
     /// - Parameters:
     ///   - token: The token of the process.
     ///   - address: The address of the server.
-    ///   - hosts: The names of a proxy under which browsers know the console, with a port if it is not 443. Not empty if
-    ///     there is a proxy.
+    ///   - hosts: The names of a proxy under which browsers know the console, with a port if it is not 443. Empty
+    ///     without a proxy.
     init(token: AccessToken, address: ListenAddress, hosts: [String]) {
         self.token = token
         isBehindProxy = !hosts.isEmpty
