@@ -116,7 +116,7 @@ internal import Testing
         #expect(index.count(filter) == 0)
         for number in Int64(5)..<15 { add(number) }
         for number in Int64(15)..<18 { add(number) }
-        // A row falls out after the next one was added, so the values of rows 11 to 13 have the room of the first three.
+        // A row falls out after the next one was added, so the values of rows 11 to 13 have the room of the first.
         for number in 11...13 {
             filter.values[.campaign] = "c-\(number)"
             #expect(index.count(filter) == 1)

@@ -29,7 +29,8 @@ import Testing
         (
             "LinkdCommands",
             "LinkCoordinator RouteAnalysis RouteTools LinkIngest KafkaClient DispatchWorker ByteStorage StrictJSON "
-                + "SystemThreads HTTPServer DecisionIndex CPlatform Synchronization Foundation FoundationEssentials Dispatch",
+                + "SystemThreads HTTPServer DecisionIndex CPlatform Synchronization Foundation FoundationEssentials "
+                + "Dispatch",
             true
         ),
         ("linkd", "LinkdCommands", false),

@@ -15,7 +15,8 @@ internal import Testing
         "A decision is said in one sentence",
         arguments: [
             (
-                #"{"outcome":"navigate","stack":[{"screen":"catalog","present":"push"},{"screen":"productDetails","present":"sheet"}]}"#,
+                #"{"outcome":"navigate","stack":[{"screen":"catalog","present":"push"},"#
+                    + #"{"screen":"productDetails","present":"sheet"}]}"#,
                 "Opens Product Details in a sheet over Catalog"
             ),
             (#"{"outcome":"navigate","stack":[{"screen":"home","present":"push"}]}"#, "Opens Home"),
@@ -25,7 +26,8 @@ internal import Testing
                 "No route matches the link, so the app opens Feed"
             ),
             (
-                #"{"outcome":"navigate","stack":[{"screen":"a","present":"push"},{"screen":"warn-user","present":"alert"}]}"#,
+                #"{"outcome":"navigate","stack":[{"screen":"a","present":"push"},"#
+                    + #"{"screen":"warn-user","present":"alert"}]}"#,
                 "Opens Warn user as an alert over A"
             ),
             (#"{"outcome":"external","url":"https://x.example/"}"#, "Opens https://x.example/ outside the app"),

@@ -38,11 +38,13 @@ internal import Testing
             ),
             (
                 #"{"aps":{"alert":1}}"#,
-                #"{"payload":{"aps":{"alert":1}},"application":"a","device":{"id":"device","platform":"ios","app":"6.0.0"}}"#
+                #"{"payload":{"aps":{"alert":1}},"application":"a","#
+                    + #""device":{"id":"device","platform":"ios","app":"6.0.0"}}"#
             ),
             (
                 #"{"id":"e","link":"x:y","application":"b","device":{"id":"d-1","app":"1.0","os":"18"}}"#,
-                #"{"id":"e","link":"x:y","application":"a","device":{"id":"d-1","os":"18","platform":"ios","app":"6.0.0"}}"#
+                #"{"id":"e","link":"x:y","application":"a","#
+                    + #""device":{"id":"d-1","os":"18","platform":"ios","app":"6.0.0"}}"#
             ),
             (
                 #"{"link":"x:y","devices":[{"id":"d-1","os":"18"},{"id":"d-2"}]}"#,

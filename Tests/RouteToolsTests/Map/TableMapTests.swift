@@ -1,3 +1,4 @@
+import Foundation
 import LinkCoordinator
 import TableSupport
 import TestSupport
@@ -79,8 +80,8 @@ import Testing
             case 0 where number > 0: return #"{ \#(match), "redirect": "r\#(number - 1)" }"#
             case 1:
                 return
-                    #"{ \#(match), "variants": [ { "when": { "app": ">=\#(number % 7 + 1)" }, "to": { "path": "/c/s" } },"#
-                    + #" { "to": { "external": "https://h.example/{n}" } } ] }"#
+                    #"{ \#(match), "variants": [ { "when": { "app": ">=\#(number % 7 + 1)" }, "#
+                    + #""to": { "path": "/c/s" } }, { "to": { "external": "https://h.example/{n}" } } ] }"#
             default: return #"{ \#(match), "to": { "path": "/c/s" }, "bind": { "A": { "n": "path.n" } } }"#
             }
         }
