@@ -185,10 +185,10 @@ class TryPage {
     const own = this.question.isChosen ? "These facts are used instead of the event's."
       : "These are the facts of the event.";
     const texts = [
-      this.isBeyond && "The address holds 8 KiB, and this input is larger. It stays on this page only.",
+      this.isBeyond && "This input is beyond 8 KiB, so the address does not hold it. It stays on this page only.",
       hidden.length > 0 && `The input has hidden characters: ${hidden.slice(0, 6).join(" ")}`,
     ].filter(Boolean);
-    clear(this.notes, texts.map((text) => el("p", { class: "label warned" }, icon("warning"), text)),
+    clear(this.notes, texts.map((text) => el("p", { class: "label address-note" }, icon("warning"), text)),
       this.namesDevices() && el("p", { class: "label", text: own }));
   }
 
