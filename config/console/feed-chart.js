@@ -71,7 +71,7 @@ export function drawChart(root, answer, filter) {
   const end = start + step * counts.length;
   const x = (time) => MARGIN.left + ((time - start) / (end - start)) * inner.width;
   const y = (value) => MARGIN.top + inner.height * (1 - value / most);
-  const picture = svg("svg", { class: "chart", viewBox: `0 0 ${width} ${HEIGHT}`, role: "group", "aria-label": `Records a ${spanText(step)}, by ${by}. The figures are in the table below.` });
+  const picture = svg("svg", { class: "chart", viewBox: `0 0 ${width} ${HEIGHT}`, role: "group", "aria-label": `Records in each ${spanText(step)}, by ${by}. The figures are in the table below.` });
   for (const value of scale) {
     picture.append(svg("line", { class: value === 0 ? "axis" : "grid", x1: MARGIN.left, x2: width - MARGIN.right, y1: y(value), y2: y(value) }),
       svg("text", { x: MARGIN.left - 8, y: y(value) + 4, "text-anchor": "end" }, value.toLocaleString("en-US")));
@@ -81,7 +81,7 @@ export function drawChart(root, answer, filter) {
     picture.append(svg("line", { class: "axis", x1: x(time), x2: x(time), y1: y(0), y2: y(0) + 4 }),
       svg("text", { x: Math.min(x(time), width - 24), y: y(0) + 18, "text-anchor": "middle" }, markText(time, times)));
   }
-  picture.append(svg("text", { x: MARGIN.left, y: HEIGHT - 2 }, `records a ${spanText(step)}, local time`));
+  picture.append(svg("text", { x: MARGIN.left, y: HEIGHT - 2 }, `records in each ${spanText(step)}, local time`));
   counts.forEach((values, span) => bars(picture, answer, filter, { values, span, x, y }));
   clear(root, picture);
 }
@@ -128,7 +128,7 @@ export function drawFigures(root, answer, filter) {
       attrs: { href: fragment("decisions", changed(filter, { ...(groups[index].others ? {} : { [by]: groups[index].value }), from: String(from), to: String(from + step) })) },
     })))));
   clear(root, el("div", { class: "figures", attrs: { tabindex: "0", role: "region", "aria-label": "Figures" } }, el("table", { class: "table" },
-    el("caption", { class: "visually-hidden", text: `Records a ${spanText(step)}, by ${by}` }),
+    el("caption", { class: "visually-hidden", text: `Records in each ${spanText(step)}, by ${by}` }),
     el("thead", {}, el("tr", {}, el("th", { text: "From", attrs: { scope: "col" } }),
       groups.map((group) => el("th", { class: "num", attrs: { scope: "col" } }, outside(nameOf(group, by), { limit: 60 }))))),
     el("tbody", {}, rows))));

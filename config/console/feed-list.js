@@ -44,6 +44,8 @@ class Rows {
     layer.addEventListener("click", (event) => this.clicked(event));
     this.observer = new ResizeObserver(() => this.resize());
     this.observer.observe(scroller);
+    this.resized = () => this.resize();
+    window.addEventListener("resize", this.resized);
   }
 
   /** Shows other rows from the newest on. `rows` are the first ones. */
@@ -81,6 +83,9 @@ class Rows {
   get isAtTop() { return this.first < 0.5; }
 
   resize() {
+    // The list ends where the window ends.
+    const above = this.scroller.getBoundingClientRect().top + window.scrollY;
+    this.scroller.style.setProperty("height", `${Math.max(320, window.innerHeight - above - 24)}px`);
     const row = parseFloat(getComputedStyle(this.node).getPropertyValue("--row")) || 40;
     if (row !== this.row) this.redraw = true;
     this.row = row;
@@ -237,6 +242,7 @@ class Rows {
   /** Ends requests. */
   close() {
     this.observer.disconnect();
+    window.removeEventListener("resize", this.resized);
     cancelAnimationFrame(this.frame);
     clearTimeout(this.timer);
     for (const page of this.pages.values()) page.abort?.abort();

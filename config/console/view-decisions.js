@@ -9,6 +9,8 @@ import { follow, rateLine } from "./feed-live.js";
 const OUTCOMES = ["navigate", "external", "deferred", "none", "reject"];
 /** Properties that the search field can filter on. */
 const FIELDS = ["device", "event", "campaign", "route", "reason", "application"];
+/** Words for one row of a kind. */
+const NOUNS = { dead_letter: "dead letter", problem: "problem", any: "record" };
 /** Live rows before the list begins again from the newest. */
 const MAX_LIVE = 400;
 
@@ -97,7 +99,7 @@ class Decisions {
       this.unseen = 0;
       this.list.reset(answer.rows, answer.total, keep);
       this.show(answer);
-      if (!keep) this.app.announce(count(answer.total, "decision"));
+      if (!keep) this.app.announce(count(answer.total, NOUNS[this.filter.kind] ?? "decision"));
     } catch (error) {
       if (own === this.request && error?.name !== "AbortError") this.problem(error);
     } finally {
@@ -132,7 +134,7 @@ class Decisions {
   showCount() {
     const rows = this.list.count;
     const from = this.truncated == null ? "" : ` since ${dateTime(this.truncated)}; older ones are not indexed`;
-    clear(this.count, `${count(rows, this.filter.kind === "dead_letter" ? "dead letter" : "decision")}${from}`);
+    clear(this.count, `${count(rows, NOUNS[this.filter.kind] ?? "decision")}${from}`);
     this.list.node.hidden = rows === 0;
     this.fresh.hidden = this.unseen === 0;
     if (this.unseen > 0) clear(this.fresh, icon("back", { class: "up" }), `${count(this.unseen, "new decision")}`);

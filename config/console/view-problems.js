@@ -18,8 +18,8 @@ class Problems {
     this.tools = el("div", { class: "toolbar" });
     this.chips = el("div", { class: "toolbar", attrs: { role: "group", "aria-label": "Filters" } });
     this.message = el("div", { class: "feed-message" });
-    this.lead = el("p", { class: "problems-lead", attrs: { role: "status" } });
-    this.chart = el("div", { class: "section" });
+    this.lead = el("p", { class: "problems-lead wrap", attrs: { role: "status" } });
+    this.chart = el("div", { class: "problems-chart" });
     this.legend = el("ul", { class: "legend", attrs: { "aria-label": "Legend" } });
     this.figures = el("div", {});
     this.worker = el("section", { class: "section", attrs: { "aria-labelledby": "worker-title" } });
@@ -158,7 +158,8 @@ function workerPanel({ address, status }) {
         el("td", { class: "num", text: (lane.partitions ?? []).reduce((total, partition) => total + (partition.lag ?? 0), 0).toLocaleString("en-US") }),
         el("td", { class: "num", text: lane.last_commit_ms == null ? "none" : `${duration(lane.last_commit_ms * 1000)} ago` })))))),
     errors.length > 0 && [el("h3", { text: "Last errors" }), el("ul", { class: "errors" }, errors.slice(0, 20).map(({ lane, error }) =>
-      el("li", {}, el("span", { class: "muted", text: `lane ${lane}: ` }), outside(typeof error === "string" ? error : Object.values(error).join(" "), { limit: 400 }))))],
+      el("li", {}, el("span", { class: "muted", text: `lane ${lane}: ` }), el("b", {}, outside(error.code ?? error.event ?? "error", { limit: 80 })), " ",
+        outside(error.message ?? "", { limit: 400 }), error.age_ms != null && el("span", { class: "muted", text: `, ${duration(error.age_ms * 1000)} ago` }))))],
   ];
 }
 

@@ -11,21 +11,24 @@ enum DecisionRoutes {
     ///
     /// - Parameter feed: The reader, or nil without a broker.
     static func add(to router: inout ConsoleRouter, _ feed: DecisionFeed?) {
-        router.get("/api/decisions") { request throws(ConsoleProblem) in
-            try page(request, try present(feed), kind: "decision")
-        }
-        router.get("/api/deadletters") { request throws(ConsoleProblem) in
-            try page(request, try present(feed), kind: "dead_letter")
-        }
-        router.get("/api/chart") { request throws(ConsoleProblem) in
-            try ChartRoute.answer(request, try present(feed))
-        }
-        router.get("/api/decisions/live") { request throws(ConsoleProblem) in
-            try LiveRoute.answer(request, try present(feed))
-        }
         let downloads = DownloadCount()
-        router.get("/api/decisions.csv") { request throws(ConsoleProblem) in
-            try FeedDownload.answer(request, try present(feed), downloads)
+        for path in ["", "/live", ".csv"].map({ "/api/decisions" + $0 }) + ["/api/deadletters", "/api/chart"] {
+            router.get(path) { request throws(ConsoleProblem) in
+                try respond(request, try present(feed), downloads)
+            }
+        }
+    }
+
+    /// Returns the answer of one of the endpoints.
+    static func respond(
+        _ request: HTTPRequest, _ feed: DecisionFeed, _ downloads: DownloadCount = DownloadCount()
+    ) throws(ConsoleProblem) -> HTTPResponse {
+        switch request.path {
+        case "/api/decisions/live": try LiveRoute.answer(request, feed)
+        case "/api/decisions.csv": try FeedDownload.answer(request, feed, downloads)
+        case "/api/chart": try ChartRoute.answer(request, feed)
+        case "/api/deadletters": try page(request, feed, kind: "dead_letter")
+        default: try page(request, feed, kind: "decision")
         }
     }
 
