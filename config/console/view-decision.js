@@ -56,6 +56,7 @@ class Decision {
         el("div", {},
           !linkNode.hidden && section("The link", linkNode),
           explain && section(why.same === false ? "What these tables would decide" : "Why", drawPhases({ explain, decision }, ties)),
+          !explain && this.app.info.mask && section("Why", el("p", { class: "muted", text: "The explanation contains the link, so it is masked." })),
           why.expired && section("Why", el("p", { text: "The event had expired when it was decided, so no table was asked." })),
           why.differences.length > 0 && section("Decided then, and now", differences(why)),
           inputSection(input), section("The decision", json(decision, "Decision as JSON")))));

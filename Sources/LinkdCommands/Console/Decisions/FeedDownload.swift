@@ -112,7 +112,24 @@ enum FeedDownload {
             found[RowCache.Place(key)] = line.finish().array
         }
         for row in rows {
-            if let line = found[RowCache.Place(row.key)] { lines.append(line) }
+            if let line = found[RowCache.Place(row.key)] {
+                lines.append(line)
+            } else {
+                append(row, topics.partition(row.key.source)?.topic ?? "", to: &lines)
+            }
         }
+    }
+
+    /// Appends the line of a record that no longer exists, with what the index has.
+    private static func append(_ row: DecisionIndex.Row, _ topic: String, to lines: inout OutputArena) {
+        if row.key.time >= 0 { Timestamps.append(row.key.time, to: &lines) }
+        lines.append(text: ",\(topic),\(row.key.source.partition),\(row.key.offset),")
+        let fields: [RowField?] = [.outcome, .route, .reason, nil, .table, nil]
+        for field in fields {
+            lines.append(",")
+            var text = field.flatMap { row.values[$0] } ?? ""
+            text.withUTF8 { CSVText.append(ByteView($0), to: &lines) }
+        }
+        lines.append("\n")
     }
 }
