@@ -2,8 +2,11 @@
 
 import { svg } from "./dom.js";
 
-/** The most lines of one group. */
+/** The most lines of one group, and of one row while nothing is chosen on a map with many lines. */
 const MOST = 24;
+const MOST_AT_REST = 3;
+/** The number of lines from which a map has many. */
+const MANY = 120;
 
 /** Creates the drawing. `parts`: {frame, links, rows, lanes} with their elements. */
 export function edges(parts) {
@@ -17,7 +20,10 @@ export function edges(parts) {
     const paths = [];
     const rowsBox = box(parts.rows.element, frame);
     const lanesBox = box(parts.lanes.element, frame);
-    for (const row of parts.rows.visible()) {
+    const seen = parts.rows.visible();
+    const lines = seen.reduce((sum, row) => sum + (row.open ? 0 : targetsOf(row).length), 0);
+    const most = lines > MANY ? MOST_AT_REST : MOST;
+    for (const row of seen) {
       const node = parts.rows.find(row.key);
       const start = node && box(node, frame);
       if (!start || start.bottom <= rowsBox.top || start.top >= rowsBox.bottom) continue;
@@ -25,7 +31,7 @@ export function edges(parts) {
       const isOn = way?.isRow(row) ?? false;
       if (!row.open) paths.push(...fromLinks(parts, frame, rowsBox, y, way, isOn));
       if (row.open) continue;
-      for (const [key, weight, tone] of targetsOf(row)) {
+      for (const [key, weight, tone] of targetsOf(row).slice(0, isOn ? MOST : most)) {
         const card = parts.lanes.cards.get(key);
         const end = card && box(card, frame);
         if (!end || end.right === end.left) continue;
@@ -107,7 +113,7 @@ function chains(parts, way, frame, lanesBox) {
 function path(line, { tone, isOn, isOff, isFar, isStep, weight }) {
   const names = ["map-edge", isOn ? "on" : isOff ? "off" : "", isFar ? "far" : "", isStep ? "step" : ""];
   const node = svg("path", { d: line, class: names.join(" "), "data-outcome": tone });
-  node.style.setProperty("stroke-width", Math.min(6, 1.25 + Math.log2(weight)).toFixed(2));
+  node.style.setProperty("stroke-width", Math.min(4, 1.25 + Math.log2(weight) / 3).toFixed(2));
   return node;
 }
 

@@ -120,7 +120,7 @@ function stack(variant, table) {
 function timeline(route) {
   const { versions, platforms } = route.timeline;
   if (versions.length === 1 && platforms.length === 1) return null;
-  return el("div", { class: "route-scroll" }, el("table", { class: "route-timeline" },
+  const table = el("table", { class: "route-timeline" },
     el("caption", { class: "visually-hidden", text: "The variant that applies, by platform and version of the app" }),
     el("thead", {}, el("tr", {}, el("th", { attrs: { scope: "col" } }, el("span", { class: "visually-hidden", text: "Platform" })),
       versions.map((text) => el("th", { attrs: { scope: "col" } }, outside(text))))),
@@ -133,7 +133,9 @@ function timeline(route) {
         choice.when && el("span", { class: "label" }, " if ", outside(choice.when, { limit: 120 })),
         choice.lacks && el("span", { class: "label" }, " lacks ", outside(choice.lacks, { limit: 60 })),
         index < cell.choices.length - 1 && el("br"),
-      ])))))))));
+      ]))))))));
+  table.style.setProperty("--columns", versions.length);
+  return el("div", { class: "route-scroll", attrs: { tabindex: "0", role: "region", "aria-label": "Results by version and platform" } }, table);
 }
 
 function toneOf(route, cell) {

@@ -140,7 +140,10 @@ struct DifferenceSearch {
         }
     }
 
-    private mutating func overlaps(_ reading: Int, _ shifts: [Int]) -> PatternOverlaps {
+    /// Returns the overlaps of the patterns, or nil if the search is ended before they are known.
+    private mutating func overlaps(
+        _ reading: Int, _ shifts: [Int], _ isOver: () -> Bool
+    ) -> PatternOverlaps? {
         if let known = overlapsByShifts[shifts] { return known }
         let space = PatternSpace(tables.map(\.source), reading: reading, shifts: shifts, distinction: distinction)
         let index = PatternIndex(space)
@@ -148,6 +151,7 @@ struct DifferenceSearch {
         let oldPatterns = space.patterns.indices.prefix { space.patterns[$0].table == 0 }
         var overlaps = PatternOverlaps(space: space, preceding: [], oldPatterns: oldPatterns)
         for number in space.patterns.indices {
+            if isOver() { return nil }
             // For a pattern of the new table, all patterns of the old one come before it.
             let found = (try? index.candidates(for: number, &search)) ?? Array(0..<number)
             overlaps.preceding.append(found)
@@ -163,7 +167,7 @@ struct DifferenceSearch {
 
     private mutating func compareLinks(_ reading: OriginReading, _ isOver: () -> Bool) {
         let shifts = reading.frames.map { $0?.shift ?? 0 }
-        let overlaps = overlaps(reading.number, shifts)
+        guard let overlaps = overlaps(reading.number, shifts, isOver) else { return }
         var search = LinkSearch(overlaps.space, budget: budget)
         defer { budget = search.budget }
         var (inside, outside) = leadingPatterns(reading, &search.space)

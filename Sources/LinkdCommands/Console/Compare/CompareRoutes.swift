@@ -13,8 +13,8 @@ struct CompareRoutes {
     static let maxCandidateBytes = 4 << 20
     /// The maximum size of recorded links in bytes.
     static let maxTrafficBytes = 1 << 20
-    /// The time after which a comparison of sets ends, in seconds; the answer then says that it is incomplete.
-    static let maxSeconds = 20.0
+    /// The time after which a comparison ends, in seconds from the request; the answer then says that it is incomplete.
+    static let maxSeconds = 25.0
 
     private let site: ConsoleSite
     private let traffic: RouteTraffic?
@@ -69,7 +69,7 @@ struct CompareRoutes {
         CandidateProblems(checked).write(to: &json)
         if let table = checked.table {
             json.boolean("same", table.hash == served.hash)
-            let end = Platform.monotonicSeconds + Self.maxSeconds
+            let end = start + Self.maxSeconds
             let difference = table.difference(from: served) { Platform.monotonicSeconds > end }
             let counts = traffic?.counts(served.id)
             ComparisonJSON(difference, old: served, new: table, counts: counts?.routes).write(to: &json)
