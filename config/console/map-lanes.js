@@ -70,7 +70,7 @@ export function laneList(model, actions) {
       clear(element, lanes,
         hidden > 0 && el("p", { class: "muted map-hidden", text: `${count(hidden, "screen")} not shown. Search to see others.` }),
         model.rim.length > 0 && el("section", { class: "map-lane rim" },
-          el("h3", { class: "map-lane-title", text: "Elsewhere" }),
+          el("h2", { class: "map-lane-title", text: "Elsewhere" }),
           el("div", { class: "map-cards" }, model.rim.map((target) => card(target, reached, chosen)))));
     },
     /** Marks the targets of a way with their steps, or none. */
@@ -89,7 +89,7 @@ export function laneList(model, actions) {
 function laneElement(lane, heads, cards) {
   const guard = lane.guard && el("span", { class: "map-guard", title: shown(`Devices need the claim ${lane.guard.claim}`) },
     icon("deferred"), el("span", {}, "needs ", outside(lane.guard.claim, { limit: 40 })));
-  const node = el("section", { class: `map-lane depth-${lane.depth}` }, el("h3", { class: "map-lane-title" },
+  const node = el("section", { class: `map-lane depth-${lane.depth}` }, el("h2", { class: "map-lane-title" },
     outside(lane.name, { limit: 64 }), lane.parentName && el("span", { class: "label" }, "in ", outside(lane.parentName, { limit: 40 })),
     lane.single && el("span", { class: "label", text: "one screen at a time" }), guard),
   el("div", { class: "map-cards" }, cards));
