@@ -69,6 +69,8 @@ function targetsOf(row) {
 
 function fromLinks(parts, frame, rowsBox, y, way, isOn) {
   if (!parts.links || parts.links.offsetParent == null) return [];
+  // On a narrow page the links are above the rows, and need no lines.
+  if (box(parts.links, frame).right > rowsBox.left) return [];
   return [...parts.links.querySelectorAll(".map-link")].map((node) => {
     const start = box(node, frame);
     const line = curve(start.right + 4, (start.top + start.bottom) / 2, rowsBox.left, y);

@@ -109,6 +109,13 @@ function mapOf(map, app) {
     redraw();
   };
 
+  /** Makes the map as high as its parts. The style sheet bounds it by the window. */
+  const fit = () => {
+    const above = links.offsetWidth > frameNode.offsetWidth / 2 ? links.offsetHeight + 16 : 0;
+    frameNode.style.setProperty("--content", `${Math.max(rows.height(), lanes.height(), 160) + above}px`);
+    frameNode.style.setProperty("--rows", `${rows.height()}px`);
+  };
+
   /** Draws the lines and marks in the next frame. */
   const redraw = () => {
     if (frame) return;
@@ -158,8 +165,7 @@ function mapOf(map, app) {
       rows.scrollTo(pinned.key);
       lanes.reveal(pinned.exits[0]?.chain.at(-1));
     }
-    frameNode.style.setProperty("--content", `${Math.max(rows.height(), lanes.height(), 240)}px`);
-    frameNode.style.setProperty("--rows", `${rows.height()}px`);
+    fit();
     const of = isNarrowed ? ` of ${model.routes.length.toLocaleString("en-US")}` : "";
     summary.textContent = `${count(selected.length, "route")}${of} in ${count(groups, "group")}, ${count(model.screens.length, "screen")}`
       + ` in ${count(model.lanes.length, "coordinator")}`;
@@ -196,7 +202,10 @@ function mapOf(map, app) {
     !map.isComplete && app.stale(`The map lists ${count(map.routes.length, "route")} of ${map.routeCount.toLocaleString("en-US")}: its size is bounded. See \`linkd routes list\` for all.`),
     el("div", { class: "map-status" }, detail, summary), frameNode, emptyNode, legend(model, kinds),
   ];
-  const resized = new ResizeObserver(() => redraw());
+  const resized = new ResizeObserver(() => {
+    fit();
+    redraw();
+  });
   resized.observe(frameNode);
   return {
     root, update,
