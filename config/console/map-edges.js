@@ -31,13 +31,16 @@ export function edges(parts) {
       const isOn = way?.isRow(row) ?? false;
       if (!row.open) paths.push(...fromLinks(parts, frame, rowsBox, y, way, isOn));
       if (row.open) continue;
-      for (const [key, weight, tone] of targetsOf(row).slice(0, isOn ? MOST : most)) {
+      let left = isOn ? MOST : most;
+      for (const [key, weight, tone] of targetsOf(row)) {
         const card = parts.lanes.cards.get(key);
         const end = card && box(card, frame);
         if (!end || end.right === end.left) continue;
         const isFar = end.bottom < lanesBox.top || end.top > lanesBox.bottom;
         const isHit = isOn && way.steps.has(key);
         if (isFar && !isHit) continue;
+        left -= 1;
+        if (left < 0) break;
         const line = curve(rowsBox.right + 4, y, box(card.parentNode, frame).left - 4, clamp((end.top + end.bottom) / 2, lanesBox));
         paths.push(path(line, { tone, isOn: isHit, isOff: way != null, isFar, weight }));
       }
