@@ -41,10 +41,7 @@ final class Browser: Sendable {
             throw DriverFailure("chromium or chromedriver is not installed, and LINKD_TEST_REQUIRE_BROWSER is 1")
         }
         let kept = Self.environment.filter { ["PATH", "HOME", "LANG"].contains($0.key) }
-        process = try GuardedProcess([driver, "--port=0"], environment: kept)
-        port = try process.awaits(seconds: 60) { process in
-            process.output.firstMatch(of: #/started successfully on port (\d+)/#).flatMap { UInt16($0.1) }
-        }
+        (process, port) = try Self.start(driver, environment: kept)
         let options: JSON = [
             "binary": .text(program),
             "args": [
@@ -63,6 +60,26 @@ final class Browser: Sendable {
         let created: JSON = try Self.call(port, "POST", "/session", capabilities)
         guard let session = created["sessionId"].text else { throw DriverFailure("no session: \(created)") }
         self.session = session
+    }
+
+    /// Starts chromedriver on a free port.
+    ///
+    /// It selects the port for IPv6, which can be in use for IPv4. Then it ends, so another attempt is made.
+    private static func start(_ driver: String, environment: [String: String]) throws -> (GuardedProcess, UInt16) {
+        var failure: (any Error)?
+        for _ in 0..<10 {
+            let process = try GuardedProcess([driver, "--port=0"], environment: environment)
+            do {
+                return try process.awaits(seconds: 60) { process in
+                    process.output.firstMatch(of: #/started successfully on port (\d+)/#)
+                        .flatMap { UInt16($0.1) }.map { (process, $0) }
+                }
+            } catch {
+                failure = error
+                process.stop()
+            }
+        }
+        throw failure ?? DriverFailure("chromedriver did not start")
     }
 
     /// Sends a command about the session.

@@ -27,7 +27,8 @@ final class GuardedProcess: Sendable {
         wait "$child"
         echo "$?" > "$directory/status"
         cat <&3 > /dev/null
-        rm -rf "$directory"
+        # Processes that the program has started can still write into it.
+        for _ in 1 2 3 4 5; do rm -rf "$directory" 2> /dev/null && exit; sleep 0.2; done
         """
 
     private let process: Process

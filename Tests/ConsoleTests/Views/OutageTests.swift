@@ -1,0 +1,32 @@
+import Foundation
+import TestSupport
+import Testing
+
+extension BrowserTests {
+    /// What the page shows while a broker, a worker, or the console itself is away.
+    @Suite(.enabled(if: OwnBroker.script != nil, "the tests did not start the broker: LINKD_TEST_BROKER is not set"))
+    struct OutageTests {
+        @Test("A broker that goes away is told, what was read stays, and the tail goes on when it is back")
+        func broker() throws {
+            let tab = try Tab.ofTest()
+            let broker = try OwnBroker()
+            let world = try ConsoleWorld(bootstrap: broker.bootstrap)
+            defer { world.stop() }
+            try tab.enter(world.console)
+            try tab.go(world.console, "#/decisions")
+            try world.send("before", link: "shop:///orders/1", device: "d-1")
+            try tab.awaitText("1 decision", in: "[role=status]", seconds: 30)
+            try broker.tool("kill")
+            try tab.awaitText("The broker does not answer since", in: ".banner", seconds: 60)
+            #expect(try tab.texts(".feed-layer .feed-row").count == 1)
+            // Resolving needs no broker.
+            try tab.go(world.console, "#/try?input=" + ShownView.product)
+            try tab.awaitText("Opens Item", in: "h2.answer")
+            try tab.go(world.console, "#/decisions")
+            try broker.tool("up")
+            try tab.awaitAbsence(of: ".banner", seconds: 60)
+            try world.send("after", link: "shop:///orders/2", device: "d-1")
+            try tab.awaitText("2 decisions", in: "[role=status]", seconds: 60)
+        }
+    }
+}
