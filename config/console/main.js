@@ -18,7 +18,7 @@
 // `/` focuses the first element with the attribute `data-search` in the view.
 
 import { api } from "./api.js";
-import { clear, el, icon, button, shown } from "./dom.js";
+import { button, clear, el, icon, shown } from "./dom.js";
 import { keys } from "./keys.js";
 import { fragment, parse, query, FRAGMENT_LIMIT } from "./router.js";
 import * as states from "./states.js";
@@ -90,10 +90,15 @@ async function route() {
     current = { id, handle };
     await handle.update?.(params);
   } catch (error) {
-    if (mine === turn) clear(main, states.problem(error, route));
+    if (mine === turn) clear(main, heading(), states.problem(error, route));
   } finally {
     done();
   }
+}
+
+/** The page's heading for screen readers, where no view gives one. */
+function heading() {
+  return el("h1", { class: "visually-hidden", text: "linkd console" });
 }
 
 /** The module of a view. Only views with plain names exist. */
@@ -184,7 +189,7 @@ async function start() {
   try {
     app.info = await api.get("/api/info");
   } catch (error) {
-    clear(main, states.problem(error, start));
+    clear(main, heading(), states.problem(error, start));
     return;
   }
   drawTools();

@@ -360,14 +360,11 @@ class TryPage {
   }
 }
 
-/** Examples for a newcomer: links of the tables, and the first of them in a push message. */
+/** Examples for a newcomer: those of the tables, and the first link of them in a push message. */
 function examplesOf(info, tableId) {
-  const tables = info.tables.filter((table) => !tableId || table.id === tableId);
-  const each = tables.length > 1 ? 2 : MAX_EXAMPLES - 1;
-  const links = tables.flatMap((table) => (table.examples ?? []).slice(0, each).map((input) =>
-    ({ input, label: `A link of ${table.id}` })));
-  const first = links[0]?.input;
-  const push = first && { input: JSON.stringify({ aps: { alert: "Sale" }, ab: {}, ab_uri: first }),
-    label: "A push message of Braze" };
-  return [...links.slice(0, MAX_EXAMPLES - 1), ...(push ? [push] : [])];
+  const examples = (info.examples ?? []).filter((example) => !tableId || example.table === tableId);
+  const first = examples.find((example) => !example.input.startsWith("{"))?.input;
+  const push = first && JSON.stringify({ aps: { alert: "Sale" }, ab: {}, ab_uri: first });
+  const more = push ? [{ input: push, label: "A push message of Braze" }] : [];
+  return [...examples.slice(0, MAX_EXAMPLES - more.length), ...more];
 }
