@@ -41,8 +41,8 @@ import Testing
           "coordinators": { "main": { "initial": "list", "screens":
             { "list": {}, "three": {}, "pay": { "since": "3.0" }, "gold": {} } } },
           "routes": [ { "id": "a", "match": "/a", "variants": [
-            { "when": { "capabilities": ["ar"] }, "to": { "path": "/main/three" } },
-            { "when": { "app": ">=4.0", "claims": ["gold"] }, "to": { "path": "/main/gold" } },
+            { "when": { "capability": ["ar"] }, "to": { "path": "/main/three" } },
+            { "when": { "app": ">=4.0", "claim": ["gold"] }, "to": { "path": "/main/gold" } },
             { "when": { "platform": ["android"], "app": "<6.0" }, "to": { "path": "/main/pay" } },
             { "to": { "path": "/main/list" } } ] } ] }
         """#
