@@ -25,7 +25,7 @@ internal import Testing
     @Test("Without facts, a record is the input itself")
     func unchanged() {
         for text in ["shop:///p/new", #"{"link":"shop:///p/new","device":{"id":"d-1"}}"#, #"{"aps":{}}"#, "{"] {
-            #expect(TriedInput(" \(text)\n").record(facts: [], application: nil) == Array(text.utf8))
+            #expect(TriedInput(" \(text)\n").record(facts: []) == Array(text.utf8))
         }
     }
 
@@ -34,25 +34,25 @@ internal import Testing
         arguments: [
             (
                 "shop:///p/new",
-                #"{"link":"shop:///p/new","application":"a","device":{"id":"device","platform":"ios","app":"6.0.0"}}"#
+                #"{"link":"shop:///p/new","device":{"id":"device","platform":"ios","app":"6.0.0"}}"#
             ),
             (
                 #"{"aps":{"alert":1}}"#,
-                #"{"payload":{"aps":{"alert":1}},"application":"a","#
+                #"{"payload":{"aps":{"alert":1}},"#
                     + #""device":{"id":"device","platform":"ios","app":"6.0.0"}}"#
             ),
             (
                 #"{"id":"e","link":"x:y","application":"b","device":{"id":"d-1","app":"1.0","os":"18"}}"#,
-                #"{"id":"e","link":"x:y","application":"a","#
+                #"{"id":"e","link":"x:y","application":"b","#
                     + #""device":{"id":"d-1","os":"18","platform":"ios","app":"6.0.0"}}"#
             ),
             (
                 #"{"link":"x:y","devices":[{"id":"d-1","os":"18"},{"id":"d-2"}]}"#,
-                #"{"link":"x:y","application":"a","device":{"id":"d-1","os":"18","platform":"ios","app":"6.0.0"}}"#
+                #"{"link":"x:y","device":{"id":"d-1","os":"18","platform":"ios","app":"6.0.0"}}"#
             ),
         ])
     func facts(text: String, record: String) {
-        let bytes = TriedInput(text).record(facts: Self.facts, application: "a")
+        let bytes = TriedInput(text).record(facts: Self.facts)
         #expect(String(decoding: bytes, as: UTF8.self) == record)
     }
 
@@ -60,6 +60,6 @@ internal import Testing
         "A text that is no link stays one, whatever the facts are",
         arguments: ["hello", "a b:c", "{", "[1]", "shop:\u{7F}"])
     func invalid(text: String) {
-        #expect(TriedInput(text).record(facts: Self.facts, application: nil) == Array(text.utf8))
+        #expect(TriedInput(text).record(facts: Self.facts) == Array(text.utf8))
     }
 }

@@ -46,7 +46,7 @@ struct DecisionSentence {
             addStack(decision["stack"]?.array ?? [], opens: reason == nil ? "Opens" : "opens")
         case "deferred":
             add(.text, "Waits for ")
-            add(.name, decision["guard"]?.string ?? decision["resume"]?["claim"]?.string ?? "a claim")
+            add(.name, decision["resume"]?["claim"]?.string ?? decision["guard"]?.string ?? "a claim")
             add(.text, ", and ")
             addStack(decision["stack"]?.array ?? [], opens: "shows")
             add(.text, " until then")

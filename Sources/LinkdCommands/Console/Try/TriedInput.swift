@@ -45,25 +45,23 @@ struct TriedInput {
     ///
     /// The facts override those of an event's device. An input that is not valid is returned unchanged, so that the
     /// answer is that of a worker.
-    func record(facts: [JSONMember], application: String?) -> [UInt8] {
-        let isPlain = facts.isEmpty && application == nil
+    func record(facts: [JSONMember]) -> [UInt8] {
         switch kind {
         case .link:
             // A text that is no link must stay one, for the same dead letter as in a worker.
-            guard !isPlain, text.contains(":"), !text.utf8.contains(where: { $0 <= 0x20 || $0 == 0x7F }) else {
+            guard !facts.isEmpty, text.contains(":"), !text.utf8.contains(where: { $0 <= 0x20 || $0 == 0x7F }) else {
                 return Array(text.utf8)
             }
-            return event(facts, application) { json in json.text("link", text) }
+            return event(facts) { json in json.text("link", text) }
         case .push:
-            guard !isPlain, members != nil else { return Array(text.utf8) }
-            return event(facts, application) { json in json.raw("payload", Array(text.utf8)) }
+            guard !facts.isEmpty, members != nil else { return Array(text.utf8) }
+            return event(facts) { json in json.raw("payload", Array(text.utf8)) }
         case .event:
-            guard !isPlain, let members else { return Array(text.utf8) }
-            let isOwn = { (name: String) in
-                name == "device" || name == "devices" || name == "application" && application != nil
-            }
-            return event(merged(facts, members), application) { json in
-                for member in members where !isOwn(member.name) { json.value(member.name, member.value) }
+            guard !facts.isEmpty, let members else { return Array(text.utf8) }
+            return event(merged(facts, members)) { json in
+                for member in members where member.name != "device" && member.name != "devices" {
+                    json.value(member.name, member.value)
+                }
             }
         }
     }
@@ -76,13 +74,10 @@ struct TriedInput {
         return ((device ?? devices?.first)?.object ?? []).filter { !names.contains($0.name) } + facts
     }
 
-    private func event(
-        _ facts: [JSONMember], _ application: String?, _ write: (inout JSONText) -> Void
-    ) -> [UInt8] {
+    private func event(_ facts: [JSONMember], _ write: (inout JSONText) -> Void) -> [UInt8] {
         var json = JSONText()
         json.beginObject()
         write(&json)
-        if let application { json.text("application", application) }
         json.beginObject("device")
         json.text("id", facts.first { $0.name == "id" }?.value.string ?? Self.device)
         for fact in facts where fact.name != "id" { json.value(fact.name, fact.value) }

@@ -25,8 +25,8 @@ final class TryResolver: Sendable {
         let explainer: Explainer
         var arena = OutputArena()
 
-        init(_ site: ConsoleSite) {
-            let set = TableSet(site.tables.map(\.table))
+        init(_ site: ConsoleSite, _ tables: [RouteTable]) {
+            let set = TableSet(tables)
             processor = RecordProcessor(
                 tables: set, limits: IngestLimits(site.settings), vendors: site.vendors.table,
                 platforms: site.vendors.platforms)
@@ -34,14 +34,21 @@ final class TryResolver: Sendable {
         }
     }
 
-    private let tools: Monitor<Tools>
+    private let site: ConsoleSite
+    /// The tools for all tables, under the empty text, and for each table alone, by its id.
+    private let tools = Monitor<[String: Tools]>([:])
 
     /// Creates a resolver for the tables of a console.
-    init(_ site: ConsoleSite) { tools = Monitor(Tools(site)) }
+    init(_ site: ConsoleSite) { self.site = site }
 
-    /// Resolves a record, and explains its decisions on request.
-    func resolve(_ value: [UInt8], explains: Bool) -> Answer {
-        tools.withLock { tools in Self.resolve(value, explains: explains, tools) }
+    /// Resolves a record with one table, or with all of them, and explains its decisions on request.
+    func resolve(_ value: [UInt8], table: RouteTable?, explains: Bool) -> Answer {
+        tools.withLock { known in
+            let id = table?.id ?? ""
+            let tools = known[id] ?? Tools(site, table.map { [$0] } ?? site.tables.map(\.table))
+            known[id] = tools
+            return Self.resolve(value, explains: explains, tools)
+        }
     }
 
     private static func resolve(_ value: [UInt8], explains: Bool, _ tools: Tools) -> Answer {

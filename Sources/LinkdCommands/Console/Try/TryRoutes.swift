@@ -11,10 +11,8 @@ struct TryRoutes {
     private struct Question {
         var input: TriedInput
         var facts: [JSONMember]
+        /// The table that is asked, or nil if the input selects it.
         var table: RouteTable?
-
-        /// The application whose table is asked, or nil if the input selects the table.
-        var application: String? { table?.source.applications.first?.value }
     }
 
     /// The maximum size of an input in bytes, as that of a record.
@@ -41,8 +39,8 @@ struct TryRoutes {
         if question.input.isEmpty {
             write(TryResolver.Answer(), to: &json)
         } else {
-            let record = question.input.record(facts: question.facts, application: question.application)
-            write(resolver.resolve(record, explains: true), to: &json)
+            let record = question.input.record(facts: question.facts)
+            write(resolver.resolve(record, table: question.table, explains: true), to: &json)
         }
         json.number("micros", Int64((Platform.monotonicSeconds - start) * 1_000_000))
         json.endObject()
@@ -51,15 +49,15 @@ struct TryRoutes {
 
     private func matrix(_ request: HTTPRequest) throws(ConsoleProblem) -> HTTPResponse {
         let question = try question(request)
-        let record = question.input.record(facts: question.facts, application: question.application)
-        let first = resolver.resolve(record, explains: false).decisions.first?.json
+        let record = question.input.record(facts: question.facts)
+        let first = resolver.resolve(record, table: question.table, explains: false).decisions.first?.json
         let identity = first.flatMap { Self.value($0)["table"]?.string }
         let table = question.table ?? self.table(identity: identity) ?? site.tables.first?.table
         guard let table, !question.input.isEmpty else {
             throw ConsoleProblem(code: "input", message: "there is nothing to resolve", next: "pass a link or a body")
         }
         let matrix = VersionMatrix(
-            question.input, facts: question.facts, application: question.application, table: table, resolver)
+            question.input, facts: question.facts, table: table, isAlone: question.table != nil, resolver)
         var json = JSONText()
         json.beginObject()
         json.text("table", table.id)
@@ -142,6 +140,7 @@ struct TryRoutes {
         let trace = explain.flatMap { try? JSONValue.parse($0, maxDepth: 512) }
         let table = table(identity: value["table"]?.string)
         DecisionSentence(value, explanation: trace, table: table).write("sentence", to: &json)
+        json.text("link", explanation?.decision?.input)
         json.raw("decision", decision)
         json.raw("explain", explain ?? Array("null".utf8))
         explanation?.envelope.write("envelope", to: &json)

@@ -32,12 +32,13 @@ struct VersionMatrix {
     /// - Parameters:
     ///   - input: The input.
     ///   - facts: The other facts about the device.
-    ///   - application: The application, or nil.
     ///   - table: The table whose versions are shown.
+    ///   - isAlone: A Boolean value that indicates whether only this table is asked.
     ///   - resolver: The resolver.
     init(
-        _ input: TriedInput, facts: [JSONMember], application: String?, table: RouteTable, _ resolver: TryResolver
+        _ input: TriedInput, facts: [JSONMember], table: RouteTable, isAlone: Bool, _ resolver: TryResolver
     ) {
+        let asked = isAlone ? table : nil
         let choices = DeviceChoices(table)
         let named = choices.platforms.filter { !Self.commonPlatforms.contains($0.lowercased()) }
         platforms = Array((Self.commonPlatforms + named).prefix(Self.maxPlatforms))
@@ -48,12 +49,12 @@ struct VersionMatrix {
             var cells: [Int] = []
             for platform in platforms {
                 let facts = Self.facts(facts, platform, range?.version)
-                let record = input.record(facts: facts, application: application)
-                let answer = resolver.resolve(record, explains: false)
+                let record = input.record(facts: facts)
+                let answer = resolver.resolve(record, table: asked, explains: false)
                 let name = answer.decisions.first?.json ?? Array((answer.cause?.reason.rawValue ?? "").utf8)
                 if known[name] == nil {
                     known[name] = results.count
-                    results.append(resolver.resolve(record, explains: true))
+                    results.append(resolver.resolve(record, table: asked, explains: true))
                 }
                 cells.append(known[name] ?? 0)
             }
