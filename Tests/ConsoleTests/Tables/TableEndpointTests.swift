@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// The endpoints about tables: `/api/map`, `/api/route`, and `/api/compare`.
-@Suite struct TableEndpointTests {
+@Suite(.serialized) struct TableEndpointTests {
     let console: RunningConsole
 
     init() throws { console = try RunningConsole.offline.get() }

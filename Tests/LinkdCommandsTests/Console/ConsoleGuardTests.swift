@@ -126,6 +126,23 @@ internal import Testing
         #expect(response.headers["Set-Cookie"]?.contains("; Secure") == true)
     }
 
+    @Test("A text that differs from the token in one digit, or in its length, is not the token")
+    func nearTokens() {
+        let token = AccessToken()
+        let digits = Array(token.text)
+        #expect(token.matches(token.text))
+        for index in digits.indices {
+            for digit in "0123456789abcdefF\0" where digit != digits[index] {
+                var other = digits
+                other[index] = digit
+                #expect(!token.matches(String(other)))
+            }
+        }
+        for other in ["", String(digits.dropLast()), token.text + "0", token.text.uppercased() + " "] {
+            #expect(!token.matches(other))
+        }
+    }
+
     @Test("Two tokens differ, and each has 32 digits")
     func tokens() {
         let tokens = (0..<100).map { _ in AccessToken().text }

@@ -75,7 +75,7 @@ struct FeedStart {
         total += end.high - first
     }
 
-    /// Returns the offsets of the look-back, or of the latest time from which all records fit into the index.
+    /// Returns the offsets of the look-back, or of a later time whose records fill the index.
     private mutating func firstOffsets(
         _ ends: [Int32: Watermarks], _ scan: TopicScan
     ) throws(CommandFailure) -> [TopicPartition: Int64] {
@@ -88,20 +88,17 @@ struct FeedStart {
         var best = try offsets(from)
         guard best.count > limit else { return best.starts }
         isShortened = true
-        var low = from
         var high = Platform.nowMilliseconds
-        // Sixteen halvings of a week are nine seconds.
-        for _ in 0..<24 where high - low > 1000 {
-            let middle = low + (high - low) / 2
+        // The latest time with too many records. Those beyond the limit fall out of the index.
+        for _ in 0..<40 where high - from > 1 && best.count > limit + limit / 16 {
+            let middle = from + (high - from) / 2
             let found = try offsets(middle)
-            if found.count > limit {
-                low = middle
+            if found.count < limit {
+                high = middle
             } else {
-                (high, best) = (middle, found)
+                (from, best) = (middle, found)
             }
         }
-        if best.count > limit { best = try offsets(high) }
-        from = high
         return best.starts
     }
 

@@ -21,6 +21,6 @@ struct AccessToken: Sendable {
     func matches(_ other: String) -> Bool {
         let (own, other) = (Array(text.utf8), Array(other.utf8))
         guard own.count == other.count else { return false }
-        return zip(own, other).reduce(UInt8(0)) { $0 | $1.0 ^ $1.1 } == 0
+        return zip(own, other).reduce(UInt8(0)) { $0 | ($1.0 ^ $1.1) } == 0
     }
 }
