@@ -74,6 +74,7 @@ package struct DecisionIndex {
     package mutating func settle() {
         guard !pending.isEmpty else { return }
         pending.sort { $0.key < $1.key }
+        dropLate()
         columns.merge(pending)
         pending.removeAll(keepingCapacity: pending.count <= 1024)
         let excess = count - capacity
@@ -86,6 +87,25 @@ package struct DecisionIndex {
         guard start > slack else { return }
         columns.removeFirst(start)
         start = 0
+    }
+
+    /// Drops the added rows that are older than the rows that have fallen out.
+    private mutating func dropLate() {
+        guard start > 0 else { return }
+        let oldest = columns.key(start)
+        let late = pending.prefix { $0.key < oldest }
+        for row in late { removeValues(row.values) }
+        dropped += Int64(late.count)
+        pending.removeFirst(late.count)
+    }
+
+    private mutating func removeValues(_ values: (UInt16, UInt16, UInt16, UInt16, UInt16, UInt16)) {
+        tables[0].remove(values.0)
+        tables[1].remove(values.1)
+        tables[2].remove(values.2)
+        tables[3].remove(values.3)
+        tables[4].remove(values.4)
+        tables[5].remove(values.5)
     }
 
     /// Removes all rows.

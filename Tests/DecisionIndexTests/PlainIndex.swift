@@ -66,7 +66,9 @@ struct RowMaker {
         let source = RowSource(topic: below(4) == 0 ? 1 : 0, partition: Int32(below(3))) ?? RowSource(raw: 0)
         let offset = offsets[source.raw, default: 0]
         offsets[source.raw] = offset + 1
-        var row = PlainRow(key: RowKey(time: time + Int64(below(20)) - 10, source: source, offset: offset))
+        // Some rows are very late, as those of a partition that is read after another one.
+        let delay = below(30) == 0 ? Int64(below(Int(max(1, time)))) : 0
+        var row = PlainRow(key: RowKey(time: time + Int64(below(20)) - 10 - delay, source: source, offset: offset))
         if below(8) > 0 { row.device = "d-\(below(9))" }
         if below(8) > 0 { row.event = "e-\(below(30))" }
         for field in RowField.allCases where below(3) > 0 { row.values[field] = "\(field.rawValue)-\(below(4))" }

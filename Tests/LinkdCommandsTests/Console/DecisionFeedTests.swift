@@ -1,10 +1,10 @@
 internal import DecisionIndex
 internal import Foundation
-internal import HTTPServer
 internal import StrictJSON
 internal import TestSupport
 internal import Testing
 
+@testable internal import HTTPServer
 @testable internal import LinkdCommands
 
 /// The reader of decisions with a real broker, and what its endpoints answer.
@@ -40,16 +40,19 @@ struct DecisionFeedTests {
         deinit { feed.stop() }
 
         /// Writes decisions, one for each number.
-        func write(_ numbers: Range<Int>, device: String = "d-1", more: String = "") throws {
+        func write(
+            _ numbers: Range<Int>, device: String = "d-1", more: String = "", after first: [FilledTopic.Record] = []
+        ) throws {
             try decisions.write(
-                numbers.map { number in
-                    FilledTopic.Record(
-                        partition: Int32(number % 3), key: device,
-                        value: #"{"decision":"in-0-\#(number)-0","event":"e-\#(number)","device":"\#(device)","#
-                            + #""table":"shop@1+d1ec0520","outcome":"\#(number % 10 == 0 ? "reject" : "navigate")""#
-                            + #"\#(number % 10 == 0 ? #","reason":"host""# : "")\#(more)}"#,
-                        time: now - 1_000_000 + Int64(number) * 10)
-                })
+                first
+                    + numbers.map { number in
+                        FilledTopic.Record(
+                            partition: Int32(number % 3), key: device,
+                            value: #"{"decision":"in-0-\#(number)-0","event":"e-\#(number)","device":"\#(device)","#
+                                + #""table":"shop@1+d1ec0520","outcome":"\#(number % 10 == 0 ? "reject" : "navigate")""#
+                                + #"\#(number % 10 == 0 ? #","reason":"host""# : "")\#(more)}"#,
+                            time: now - 1_000_000 + Int64(number) * 10)
+                    })
         }
 
         func get(
@@ -61,9 +64,22 @@ struct DecisionFeedTests {
             return try DecisionRoutes.respond(request, feed)
         }
 
+        /// Opens a live stream.
+        func stream(_ headers: HTTPHeaders = [:]) throws -> HTTPStream? {
+            guard case .stream(let stream) = try get("/api/decisions/live", headers: headers).body else { return nil }
+            return stream
+        }
+
         func json(_ path: String, _ query: [(String, String)] = []) throws -> JSONValue {
             guard case .bytes(let bytes) = try get(path, query).body else { return JSONValue(.null) }
             return try JSONValue.parse(bytes)
+        }
+
+        /// Waits until all records were read.
+        func isLive() -> Bool {
+            becomesTrue(withinSeconds: 30) {
+                (try? json("/api/decisions", [("limit", "0")]))?["state"]?["phase"]?.string == "live"
+            }
         }
 
         /// Waits until the index has a number of rows.
@@ -83,7 +99,7 @@ struct DecisionFeedTests {
         #expect(site.awaits(300))
         let first = try site.json("/api/decisions", [("limit", "5")])
         #expect(Self.offsets(first) == [299, 298, 297, 296, 295])
-        #expect(first["state"]?["phase"]?.string == "live")
+        #expect(site.isLive())
         let next = try site.json("/api/decisions", [("limit", "3"), ("before", first["next"]?.string ?? "")])
         #expect(Self.offsets(next) == [294, 293, 292])
         let rejects = try site.json("/api/decisions", [("outcome", "reject"), ("position", "28"), ("limit", "9")])
@@ -96,17 +112,15 @@ struct DecisionFeedTests {
 
     @Test func `Records before the look-back, and beyond the limit of rows, are not in the index`() throws {
         let site = try Site(capacity: 100) { site in
-            try site.decisions.write([FilledTopic.Record(value: #"{"outcome":"none"}"#, time: site.now - 90_000_000)])
-            try site.write(0..<300)
+            // Offsets are found by time, and the record of a commit has a time too, so there is only one.
+            let old = FilledTopic.Record(value: #"{"outcome":"none"}"#, time: site.now - 90_000_000)
+            try site.write(0..<300, after: [old])
         }
-        #expect(
-            becomesTrue(withinSeconds: 30) {
-                (try? site.json("/api/decisions", [("limit", "0")]))?["state"]?["phase"]?.string == "live"
-            })
+        #expect(site.isLive())
         let answer = try site.json("/api/decisions", [("limit", "200")])
         #expect(answer["truncated"]?.text == "true")
         let found = Self.offsets(answer)
-        #expect(found.count <= 100 && found.first == 299)
+        try #require(found.count == 100 && found.first == 299)
         #expect(found == Array((299 - Int64(found.count) + 1...299).reversed()), "no row is missing since `from`")
     }
 
@@ -118,9 +132,10 @@ struct DecisionFeedTests {
         var text = ""
         #expect(
             becomesTrue(withinSeconds: 30) {
-                text += Self.read(stream); return text.contains(#""e-4""#)
+                text += Self.read(stream)
+                return text.contains(#""e-4""#)
             })
-        #expect(text.contains(#""e-3""#) && !text.contains(#""e-2""#) && text.contains("event: rate"))
+        #expect(text.contains(#""e-3""#) && !text.contains(#""e-2""#))
         let id = text.matches(of: #/id: (\S+)/#).last.map { String($0.1) } ?? ""
         stream.close()
         try site.write(5..<7)
@@ -162,7 +177,7 @@ struct DecisionFeedTests {
         let produce = try #require(stream.productionIfNeeded())
         produce()
         let line = Self.read(stream).split(separator: "\n").dropFirst().first ?? ""
-        #expect(line.contains(#",""'=cmd|"#.dropFirst(1)), "\(line)")
+        #expect(line.contains(#","'=cmd|"#), "\(line)")
     }
 
     @Test func `With --mask, no answer contains an id, and a masked id can be filtered on`() throws {
@@ -190,13 +205,5 @@ struct DecisionFeedTests {
             return !message.isEmpty && !next.isEmpty
         }
         #expect(isBroken)
-    }
-}
-
-extension DecisionFeedTests.Site {
-    /// Opens a live stream.
-    fileprivate func stream(_ headers: HTTPHeaders = [:]) throws -> HTTPStream? {
-        guard case .stream(let stream) = try get("/api/decisions/live", headers: headers).body else { return nil }
-        return stream
     }
 }

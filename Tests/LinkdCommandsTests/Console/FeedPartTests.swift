@@ -1,8 +1,8 @@
 internal import DecisionIndex
-internal import HTTPServer
 internal import KafkaClient
 internal import Testing
 
+@testable internal import HTTPServer
 @testable internal import LinkdCommands
 
 /// The parts of the reader of decisions that need no broker.
@@ -73,7 +73,8 @@ internal import Testing
     @Test func `A slow client loses rows, and learns how many`() throws {
         var clients = LiveClients()
         let stream = HTTPStream(maxBytes: 600)
-        let number = try #require(clients.add(stream, RowFilter()))
+        let added = clients.add(stream, RowFilter())
+        let number = try #require(added)
         let source = try #require(RowSource(topic: 0, partition: 0))
         let hash = KeyedHash()
         func send(_ rows: Int) {
@@ -110,10 +111,13 @@ internal import Testing
     @Test func `The number of live clients is limited, and closed ones make room`() {
         var clients = LiveClients()
         let streams = (0..<LiveClients.limit).map { _ in HTTPStream() }
-        for stream in streams { #expect(clients.add(stream, RowFilter()) != nil) }
-        #expect(clients.add(HTTPStream(), RowFilter()) == nil)
+        let numbers = streams.compactMap { clients.add($0, RowFilter()) }
+        #expect(numbers.count == LiveClients.limit)
+        let refused = clients.add(HTTPStream(), RowFilter())
+        #expect(refused == nil)
         streams[3].close()
-        #expect(clients.add(HTTPStream(), RowFilter()) != nil)
+        let next = clients.add(HTTPStream(), RowFilter())
+        #expect(next != nil)
     }
 
     @Test func `Rows that are not used are forgotten, and the memory of a cache is limited`() throws {
@@ -124,10 +128,12 @@ internal import Testing
         }
         for offset in Int64(0)..<10_000 {
             cache.insert(row(offset))
-            #expect(cache.row(row(0).key) != nil, "a row that is used stays")
+            let used = cache.row(row(0).key)
+            #expect(used != nil, "a row that is used stays")
         }
         #expect(cache.count < 100_000 / 160)
-        #expect(cache.row(row(1).key) == nil)
+        let unused = cache.row(row(1).key)
+        #expect(unused == nil)
         cache.enter(epoch: 1)
         #expect(cache.count == 0)
     }
