@@ -33,6 +33,7 @@ final class GuardedProcess: Sendable {
 
     private let process: Process
     private let pipe = Pipe()
+    private let ended = DispatchSemaphore(value: 0)
     private let directory: URL
     private let isStopped = Mutex(false)
 
@@ -52,6 +53,7 @@ final class GuardedProcess: Sendable {
         process.standardInput = pipe
         process.standardOutput = FileHandle.nullDevice
         process.standardError = FileHandle.nullDevice
+        process.terminationHandler = { [ended] _ in ended.signal() }
         // Threads of Swift's pool block signals, and children inherit that. The shell would never see a child's end.
         var none = sigset_t()
         var before = sigset_t()
@@ -93,7 +95,8 @@ final class GuardedProcess: Sendable {
         }
         guard isFirst else { return }
         try? pipe.fileHandleForWriting.close()
-        process.waitUntilExit()
+        // `waitUntilExit` needs the run loop of the thread that started the process.
+        _ = ended.wait(timeout: .now() + 10)
     }
 
     /// Waits until the output contains a text that a function finds.

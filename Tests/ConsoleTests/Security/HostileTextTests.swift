@@ -107,13 +107,7 @@ extension BrowserTests {
             try tab.enter(console)
             for text in [try Self.table(), "{\"\(Self.texts[0])\": \"\u{202E}<script>\"}", Self.texts[0]] {
                 try tab.go(console, "#/compare?table=shop")
-                let _: JSON = try tab.run(
-                    """
-                    const area = document.querySelector("textarea.compare-text");
-                    area.value = arguments[0];
-                    area.dispatchEvent(new Event("input", { bubbles: true }));
-                    """, [.text(text)])
-                try tab.click("button.primary", containing: "Compare")
+                try tab.compare(text)
                 _ = try tab.find(".compare-page", seconds: 60)
                 try tab.expectHarmless()
             }
@@ -124,12 +118,15 @@ extension BrowserTests {
             .enabled(if: BrokerEnvironment.hasBroker, "no broker: KAFKA_BOOTSTRAP_SERVERS is not set"))
         func events() throws {
             let world = try ConsoleWorld.shared.get()
+            var lines: [String] = []
             for (index, text) in Self.texts.enumerated() where index != 9 {
                 let encoded = text.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""
-                try world.send(
-                    "h\(index)", link: "shop:///search?q=" + encoded, device: String(text.prefix(200)),
-                    campaign: "hostile-" + String(text.prefix(100)))
+                lines.append(
+                    try world.event(
+                        "h\(index)", link: "shop:///search?q=" + encoded, device: String(text.prefix(200)),
+                        campaign: "hostile-" + String(text.prefix(100))))
             }
+            try world.send(lines)
             try world.send([Self.texts[0], "{\"id\":\"\(Self.texts[1])\"}", "{\"\u{202E}<b>\":1}"])
             try tab.enter(world.console)
             let _: Bool = try eventually("the decisions", seconds: 30) {

@@ -41,6 +41,28 @@ final class ConsoleWorld: Sendable {
             environment: ["LINKD_INPUT": input, "LINKD_OUTPUT": input + ".out"])
     }
 
+    /// Returns the shared world, after the samples were decided.
+    static func sampled() throws -> ConsoleWorld {
+        let world = try shared.get()
+        try samples.get()
+        return world
+    }
+
+    /// The sending of the samples, which happens once.
+    private static let samples = Result {
+        let world = try shared.get()
+        let files = ["shop", "pushes", "records"].map {
+            Checkout.root.appending(path: "config/samples/\($0).jsonl").path
+        }
+        try run(["produce", "-b", world.bootstrap, "--topic", world.input] + files)
+        let bad = "https://shop.example/p/B121D5E7-EA65-49F8-8B33-B3C43FA93866?count=500"
+        try world.send("sample-bad", link: bad, device: "d-0042", campaign: "spring-sale", count: 12)
+        let _: Bool = try eventually("the decisions of the samples", seconds: 60) {
+            let answer = try world.console.get("/api/decisions?device=d-0042&campaign=spring-sale&reason=param_invalid")
+            return (answer["total"].number ?? 0) >= 12 ? true : nil
+        }
+    }
+
     /// The table of a shop, and that of the demonstration of coordinators.
     static let sampleTables = ["routes/shop.json", "routes/seeds/coordinator-demo.json"].map {
         Checkout.root.appending(path: "config/" + $0).path
@@ -70,16 +92,20 @@ final class ConsoleWorld: Sendable {
     ///   - campaign: The campaign, or nil.
     ///   - count: The number of events.
     func send(_ id: String, link: String, device: String, campaign: String? = nil, count: Int = 1) throws {
-        let lines = try (0..<count).map { number in
-            var event: [String: JSON] = [
-                "id": .text(count == 1 ? id : "\(id)-\(number)"), "application": "com.example.shop",
-                "link": .text(link),
-                "device": ["id": .text(device), "platform": "ios", "app": "6.1.0"],
-            ]
-            if let campaign { event["campaign"] = .text(campaign) }
-            return String(decoding: try JSON.object(event).bytes, as: UTF8.self)
-        }
-        try send(lines)
+        try send(
+            (0..<count).map { number in
+                try event(count == 1 ? id : "\(id)-\(number)", link: link, device: device, campaign: campaign)
+            })
+    }
+
+    /// Returns the line of an event for a device of the shop.
+    func event(_ id: String, link: String, device: String, campaign: String? = nil) throws -> String {
+        var event: [String: JSON] = [
+            "id": .text(id), "application": "com.example.shop", "link": .text(link),
+            "device": ["id": .text(device), "platform": "ios", "app": "6.1.0"],
+        ]
+        if let campaign { event["campaign"] = .text(campaign) }
+        return String(decoding: try JSON.object(event).bytes, as: UTF8.self)
     }
 
     /// Ends the processes.

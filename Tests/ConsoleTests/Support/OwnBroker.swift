@@ -35,7 +35,11 @@ final class OwnBroker {
 
     /// Runs a command of the script, such as `kill` or `up`.
     func tool(_ command: String) throws {
-        let result = try ChildProcess.run([Self.script ?? "", command], environment: ["KAFKA_DIR": directory.path])
-        guard result.status == 0 else { throw DriverFailure("the broker's \(command): \(result.errors)") }
+        let tool = try GuardedProcess(
+            [Self.script ?? "", command],
+            environment: ProcessInfo.processInfo.environment.merging(["KAFKA_DIR": directory.path]) { $1 })
+        defer { tool.stop() }
+        let status = try eventually("the end of the broker's \(command)", seconds: 100) { tool.status }
+        guard status == 0 else { throw DriverFailure("the broker's \(command): \(tool.errors)") }
     }
 }

@@ -1,33 +1,35 @@
 import Foundation
+import TestSupport
 import Testing
 
 extension BrowserTests {
     /// Rules of accessibility, on every view in dark and light.
     @Suite struct AccessibilityTests {
-        let tab: Tab
-        let console: RunningConsole
-
-        init() throws {
-            tab = try Tab.ofTest()
-            console = try RunningConsole.offline.get()
-            try tab.enter(console)
-        }
-
         @Test("Every view without a broker keeps the rules of accessibility", arguments: ShownView.offline)
         func offline(view: ShownView) throws {
-            try Self.check(view, tab, console)
+            try Self.check(view, try RunningConsole.offline.get())
+        }
+
+        @Test(
+            "Every view of decisions keeps the rules of accessibility",
+            .enabled(if: BrokerEnvironment.hasBroker, "no broker: KAFKA_BOOTSTRAP_SERVERS is not set"),
+            arguments: ShownView.online)
+        func online(view: ShownView) throws {
+            try Self.check(view, try ConsoleWorld.sampled().console)
         }
 
         /// Records an issue for each violation of a rule in a view.
         static func check(
-            _ view: ShownView, _ tab: Tab, _ console: RunningConsole, sourceLocation: SourceLocation = #_sourceLocation
+            _ view: ShownView, _ console: RunningConsole, sourceLocation: SourceLocation = #_sourceLocation
         ) throws {
             func expectNone(_ rule: String, _ violations: [String]) {
                 for violation in violations {
                     Issue.record("\(view.name), \(rule): \(violation)", sourceLocation: sourceLocation)
                 }
             }
+            let tab = try Tab.ofTest()
             for text in view.messages { tab.expects(message: text) }
+            try tab.enter(console)
             let structure = StructureRules(tab: tab)
             try tab.resize(width: 1280, height: 900)
             try tab.emulate(.light)

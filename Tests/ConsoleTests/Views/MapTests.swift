@@ -93,13 +93,7 @@ extension BrowserTests {
         /// Pastes a candidate, and compares it with the served table of the shop.
         private func compare(_ candidate: String) throws {
             try tab.go(console, "#/compare?table=shop")
-            let _: JSON = try tab.run(
-                """
-                const area = document.querySelector("textarea.compare-text");
-                area.value = arguments[0];
-                area.dispatchEvent(new Event("input", { bubbles: true }));
-                """, [.text(candidate)])
-            try tab.click("button.primary", containing: "Compare")
+            try tab.compare(candidate)
         }
     }
 }

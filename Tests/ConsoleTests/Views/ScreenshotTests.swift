@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// The directory that `config/run screenshots DIRECTORY` fills.
@@ -6,20 +7,32 @@ private let directory = ProcessInfo.processInfo.environment["LINKD_TEST_SCREENSH
 
 extension BrowserTests {
     /// Pictures of every view, dark and light, narrow and wide.
-    @Suite(.enabled(if: directory != nil, "LINKD_TEST_SCREENSHOTS names no directory for the pictures"))
-    struct ScreenshotTests {
-        @Test("Pictures of the views without a broker are written", arguments: ShownView.offline)
+    ///
+    /// Without `LINKD_TEST_SCREENSHOTS`, only those of one view are written, into a temporary directory.
+    @Suite struct ScreenshotTests {
+        @Test(
+            "Pictures of the views without a broker are written",
+            arguments: directory == nil ? [ShownView.offline[1]] : ShownView.offline)
         func offline(view: ShownView) throws {
-            let tab = try Tab.ofTest()
-            for text in view.messages { tab.expects(message: text) }
-            let console = try RunningConsole.offline.get()
-            try tab.enter(console)
-            try Self.write(view, tab, console)
+            try Self.write(view, try RunningConsole.offline.get())
+        }
+
+        @Test(
+            "Pictures of the views of decisions are written",
+            .enabled(if: BrokerEnvironment.hasBroker, "no broker: KAFKA_BOOTSTRAP_SERVERS is not set"),
+            arguments: directory == nil ? [ShownView.online[0]] : ShownView.online)
+        func online(view: ShownView) throws {
+            try Self.write(view, try ConsoleWorld.sampled().console)
         }
 
         /// Writes the four pictures of a view, each of the whole page, but at most 2,400 px high.
-        static func write(_ view: ShownView, _ tab: Tab, _ console: RunningConsole) throws {
-            let folder = URL(fileURLWithPath: directory ?? "", isDirectory: true)
+        static func write(_ view: ShownView, _ console: RunningConsole) throws {
+            let tab = try Tab.ofTest()
+            for text in view.messages { tab.expects(message: text) }
+            try tab.enter(console)
+            let temporary = FileManager.default.temporaryDirectory.appending(path: "pictures-\(UUID().uuidString)")
+            defer { try? FileManager.default.removeItem(at: temporary) }
+            let folder = directory.map { URL(fileURLWithPath: $0, isDirectory: true) } ?? temporary
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
             for scheme in Tab.Scheme.allCases {
                 for width in [360, 1440] {
@@ -31,7 +44,9 @@ extension BrowserTests {
                     try tab.resize(width: width, height: min(2400, max(900, height)))
                     try tab.awaitRest()
                     let name = "\(view.name)-\(scheme)-\(width).png"
-                    try tab.screenshot().write(to: folder.appending(path: name))
+                    let picture = try tab.screenshot()
+                    #expect(picture.count > 2000)
+                    try picture.write(to: folder.appending(path: name))
                 }
             }
         }
