@@ -26,7 +26,9 @@ extension BrowserTests {
             try broker.tool("up")
             try tab.awaitAbsence(of: ".banner", seconds: 60)
             try world.send("after", link: "shop:///orders/2", device: "d-1")
-            let _: Bool = try eventually("a second decision; the worker: \(world.worker.errors.suffix(3000))", seconds: 60) {
+            let _: Bool = try eventually(
+                "a second decision; the worker: \(world.worker.errors.suffix(3000))", seconds: 60
+            ) {
                 try world.console.get("/api/decisions?device=d-1")["total"] == 2 ? true : nil
             }
             try tab.awaitText("2 decisions", in: "[role=status]", seconds: 30)
