@@ -89,8 +89,10 @@ import Testing
         for file in try Checkout.trackedFiles() where file.suffix == "md" {
             let folder = Checkout.root.appending(path: file.path).deletingLastPathComponent()
             for target in MarkdownText(file.text ?? "").targets where !target.contains(":") && !target.hasPrefix("#") {
-                let path = target.prefix { $0 != "#" }
-                if !FileManager.default.fileExists(atPath: folder.appending(path: String(path)).path) {
+                let path = String(target.prefix { $0 != "#" })
+                // DocC finds an image by its name in the resources of the catalog.
+                let places = [path, "Resources/" + path].map { folder.appending(path: $0).path }
+                if !places.prefix(path.hasSuffix(".png") ? 2 : 1).contains(where: FileManager.default.fileExists) {
                     missing.append("\(file.path): \(target)")
                 }
             }
