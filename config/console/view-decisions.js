@@ -123,8 +123,8 @@ class Decisions {
     const line = stateLine(this.app, state);
     const key = line?.textContent ?? "";
     if (key === this.stateText && this.message.childElementCount > 0 === (key !== "")) return;
-    // The rows that were read while the reader was loading are seen when it has ended.
-    if (this.phase === "loading" && state.phase === "live") this.load(true);
+    // Rows that were read while the reader was loading, or that could not be fetched during an outage, are seen now.
+    if (this.phase && this.phase !== "live" && state.phase === "live") this.load(true);
     this.phase = state.phase;
     this.stateText = key;
     clear(this.message, line);

@@ -51,12 +51,13 @@ final class ConsoleWorld: Sendable {
     /// The sending of the samples, which happens once.
     private static let samples = Result {
         let world = try shared.get()
-        let files = ["shop", "pushes", "records"].map {
+        let files = ["shop", "pushes"].map {
             Checkout.root.appending(path: "config/samples/\($0).jsonl").path
         }
         try run(["produce", "-b", world.bootstrap, "--topic", world.input] + files)
         let bad = "https://shop.example/p/B121D5E7-EA65-49F8-8B33-B3C43FA93866?count=500"
         try world.send("sample-bad", link: bad, device: "d-0042", campaign: "spring-sale", count: 12)
+        try world.send(["please open the shop", "{\"id\":\"e-1\",\"link\":7}", "{\"id\":\"e-2\"}"])
         let _: Bool = try eventually("the decisions of the samples", seconds: 60) {
             let answer = try world.console.get("/api/decisions?device=d-0042&campaign=spring-sale&reason=param_invalid")
             return (answer["total"].number ?? 0) >= 12 ? true : nil
