@@ -97,15 +97,7 @@ struct ComparisonJSON {
         if let breakage = change.breakage { json.text("breaks", breakage) }
         json.text("oldPattern", change.oldChoice?.pattern)
         json.text("newPattern", change.newChoice?.pattern)
-        switch change.request {
-        case .link(let link): json.text("link", link)
-        case .path(let path, _): json.text("path", path)
-        case .route(let id, let params):
-            json.text("route", id)
-            json.raw("params", Array(params.json.utf8))
-        case .payload(let payload): json.raw("payload", Array(payload.json.utf8))
-        }
-        json.raw("device", Array(change.device.json.utf8))
+        SetsReport.writeRequest(of: change, to: &json)
         Self.write("old", change.old.value, old, to: &json)
         Self.write("new", change.new.value, new, to: &json)
         let values = ChangedValues.between(change.old.value, change.new.value)

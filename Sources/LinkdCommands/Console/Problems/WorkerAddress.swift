@@ -1,13 +1,4 @@
-internal import CPlatform
 internal import HTTPServer
-
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Musl)
-internal import Musl
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
 
 /// The address of a worker's page `/status`.
 struct WorkerAddress: Sendable, Equatable {

@@ -159,8 +159,8 @@ extension SetsReport {
         }
     }
 
-    /// Writes the witness of a change: the request under its own name, the device, and the values.
-    static func write(_ change: TableDifference.Change, to json: inout JSONText) {
+    /// Writes the request of a change under its own name, and the device.
+    static func writeRequest(of change: TableDifference.Change, to json: inout JSONText) {
         switch change.request {
         case .link(let link): json.text("link", link)
         case .path(let path, _): json.text("path", path)
@@ -170,6 +170,11 @@ extension SetsReport {
         case .payload(let payload): json.raw("payload", Array(payload.json.utf8))
         }
         json.raw("device", Array(change.device.json.utf8))
+    }
+
+    /// Writes the witness of a change: the request, the device, and the values.
+    static func write(_ change: TableDifference.Change, to json: inout JSONText) {
+        writeRequest(of: change, to: &json)
         if let breakage = change.breakage { json.text("breaks", breakage) }
         ValueLines.write(ChangedValues.between(change.old.value, change.new.value), to: &json)
     }
