@@ -7,7 +7,7 @@ import { changed, dateTime } from "./feed-filter.js";
 const HEIGHT = 320;
 const MARGIN = { top: 12, right: 8, bottom: 36, left: 56 };
 /** Colors of the groups, the most frequent first. */
-const SERIES = ["--part-1", "--part-2", "--part-3", "--part-4", "--part-5", "--part-6", "--external", "--deferred"];
+const SERIES = ["--part-1", "--part-2", "--part-3", "--part-4", "--part-5", "--part-6", "--series-7", "--series-8"];
 /** Rows of the table of figures. */
 const MAX_FIGURES = 400;
 
@@ -79,7 +79,7 @@ export function drawChart(root, answer, filter) {
   const times = timeMarks(start, end, inner.width);
   for (const time of times.times) {
     picture.append(svg("line", { class: "axis", x1: x(time), x2: x(time), y1: y(0), y2: y(0) + 4 }),
-      svg("text", { x: Math.min(x(time), width - 24), y: y(0) + 18, "text-anchor": "middle" }, markText(time, times)));
+      svg("text", { x: Math.min(x(time), width - 28), y: y(0) + 18, "text-anchor": "middle" }, markText(time, times)));
   }
   picture.append(svg("text", { x: MARGIN.left, y: HEIGHT - 2 }, `records in each ${spanText(step)}, local time`));
   counts.forEach((values, span) => bars(picture, answer, filter, { values, span, x, y }));
@@ -94,7 +94,7 @@ function bars(picture, { groups, start, step, by }, filter, { values, span, x, y
   values.forEach((value, index) => {
     if (value === 0) return;
     const group = groups[index];
-    const title = `${shown(nameOf(group, by), 80)}: ${value.toLocaleString("en-US")}, ${dateTime(from)}`;
+    const title = `${shown(nameOf(group, by), 80)}: ${value.toLocaleString("en-US")}, ${dateTime(from)}${group.others ? ". Opens all records of this time" : ""}`;
     const target = changed(filter, { ...(group.others ? {} : { [by]: group.value }), from: String(from), to: String(from + step) });
     const box = svg("rect", { x: x(from) + gap / 2, width: Math.max(1, x(from + step) - x(from) - gap), y: y(below + value), height: Math.max(1, y(below) - y(below + value)) });
     box.style.setProperty("fill", color(group, index));

@@ -85,7 +85,7 @@ class Rows {
   resize() {
     // The list ends where the window ends.
     const above = this.scroller.getBoundingClientRect().top + window.scrollY;
-    this.scroller.style.setProperty("height", `${Math.max(320, window.innerHeight - above - 24)}px`);
+    this.scroller.style.setProperty("height", `${Math.max(320, Math.floor(window.innerHeight - above - 24))}px`);
     const row = parseFloat(getComputedStyle(this.node).getPropertyValue("--row")) || 40;
     if (row !== this.row) this.redraw = true;
     this.row = row;

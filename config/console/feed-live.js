@@ -2,6 +2,8 @@
 
 import { clear, el, svg } from "./dom.js";
 
+/** Silence after which a stream counts as broken, in milliseconds. The server sends a rate each second. */
+const SILENCE = 6000;
 /** Seconds that the rate line shows. */
 const SECONDS = 120;
 
@@ -17,13 +19,18 @@ export function follow(params, on) {
     const query = new URLSearchParams(params);
     if (last) query.set("after", last);
     source = new EventSource(`/api/decisions/live?${query}`);
+    alive();
     source.addEventListener("rows", (event) => {
+      alive();
       last = event.lastEventId || last;
       const { rows, dropped } = JSON.parse(event.data);
       on.state(true);
       if (rows.length > 0 || dropped > 0) on.rows(rows, dropped);
     });
-    source.addEventListener("rate", (event) => on.rate(JSON.parse(event.data)));
+    source.addEventListener("rate", (event) => {
+      alive();
+      on.rate(JSON.parse(event.data));
+    });
     source.addEventListener("error", () => {
       on.state(false);
       // A browser does not try again after an answer that is no stream.
@@ -33,8 +40,14 @@ export function follow(params, on) {
     });
   };
   let timer = 0;
+  let watch = 0;
+  const alive = () => {
+    clearTimeout(watch);
+    watch = setTimeout(() => on.state(false), SILENCE);
+  };
   const close = () => {
     clearTimeout(timer);
+    clearTimeout(watch);
     source?.close();
     source = null;
   };
@@ -59,6 +72,9 @@ export function rateLine() {
   const values = [];
   return {
     node,
+    lost() {
+      clear(text, "no connection");
+    },
     add(rate) {
       values.push(rate);
       if (values.length > SECONDS) values.shift();

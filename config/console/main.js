@@ -32,12 +32,15 @@ const VIEWS = [
 ];
 // Pages that belong to a view without being in the header: the view that is marked.
 const WITHIN = { route: "map", decision: "decisions" };
+// Views whose address is a filter of records: without a table, it is that of all tables.
+const FILTERED = new Set(["decisions", "problems"]);
 
 const main = document.getElementById("main");
 const live = document.getElementById("live");
 let current = null;
 let turn = 0;
 let chosen = null;
+const failures = new Map();
 
 const app = {
   info: null,
@@ -74,7 +77,7 @@ const app = {
 async function route() {
   const { view: id, params } = parse(location.hash, "try");
   const mine = ++turn;
-  chooseTable(params.get("table"));
+  chooseTable(params.get("table"), FILTERED.has(id));
   markViews();
   if (current?.id === id) return current.handle.update?.(params);
   current?.handle.unmount?.();
@@ -101,15 +104,19 @@ function heading() {
   return el("h1", { class: "visually-hidden", text: "linkd console" });
 }
 
-/** The module of a view. Only views with plain names exist. */
+/** The module of a view. A module that could not be fetched is asked for again with another address. */
 async function load(id) {
+  const isKnown = VIEWS.some((view) => view.id === id) || id in WITHIN;
   const missing = { code: "view", message: `There is no view \`${id.slice(0, 40)}\`.`, next: "Choose one at the top." };
-  if (!/^[a-z]{1,20}$/.test(id)) throw missing;
+  if (!isKnown) throw missing;
   try {
-    return await import(`./view-${id}.js`);
+    const again = failures.has(id) ? `?again=${failures.get(id)}` : "";
+    return await import(`./view-${id}.js${again}`);
   } catch (error) {
     console.error(error);
-    throw missing;
+    failures.set(id, (failures.get(id) ?? 0) + 1);
+    throw { code: "unreachable", message: "The console's server does not answer.",
+      next: "Check that `linkd console` still runs." };
   }
 }
 
@@ -140,11 +147,12 @@ function markViews() {
   }
 }
 
-/** Chooses the table of the address. An address without one keeps the choice, or all. */
-function chooseTable(id) {
+/** Chooses the table of the address. An address without one keeps the choice, unless it filters: then it is all. */
+function chooseTable(value, isFilter) {
   const tables = app.info.tables;
+  const id = value?.split("@")[0];
   if (id && tables.some((table) => table.id === id)) chosen = id;
-  else if (tables.length === 1) chosen = null;
+  else if (tables.length === 1 || isFilter) chosen = null;
   const node = document.getElementById("table");
   if (node) node.value = chosen ?? "";
 }

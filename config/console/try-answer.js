@@ -2,9 +2,11 @@
 
 import { clear, copyButton, duration, el, icon, link, outside, shown } from "./dom.js";
 import { prose } from "./states.js";
+import { mended, unreadable } from "./try-paste.js";
 
 const MAX_CHIPS = 8;
 const MAX_NEAR = 3;
+const MAX_CLAIMS = 4;
 
 /** The sentence as text, with a period at the end. */
 export function sentenceText(segments) {
@@ -102,13 +104,39 @@ export function drawDevices(items, index, choose) {
       el("i", { class: "dot" }), outside(item.device, { limit: 60 }))));
 }
 
+/** What a dead letter means, as segments: first for people who paste a link, then in the worker's words. */
+export function letterSegments(letter, input, tables) {
+  const say = (word, ...rest) => [{ kind: "outcome", text: word }, ...rest];
+  const isUnknown = letter.reason === "application_unknown";
+  const isText = !input.trimStart().startsWith("{");
+  const why = isText && (isUnknown || letter.reason === "bad_json") ? unreadable(input) : null;
+  if (why) return say("Not readable", { kind: "text", text: `: ${why[0].toLowerCase()}${why.slice(1)}` });
+  if (!isUnknown || tables.length === 0) {
+    return say(isUnknown ? "Unclaimed" : "Not readable", { kind: "text", text: `: ${letter.detail}` });
+  }
+  const claims = tables.filter(({ explain }) => explain?.failed?.phase !== "normalize").map(({ table }) => table);
+  if (claims.length === 0) return say("Unclaimed", { kind: "text", text: ": no table takes links like this." });
+  const names = claims.slice(0, MAX_CLAIMS).flatMap((table, index) =>
+    [index > 0 && { kind: "text", text: ", " }, { kind: "name", text: table }]).filter(Boolean);
+  const text = ": several tables take this link, so its event must state an application: ";
+  return say("Ambiguous", { kind: "text", text }, ...names);
+}
+
+/** Links that may be meant by an unreadable or unclaimed input. */
+export function drawMended(input, ask) {
+  const list = mended(input);
+  if (list.length === 0) return null;
+  return el("div", { class: "suggestions" }, el("p", {}, "Did you mean ", list.map((text, index) => [
+    index > 0 && " or ", el("a", { class: "suggestion", attrs: { href: ask(text) } }, outside(text, { limit: 400 }))]),
+    "?"));
+}
+
 /** What a worker would write to the dead letters. */
-export function drawDeadLetter(letter) {
-  const word = letter.reason === "application_unknown" ? "Unclaimed" : "Not readable";
-  const segments = [{ kind: "outcome", text: word }, { kind: "text", text: `: ${letter.detail}` }];
+export function drawDeadLetter(letter, segments) {
   return [
     drawSegments(segments, "reject", "warning"),
-    el("p", { class: "source label" }, el("span", {}, "dead letter ", el("code", { text: shown(letter.reason) })),
+    el("p", { class: "source label" }, el("span", {}, "A worker would write a dead letter: ",
+      el("code", { text: shown(letter.reason) })),
       letter.stage && el("span", {}, "stage ", el("code", { text: shown(letter.stage) })),
       letter.pointer && el("span", {}, "at ", el("code", {}, outside(letter.pointer)))),
   ];

@@ -72,7 +72,8 @@ class Decision {
 /** The sentence at the top, with the decision's own facts. */
 function lead(decision, why, device) {
   const { outcome } = decision;
-  const rest = outcome === "reject" || outcome === "none" ? [": ", prose(reasonText(decision.reason))] : [": ", el("b", {}, outside(topScreen(decision)))];
+  const because = why.same !== false && why.explain?.failed?.reason === decision.reason ? cause(why.explain, decision) : null;
+  const rest = outcome === "reject" || outcome === "none" ? [": ", prose(because ?? reasonText(decision.reason))] : [": ", el("b", {}, outside(topScreen(decision)))];
   const facts = [
     dateTime(why.record.timestamp),
     device && el("span", {}, "device ", link("decisions", { device }, outside(device, { limit: 120 }))),
@@ -86,6 +87,15 @@ function lead(decision, why, device) {
   ];
   return el("div", {}, el("h1", { class: "display answer", data: { outcome } }, el("b", { class: "tone" }, icon(outcome), OUTCOMES[outcome] ?? shown(outcome)), rest),
     el("p", { class: "source label" }, facts.filter(Boolean)));
+}
+
+/** The cause of a rejection, which is more precise than its reason, if the same tables explain it. */
+function cause({ failed, bind }, { reason, detail }) {
+  const field = detail?.split(".").at(-1);
+  const raw = bind.find((binding) => binding.field === detail)?.raw;
+  if (reason === "param_missing" && field) return `\`${field}\` is missing`;
+  if (reason === "param_invalid" && field) return `\`${field}\` cannot be${raw == null ? " this" : ` \`${shown([raw].flat().join(", "), 80)}\``}`;
+  return failed.text;
 }
 
 /** A section with a heading. */
@@ -136,7 +146,7 @@ function timelineSection(timeline, record, decision, device) {
     el("ol", { class: "timeline" }, rows.map((row) => el("li", { attrs: { "aria-current": row.isOwn ? "true" : null }, data: { outcome: row.outcome ?? "reject" } },
       el("i", { class: "dot" }), timeNode(row),
       el("span", {}, row.outcome ? outcomeBadge(row.outcome) : el("span", { class: "badge" }, icon("warning"), "dead letter"), " ",
-        outside([row.route, row.reason].filter(Boolean).join(", "), { limit: 120 }))))),
+        outside([row.route, row.reason].filter(Boolean).join(", ") || (row.target ?? ""), { limit: 120 }))))),
     el("p", { class: "label" }, timeline.cut && "Older decisions of the device were not searched. ",
       device && link("decisions", { device }, "All decisions of the device")));
 }

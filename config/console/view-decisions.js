@@ -13,6 +13,8 @@ const FIELDS = ["device", "event", "campaign", "route", "reason", "application"]
 const NOUNS = { dead_letter: "dead letter", problem: "problem", any: "record" };
 /** Live rows before the list begins again from the newest. */
 const MAX_LIVE = 400;
+/** The state of a stream that broke, which is not the reader's. */
+const LOST = "lost";
 
 class Decisions {
   constructor(root, app) {
@@ -38,6 +40,7 @@ class Decisions {
     clear(root, el("h1", { class: "visually-hidden", text: "Decisions" }), this.tools, this.chips,
       el("div", { class: "toolbar feed-bar" }, this.count, el("span", { class: "spread" }), this.rate.node, this.pause, this.csv),
       this.message, el("div", { class: "feed-frame" }, this.fresh, this.list.node));
+    root.addEventListener("click", () => this.keepPlace(), true);
     this.unbind = [
       app.keys.bind("p", "Pause or continue", () => this.setPaused(!this.isPaused)),
       app.keys.bind("t", "Newest", () => this.toTop()),
@@ -97,7 +100,8 @@ class Decisions {
       if (own !== this.request) return;
       this.top = answer.top;
       this.unseen = 0;
-      this.list.reset(answer.rows, answer.total, keep);
+      const isBack = !keep && this.goBack(answer.total);
+      this.list.reset(answer.rows, answer.total, keep || isBack);
       this.show(answer);
       if (!keep) this.app.announce(count(answer.total, NOUNS[this.filter.kind] ?? "decision"));
     } catch (error) {
@@ -106,6 +110,21 @@ class Decisions {
       done();
       if (own === this.request) this.list.node.classList.remove("is-stale");
     }
+  }
+
+  /** Writes the place in the list into the history, so that the way back leads there. */
+  keepPlace() {
+    const { first, count: rows } = this.list;
+    history.replaceState(first > 0.5 ? { first, rows } : null, "");
+  }
+
+  /** Goes to the place of the history, once. Rows that came since then are above it. */
+  goBack(total) {
+    const place = history.state;
+    if (!(place?.first > 0)) return false;
+    history.replaceState(null, "");
+    this.list.first = place.first + Math.max(0, total - place.rows);
+    return true;
   }
 
   async fetch(position, limit, signal) {
@@ -128,6 +147,7 @@ class Decisions {
     this.phase = state.phase;
     this.stateText = key;
     clear(this.message, line);
+    this.list.resize();
     this.showCount();
   }
 
@@ -161,11 +181,30 @@ class Decisions {
     this.stop = follow(request(filter), {
       rows: (rows, dropped) => this.arrive(rows, dropped),
       rate: (rate) => {
+        this.connected(true);
         this.rate.add(rate.matched);
         this.showState(rate.state);
       },
-      state: (isOpen) => this.rate.node.classList.toggle("is-stale", !isOpen),
+      state: (isOpen) => this.connected(isOpen),
     });
+  }
+
+  /** The stream opened, or broke: then the rate is unknown, and new rows do not arrive. */
+  connected(isOpen) {
+    if (isOpen) this.lostAt = null;
+    else this.lostAt ??= Date.now();
+    if (!isOpen) this.rate.lost();
+    if (!isOpen) return this.showLost();
+    if (this.stateText !== LOST) return;
+    this.stateText = null;
+    clear(this.message);
+    this.list.resize();
+  }
+
+  showLost() {
+    this.stateText = LOST;
+    clear(this.message, this.app.stale(`New decisions have not arrived since ${shortTime(this.lostAt)}: the console's server does not answer. It is asked again by itself.`));
+    this.list.resize();
   }
 
   arrive(rows, dropped) {
@@ -188,6 +227,7 @@ class Decisions {
   }
 
   toTop() {
+    history.replaceState(null, "");
     this.list.selected = -1;
     this.list.first = 0;
     this.setPaused(false);
@@ -204,6 +244,7 @@ class Decisions {
   }
 
   open(row) {
+    this.keepPlace();
     if (row.kind === "decision") this.app.go("decision", { partition: row.partition, offset: row.offset });
     else if (row.event) this.app.go("decisions", changed({}, { kind: "any", event: row.event }));
   }
@@ -234,7 +275,7 @@ function cells(row, filter) {
     : row.outcome && el("a", { class: "value", attrs: { href: fragment("decisions", changed(filter, { outcome: row.outcome })) } }, outcomeBadge(row.outcome));
   const why = [
     row.route && filterLink("route", row.route, filter),
-    row.reason && el("span", { title: reasonTitle(row) }, row.route && " ", filterLink("reason", row.reason, filter)),
+    row.reason && el("span", { title: reasonTitle(row) }, row.route && ", ", filterLink("reason", row.reason, filter)),
   ];
   return [time, outcome, why, row.device != null && filterLink("device", row.device, filter),
     row.campaign && filterLink("campaign", row.campaign, filter), target(row)].map((content, index) =>

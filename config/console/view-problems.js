@@ -3,7 +3,7 @@
 import { clear, count, duration, el, icon, link, outside, useStyle } from "./dom.js";
 import { drawChart, drawFigures, drawLegend } from "./feed-chart.js";
 import { drawReplay } from "./problems-replay.js";
-import { changed, chips, dateTime, filterOf, request, shortTime, stateLine, timeSwitch } from "./feed-filter.js";
+import { changed, chips, clearButton, dateTime, filterOf, request, shortTime, stateLine, timeSwitch } from "./feed-filter.js";
 
 /** Properties by which records are stacked, with their words. */
 const GROUPS = { reason: "Reason", application: "Application", campaign: "Campaign", table: "Table", outcome: "Outcome", route: "Route" };
@@ -99,12 +99,15 @@ class Problems {
     const since = shortTime(answer.start);
     if (isEmpty) {
       clear(this.lead);
-      return clear(this.chart, this.app.empty("Nothing went wrong", `No ${noun} since ${dateTime(Math.max(answer.start, answer.from))}.`));
+      const isFiltered = Object.keys(this.filter).some((name) => !["kind", "from", "to"].includes(name));
+      return clear(this.chart, this.app.empty(isFiltered ? "Nothing matches" : "Nothing went wrong",
+        isFiltered ? "No record in the index has all of these values." : `No ${noun} since ${dateTime(Math.max(answer.start, answer.from))}.`,
+        isFiltered && clearButton(() => this.app.go("problems", {}))));
     }
     clear(this.lead, el("b", { text: count(answer.total, noun) }), ` since ${since}`,
-      first && [", most of them ", link("decisions", changed(this.records, { [this.by]: first.value }), outside(first.value, { limit: 80 })),
+      first && [2 * first.total > answer.total ? ", most of them " : ", most often ", link("decisions", changed(this.records, { [this.by]: first.value }), outside(first.value, { limit: 80 })),
         ` (${Math.round((100 * first.total) / answer.total)} %)`], ". ",
-      link("decisions", changed(this.records, {}), "All records"));
+      link("decisions", changed(this.records, {}), "Show the records"));
     drawChart(this.chart, answer, this.records);
     drawLegend(this.legend, answer, this.filter, (value) => this.go({ [this.by]: value }));
     drawFigures(this.figures, answer, this.records);

@@ -5,7 +5,7 @@ import { button, clear, copyButton, el, hiddenIn, icon, link, outside, shown } f
 import { drawPhones } from "./phones.js";
 import { fragment } from "./router.js";
 import { PATIENCE } from "./states.js";
-import { drawDeadLetter, drawDevices, drawJSON, drawSentence, drawSource, drawSuggestions,
+import { drawDeadLetter, drawDevices, drawJSON, drawMended, drawSentence, drawSource, drawSuggestions, letterSegments,
   sentenceText } from "./try-answer.js";
 import { drawFacts } from "./try-facts.js";
 import { followTies, showLink, tieScreens, tiesOf } from "./try-link.js";
@@ -20,6 +20,9 @@ const MATRIX_DELAY = 60;
 const ANNOUNCE_DELAY = 500;
 const MAX_EXAMPLES = 8;
 const MAX_TABLES = 12;
+
+/** An input that no address holds, with the address that was written instead of it. Back leads to it again. */
+let beyond = null;
 
 /** The first view. */
 export const view = {
@@ -94,7 +97,10 @@ class TryPage {
     const question = readQuestion(params, facts);
     const fresh = this.question.device === null;
     // An input that the address cannot hold stays on the page.
-    this.question = this.isBeyond && !params.has("input") ? { ...question, input: this.question.input } : question;
+    const isKept = !params.has("input") && (this.isBeyond || beyond?.address === location.hash);
+    const kept = this.question.input === "" ? beyond?.input ?? "" : this.question.input;
+    this.question = isKept ? { ...question, input: kept } : question;
+    this.isBeyond = isKept;
     this.table = table;
     this.factsInUse = facts;
     if (this.input.value !== this.question.input) this.input.value = this.question.input;
@@ -176,6 +182,8 @@ class TryPage {
     const fits = this.app.replace(writeQuestion(this.question, this.table));
     if (!fits) this.app.replace(writeQuestion({ ...this.question, input: "" }, this.table));
     this.isBeyond = !fits;
+    this.share.hidden = !fits || this.question.input.trim() === "";
+    beyond = fits ? null : { input: this.question.input, address: location.hash };
     this.showNotes();
   }
 
@@ -186,6 +194,8 @@ class TryPage {
       : "These are the facts of the event.";
     const texts = [
       this.isBeyond && "This input is beyond 8 KiB, so the address does not hold it. It stays on this page only.",
+      isExpired(this.question.input)
+        && "The event has expired, so a worker opens nothing. Below is what it would open.",
       hidden.length > 0 && `The input has hidden characters: ${hidden.slice(0, 6).join(" ")}`,
     ].filter(Boolean);
     clear(this.notes, texts.map((text) => el("p", { class: "label address-note" }, icon("warning"), text)),
@@ -202,7 +212,7 @@ class TryPage {
     const empty = this.question.input.trim() === "";
     this.grow();
     this.clearButton.hidden = this.question.input === "";
-    this.share.hidden = empty;
+    this.share.hidden = empty || this.isBeyond;
     this.start.hidden = !empty;
     this.result.hidden = empty || this.answer === null;
     if (empty) {
@@ -293,9 +303,12 @@ class TryPage {
     clear(this.devices, drawDevices(decisions, this.index, (index) => { this.index = index; this.show(); }));
     this.seen.hidden = !item;
     if (!item) {
-      clear(this.sentence, deadLetter ? drawDeadLetter(deadLetter)
-        : el("h2", { class: "display", text: "No table takes this." }), this.otherTables());
-      this.say(deadLetter ? sentenceText(deadLetter.sentence ?? []) : "No table takes this.");
+      const { input } = this.question;
+      const segments = deadLetter && letterSegments(deadLetter, input, this.answer.tables ?? []);
+      const mended = deadLetter && drawMended(input, (other) => this.address(other));
+      clear(this.sentence, segments ? drawDeadLetter(deadLetter, segments)
+        : el("h2", { class: "display", text: "No table takes this." }), mended, this.otherTables(mended != null));
+      this.say(segments ? sentenceText(segments).replaceAll("`", "") : "No table takes this.");
       return;
     }
     const text = this.linkText(item);
@@ -312,10 +325,14 @@ class TryPage {
   }
 
   /** What to do if no table, or several, take the input: choose one, or correct the link. */
-  otherTables() {
+  otherTables(isMended = false) {
     const tables = this.app.info.tables;
     if (this.answer.deadLetter?.reason !== "application_unknown" || this.table || tables.length < 2) return null;
-    const parts = (this.answer.tables ?? []).map(({ table, explain }) => {
+    const all = this.answer.tables ?? [];
+    // A table's guess about a text that is no link says nothing.
+    const isLink = /^[a-z][a-z0-9+.-]*:[^\s"<>]+$/i.test(this.question.input.trim());
+    const parts = isMended || !isLink ? [] : all.map(({ table, explain }) => {
+      if ((explain?.suggestions ?? []).length === 0) return null;
       const suggestions = drawSuggestions(explain, this.question.input.trim(), (text) => this.address(text));
       return suggestions && el("div", { class: "other-table" }, el("p", { class: "label", text: shown(table) }),
         suggestions);
@@ -356,7 +373,18 @@ class TryPage {
       el("p", { class: "muted", text: "Nothing is sent. The answer is that of a worker with the same tables." }),
       examples.length > 0 && el("ul", { class: "examples" }, examples.map((example) => el("li", {},
         el("a", { attrs: { href: this.address(example.input) } }, outside(example.input, { limit: 160 }),
-          el("span", { class: "label", text: shown(example.label) }), icon("next"))))));
+          el("span", { class: "label", text: [shown(example.label), !this.table && this.app.info.tables.length > 1
+            && example.table && shown(example.table)].filter(Boolean).join(" · ") }), icon("next"))))));
+  }
+}
+
+/** True for an event whose time has passed. The answer does not look at the clock. */
+function isExpired(input) {
+  if (!input.includes('"expires"')) return false;
+  try {
+    return Date.parse(JSON.parse(input).expires) < Date.now();
+  } catch {
+    return false;
   }
 }
 
