@@ -17,10 +17,13 @@ package final class HTTPServer: Sendable {
     ///
     /// - Parameters:
     ///   - configuration: The address and the limits. Limits outside their range are replaced with the nearest value.
-    ///   - handler: The function that answers requests. It can be called on several threads at the same time.
+    ///   - answerEarly: A function that answers a request when its headers have arrived, or returns nil. The body of an
+    ///     answered request is discarded as it arrives. It is called on the server's thread, so it must not wait.
+    ///   - handler: The function that answers all other requests. It can be called on several threads at the same time.
     /// - Throws: An error that names the address, the cause, and the next step.
     package init(
-        _ configuration: HTTPServerConfiguration, handler: @escaping @Sendable (HTTPRequest) -> HTTPResponse
+        _ configuration: HTTPServerConfiguration, answerEarly: (@Sendable (HTTPRequest) -> HTTPResponse?)? = nil,
+        handler: @escaping @Sendable (HTTPRequest) -> HTTPResponse
     ) throws(HTTPServerError) {
         let configuration = configuration.bounded()
         let listener = try ListenSocket(configuration.address)
@@ -33,7 +36,7 @@ package final class HTTPServer: Sendable {
         (self.configuration, self.mailbox, self.pool) = (configuration, mailbox, pool)
         address = ListenAddress(host: configuration.address.host, port: listener.port)
         let start = EventLoop.Start(
-            configuration: configuration, mailbox: mailbox, pool: pool, handler: handler)
+            configuration: configuration, mailbox: mailbox, pool: pool, handler: handler, answerEarly: answerEarly)
         let hasBegun = Monitor<Bool?>(nil)
         let isStarted = SystemThread.start("http") { [hasEnded] in
             let loop = EventLoop(start, listener)

@@ -28,6 +28,23 @@ import Testing
         #expect(try client.read().status == 413)
     }
 
+    @Test("The body of a request that is answered at its headers is discarded, and the handler never sees it")
+    func answerEarly() throws {
+        let handled = Mutex<[String]>([])
+        let server = try HTTPServer(
+            HTTPServerConfiguration(address: ListenAddress(host: "127.0.0.1", port: 0)),
+            answerEarly: { request in request.path == "/early" ? .text("\(request.body.count)", status: 403) : nil }
+        ) { request in
+            handled.withLock { $0.append(request.path) }
+            return .text("\(request.body.count)")
+        }
+        let client = try TestClient(server)
+        let early = try client.request("POST /early", body: .init(repeating: 1, count: 60_000))
+        #expect(early.status == 403 && early.text == "0\n")
+        #expect(try client.request("POST /late", body: .init(repeating: 1, count: 1000)).text == "1000\n")
+        #expect(handled.withLock { $0 } == ["/late"])
+    }
+
     @Test("Chunks that never end are cut off within a second after the refusal")
     func endlessChunks() throws {
         let server = try HTTPServer.limited { $0.maxBodyBytes = 1000 }

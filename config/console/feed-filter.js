@@ -5,15 +5,15 @@ import { reasonText } from "./words.js";
 
 /** Parameters that choose rows, with their words. */
 export const FILTERS = {
-  kind: "kind", outcome: "outcome", reason: "reason", route: "route", campaign: "campaign", application: "application",
+  __proto__: null, kind: "kind", outcome: "outcome", reason: "reason", route: "route", campaign: "campaign", application: "application",
   table: "table", device: "device", event: "event", from: "from", to: "to",
 };
 
 /** Words of the parameter `kind`. */
-export const KINDS = { problem: "Rejections and dead letters", dead_letter: "Dead letters", any: "Decisions and dead letters" };
+export const KINDS = { __proto__: null, problem: "Rejections and dead letters", dead_letter: "Dead letters", any: "Decisions and dead letters" };
 
 /** Spans of time to look back, as the server reads them. */
-export const SPANS = { "15m": "15 minutes", "1h": "hour", "6h": "6 hours", "24h": "24 hours", "7d": "7 days" };
+export const SPANS = { __proto__: null, "15m": "15 minutes", "1h": "hour", "6h": "6 hours", "24h": "24 hours", "7d": "7 days" };
 
 /** The parameters of a filter in an address. An empty value stays, because it means "none". */
 export function filterOf(params) {

@@ -5,7 +5,7 @@
 
 /** Words of the kinds of routes, and the outcome whose color they have. */
 export const KINDS = {
-  navigate: { words: "Opens a screen", tone: "navigate" },
+  __proto__: null, navigate: { words: "Opens a screen", tone: "navigate" },
   external: { words: "Opens another site", tone: "external" },
   outside: { words: "Opens the link outside the app", tone: "external" },
   redirect: { words: "Redirects", tone: "deferred" },

@@ -48,8 +48,8 @@ function time(value) {
 /** The choice in words. */
 function words(filter) {
   const reason = filter.reason ? `those with the reason ${filter.reason}` : "all";
-  const from = filter.from ? `, since ${/^\d{5,14}$/.test(filter.from) ? dateTime(Number(filter.from)) : filter.from}` : "";
-  return reason + from;
+  const text = (value) => (/^\d{5,14}$/.test(value) ? dateTime(Number(value)) : value);
+  return reason + (filter.from ? `, from ${text(filter.from)} on` : "") + (filter.to ? `, until ${text(filter.to)}` : "");
 }
 
 /** The summary of the command, and its messages. */

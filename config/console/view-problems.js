@@ -6,9 +6,9 @@ import { drawReplay } from "./problems-replay.js";
 import { changed, chips, clearButton, dateTime, filterOf, request, shortTime, stateLine, timeSwitch } from "./feed-filter.js";
 
 /** Properties by which records are stacked, with their words. */
-const GROUPS = { reason: "Reason", application: "Application", campaign: "Campaign", table: "Table", outcome: "Outcome", route: "Route" };
+const GROUPS = { __proto__: null, reason: "Reason", application: "Application", campaign: "Campaign", table: "Table", outcome: "Outcome", route: "Route" };
 /** Kinds of records, with their words. */
-const KINDS = { problem: "Rejections and dead letters", dead_letter: "Dead letters", any: "All records" };
+const KINDS = { __proto__: null, problem: "Rejections and dead letters", dead_letter: "Dead letters", any: "All records" };
 /** Time between two readings, in milliseconds. */
 const PACE = 5000;
 

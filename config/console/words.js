@@ -2,12 +2,12 @@
 
 /** Outcomes, as the beginning of a sentence. */
 export const OUTCOMES = {
-  navigate: "Opens a screen", external: "Opens outside", deferred: "Waits", none: "Opens nothing", reject: "Rejected",
+  __proto__: null, navigate: "Opens a screen", external: "Opens outside", deferred: "Waits", none: "Opens nothing", reject: "Rejected",
 };
 
 /** Reasons of a failure, or of nothing to do, as a clause. */
 export const REASONS = {
-  budget: "a limit on the link or the stack is exceeded",
+  __proto__: null, budget: "a limit on the link or the stack is exceeded",
   bad_encoding: "the link has forbidden bytes, or a malformed escape",
   scheme: "the scheme is not in the table",
   host: "the host is not in the table",
@@ -30,11 +30,11 @@ export const REASONS = {
 };
 
 /** Ways a screen is presented, as a caption. */
-export const PRESENTATIONS = { push: "pushed", sheet: "sheet", cover: "cover", alert: "alert" };
+export const PRESENTATIONS = { __proto__: null, push: "pushed", sheet: "sheet", cover: "cover", alert: "alert" };
 
 /** Platforms with their usual names. */
 export const PLATFORMS = {
-  ios: "iOS", ipados: "iPadOS", macos: "macOS", android: "Android", web: "Web", windows: "Windows", watchos: "watchOS",
+  __proto__: null, ios: "iOS", ipados: "iPadOS", macos: "macOS", android: "Android", web: "Web", windows: "Windows", watchos: "watchOS",
   tvos: "tvOS", visionos: "visionOS",
 };
 

@@ -93,6 +93,8 @@ extension EventLoop {
             connection.response = Refusal.headersTooLarge.response
         } else if connection.target == nil || !headers.isPlain {
             connection.response = Refusal.badRequest.response
+        } else if let answerEarly, let request = connection.request {
+            connection.response = answerEarly(request)
         }
     }
 

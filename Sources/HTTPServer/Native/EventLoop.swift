@@ -20,6 +20,7 @@ final class EventLoop {
         let mailbox: Mailbox
         let pool: HandlerPool
         let handler: @Sendable (HTTPRequest) -> HTTPResponse
+        let answerEarly: (@Sendable (HTTPRequest) -> HTTPResponse?)?
     }
 
     /// The number of connections beyond the limit that are answered with status 503.
@@ -35,6 +36,7 @@ final class EventLoop {
     let mailbox: Mailbox
     let pool: HandlerPool
     let handler: @Sendable (HTTPRequest) -> HTTPResponse
+    let answerEarly: (@Sendable (HTTPRequest) -> HTTPResponse?)?
     private(set) var daemon: OpaquePointer?
     private let listener: ListenSocket
     /// All connections that the library has not closed.
@@ -62,7 +64,7 @@ final class EventLoop {
     /// Starts the library's daemon, or returns nil if it cannot start.
     init?(_ start: Start, _ listener: ListenSocket) {
         (configuration, mailbox, pool) = (start.configuration, start.mailbox, start.pool)
-        (handler, self.listener) = (start.handler, listener)
+        (handler, answerEarly, self.listener) = (start.handler, start.answerEarly, listener)
         var callbacks = Self.callbacks
         callbacks.context = Unmanaged.passUnretained(self).toOpaque()
         let connections = configuration.maxConnections + Self.excessConnections + 2 * Self.acceptBatch

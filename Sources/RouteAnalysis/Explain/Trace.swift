@@ -70,7 +70,8 @@ extension Tracer {
         let number = bytes.withUnsafeBufferPointer { Resolver.schemeLength(ByteView($0)) }
         blockNumber = table.source.block(listing: String(decoding: bytes[..<number], as: UTF8.self)) ?? 0
         let block = table.source.blocks[blockNumber]
-        linkParts = LinkParts(bytes, block)
+        // The parts of a link beyond the limit would be many more than those of any link that is resolved.
+        linkParts = bytes.count <= table.source.limits.maxBytes ? LinkParts(bytes, block) : nil
         explanation.parts = linkParts?.parts ?? []
         resolver.selection.path = try resolver.normalize(link)
         resolver.splitQuery()

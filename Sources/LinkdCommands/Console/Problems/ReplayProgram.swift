@@ -71,12 +71,13 @@ final class ReplayProgram: Sendable {
     private static func read(_ descriptor: Int32, until deadline: Double) -> [UInt8] {
         var bytes: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 65_536)
-        while bytes.count < maxBytes {
+        while true {
             let left = deadline - Platform.monotonicSeconds
             guard left > 0, Platform.canRead(descriptor, milliseconds: Int32(left * 1000) + 1) else { break }
             let count = buffer.withUnsafeMutableBytes { Platform.read(descriptor, into: $0) }
             guard count > 0 else { break }
-            bytes += buffer[..<count]
+            // The rest is read too, because the program waits for it.
+            bytes += buffer[..<min(count, maxBytes - bytes.count)]
         }
         return bytes
     }

@@ -7,6 +7,8 @@ struct ReplayRoute {
     /// A dry run that a person has seen.
     private struct Ticket {
         var choice: ReplayFlags
+        /// The choice of the dry run, with fixed times.
+        var fixed: ReplayFlags
         var text = AccessToken().text
         var time = Platform.monotonicSeconds
     }
@@ -15,10 +17,11 @@ struct ReplayRoute {
     private static let ticketSeconds = 600.0
 
     private let program: ReplayProgram
+    private let masks: Bool
 
     /// Adds the endpoint if the console allows replays.
     static func add(to router: inout ConsoleRouter, _ site: ConsoleSite, _ call: Invocation) {
-        let route = ReplayRoute(program: ReplayProgram(call))
+        let route = ReplayRoute(program: ReplayProgram(call), masks: site.masks)
         let ticket = TicketBox()
         router.post("/api/replay") { request throws(ConsoleProblem) in
             guard site.allowsReplay, site.connection != nil else {
@@ -35,34 +38,45 @@ struct ReplayRoute {
         private let last = Mutex<Ticket?>(nil)
 
         /// Keeps a dry run, and returns its ticket.
-        func keep(_ choice: ReplayFlags) -> String {
-            let ticket = Ticket(choice: choice)
+        func keep(_ choice: ReplayFlags, _ fixed: ReplayFlags) -> String {
+            let ticket = Ticket(choice: choice, fixed: fixed)
             last.withLock { $0 = ticket }
             return ticket.text
         }
 
-        /// Takes the ticket of a choice, or returns false if it has none.
-        func take(_ text: String, for choice: ReplayFlags) -> Bool {
+        /// Takes the ticket of a choice, and returns what its dry run has chosen, or nil if it has none.
+        func take(_ text: String, for choice: ReplayFlags) -> ReplayFlags? {
             last.withLock { last in
                 guard let ticket = last, ticket.text == text, ticket.choice == choice,
                     Platform.monotonicSeconds - ticket.time < ReplayRoute.ticketSeconds
-                else { return false }
+                else { return nil }
                 last = nil
-                return true
+                return ticket.fixed
             }
         }
+    }
+
+    /// Returns a summary, with `--mask` without the example of a device.
+    private func shown(_ summary: JSONValue) -> JSONValue {
+        guard masks, let members = summary.object else { return summary }
+        return JSONValue(.object(members.filter { $0.name != "order" }))
     }
 
     private func answer(_ request: HTTPRequest, _ tickets: TicketBox) throws(ConsoleProblem) -> HTTPResponse {
         let body = try RequestBody(request, members: ReplayFlags.members)
         let choice = try ReplayFlags(body)
         let ticket = try body.text("ticket", maxBytes: 64)
-        if let ticket, !tickets.take(ticket, for: choice) {
-            throw ConsoleProblem(
-                status: 409, code: "ticket", message: "this replay does not follow a dry run of the same dead letters",
-                next: "send the request without `ticket` first, and look at its answer")
+        var fixed = choice.fixed(now: Platform.nowMilliseconds)
+        if let ticket {
+            guard let shown = tickets.take(ticket, for: choice) else {
+                throw ConsoleProblem(
+                    status: 409, code: "ticket",
+                    message: "this replay does not follow a dry run of the same dead letters",
+                    next: "send the request without `ticket` first, and look at its answer")
+            }
+            fixed = shown
         }
-        guard let result = program.run(choice, isDryRun: ticket == nil) else {
+        guard let result = program.run(fixed, isDryRun: ticket == nil) else {
             throw ConsoleProblem(
                 status: 429, code: "busy", message: "another replay is running", next: "wait for its end")
         }
@@ -70,10 +84,11 @@ struct ReplayRoute {
         json.beginObject()
         json.boolean("dryRun", ticket == nil)
         json.number("code", result.code.map { Int64($0) })
-        if let summary = result.summary { json.value("summary", summary) } else { json.text("summary", nil) }
-        json.texts("messages", result.messages)
+        if let summary = result.summary { json.value("summary", shown(summary)) } else { json.text("summary", nil) }
+        // Warnings name devices as examples.
+        json.texts("messages", masks ? [] : result.messages)
         let isReady = ticket == nil && result.summary != nil && (result.code == 0 || result.code == 1)
-        json.text("ticket", isReady ? tickets.keep(choice) : nil)
+        json.text("ticket", isReady ? tickets.keep(choice, fixed) : nil)
         json.endObject()
         return .json(json)
     }

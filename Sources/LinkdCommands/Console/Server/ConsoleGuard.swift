@@ -50,17 +50,19 @@ struct ConsoleGuard: Sendable {
                     403, "host", "the name of this address is not one of the console's",
                     next: "open the address that `linkd console` has printed, or pass --behind-proxy HOST"))
         }
-        if request.path == "/", let text = request.queryValue("token") { return .answer(exchange(text)) }
+        if ["/", "/index.html"].contains(request.path), let text = request.queryValue("token") {
+            return .answer(exchange(text))
+        }
         guard request.path.hasPrefix("/api/") else { return .pass }
         return checkAPI(request).map(Verdict.answer) ?? .pass
     }
 
     /// Returns the refusal of a request for data, or nil.
     private func checkAPI(_ request: HTTPRequest) -> HTTPResponse? {
-        if let site = request.headers["Sec-Fetch-Site"], site != "same-origin", site != "none" {
-            return Self.refusal("origin", "a page of another site has sent this request")
-        }
-        if let origin = request.headers["Origin"], !isOwn(origin) {
+        let isForeign =
+            values("Sec-Fetch-Site", request).contains { $0 != "same-origin" && $0 != "none" }
+            || values("Origin", request).contains { !isOwn($0) }
+        if isForeign {
             return Self.refusal("origin", "a page of another site has sent this request")
         }
         guard hasToken(request) else {
@@ -126,7 +128,12 @@ struct ConsoleGuard: Sendable {
 
     /// Returns the value of a header that a request has exactly once, or nil.
     private func single(_ name: String, _ request: HTTPRequest) -> String? {
-        let values = request.headers.fields.filter { $0.name.lowercased() == name.lowercased() }
-        return values.count == 1 ? values[0].value : nil
+        let values = values(name, request)
+        return values.count == 1 ? values[0] : nil
+    }
+
+    /// Returns the values of all headers with a name.
+    private func values(_ name: String, _ request: HTTPRequest) -> [String] {
+        request.headers.fields.filter { $0.name.lowercased() == name.lowercased() }.map(\.value)
     }
 }

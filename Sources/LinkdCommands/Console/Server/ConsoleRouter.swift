@@ -36,6 +36,16 @@ struct ConsoleRouter: Sendable {
         }
     }
 
+    /// Returns the answer to a request that needs no body: the refusal of the check, or a file of the page.
+    ///
+    /// So bodies of refused requests take no memory, and files wait for no endpoint.
+    func answerEarly(_ request: HTTPRequest) -> HTTPResponse? {
+        switch check.check(request) {
+        case .answer(let response): response.hardened()
+        case .pass: request.path.hasPrefix("/api/") ? nil : router.respond(to: request).hardened()
+        }
+    }
+
     /// Returns the answer to a request.
     func respond(to request: HTTPRequest) -> HTTPResponse {
         switch check.check(request) {

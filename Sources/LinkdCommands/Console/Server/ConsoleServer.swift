@@ -29,7 +29,9 @@ final class ConsoleServer {
         do throws(HTTPServerError) {
             // The check needs the port, which the system selects for port 0.
             let router = Monitor<ConsoleRouter?>(nil)
-            server = try HTTPServer(Self.limits(address)) { request in
+            server = try HTTPServer(
+                Self.limits(address), answerEarly: { request in router.withLock { $0 }?.answerEarly(request) }
+            ) { request in
                 router.wait(milliseconds: 10_000) { $0 }?.respond(to: request)
                     ?? .problem(503, "starting", "the console is starting", next: "try again")
             }
@@ -116,7 +118,7 @@ final class ConsoleServer {
         result.maxConnectionsPerAddress = 128
         result.maxBodyBytes = 8 << 20
         result.handlerMilliseconds = 60_000
-        result.handlerThreads = 8
+        result.handlerThreads = 16
         return result
     }
 }

@@ -17,6 +17,8 @@ struct TryRoutes {
 
     /// The maximum size of an input in bytes, as that of a record.
     private static let maxInputBytes = 1 << 20
+    /// The maximum size of an explained link in bytes.
+    private static let maxLinkBytes = 64 << 10
     /// The maximum number of facts about the device.
     private static let maxFacts = 64
 
@@ -140,7 +142,8 @@ struct TryRoutes {
         let trace = explain.flatMap { try? JSONValue.parse($0, maxDepth: 512) }
         let table = table(identity: value["table"]?.string)
         DecisionSentence(value, explanation: trace, table: table).write("sentence", to: &json)
-        json.text("link", explanation?.decision?.input)
+        let link = explanation?.decision?.input
+        json.text("link", link.flatMap { $0.utf8.count <= Self.maxLinkBytes ? $0 : nil })
         json.raw("decision", decision)
         json.raw("explain", explain ?? Array("null".utf8))
         explanation?.envelope.write("envelope", to: &json)
