@@ -295,7 +295,7 @@ export const view = {
   async mount(root, app) {
     await useStyle("feed.css");
     if (!app.info.kafka) {
-      clear(root, app.empty("No broker", "Start the console with `--bootstrap` to see decisions."));
+      clear(root, el("h1", { class: "visually-hidden", text: "Decisions" }), app.empty("No broker", "Start the console with `--bootstrap` to see decisions."));
       return { update() {}, unmount() {} };
     }
     return new Decisions(root, app);

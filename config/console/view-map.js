@@ -133,6 +133,8 @@ function mapOf(map, app) {
   };
 
   const showDetail = (target) => {
+    // A link that has the focus stays until the focus leaves it.
+    if (detail.contains(document.activeElement)) return;
     if (target?.row?.type === "route") {
       const { route } = target.row;
       return clear(detail, el("p", { class: "map-detail-text" }, link("route", { table: map.id, route: route.id }, outside(route.id, { limit: 80 })),

@@ -23,7 +23,7 @@ class Problems {
     this.legend = el("ul", { class: "legend", attrs: { "aria-label": "Legend" } });
     this.figures = el("div", {});
     this.worker = el("section", { class: "section", attrs: { "aria-labelledby": "worker-title" } });
-    this.replay = el("section", { class: "section", attrs: { "aria-labelledby": "replay-title" } });
+    this.replay = el("section", { class: "section", attrs: { "aria-label": "Replay", hidden: !app.info.allowReplay } });
     this.replay.hidden = !app.info.allowReplay;
     clear(root, el("h1", { class: "visually-hidden", text: "What goes wrong" }),
       el("div", { class: "stack" }, this.tools, this.chips), this.message, this.lead, this.chart, this.legend,
@@ -172,7 +172,7 @@ export const view = {
     await useStyle("feed.css");
     await useStyle("try.css");
     if (!app.info.kafka) {
-      clear(root, app.empty("No broker", "Start the console with `--bootstrap` to see what goes wrong."));
+      clear(root, el("h1", { class: "visually-hidden", text: "What goes wrong" }), app.empty("No broker", "Start the console with `--bootstrap` to see what goes wrong."));
       return { update() {}, unmount() {} };
     }
     return new Problems(root, app);

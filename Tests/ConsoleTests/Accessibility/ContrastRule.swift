@@ -45,8 +45,9 @@ struct ContrastRule {
                 .reduce((a, b) => b[1] > a[1] ? b : a, [background[0], 1]);
             return { text: hex(best[0]), background: hex(background[0]), ratio: best[1] };
         }
+        // A way through the map dims the rest on purpose, with the class `off`.
         function isExempt(e) {
-            return !e.checkVisibility({ opacityProperty: true, visibilityProperty: true })
+            return e.closest(".off") || !e.checkVisibility({ opacityProperty: true, visibilityProperty: true })
                 || e.closest(":disabled, [aria-disabled=true], [aria-hidden=true], option, script, style, noscript");
         }
         const found = [];

@@ -16,6 +16,8 @@ struct StructureRules {
     /// Returns the violations, each as a line.
     func violations() throws -> [String] {
         let nodes = try tab.accessibilityNodes()
+        // A modal dialog hides the rest of the page.
+        if nodes.contains(where: { $0.role == "dialog" }) { return nodes.compactMap(Self.violation) + (try document()) }
         return nodes.compactMap(Self.violation) + Self.headings(nodes) + Self.landmarks(nodes) + (try document())
     }
 
@@ -57,7 +59,7 @@ struct StructureRules {
         if !nodes.contains(where: { $0.role == "navigation" }) { found.append("there is no landmark `navigation`") }
         for role in ["navigation", "region", "form", "search", "complementary"] {
             let names = nodes.filter { $0.role == role }.map(\.name)
-            if names.contains("") { found.append("a landmark `\(role)` has no name") }
+            if names.count > 1, names.contains("") { found.append("a landmark `\(role)` has no name") }
             if Set(names).count < names.count { found.append("landmarks `\(role)` have the same name: \(names)") }
         }
         return found

@@ -27,12 +27,14 @@ final class ConsoleWorld: Sendable {
         let topics = ["--input", input, "--output", input + ".out"]
         try Self.run(["topics", "create", "-b", self.bootstrap, "--replay", "--partitions", "3"] + topics)
         let flags = tables.flatMap { ["--table", $0] } + ["--passthrough", "application,campaign"]
+        // A worker that has lost its broker joins again after this time.
+        let session = ["-X", "consumer.session.timeout.ms=6000"]
         worker = try GuardedProcess(
             [
                 BuiltProgram.linkd, "worker", "-b", self.bootstrap, "--group", input, "--lanes", "1", "--log-format",
                 "json",
             ]
-                + ["--http-listen", "127.0.0.1:0"] + topics + flags, environment: RunningConsole.environment)
+                + ["--http-listen", "127.0.0.1:0"] + topics + flags + session, environment: RunningConsole.environment)
         let address = try worker.awaits(seconds: 60) { process in
             process.errors.firstMatch(of: #/"event":"http".*"address":"([^"]+)"/#).map { String($0.1) }
         }

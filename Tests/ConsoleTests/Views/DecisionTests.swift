@@ -79,9 +79,11 @@ extension BrowserTests {
             try tab.click("summary", containing: "Figures")
             try tab.awaitText("7", in: ".figures td")
             // From a bar to its records.
-            let target: String = try tab.run("return document.querySelector('svg.chart a').getAttribute('href')")
-            try tab.go(world.console, target)
-            try tab.awaitText("7 decisions", in: "[role=status]")
+            let bar: [String] = try tab.run(
+                "const a = document.querySelector('svg.chart a'); return [a.getAttribute('href'), a.ariaLabel]")
+            let count = try #require(bar[1].firstMatch(of: #/^param_invalid: (\d)/#).flatMap { Int($0.1) })
+            try tab.go(world.console, bar[0])
+            try tab.awaitText("\(count) problem", in: "[role=status]")
             #expect(try tab.texts(".feed-layer .feed-row").allSatisfy { $0.contains("param_invalid") })
             // The worker's own state.
             try tab.go(world.console, "#/problems")
