@@ -39,7 +39,8 @@ extension Tab {
         let elements: [String] = try run(
             """
             const strange = "img, iframe, object, embed, form[action], base, marquee, video, audio, math, template, "
-                + "style, body script, [onerror], [onload], [onclick], [onmouseover], [onfocus], [srcdoc], [style*=url]";
+                + "style, body script, [onerror], [onload], [onclick], [onmouseover], [onfocus], [srcdoc], "
+                + "[style*=url]";
             return [...document.querySelectorAll(strange)].map(e => e.outerHTML.slice(0, 200));
             """)
         #expect(elements == [], sourceLocation: sourceLocation)
