@@ -28,7 +28,9 @@ enum DecisionRoute {
             let around = try query.number("around", 0...neighborLimit, unit: "decisions") ?? 10
             switch tables {
             case .success(let tables):
-                let search = WhySearch(settings, tables, vendors)
+                var search = WhySearch(settings, tables, vendors)
+                // The topics are unknown before the first answer of a broker.
+                search.inputs = feed.read { $0.topics.inputs.isEmpty ? nil : $0.topics.inputs }
                 return try answer(try reference(query), around, search, feed)
             case .failure(let failure):
                 throw ConsoleProblem(

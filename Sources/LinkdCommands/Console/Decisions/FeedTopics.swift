@@ -5,9 +5,12 @@ internal import KafkaClient
 struct FeedTopics: Equatable, Sendable {
     /// The names, by the number of the topic in the index.
     let names: [String]
+    /// The input topics, from which events are read.
+    let inputs: Set<String>
 
     /// Creates a list of topics.
-    init(decisions: String, deadLetters: [String]) {
+    init(decisions: String, deadLetters: [String], inputs: [String] = []) {
+        self.inputs = Set(inputs)
         var names = [decisions]
         for name in deadLetters where !names.contains(name) { names.append(name) }
         self.names = Array(names.prefix(RowSource.topicLimit))

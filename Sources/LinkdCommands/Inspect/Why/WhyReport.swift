@@ -22,6 +22,8 @@ struct WhyReport {
     var count: Int
     /// The record of the event, or nil if it no longer exists.
     var input: InspectedRecord?
+    /// The topic of the event if it is not one of those from which events are read.
+    var foreignTopic: String?
     /// The identity of the table that decided, or nil if the decision has none.
     var identity: String?
     /// The table, or nil if it is not at hand.
@@ -64,6 +66,10 @@ struct WhyReport {
     func warnings(hasValues: Bool) -> [String] {
         var result: [String] = []
         if count > 1 { result.append("\(count) records have this id, and this is the last one") }
+        if let foreignTopic {
+            result.append("the event is in \(foreignTopic), which is not an input topic of these settings (--input)")
+            return result
+        }
         if input == nil {
             result.append("the event's record no longer exists, so the decision cannot be resolved again")
             return result

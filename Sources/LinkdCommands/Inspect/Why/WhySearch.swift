@@ -11,6 +11,10 @@ struct WhySearch: Sendable {
     private let settings: Settings
     private let tables: WhyTables
     private let vendors: LoadedVendors
+    /// The topics from which events are read, or nil for any.
+    ///
+    /// The id of a decision names the topic of its event, and whoever can write decisions can write any id.
+    var inputs: Set<String>?
 
     /// Creates a search with the tables and the vendors of the settings.
     init(_ settings: Settings, _ tables: WhyTables, _ vendors: LoadedVendors) {
@@ -79,8 +83,11 @@ struct WhySearch: Sendable {
         }
     }
 
+    private func isInput(_ id: DecisionID) -> Bool { inputs?.contains(id.topic) ?? true }
+
     /// Returns the record of the event, or nil if it or its topic no longer exists.
     private func event(_ id: DecisionID, _ scan: inout TopicScan) throws(CommandFailure) -> InspectedRecord? {
+        guard isInput(id) else { return nil }
         do throws(CommandFailure) {
             return try record(at: id.offset, of: TopicPartition(topic: id.topic, partition: id.partition), &scan)
         } catch  where error.code == .configuration {
@@ -114,6 +121,7 @@ struct WhySearch: Sendable {
         var report = WhyReport(
             decision: found.record, count: found.count, input: input, identity: identity, table: table,
             atHand: tables.files.map(\.table.identity))
+        report.foreignTopic = isInput(id) ? nil : id.topic
         guard let input else { return report }
         // A decision without a table depends on all tables.
         let used = table.map { [$0.table] } ?? tables.files.map(\.table)
