@@ -59,6 +59,8 @@ struct FocusRules {
             const [direction, isForward] = arguments;
             const found = [];
             for (const e of controls) {
+                // Backward, what the focus of a later control shows can be absent, but the way leads to the first.
+                if (!isForward && e !== controls[0]) continue;
                 // An element can be drawn again while the focus moves.
                 const isReached = visited.some(o => o === e || (!o.isConnected && kind(o) === kind(e)));
                 if (!isReached) found.push(`${direction}: Tab does not reach ${name(e)}`);
