@@ -72,7 +72,7 @@ class Decision {
 /** The sentence at the top, with the decision's own facts. */
 function lead(decision, why, device) {
   const { outcome } = decision;
-  const because = why.same !== false && why.explain?.failed?.reason === decision.reason ? cause(why.explain, decision) : null;
+  const because = why.same !== false && why.explain?.failed && why.explain.failed.reason === decision.reason ? cause(why.explain, decision) : null;
   const rest = outcome === "reject" || outcome === "none" ? [": ", prose(because ?? reasonText(decision.reason))] : [": ", el("b", {}, outside(topScreen(decision)))];
   const facts = [
     dateTime(why.record.timestamp),
