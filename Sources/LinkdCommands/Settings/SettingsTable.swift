@@ -34,10 +34,11 @@ enum SettingsTable {
     private static let topics: [SettingRow] = [
         SettingRow(
             "input", .topics(count: 1...64), default: .value("link-events"),
-            [.worker, .deadLetters, .topics, .doctor, .config],
+            [.worker, .deadLetters, .topics, .doctor, .console, .config],
             bounds: "or one regular expression that begins with `^`", "Topics with link events."),
         SettingRow(
-            "output", .topic, default: .value("link-decisions"), [.worker, .deadLetters, .topics, .doctor, .config],
+            "output", .topic, default: .value("link-decisions"),
+            [.worker, .deadLetters, .topics, .doctor, .console, .config],
             bounds: "not an input or dead-letter topic", "Topic for decisions."),
         SettingRow(
             "dlq.topic", .topicTemplate, default: .value("{input}.dlq"),
