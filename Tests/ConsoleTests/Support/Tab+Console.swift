@@ -34,6 +34,15 @@ extension Tab {
         }
     }
 
+    /// Waits until a status begins with a text.
+    ///
+    /// A number of rows must be at its beginning, because "13 decisions" contains "3 decisions".
+    func awaitStatus(_ text: String, seconds: Double = 15) throws {
+        let _: Bool = try eventually("a status that begins with \(text)", seconds: seconds) {
+            try texts("[role=status]").contains { $0.hasPrefix(text) } ? true : nil
+        }
+    }
+
     /// Expects that hostile text did not become an element, and that no script of it ran.
     func expectHarmless(sourceLocation: SourceLocation = #_sourceLocation) throws {
         let elements: [String] = try run(

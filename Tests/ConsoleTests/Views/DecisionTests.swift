@@ -20,7 +20,7 @@ extension BrowserTests {
         /// Waits until the list of a filter has a number of rows.
         private func awaitRows(_ count: Int, _ filter: String, kind: String = "decision") throws {
             try tab.go(world.console, "#/decisions?\(filter)")
-            try tab.awaitText("\(count) \(kind)", in: "[role=status]", seconds: 30)
+            try tab.awaitStatus("\(count) \(kind)", seconds: 30)
         }
 
         @Test("Support: why did this person land on the home screen yesterday?")
@@ -32,7 +32,7 @@ extension BrowserTests {
             try tab.go(world.console, "#/decisions")
             try tab.find(".feed-search").type(anna)
             try tab.press(.enter)
-            try tab.awaitText("3 decisions", in: "[role=status]", seconds: 30)
+            try tab.awaitStatus("3 decisions", seconds: 30)
             // The person's rows: what was decided, newest first.
             let rows = try tab.texts(".feed-layer .feed-row")
             #expect(rows.count == 3 && rows[1].contains("home") && rows[1].contains("win-back"), "\(rows)")
@@ -95,16 +95,16 @@ extension BrowserTests {
         func live() throws {
             let device = BrokerEnvironment.uniqueName("live")
             try tab.go(world.console, "#/decisions?device=\(device)")
-            try tab.awaitText("0 decisions", in: "[role=status]")
+            try tab.awaitStatus("0 decisions")
             try world.send("l-1", link: "shop:///orders/1", device: device)
-            try tab.awaitText("1 decision", in: "[role=status]", seconds: 20)
+            try tab.awaitStatus("1 decision", seconds: 20)
             #expect(try tab.texts(".feed-layer .feed-row").count == 1)
             try tab.click("button", containing: "Pause")
             try world.send("l-2", link: "shop:///orders/2", device: device, count: 3)
             try tab.awaitText("3 new decisions", in: ".feed-fresh", seconds: 20)
             #expect(try tab.texts(".feed-layer .feed-row").count == 1)
             try tab.click(".feed-fresh")
-            try tab.awaitText("4 decisions", in: "[role=status]")
+            try tab.awaitStatus("4 decisions")
             let _: Bool = try eventually("4 rows") {
                 try tab.texts(".feed-layer .feed-row").count == 4 ? true : nil
             }
@@ -120,13 +120,13 @@ extension BrowserTests {
             for (cell, name, value) in [(1, "outcome", "navigate"), (2, "route", "item"), (4, "campaign", campaign)] {
                 try tab.go(world.console, "#/decisions?device=\(device)")
                 try tab.click(".feed-layer .feed-row:last-child .cell-\(cell) a")
-                try tab.awaitText("1 decision", in: "[role=status]")
+                try tab.awaitStatus("1 decision")
                 #expect(try tab.address.contains("\(name)=\(value)"))
             }
             try tab.click("button[aria-label='Remove the filter campaign']")
-            try tab.awaitText("2 decisions", in: "[role=status]")
+            try tab.awaitStatus("2 decisions")
             try tab.back()
-            try tab.awaitText("1 decision", in: "[role=status]")
+            try tab.awaitStatus("1 decision")
             let text: String = try tab.runAsync(
                 "return await (await fetch(document.querySelector('a[download]').href)).text()")
             let lines = text.split(whereSeparator: \.isNewline)
@@ -151,8 +151,8 @@ extension BrowserTests {
             try other.go(world.console, "#/decisions?device=\(two)")
             try world.send("t", link: "shop:///orders/1", device: one)
             try world.send("t", link: "shop:///orders/2", device: two, count: 2)
-            try other.awaitText("2 decisions", in: "[role=status]", seconds: 20)
-            try tab.awaitText("1 decision", in: "[role=status]", seconds: 20)
+            try other.awaitStatus("2 decisions", seconds: 20)
+            try tab.awaitStatus("1 decision", seconds: 20)
             #expect(try other.problems() == [])
         }
 
@@ -167,7 +167,7 @@ extension BrowserTests {
             try tab.press(.enter)
             try tab.awaitText("Order", in: "h1")
             try tab.press(.escape)
-            try tab.awaitText("2 decisions", in: "[role=status]")
+            try tab.awaitStatus("2 decisions")
         }
     }
 }

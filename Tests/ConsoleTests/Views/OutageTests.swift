@@ -18,7 +18,7 @@ extension BrowserTests {
             try tab.enter(world.console)
             try tab.go(world.console, "#/decisions")
             try world.send("before", link: "shop:///orders/1", device: "d-1")
-            try tab.awaitText("1 decision", in: "[role=status]", seconds: 30)
+            try tab.awaitStatus("1 decision", seconds: 30)
             try broker.tool("kill")
             try tab.awaitText("The broker does not answer since", in: ".banner", seconds: 60)
             #expect(try tab.texts(".feed-layer .feed-row").count == 1)
@@ -34,7 +34,7 @@ extension BrowserTests {
             ) {
                 try world.console.get("/api/decisions?device=d-1")["total"] == 2 ? true : nil
             }
-            try tab.awaitText("2 decisions", in: "[role=status]", seconds: 30)
+            try tab.awaitStatus("2 decisions", seconds: 30)
         }
     }
 }
