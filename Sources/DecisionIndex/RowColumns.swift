@@ -100,7 +100,7 @@ struct RowColumns {
         var new = sorted.count - 1
         for row in sorted { append(row) }
         var at = count - 1
-        // What is before the last new row is in its place already when no old row is after it.
+        // The rows before the last new row are in their places when no old row is after it.
         while new >= 0, old >= 0 {
             if sorted[new].key < key(old) {
                 move(old, at)

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 extension BrowserTests {
-    /// What the page shows while a broker, a worker, or the console itself is away.
+    /// The page while a broker, a worker, or the console itself is away.
     @Suite(.enabled(if: OwnBroker.script != nil, "the tests did not start the broker: LINKD_TEST_BROKER is not set"))
     struct OutageTests {
         @Test("A broker that goes away is told, what was read stays, and the tail goes on when it is back")

@@ -62,7 +62,7 @@ extension BrowserTests {
             _ = try tab.find("#question")
         }
 
-        /// What the browser has loaded for a view.
+        /// The files that the browser has loaded for a view.
         private struct Load: Decodable {
             var bytes: Int
             var files: [String]

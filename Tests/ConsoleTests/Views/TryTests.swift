@@ -41,7 +41,7 @@ extension BrowserTests {
             try tab.awaitText("outside the app", in: "h2.answer")
             try tab.awaitText("Web page", in: ".phones")
             #expect(try tab.find("#fact-app").property("value") == "3.9.9")
-            // What is wrong with a link is said in a sentence.
+            // A sentence says what is wrong with a link.
             try paste(Self.product + "?count=500")
             try tab.awaitText("Rejected: count must be a whole number from 1 to 99", in: "h2.answer")
         }

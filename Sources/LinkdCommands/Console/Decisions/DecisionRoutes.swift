@@ -62,7 +62,7 @@ enum DecisionRoutes {
         return .json(try answer(found, top: top, feed))
     }
 
-    /// What a page needs of the shared state.
+    /// The parts of the shared state that a page needs.
     private struct Found {
         let site: (topics: FeedTopics, epoch: Int)
         let summary: FeedSummary

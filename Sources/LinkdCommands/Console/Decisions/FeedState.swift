@@ -1,6 +1,6 @@
 internal import DecisionIndex
 
-/// What the reader and the endpoints share, under one lock.
+/// The state that the reader and the endpoints share, under one lock.
 struct FeedState {
     /// The index.
     var index: DecisionIndex

@@ -102,7 +102,7 @@ struct RecordMask: Sendable {
         else { return Self.replacement }
         let start = colon + 3
         let end = bytes[start...].firstIndex { "/?#\\@".utf8.contains($0) } ?? bytes.count
-        // What precedes `@` is a user name, not a host.
+        // The text before `@` is a user name, not a host.
         guard !bytes.contains(UInt8(ascii: "@")) else { return Self.replacement }
         return String(decoding: bytes[..<end], as: UTF8.self) + "/" + Self.replacement
     }

@@ -3,7 +3,7 @@ internal import KafkaClient
 internal import LinkCoordinator
 internal import RouteTools
 
-/// What the endpoints of a console share, from its start to its end.
+/// The state that the endpoints of a console share, from its start to its end.
 final class ConsoleSite: Sendable {
     /// A table and its file.
     struct Table: Sendable {
