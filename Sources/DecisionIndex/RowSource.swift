@@ -65,6 +65,7 @@ package struct RowKey: Hashable, Sendable, Comparable, BitwiseCopyable {
     /// The cursor.
     package var text: String { "\(time).\(source.topic).\(source.partition).\(offset)" }
 
+    /// Returns a Boolean value that indicates whether a row comes before another: by time, then by position.
     package static func < (a: RowKey, b: RowKey) -> Bool {
         if a.time != b.time { return a.time < b.time }
         if a.source.raw != b.source.raw { return a.source.raw < b.source.raw }

@@ -30,7 +30,7 @@ struct DecisionFeedTests {
                 flags: texts.mapValues { SettingTexts(texts: [$0], splitting: true, source: .flag("--test")) },
                 environment: [:], configFile: nil, isKnownProperty: { _ in false })
             feed = DecisionFeed(
-                DecisionFeed.Options(
+                FeedOptions(
                     connection: try Connection(settings), settings: settings, since: now - hours * 3_600_000,
                     masks: masks, capacity: capacity))
             try fill(self)
@@ -197,7 +197,7 @@ struct DecisionFeedTests {
             flags: ["bootstrap": SettingTexts(texts: ["127.0.0.1:1"], splitting: true, source: .flag("--test"))],
             environment: [:], configFile: nil, isKnownProperty: { _ in false })
         let feed = DecisionFeed(
-            DecisionFeed.Options(connection: try Connection(settings), settings: settings, since: 0))
+            FeedOptions(connection: try Connection(settings), settings: settings, since: 0))
         feed.start()
         defer { feed.stop() }
         let isBroken = becomesTrue(withinSeconds: 30) {

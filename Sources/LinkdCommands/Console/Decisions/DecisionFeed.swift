@@ -4,22 +4,8 @@ internal import SystemThreads
 
 /// The decisions and dead letters of a cluster, which one thread reads for all clients of a console.
 final class DecisionFeed: Sendable {
-    /// The limits and the source of a feed.
-    struct Options: Sendable {
-        /// The connection to the cluster.
-        var connection: Connection
-        /// The settings, which determine the topics.
-        var settings: Settings
-        /// The first time to read, in milliseconds since 1970.
-        var since: Int64
-        /// A Boolean value that indicates whether rows contain no values that identify people.
-        var masks = false
-        /// The limit of rows.
-        var capacity = DecisionIndex.defaultCapacity
-    }
-
     /// The source and the limits.
-    let options: Options
+    let options: FeedOptions
     /// The replacement of what identifies people.
     let mask: RecordMask
     /// The index, the reader's state, and the live clients.
@@ -31,7 +17,7 @@ final class DecisionFeed: Sendable {
     private let thread = StoppableThread(name: "console reader")
 
     /// Creates a feed, which does not read before `start()`.
-    init(_ options: Options) {
+    init(_ options: FeedOptions) {
         self.options = options
         let index = DecisionIndex(capacity: options.capacity)
         mask = RecordMask(hash: index.hash, isOn: options.masks)

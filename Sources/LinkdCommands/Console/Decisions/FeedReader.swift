@@ -13,7 +13,7 @@ struct FeedReader: ~Copyable {
     /// The time between two messages to live clients, in seconds.
     private static let interval = 0.1
 
-    private let options: DecisionFeed.Options
+    private let options: FeedOptions
     private let mask: RecordMask
     private let state: Monitor<FeedState>
     private let thread: StoppableThread
@@ -24,7 +24,7 @@ struct FeedReader: ~Copyable {
 
     /// Creates a reader.
     init(
-        _ options: DecisionFeed.Options, _ mask: RecordMask, _ state: Monitor<FeedState>, _ thread: StoppableThread
+        _ options: FeedOptions, _ mask: RecordMask, _ state: Monitor<FeedState>, _ thread: StoppableThread
     ) {
         self.options = options
         self.mask = mask

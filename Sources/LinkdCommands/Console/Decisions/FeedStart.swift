@@ -6,7 +6,7 @@ struct FeedStart {
     /// The greatest number of offsets of all topics of dead letters that are read.
     private static let letterLimit: Int64 = 200_000
 
-    private let options: DecisionFeed.Options
+    private let options: FeedOptions
     private let next: [RowSource: Int64]
     /// The topics.
     private(set) var topics: FeedTopics
@@ -20,7 +20,7 @@ struct FeedStart {
     private var isNew = true
 
     /// Creates the start of a reader that has read up to the given offsets.
-    init(_ options: DecisionFeed.Options, _ known: (topics: FeedTopics, next: [RowSource: Int64])) {
+    init(_ options: FeedOptions, _ known: (topics: FeedTopics, next: [RowSource: Int64])) {
         self.options = options
         topics = known.topics
         next = known.next

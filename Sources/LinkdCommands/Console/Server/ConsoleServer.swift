@@ -85,10 +85,10 @@ final class ConsoleServer {
     /// Returns the options of the reader of decisions and dead letters.
     private static func feedOptions(
         _ call: Invocation, _ site: ConsoleSite, _ connection: Connection
-    ) -> DecisionFeed.Options {
+    ) -> FeedOptions {
         let now = Platform.nowMilliseconds
         let since = Timestamps.parse(call.text("since") ?? "24h", now: now) ?? now - 86_400_000
-        return DecisionFeed.Options(
+        return FeedOptions(
             connection: connection, settings: site.settings, since: since, masks: site.masks)
     }
 
