@@ -63,4 +63,13 @@ internal import Testing
         let decision = try JSONValue.parse(explanation.decisionJSON)
         #expect(DecisionSentence(decision, explanation: decision["explain"], table: table).text == sentence)
     }
+
+    @Test("The explanation of a link beyond the limit of bytes stays small, whatever its size is")
+    func largeLink() throws {
+        let table = try CheckedTable.validTable(at: Checkout.root.appending(path: "config/routes/shop.json").path)
+        let link = "shop://" + String(repeating: "/a", count: 200_000)
+        let explanation = table.explain(.link(link), device: DeviceFacts())
+        #expect(explanation.json.count < 10_000)
+        #expect(explanation.decision.reason == .budget)
+    }
 }
