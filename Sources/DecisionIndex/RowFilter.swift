@@ -4,6 +4,8 @@
 package struct RowFilter: Equatable, Sendable {
     /// The values of properties, of which the empty text stands for none.
     package var values: [RowField: String] = [:]
+    /// The values of properties whose rows are left out, of which the empty text stands for none.
+    package var excluded: [RowField: Set<String>] = [:]
     /// The id of the table, in any version.
     package var tableID: String?
     /// The hash of the device's id.
@@ -32,8 +34,8 @@ struct RowTests {
     private let device: UInt64?
     private let event: UInt64?
     private let kind: RowKind?
-    /// For each number of a table's identity, whether it passes, or nil for all.
-    private var tables: [Bool]?
+    /// For each number of a value of a column, a Boolean value that indicates whether its rows pass.
+    private var passing: [(column: Int, numbers: [Bool])] = []
     /// The number of the outcome `reject`, for a filter of problems.
     private let reject: UInt16?
 
@@ -48,9 +50,15 @@ struct RowTests {
         }
         // No row has the greatest number.
         reject = filter.isProblem ? tables[RowField.outcome.column].number(of: "reject") ?? .max : nil
+        for (field, texts) in filter.excluded {
+            var numbers = Array(repeating: true, count: tables[field.column].end)
+            for text in texts { if let number = tables[field.column].number(of: text) { numbers[Int(number)] = false } }
+            passing.append((field.column, numbers))
+        }
         guard let id = filter.tableID else { return }
         let known = tables[RowField.table.column]
-        self.tables = (0..<known.end).map { known.text(of: UInt16($0)).hasPrefix(id + "@") }
+        let numbers = (0..<known.end).map { known.text(of: UInt16($0)).hasPrefix(id + "@") }
+        passing.append((RowField.table.column, numbers))
     }
 
     /// Sets an element of a mask to 1 for each row that passes and to 0 for each other row.
@@ -69,7 +77,7 @@ struct RowTests {
         case .deadLetter: Self.narrow(mask, columns.sources, rows) { $0 >= 1 << 20 }
         case nil: break
         }
-        if let tables { Self.narrow(mask, columns.values[RowField.table.column], rows) { tables[Int($0)] } }
+        for (column, numbers) in passing { Self.narrow(mask, columns.values[column], rows) { numbers[Int($0)] } }
         if let reject { narrowProblems(mask, columns, rows, reject) }
         var count = 0
         for index in 0..<rows.count { count &+= Int(mask[index]) }

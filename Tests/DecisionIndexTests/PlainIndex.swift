@@ -43,6 +43,7 @@ struct PlainIndex {
     func matches(_ filter: RowFilter) -> [PlainRow] {
         rows.filter { row in
             filter.values.allSatisfy { (row.values[$0.key] ?? "") == $0.value }
+                && !filter.excluded.contains { $0.value.contains(row.values[$0.key] ?? "") }
                 && (filter.device == nil || filter.device == row.device.map { hash($0) })
                 && (filter.event == nil || filter.event == row.event.map { hash($0) })
                 && (filter.kind == nil || filter.kind == row.key.source.kind)
@@ -82,6 +83,10 @@ struct RowMaker {
         for field in RowField.allCases where below(6) == 0 {
             filter.values[field] = below(5) == 0 ? "" : "\(field.rawValue)-\(below(5))"
             if field == .table, filter.values[field] != "" { filter.values[field]? += "@1" }
+        }
+        for field in RowField.allCases where below(6) == 0 {
+            filter.excluded[field] = ["\(field.rawValue)-\(below(5))" + (field == .table ? "@1" : "")]
+            if below(3) == 0 { filter.excluded[field]?.insert("") }
         }
         if below(6) == 0 { filter.device = hash("d-\(below(10))") }
         if below(10) == 0 { filter.event = hash("e-\(below(31))") }

@@ -144,8 +144,9 @@ struct InspectBrokerTests {
         let offset = try topic.inspect("--last", "1", "-f", "%o").out
         #expect(
             result.out.split(separator: "\n") == [
-                "time,topic,partition,offset,device,outcome,route,reason,detail,table,decision",
-                "1970-01-01T05:31:00.000+05:30,\(topic.name),0,\(offset),d-1,reject,,,,,",
+                "time,topic,partition,offset,device,outcome,route,reason,detail,table,decision"
+                    + ",event,campaign,application",
+                "1970-01-01T05:31:00.000+05:30,\(topic.name),0,\(offset),d-1,reject,,,,,,,,",
             ])
     }
 }

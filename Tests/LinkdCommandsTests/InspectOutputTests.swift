@@ -147,7 +147,8 @@ internal import Testing
         arguments: [
             ("a", "a"), ("", ""), ("a,b", "\"a,b\""), ("a\"b", "\"a\"\"b\""), ("a\nb", "\"a\nb\""), ("=1", "'=1"),
             ("-1", "'-1"), ("+1", "'+1"), ("@a", "'@a"), ("=a,b", "\"'=a,b\""), ("ä=", "ä="),
-            ("\t=1", "'\t=1"), ("\r=1", "\"'\r=1\""), ("\n=1", "\"'\n=1\""),
+            ("\t=1", "'\t=1"), ("\r=1", "\"'\r=1\""), ("\n=1", "\"'\n=1\""), (" =1", "' =1"), ("＝1", "'＝1"),
+            ("  ＠a", "'  ＠a"), ("  a", "  a"), ("", ""),
         ])
     func cells(text: String, expected: String) {
         let bytes = Array(text.utf8)
@@ -164,13 +165,15 @@ internal import Testing
                 OutputArena.text { CSVText.append(record, &decision, local: false, escaped: false, to: &$0) }
             }
         }
-        #expect(CSVText.columns.split(separator: ",").count == 11)
+        #expect(CSVText.columns.split(separator: ",").count == 14)
         #expect(
-            line(Self.record(#"{"device":"d","outcome":"reject","reason":"r","detail":"x,y","decision":"t-0-1-0"}"#))
-                == "1970-01-01T00:00:00.000Z,t,0,1,d,reject,,r,\"x,y\",,t-0-1-0\n")
+            line(
+                Self.record(
+                    #"{"device":"d","outcome":"reject","reason":"r","detail":"x,y","decision":"t-0-1-0","event":"e"}"#))
+                == "1970-01-01T00:00:00.000Z,t,0,1,d,reject,,r,\"x,y\",,t-0-1-0,e,,\n")
         #expect(
-            line(Self.record("{}", key: "k", headers: [("dlq.reason", "a"), ("dlq.detail", "b")]))
-                == "1970-01-01T00:00:00.000Z,t,0,1,k,,,a,b,,\n")
+            line(Self.record("{}", key: "k", headers: [("dlq.reason", "a"), ("dlq.detail", "b"), ("dlq.event", "e")]))
+                == "1970-01-01T00:00:00.000Z,t,0,1,k,,,a,b,,,e,,\n")
     }
 
     @Test("Appended text for people is that of the escapes, for any bytes")

@@ -196,6 +196,9 @@ package struct RecordProcessor: RecordProcessing, ~Copyable {
         return process(value: value, isRead: isRead, timestamp: -1, hasHead: hasContext, into: &arena, body: body)
     }
 
+    /// The time of expiry of the last event that could be read, in milliseconds since 1970, or nil.
+    package var expiry: Int64? { reader.eventPointer.pointee.expires }
+
     @inline(__always)
     private mutating func process(
         value: ByteView, isRead: Bool, timestamp: Int64, hasHead: Bool,

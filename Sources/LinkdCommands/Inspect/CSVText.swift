@@ -6,7 +6,9 @@ internal import RouteTools
 /// A cell that a spreadsheet would read as a formula begins with an apostrophe.
 enum CSVText {
     /// The names of the columns of a record.
-    static let columns = "time,topic,partition,offset,device,outcome,route,reason,detail,table,decision"
+    static let columns =
+        "time,topic,partition,offset,device,outcome,route,reason,detail,table,decision"
+        + ",event,campaign,application"
 
     /// Appends the line of a record.
     ///
@@ -32,17 +34,30 @@ enum CSVText {
             isDeadLetter ? record.header("dlq.reason") : decision.string("reason"),
             isDeadLetter ? record.header("dlq.detail") : decision.string("detail"),
             isDeadLetter ? nil : decision.string("table"), isDeadLetter ? nil : decision.string("decision"),
+            isDeadLetter ? record.header("dlq.event") : decision.string("event"), decision.campaign,
+            decision.application,
         ]
         for (index, cell) in cells.enumerated() {
             line.append(",")
-            // The device and the detail contain values of the record.
-            guard let mask, mask.isOn, index == 0 || index == 4 else {
+            // The ids of the device and the event, and the detail, are values of the record.
+            guard let mask, mask.isOn, [0, 4, 7].contains(index) else {
                 append(cell ?? .empty, escaped: escaped, to: &line)
                 continue
             }
-            if index == 0, let cell { line.append(text: mask.id(cell.string)) }
+            if index != 4, let cell { line.append(text: mask.id(cell.string)) }
         }
         line.append("\n")
+    }
+
+    /// The characters with which a formula begins, and their full-width forms.
+    private static let formulaStarts: [StaticString] = ["=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠"]
+
+    /// Returns a Boolean value that indicates whether a spreadsheet can read a cell as a formula.
+    ///
+    /// Some spreadsheets remove spaces at the start.
+    private static func isFormula(_ cell: ByteView) -> Bool {
+        let start = cell.buffer.drop { $0 == 0x20 }
+        return formulaStarts.contains { text in text.withUTF8Buffer { start.starts(with: $0) } }
     }
 
     /// Appends a cell.
@@ -52,7 +67,7 @@ enum CSVText {
             text.withUTF8 { append(ByteView($0), to: &line) }
             return
         }
-        let isFormula = !cell.isEmpty && ByteView("=+-@\t\r\n" as StaticString).firstIndex(of: cell[0]) != nil
+        let isFormula = isFormula(cell)
         let isQuoted = cell.buffer.contains { ByteView("\",\r\n" as StaticString).firstIndex(of: $0) != nil }
         if isQuoted { line.append("\"") }
         if isFormula { line.append("'") }

@@ -1,6 +1,7 @@
 internal import DecisionIndex
 internal import Foundation
 internal import StrictJSON
+internal import SystemThreads
 internal import TestSupport
 internal import Testing
 
@@ -190,6 +191,38 @@ struct DecisionFeedTests {
         #expect(try site.json("/api/decisions", [("device", masked)])["total"]?.integer == 4)
         #expect(try site.json("/api/decisions", [("device", "alice")])["total"]?.integer == 4)
         #expect(try site.json("/api/decisions", [("device", "bob")])["total"]?.integer == 0)
+    }
+
+    @Test func `Rows whose values are excluded are in no page, no chart, and no CSV`() throws {
+        let site = try Site { try $0.write(0..<20) }
+        #expect(site.awaits(20))
+        let others = [("not.reason", "host"), ("not.outcome", "none")]
+        #expect(try site.json("/api/decisions", others)["total"]?.integer == 18)
+        #expect(try site.json("/api/decisions", [("not.reason", "")])["total"]?.integer == 2)
+        #expect(try site.json("/api/chart", others)["total"]?.integer == 0)
+        guard case .stream(let stream) = try site.get("/api/decisions.csv", others).body else {
+            throw CancellationError()
+        }
+        let produce = try #require(stream.productionIfNeeded())
+        produce()
+        let lines = Self.read(stream).split(separator: "\n")
+        #expect(lines.count == 19 && !lines.contains { $0.contains(",host,") })
+        #expect(
+            lines.first?.hasSuffix(",event,campaign,application") == true && lines.last?.hasSuffix(",e-1,,") == true)
+    }
+
+    @Test func `While the broker does not answer, the rows of the index are shown at once`() throws {
+        let site = try Site { try $0.write(0..<20) }
+        #expect(site.awaits(20))
+        #expect(Self.offsets(try site.json("/api/decisions", [("limit", "2")])) == [19, 18])
+        site.feed.stop()
+        site.feed.state.withLock { $0.status.enter(.broken(message: "away", next: "wait"), now: site.now) }
+        let answer = try site.json("/api/decisions", [("limit", "20"), ("outcome", "reject")])
+        #expect(answer["state"]?["phase"]?.string == "broken")
+        #expect(answer["rows"]?.array?.map { $0["missing"]?.text } == ["true", "true"])
+        #expect(answer["rows"]?.array?.map { $0["reason"]?.string } == ["host", "host"])
+        #expect(
+            Self.offsets(try site.json("/api/decisions", [("limit", "2")])) == [19, 18], "rows read lately are whole")
     }
 
     @Test func `Without a broker that answers, the state is broken and says what to do`() throws {

@@ -1,3 +1,4 @@
+internal import ByteStorage
 internal import DecisionIndex
 internal import KafkaClient
 internal import Testing
@@ -16,14 +17,18 @@ internal import Testing
     private static func filter(_ query: [(String, String)]) throws -> RowFilter {
         let mask = RecordMask(hash: KeyedHash(), isOn: false)
         return try FeedQuery.filter(
-            RequestQuery(request(query), names: FeedQuery.names, now: 10_000_000), kind: "decision", mask)
+            RequestQuery(
+                request(query), names: FeedQuery.names, repeated: FeedQuery.repeatedNames, now: 10_000_000),
+            kind: "decision", mask)
     }
 
     @Test(
         arguments: [
             [("unknown", "1")], [("route", "a"), ("route", "b")], [("kind", "all")], [("from", "soon")],
             [("from", "100"), ("to", "100")], [("device", String(repeating: "x", count: 257))],
-            [("campaign", String(repeating: "x", count: 513))], [("from", "123456789012345")], [("to", "-1")],
+            [("campaign", String(repeating: "x", count: 513))], [("not.reason", String(repeating: "x", count: 513))],
+            Array(repeating: ("not.reason", "x"), count: 51), [("not.device", "x")], [("from", "123456789012345")],
+            [("to", "-1")],
         ])
     func `A wrong parameter is an error with a next step`(query: [(String, String)]) {
         do {
@@ -42,9 +47,23 @@ internal import Testing
             ("kind", "problem"),
         ])
         #expect(filter.values == [.route: "item", .campaign: ""])
+        let others = try Self.filter([("not.reason", "a"), ("not.reason", ""), ("not.reason", "a")])
+        #expect(others.excluded == [.reason: ["a", ""]])
         #expect(filter.tableID == "shop" && filter.isProblem && filter.kind == nil)
         #expect(filter.from == 6_400_000 && filter.to == 10_000_000)
         #expect(try Self.filter([("table", "shop@1+00000000")]).values == [.table: "shop@1+00000000"])
+    }
+
+    @Test(arguments: [(["a"], false), (["b"], true), (["b", ""], true), ([""], true), (["b", "a"], false)])
+    func `A row with an excluded value is not in the live tail`(values: [String], passes: Bool) throws {
+        let source = try #require(RowSource(topic: 0, partition: 0))
+        var facts = RowFacts(RowKey(time: 1, source: source, offset: 1))
+        facts.reason = ByteView("a" as StaticString)
+        var filter = RowFilter()
+        filter.excluded[.reason] = Set(values)
+        #expect(filter.includes(facts, KeyedHash()) == passes)
+        filter.excluded = [.campaign: Set(values)]
+        #expect(filter.includes(facts, KeyedHash()) == !values.contains(""))
     }
 
     @Test func `Offsets near each other are read in one range, and all of them are in one`() {

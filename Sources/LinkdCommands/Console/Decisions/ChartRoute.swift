@@ -14,7 +14,8 @@ enum ChartRoute {
 
     /// Returns the answer.
     static func answer(_ request: HTTPRequest, _ feed: DecisionFeed) throws(ConsoleProblem) -> HTTPResponse {
-        let query = try RequestQuery(request, names: FeedQuery.names + ["by", "step", "top"])
+        let query = try RequestQuery(
+            request, names: FeedQuery.names + ["by", "step", "top"], repeated: FeedQuery.repeatedNames)
         var filter = try FeedQuery.filter(query, kind: "problem", feed.mask)
         let by = try query.choice("by", RowField.allCases.map(\.rawValue)) ?? "reason"
         let field = RowField(rawValue: by) ?? .reason

@@ -80,6 +80,7 @@ enum DecisionRoute {
         json.beginObject("why")
         report.write(to: &json, mask: feed.mask)
         json.endObject()
+        DecisionSentence(report, feed.mask).write("sentence", to: &json)
         let device = report.decision.json?["device"]?.string
         json.text("device", device.map { feed.mask.id($0) })
         timeline.write(&json)

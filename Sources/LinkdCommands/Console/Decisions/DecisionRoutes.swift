@@ -44,7 +44,7 @@ enum DecisionRoutes {
         _ request: HTTPRequest, _ feed: DecisionFeed, kind: String
     ) throws(ConsoleProblem) -> HTTPResponse {
         let names = FeedQuery.names + ["limit", "position", "before", "top", "histogram"]
-        let query = try RequestQuery(request, names: names)
+        let query = try RequestQuery(request, names: names, repeated: FeedQuery.repeatedNames)
         let filter = try FeedQuery.filter(query, kind: kind, feed.mask)
         let count = try query.number("limit", 0...pageLimit, unit: "rows") ?? 50
         let position = try query.number("position", 0...(1 << 24), unit: "rows") ?? 0
@@ -80,7 +80,7 @@ enum DecisionRoutes {
     private static func answer(
         _ found: Found, top: RowKey?, _ feed: DecisionFeed
     ) throws(ConsoleProblem) -> String {
-        let rows = try feed.rows(found.page.rows, found.site)
+        let rows = feed.rows(found.page.rows, found.site)
         var json = JSONText()
         json.beginObject()
         found.summary.write(&json)

@@ -27,8 +27,8 @@ struct DeviceTimeline {
         let found = feed.read { $0.index.neighbors(of: key, device: hash, count: count) }
         // The index can have another time for the record itself.
         let own = RowCache.Place(key)
-        before = try Self.rows(found.before.filter { RowCache.Place($0) != own }, site, feed)
-        after = try Self.rows(found.after.filter { RowCache.Place($0) != own }, site, feed)
+        before = Self.rows(found.before.filter { RowCache.Place($0) != own }, site, feed)
+        after = Self.rows(found.after.filter { RowCache.Place($0) != own }, site, feed)
         guard before.count < count else { return }
         let known = Set(before.map { RowCache.Place($0.key) })
         let older = try Self.search(record, device, count - before.count, known, site, feed)
@@ -38,8 +38,8 @@ struct DeviceTimeline {
 
     private static func rows(
         _ keys: [RowKey], _ site: (topics: FeedTopics, epoch: Int), _ feed: DecisionFeed
-    ) throws(ConsoleProblem) -> [FeedRow] {
-        try feed.rows(keys.map { DecisionIndex.Row(key: $0) }, site)
+    ) -> [FeedRow] {
+        feed.rows(keys.map { DecisionIndex.Row(key: $0) }, site)
     }
 
     /// Searches the offsets before a record for decisions of its device, from newest to oldest.

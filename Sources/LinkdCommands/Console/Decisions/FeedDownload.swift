@@ -38,7 +38,8 @@ enum FeedDownload {
     static func answer(
         _ request: HTTPRequest, _ feed: DecisionFeed, _ downloads: DownloadCount
     ) throws(ConsoleProblem) -> HTTPResponse {
-        let query = try RequestQuery(request, names: FeedQuery.names + ["limit", "top"])
+        let query = try RequestQuery(
+            request, names: FeedQuery.names + ["limit", "top"], repeated: FeedQuery.repeatedNames)
         let filter = try FeedQuery.filter(query, kind: "decision", feed.mask)
         let count = try query.number("limit", 1...rowLimit, unit: "rows") ?? rowLimit
         let top = try FeedQuery.cursor(query, "top")
@@ -124,7 +125,7 @@ enum FeedDownload {
     private static func append(_ row: DecisionIndex.Row, _ topic: String, to lines: inout OutputArena) {
         if row.key.time >= 0 { Timestamps.append(row.key.time, to: &lines) }
         lines.append(text: ",\(topic),\(row.key.source.partition),\(row.key.offset),")
-        let fields: [RowField?] = [.outcome, .route, .reason, nil, .table, nil]
+        let fields: [RowField?] = [.outcome, .route, .reason, nil, .table, nil, nil, .campaign, .application]
         for field in fields {
             lines.append(",")
             var text = field.flatMap { row.values[$0] } ?? ""

@@ -5,9 +5,9 @@ internal import SystemThreads
 extension DecisionFeed {
     /// Returns the rows of a page, each read at its offset unless it was read lately.
     ///
-    /// A record that no longer exists becomes a row with what the index has.
-    func rows(_ rows: [DecisionIndex.Row], _ site: (topics: FeedTopics, epoch: Int)) throws(ConsoleProblem) -> [FeedRow]
-    {
+    /// A record that no longer exists becomes a row with what the index has. So does every record that was not read
+    /// lately while the broker does not answer.
+    func rows(_ rows: [DecisionIndex.Row], _ site: (topics: FeedTopics, epoch: Int)) -> [FeedRow] {
         var found: [RowCache.Place: FeedRow] = [:]
         var keys: [RowCache.Place: RowKey] = [:]
         var missing: [TopicPartition: [Int64]] = [:]
@@ -23,9 +23,10 @@ extension DecisionFeed {
                 }
             }
         }
-        if !missing.isEmpty {
+        if !missing.isEmpty, !state.withLock({ $0.status.isBroken }) {
             var tape = DecisionTape()
-            try records.read(missing) { record in
+            // The reader of the topics reports what is wrong with the broker.
+            try? records.read(missing) { record in
                 let partition = TopicPartition(topic: record.topic, partition: record.partition)
                 guard let source = topics.source(partition) else { return }
                 tape.begin(record.value)

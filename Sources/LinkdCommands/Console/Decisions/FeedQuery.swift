@@ -4,6 +4,11 @@ internal import DecisionIndex
 enum FeedQuery {
     /// The names of the parameters.
     static let names = RowField.allCases.map(\.rawValue) + ["device", "event", "kind", "from", "to"]
+    /// The names of the parameters that can be repeated: the values whose rows are left out.
+    static let repeatedNames = RowField.allCases.map { "not." + $0.rawValue }
+
+    /// The limit of values of a property whose rows are left out.
+    private static let excludedLimit = 50
 
     /// The words of the parameter `kind`.
     private static let kinds = ["decision", "dead_letter", "problem", "any"]
@@ -26,6 +31,10 @@ enum FeedQuery {
             } else {
                 filter.values[field] = text
             }
+        }
+        for field in RowField.allCases {
+            let texts = try query.texts("not." + field.rawValue, maxBytes: 512, count: excludedLimit)
+            if !texts.isEmpty { filter.excluded[field] = Set(texts) }
         }
         filter.device = try query.text("device", maxBytes: 256).map { mask.hash(ofTyped: $0) }
         filter.event = try query.text("event", maxBytes: 512).map { mask.hash(ofTyped: $0) }

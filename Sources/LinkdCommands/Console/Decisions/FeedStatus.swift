@@ -32,6 +32,11 @@ struct FeedStatus: Sendable, Equatable {
             && a.isShortened == b.isShortened && a.read == b.read
     }
 
+    /// A Boolean value that indicates whether the broker does not answer, or refuses.
+    var isBroken: Bool {
+        if case .broken = phase { true } else { false }
+    }
+
     /// Changes the phase, and its time if it is another one.
     mutating func enter(_ phase: Phase, now: Int64) {
         guard phase != self.phase else { return }

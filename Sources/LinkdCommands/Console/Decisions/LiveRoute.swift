@@ -9,7 +9,8 @@ enum LiveRoute {
 
     /// Returns the answer, which ends with the client's connection or with the console.
     static func answer(_ request: HTTPRequest, _ feed: DecisionFeed) throws(ConsoleProblem) -> HTTPResponse {
-        let query = try RequestQuery(request, names: FeedQuery.names + ["after"])
+        let query = try RequestQuery(
+            request, names: FeedQuery.names + ["after"], repeated: FeedQuery.repeatedNames)
         let filter = try FeedQuery.filter(query, kind: "decision", feed.mask)
         guard filter.from == nil, filter.to == nil else {
             throw RequestQuery.problem("from", "does not apply to new records", "leave `from` and `to` out")
@@ -37,8 +38,7 @@ enum LiveRoute {
         let missed = start.missed
         let id = LiveEvents.id(start.next)
         if let missed, missed.total > 0 {
-            // Without the records, the client learns at least how many it has missed.
-            let rows = (try? feed.rows(missed.rows, start.site)) ?? []
+            let rows = feed.rows(missed.rows, start.site)
             let text = LiveEvents.rows(rows.map(\.json), dropped: missed.total - rows.count)
             stream.send(LiveEvents.event("rows", id: id, text))
         } else {

@@ -10,18 +10,24 @@ extension RowFilter {
         let isReject = facts.outcome?.equals("reject") ?? false
         if isProblem, facts.key.source.kind == .decision, !isReject { return false }
         if let tableID, facts.table?.string.hasPrefix(tableID + "@") != true { return false }
-        for (field, text) in values {
-            let value: ByteView? =
-                switch field {
-                case .outcome: facts.outcome
-                case .route: facts.route
-                case .table: facts.table
-                case .reason: facts.reason
-                case .campaign: facts.campaign
-                case .application: facts.application
-                }
-            guard (value ?? .empty).buffer.elementsEqual(text.utf8) else { return false }
+        if values.contains(where: { !(facts.value(of: $0) ?? .empty).buffer.elementsEqual($1.utf8) }) { return false }
+        return !excluded.contains { field, texts in
+            let value = (facts.value(of: field) ?? .empty).buffer
+            return texts.contains { value.elementsEqual($0.utf8) }
         }
-        return true
+    }
+}
+
+extension RowFacts {
+    /// Returns the value of a property, or nil if there is none.
+    fileprivate func value(of field: RowField) -> ByteView? {
+        switch field {
+        case .outcome: outcome
+        case .route: route
+        case .table: table
+        case .reason: reason
+        case .campaign: campaign
+        case .application: application
+        }
     }
 }

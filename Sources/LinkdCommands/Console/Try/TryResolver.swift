@@ -13,6 +13,8 @@ final class TryResolver: Sendable {
         var decisions: [(device: String, json: [UInt8])] = []
         /// The explanations of the decisions, or an empty array if they were not requested.
         var explanations: [Explainer.DeviceExplanation] = []
+        /// A Boolean value that indicates whether the event has expired, which its decisions do not regard.
+        var isExpired = false
         /// The reason why the record would become a dead letter, or nil.
         var cause: DeadLetterCause?
         /// The explanations of each table for an event that no table claims.
@@ -62,6 +64,9 @@ final class TryResolver: Sendable {
             answer.cause = tools.processor.process(
                 value: value, key: key, headers: headers, hasContext: true, into: &tools.arena
             ) { device, decision, _ in answer.decisions.append((device.string, decision.array)) }
+            if answer.cause == nil, let expiry = tools.processor.expiry {
+                answer.isExpired = Platform.nowMilliseconds > expiry
+            }
             if answer.cause?.reason == .applicationUnknown, explains {
                 answer.unclaimed = tools.explainer.unclaimed(value: value, key: key, headers: headers)
             }

@@ -123,7 +123,8 @@ struct TryRoutes {
             let explanation = index < answer.explanations.count ? answer.explanations[index] : nil
             json.beginObject()
             json.text("device", decision.device)
-            write(decision.json, explanation, to: &json)
+            json.boolean("expired", answer.isExpired)
+            write(decision.json, explanation, isExpired: answer.isExpired, to: &json)
             json.endObject()
         }
         json.endArray()
@@ -135,13 +136,15 @@ struct TryRoutes {
     }
 
     private func write(
-        _ decision: [UInt8], _ explanation: Explainer.DeviceExplanation?, to json: inout JSONText
+        _ decision: [UInt8], _ explanation: Explainer.DeviceExplanation?, isExpired: Bool = false,
+        to json: inout JSONText
     ) {
         let value = Self.value(decision)
         let explain = explanation?.decision?.json
         let trace = explain.flatMap { try? JSONValue.parse($0, maxDepth: 512) }
         let table = table(identity: value["table"]?.string)
-        DecisionSentence(value, explanation: trace, table: table).write("sentence", to: &json)
+        let sentence = isExpired ? .expired : DecisionSentence(value, explanation: trace, table: table)
+        sentence.write("sentence", to: &json)
         let link = explanation?.decision?.input
         json.text("link", link.flatMap { $0.utf8.count <= Self.maxLinkBytes ? $0 : nil })
         json.raw("decision", decision)

@@ -9,6 +9,8 @@ struct VersionMatrix {
     private static let commonPlatforms = ["ios", "android"]
     /// The maximum number of platforms.
     private static let maxPlatforms = 8
+    /// The time after which no more versions are added, in seconds.
+    private static let maxSeconds = 5.0
 
     /// A column: versions with the same decisions on all platforms.
     struct Column {
@@ -24,8 +26,8 @@ struct VersionMatrix {
     private(set) var columns: [Column] = []
     /// The different answers, each once.
     private(set) var results: [TryResolver.Answer] = []
-    /// A Boolean value that indicates whether the table distinguishes more versions.
-    let isTruncated: Bool
+    /// A Boolean value that indicates whether versions are missing, because there are too many or they take too long.
+    private(set) var isTruncated: Bool
 
     /// Resolves an input for every platform and version.
     ///
@@ -40,12 +42,16 @@ struct VersionMatrix {
     ) {
         let asked = isAlone ? table : nil
         let choices = DeviceChoices(table)
-        let named = choices.platforms.filter { !Self.commonPlatforms.contains($0.lowercased()) }
-        platforms = Array((Self.commonPlatforms + named).prefix(Self.maxPlatforms))
+        platforms = Self.platforms(choices.platforms, facts.first { $0.name == "platform" }?.value.string)
         isTruncated = choices.isTruncated
         let ranges: [DeviceChoices.VersionRange?] = choices.versions.isEmpty ? [nil] : choices.versions
         var known: [[UInt8]: Int] = [:]
+        let end = Platform.monotonicSeconds + Self.maxSeconds
         for range in ranges {
+            guard columns.isEmpty || Platform.monotonicSeconds < end else {
+                isTruncated = true
+                return
+            }
             var cells: [Int] = []
             for platform in platforms {
                 let facts = Self.facts(facts, platform, range?.version)
@@ -60,6 +66,16 @@ struct VersionMatrix {
             }
             add(range, cells)
         }
+    }
+
+    /// Returns the common platforms, that of the device, and those of the table's conditions, each once.
+    private static func platforms(_ named: [String], _ asked: String?) -> [String] {
+        var platforms = commonPlatforms
+        for platform in [asked].compactMap({ $0 }) + named where platforms.count < maxPlatforms {
+            let isKnown = platforms.contains { $0.lowercased() == platform.lowercased() }
+            if !isKnown, !platform.isEmpty { platforms.append(platform) }
+        }
+        return platforms
     }
 
     /// Adds a column, or extends the last one if its decisions are the same.

@@ -5,6 +5,20 @@ internal import RouteAnalysis
 internal import RouteTools
 internal import StrictJSON
 
+extension DecisionSentence {
+    /// Creates the sentence of a report's decision, with the value at fault if the same tables explain it.
+    init(_ report: WhyReport, _ mask: RecordMask) {
+        let decision = report.decision.json ?? JSONValue(.null)
+        guard !mask.isOn else {
+            self.init(mask.decision(decision), explanation: nil, table: nil)
+            return
+        }
+        let trace = report.isSame == true ? report.explanation?.decision?.json : nil
+        let explanation = trace.flatMap { try? JSONValue.parse($0, maxDepth: DecisionTape.depth) }
+        self.init(decision, explanation: explanation, table: report.isSame == true ? report.table?.table : nil)
+    }
+}
+
 /// The JSON text of the report.
 extension WhyReport {
     /// Prints the report as one JSON object.
