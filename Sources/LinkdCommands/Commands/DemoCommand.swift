@@ -15,7 +15,8 @@ enum DemoCommand {
             "Starts librdkafka's mock cluster, creates the topics, sends the samples that come with linkd, runs a "
                 + "worker with the tables that come with linkd, and prints the results. It installs nothing and "
                 + "leaves no files.",
-            "The mock cluster has no transactions. Only a real broker shows that records are processed exactly once.",
+            "The mock cluster has no transactions. Only a real broker shows that records are processed exactly once. "
+                + "It finds no record by its time either, so `linkd inspect --since` prints nothing of it.",
         ],
         flags: [
             FlagDeclaration(

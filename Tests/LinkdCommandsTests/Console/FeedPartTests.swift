@@ -120,6 +120,26 @@ internal import Testing
         #expect(Self.text(of: stream).contains(#""dropped":3000"#))
     }
 
+    @Test func `A batch of 250 rows is sent whole`() throws {
+        var clients = LiveClients()
+        let stream = HTTPStream(maxBytes: LiveClients.queueBytes)
+        let added = clients.add(stream, RowFilter())
+        clients.begin(try #require(added))
+        let source = try #require(RowSource(topic: 0, partition: 0))
+        for offset in Int64(0)..<250 {
+            let facts = RowFacts(RowKey(time: 0, source: source, offset: offset))
+            clients.add(FeedRow(DecisionIndex.Row(key: facts.key), topic: "t"), facts, KeyedHash())
+        }
+        clients.send(FeedStatus(), [:], total: 0, now: 0)
+        var text = ""
+        while true {
+            let more = Self.text(of: stream)
+            if more.isEmpty { break }
+            text += more
+        }
+        #expect(text.matches(of: /"cursor"/).count == 250 && text.contains(#""dropped":0"#))
+    }
+
     private static func text(of stream: HTTPStream) -> String {
         withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 1) { buffer in
             guard case .copied(let count) = stream.next(into: buffer) else { return "" }

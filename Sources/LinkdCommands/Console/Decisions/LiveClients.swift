@@ -5,8 +5,10 @@ internal import HTTPServer
 struct LiveClients {
     /// The limit of clients.
     static let limit = 16
-    /// The limit of rows in a message.
-    private static let messageRows = 100
+    /// The limit of rows in a message, which is sent ten times a second.
+    ///
+    /// It is above an average of 1,000 rows a second, because records arrive in batches.
+    private static let messageRows = 250
     /// The size of the queue of each client, in bytes.
     static let queueBytes = 512 << 10
 
