@@ -37,12 +37,23 @@ static inline size_t linkd_http_keep_escapes(void *context, struct MHD_Connectio
 }
 
 /// Starts a daemon without threads and without a listening socket.
+///
+/// The daemon uses TLS 1.2 or 1.3 if there is a certificate. The texts must live as long as the daemon.
 static inline struct MHD_Daemon *linkd_http_start(
-    const struct linkd_http_callbacks *callbacks, size_t memory_bytes, unsigned int connections) {
+    const struct linkd_http_callbacks *callbacks, size_t memory_bytes, unsigned int connections,
+    const char *certificate, const char *key) {
     unsigned int flags = MHD_USE_NO_LISTEN_SOCKET | MHD_ALLOW_SUSPEND_RESUME;
+    struct MHD_OptionItem tls[] = {
+        {MHD_OPTION_HTTPS_MEM_CERT, 0, (void *)certificate},
+        {MHD_OPTION_HTTPS_MEM_KEY, 0, (void *)key},
+        {MHD_OPTION_HTTPS_PRIORITIES, 0, (void *)"NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2"},
+        {MHD_OPTION_END, 0, NULL}};
+    struct MHD_OptionItem plain[] = {{MHD_OPTION_END, 0, NULL}};
+    if (certificate != NULL) flags |= MHD_USE_TLS;
     if (MHD_is_feature_supported(MHD_FEATURE_EPOLL) == MHD_YES) flags |= MHD_USE_EPOLL;
     return MHD_start_daemon(
         flags, 0, NULL, NULL, callbacks->access, callbacks->context,
+        MHD_OPTION_ARRAY, certificate != NULL ? tls : plain,
         MHD_OPTION_CONNECTION_MEMORY_LIMIT, memory_bytes,
         MHD_OPTION_CONNECTION_LIMIT, connections,
         MHD_OPTION_CONNECTION_TIMEOUT, 0u,
@@ -53,6 +64,9 @@ static inline struct MHD_Daemon *linkd_http_start(
         MHD_OPTION_NOTIFY_CONNECTION, callbacks->notify, callbacks->context,
         MHD_OPTION_END);
 }
+
+/// Returns a Boolean value that indicates whether the library was built with TLS.
+static inline int linkd_http_has_tls(void) { return MHD_is_feature_supported(MHD_FEATURE_TLS) == MHD_YES; }
 
 /// Waits for the sockets without epoll, and performs the library's work.
 static inline int linkd_http_select(struct MHD_Daemon *daemon, int listener, int wakeup, int milliseconds) {

@@ -1,3 +1,4 @@
+internal import CMicroHTTPD
 internal import SystemThreads
 
 /// A small HTTP/1.1 server for pages, probes, and metrics.
@@ -47,6 +48,9 @@ package final class HTTPServer: Sendable {
         if !isStarted { hasEnded.signal { $0 = true } }
         let isRunning = isStarted && hasBegun.wait(milliseconds: 10_000) { $0 } == true
         // All properties are set, so that `deinit` runs after this error and stops what runs.
+        if isStarted, !isRunning, configuration.tls != nil {
+            throw .unusableIdentity(configuration.address.description, isSupported: linkd_http_has_tls() != 0)
+        }
         if !isRunning {
             throw .resources(configuration.address.description, "libmicrohttpd or its thread cannot be started")
         }

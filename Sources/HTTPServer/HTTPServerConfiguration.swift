@@ -2,6 +2,8 @@
 package struct HTTPServerConfiguration: Sendable {
     /// The address that the server listens on.
     package var address: ListenAddress
+    /// The certificate and the key for TLS, or nil for HTTP without TLS.
+    package var tls: TLSIdentity?
     /// The maximum number of connections.
     ///
     /// A new connection beyond the limit replaces the oldest connection without a complete request. If there is none,

@@ -12,6 +12,8 @@ package struct HTTPServerError: Error, Equatable, Sendable, CustomStringConverti
         case permissionDenied = "http.permission.denied"
         /// No network interface of this machine has the address.
         case addressNotAvailable = "http.address.not_available"
+        /// The certificate or the key cannot be used for TLS.
+        case unusableIdentity = "http.tls.unusable"
         /// The system has no more sockets, threads, or memory.
         case outOfResources = "http.resources.exhausted"
     }
@@ -40,6 +42,17 @@ package struct HTTPServerError: Error, Equatable, Sendable, CustomStringConverti
         HTTPServerError(
             code: .unknownHost, address: address, message: "the host name has no IP address: \(cause)",
             next: "correct the name, or use an IP address of this machine")
+    }
+
+    /// Returns the error for a certificate or a key that the library does not accept.
+    static func unusableIdentity(_ address: String, isSupported: Bool) -> HTTPServerError {
+        HTTPServerError(
+            code: .unusableIdentity, address: address,
+            message: isSupported
+                ? "the certificate and the key cannot be used for TLS" : "libmicrohttpd was built without TLS",
+            next: isSupported
+                ? "check that both are in the PEM format, that the key has no password, and that they belong together"
+                : "install libmicrohttpd with TLS, or put a proxy with TLS in front of the server")
     }
 
     /// Returns the error for a missing thread or another missing resource.

@@ -123,7 +123,11 @@ extension EventLoop {
         return true
     }
 
-    private func refuse(_ connection: Connection, _ refusal: Refusal) {
+    /// Refuses a connection whose request is not read to its end.
+    ///
+    /// The bytes of a refusal go past the library, so with TLS the connection is closed without them.
+    func refuse(_ connection: Connection, _ refusal: Refusal) {
+        if configuration.tls != nil { return shutDown(connection) }
         connection.refuse(refusal, deadline: deadline(nanoseconds: Self.refusalNanoseconds))
     }
 

@@ -39,6 +39,8 @@ final class EventLoop {
     let answerEarly: (@Sendable (HTTPRequest) -> HTTPResponse?)?
     private(set) var daemon: OpaquePointer?
     private let listener: ListenSocket
+    /// The texts of the certificate and the key, which the library keeps.
+    private let identity: (certificate: UnsafeMutablePointer<CChar>?, key: UnsafeMutablePointer<CChar>?)
     /// All connections that the library has not closed.
     private var connections: [UInt64: Connection] = [:]
     /// The numbers of connections that count for the limits: not the excess ones, and not those that are closing.
@@ -65,13 +67,20 @@ final class EventLoop {
     init?(_ start: Start, _ listener: ListenSocket) {
         (configuration, mailbox, pool) = (start.configuration, start.mailbox, start.pool)
         (handler, answerEarly, self.listener) = (start.handler, start.answerEarly, listener)
+        identity = configuration.tls.map { (strdup($0.certificate), strdup($0.key)) } ?? (nil, nil)
         var callbacks = Self.callbacks
         callbacks.context = Unmanaged.passUnretained(self).toOpaque()
         let connections = configuration.maxConnections + Self.excessConnections + 2 * Self.acceptBatch
         // The library keeps the headers twice in the same memory, and the response's headers and parts.
         let memory = 4 * configuration.maxHeaderBytes
-        daemon = linkd_http_start(&callbacks, memory, UInt32(connections))
+        daemon = linkd_http_start(
+            &callbacks, memory, UInt32(connections), identity.certificate, identity.key)
         if daemon == nil { return nil }
+    }
+
+    deinit {
+        free(identity.certificate)
+        free(identity.key)
     }
 
     /// Serves until the server is stopped.
@@ -317,7 +326,7 @@ final class EventLoop {
     private func expire(_ connection: Connection) {
         switch connection.phase {
         case .receiving where connection.hasBegun || connection.requests == 0:
-            connection.refuse(.requestTimeout, deadline: deadline(nanoseconds: Self.refusalNanoseconds))
+            refuse(connection, .requestTimeout)
         case .handling:
             connection.deadline = deadline(milliseconds: configuration.responseMilliseconds)
             answer(connection, Refusal.unavailable.response)
