@@ -44,6 +44,16 @@ static inline void linkd_keep_freed_memory(void) {
 #endif
 }
 
+/// Lets all threads allocate from one heap, so that what one thread frees is used again by the others.
+///
+/// glibc gives each thread a heap of its own. With many threads that each hold large values at times, the process grows
+/// for a long time until every heap has had its largest value.
+static inline void linkd_use_one_heap(void) {
+#if defined(__linux__) && defined(__GLIBC__)
+    mallopt(M_ARENA_MAX, 1);
+#endif
+}
+
 /// Returns the peak memory of this process in bytes, or -1 if it is unknown.
 static inline int64_t linkd_peak_memory_bytes(void) {
     struct rusage usage;

@@ -1,3 +1,4 @@
+internal import CPlatform
 internal import DispatchWorker
 internal import HTTPServer
 internal import RouteTools
@@ -45,6 +46,7 @@ enum ConsoleCommand {
                 description: "For a team, behind a proxy that checks who they are."),
         ],
         run: { call throws(CommandFailure) in
+            linkd_use_one_heap()
             StopSignals.block()
             StopSignals.ignoreBrokenPipes()
             let server = try ConsoleServer(call, try call.settings())
