@@ -47,11 +47,34 @@ extension RouteTable {
     package static func check(
         _ json: [UInt8], includesAdvice: Bool = false, forSchemaVersion version: Int? = nil
     ) -> (table: RouteTable?, problems: [TableProblem], isTruncated: Bool) {
+        check(json, includesAdvice: includesAdvice, forSchemaVersion: version) { false } ?? (nil, [], true)
+    }
+
+    /// Loads and proves a table like `check(_:includesAdvice:forSchemaVersion:)`, or returns nil if the check is ended
+    /// before its end.
+    ///
+    /// The problems that were found until then are not returned, because a part of the check that was left out can
+    /// refuse the table.
+    ///
+    /// - Parameters:
+    ///   - json: The bytes of the file.
+    ///   - includesAdvice: A Boolean value that indicates whether to look for constructs that are valid but probably
+    ///     not intended.
+    ///   - version: The newest schema version of an older library, whose problems with the table are added, or nil.
+    ///   - isOver: A function that returns true to end the check after the current search.
+    package static func check(
+        _ json: [UInt8], includesAdvice: Bool, forSchemaVersion version: Int? = nil,
+        until isOver: @escaping @Sendable () -> Bool
+    ) -> (table: RouteTable?, problems: [TableProblem], isTruncated: Bool)? {
         var loader = TableLoader(json)
-        loader.prove()
-        if includesAdvice, let source = loader.source { TableAdvice.run(source, into: &loader.problems) }
+        let budget = WorkBudget(isOver: isOver)
+        loader.prove(budget, until: isOver)
+        if includesAdvice, let source = loader.source {
+            TableAdvice.run(source, budget, into: &loader.problems, until: isOver)
+        }
         let older = version.map { loader.schema.problems(for: $0) }
-        let (table, problems, isTruncated) = loader.finish()
+        let (table, problems, isTruncated) = loader.finish(until: isOver)
+        if isOver() { return nil }
         let errors = problems.filter { $0.severity == .error }
         return (
             table, (older?.located(in: json) ?? []) + errors + problems.dropFirst(errors.count),
@@ -62,9 +85,13 @@ extension RouteTable {
 
 extension TableLoader {
     /// Adds the errors that only a proof finds: patterns that no link can select, and overlaps that are not declared.
-    package mutating func prove() {
+    ///
+    /// - Parameters:
+    ///   - budget: The budget of the searches.
+    ///   - isOver: A function that returns true to end the proofs. The problems are not complete then.
+    package mutating func prove(_ budget: WorkBudget = WorkBudget(), until isOver: () -> Bool = { false }) {
         guard let source, !problems.isFull else { return }
-        TotalityProof.run(source, into: &problems) { [damage] in !damage.routes.contains($0.offset) }
-        if damage.hasAllPatterns { OverlapProof.run(source, into: &problems) }
+        TotalityProof.run(source, into: &problems, until: isOver) { [damage] in !damage.routes.contains($0.offset) }
+        if damage.hasAllPatterns { OverlapProof.run(source, budget: budget, into: &problems) }
     }
 }

@@ -3,8 +3,10 @@ internal import StrictJSON
 /// Checks the examples in a table against the table's own decisions.
 enum ExampleRun {
     /// Resolves every example and reports those whose decision differs from the expectation.
-    static func check(_ source: TableSource, _ table: CompiledTable, into problems: inout ProblemList) {
-        for example in source.examples {
+    static func check(
+        _ source: TableSource, _ table: CompiledTable, into problems: inout ProblemList, until isOver: () -> Bool
+    ) {
+        for example in source.examples where !isOver() {
             guard let request = request(of: example) else { continue }
             let device = example.device.map { DeviceFacts($0) } ?? DeviceFacts()
             let decision = Decision(table.resolve(request, device))

@@ -120,11 +120,16 @@ package struct TableLoader {
     /// Compiles the table and runs its examples.
     ///
     /// The returned table is nil if there is an error. The list is truncated if there are more errors than it has.
-    package consuming func finish() -> (table: RouteTable?, problems: [TableProblem], isTruncated: Bool) {
+    ///
+    /// - Parameter isOver: A function that returns true to end after the current example. The other examples are not
+    ///   run then, so the caller must not use the table.
+    package consuming func finish(
+        until isOver: () -> Bool = { false }
+    ) -> (table: RouteTable?, problems: [TableProblem], isTruncated: Bool) {
         guard let source, !problems.hasErrors else { return (nil, problems.located(in: json), problems.isFull) }
         let hash = SHA256.hex(json)
         let compiled = CompiledTable(source, hash: String(hash.prefix(8)))
-        ExampleRun.check(source, compiled, into: &problems)
+        ExampleRun.check(source, compiled, into: &problems, until: isOver)
         let found = problems.located(in: json)
         if problems.hasErrors { return (nil, found, problems.isFull) }
         return (RouteTable(source: source, compiled: compiled, hash: hash, warnings: found), found, false)

@@ -29,7 +29,7 @@ extension TableAdvice {
         if added.isEmpty { return }
         let space = PatternSpace([trial])
         let index = PatternIndex(space)
-        var search = LinkSearch(space)
+        var search = LinkSearch(space, budget: budget)
         var numbers: [Int: [Int]] = [:]
         for (number, pattern) in space.patterns.enumerated() { numbers[pattern.route, default: []].append(number) }
         for (route, own) in added {

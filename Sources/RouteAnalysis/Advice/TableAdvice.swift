@@ -8,6 +8,7 @@ struct TableAdvice {
     let source: TableSource
     let names: TableNames
     var problems: ProblemList
+    let budget: WorkBudget
 
     /// For each screen that no device has, the indices of its coordinator and of the screen.
     var unavailableScreens: Set<[Int]> = []
@@ -18,19 +19,30 @@ struct TableAdvice {
     /// Adds warnings to the problems.
     ///
     /// If there are errors, it adds only warnings that cannot result from an error.
-    static func run(_ source: TableSource, into problems: inout ProblemList) {
-        var advice = TableAdvice(source: source, names: TableNames(source), problems: problems)
+    ///
+    /// - Parameters:
+    ///   - source: The table.
+    ///   - budget: The budget of the searches.
+    ///   - problems: The list of problems.
+    ///   - isOver: A function that returns true to end after the current kind of warnings.
+    static func run(
+        _ source: TableSource, _ budget: WorkBudget, into problems: inout ProblemList, until isOver: () -> Bool
+    ) {
+        if isOver() { return }
+        var advice = TableAdvice(source: source, names: TableNames(source), problems: problems, budget: budget)
         advice.addSyntaxWarnings()
-        if !problems.hasErrors {
-            advice.addUnusedWarnings()
-            advice.addConditionWarnings()
-            advice.addRejectionWarnings()
-            advice.addRedirectWarnings()
-            advice.addRewriteWarnings()
-            advice.addFallbackWarnings()
-            advice.addExampleWarnings()
-        }
+        if !problems.hasErrors { advice.addOtherWarnings(until: isOver) }
         problems = advice.problems
+    }
+
+    /// Adds the warnings that an error could cause.
+    private mutating func addOtherWarnings(until isOver: () -> Bool) {
+        let kinds: [(inout TableAdvice) -> Void] = [
+            { $0.addUnusedWarnings() }, { $0.addConditionWarnings() }, { $0.addRejectionWarnings() },
+            { $0.addRedirectWarnings() }, { $0.addRewriteWarnings() }, { $0.addFallbackWarnings() },
+            { $0.addExampleWarnings() },
+        ]
+        for add in kinds where !isOver() { add(&self) }
     }
 }
 
