@@ -63,10 +63,28 @@ struct CheckedTable {
     ///   - includesAdvice: A Boolean value that indicates whether to report valid parts that are probably unintended.
     ///   - version: The newest schema version of an older library, whose problems with the table are added, or nil.
     init(path: String, json: [UInt8], includesAdvice: Bool, forSchemaVersion version: Int? = nil) {
+        self.init(
+            path: path, json: json,
+            RouteTable.check(json, includesAdvice: includesAdvice, forSchemaVersion: version))
+    }
+
+    /// Checks the bytes of a file, or returns nil if the check is ended.
+    ///
+    /// - Parameters:
+    ///   - path: The path of the file, or a name for bytes that are not in a file.
+    ///   - json: The bytes.
+    ///   - isOver: A function that returns true to end the check.
+    init?(path: String, json: [UInt8], until isOver: @escaping @Sendable () -> Bool) {
+        guard let checked = RouteTable.check(json, includesAdvice: true, until: isOver) else { return nil }
+        self.init(path: path, json: json, checked)
+    }
+
+    private init(
+        path: String, json: [UInt8], _ checked: (table: RouteTable?, problems: [TableProblem], isTruncated: Bool)
+    ) {
         self.path = path
         self.json = json
-        (table, problems, isTruncated) = RouteTable.check(
-            json, includesAdvice: includesAdvice, forSchemaVersion: version)
+        (table, problems, isTruncated) = checked
         let errors = problems.filter { $0.severity == .error }
         if !errors.isEmpty && errors.allSatisfy({ Self.compilable.contains($0.code) }) {
             unchecked = RouteTable.unchecked(json)

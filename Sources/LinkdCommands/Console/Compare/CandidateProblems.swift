@@ -18,7 +18,11 @@ struct CandidateProblems {
     }
 
     /// Writes the member `problems`, and `isTruncated` if there are more.
-    func write(to json: inout JSONText) {
+    ///
+    /// - Parameters:
+    ///   - json: The text.
+    ///   - isOver: A function that returns true if no further decision is added.
+    func write(to json: inout JSONText, until isOver: () -> Bool) {
         var witnesses = 0
         json.objects("problems", of: checked.problems) { json, problem in
             json.text("severity", problem.severity.text)
@@ -33,7 +37,7 @@ struct CandidateProblems {
             json.text("link", link)
             let device = device(of: problem)
             if let device { json.value("device", device) }
-            guard let table, witnesses < Self.maxWitnesses else { return }
+            guard let table, witnesses < Self.maxWitnesses, !isOver() else { return }
             witnesses += 1
             let explanation = table.explain(.link(link), device: device.map { DeviceFacts($0) } ?? DeviceFacts())
             DecisionSentence(explanation.decision.value, explanation: nil, table: table).write("sentence", to: &json)

@@ -55,26 +55,34 @@ struct CompareRoutes {
                 status: 429, code: "busy", message: "another comparison is running", next: "try again in a few seconds")
         }
         defer { isBusy.withLock { $0 = false } }
-        return .json(answer(served, Array(candidate.utf8), lines))
+        return .json(try answer(served, Array(candidate.utf8), lines))
     }
 
-    private func answer(_ served: RouteTable, _ candidate: [UInt8], _ lines: String?) -> String {
+    private func answer(
+        _ served: RouteTable, _ candidate: [UInt8], _ lines: String?
+    ) throws(ConsoleProblem) -> String {
         let start = Platform.monotonicSeconds
-        let checked = CheckedTable(path: "candidate", json: candidate, includesAdvice: true)
+        let isOver = { @Sendable in Platform.monotonicSeconds > start + Self.maxSeconds }
+        guard let checked = CheckedTable(path: "candidate", json: candidate, until: isOver) else {
+            // A part of the check that was left out can refuse the table, so there is no answer.
+            throw ConsoleProblem(
+                status: 422, code: "too_slow",
+                message: "the check of the candidate has not ended within \(Int(Self.maxSeconds)) s",
+                next: "run `linkd routes check` with it, which has no limit of time")
+        }
         var json = JSONText()
         json.beginObject()
         json.text("old", served.identity)
         json.text("new", checked.table?.identity)
         json.boolean("ok", checked.table != nil)
-        CandidateProblems(checked).write(to: &json)
+        CandidateProblems(checked).write(to: &json, until: isOver)
         if let table = checked.table {
             json.boolean("same", table.hash == served.hash)
-            let end = start + Self.maxSeconds
-            let difference = table.difference(from: served) { Platform.monotonicSeconds > end }
+            let difference = table.difference(from: served, until: isOver)
             let counts = traffic?.counts(served.id)
             ComparisonJSON(difference, old: served, new: table, counts: counts?.routes).write(to: &json)
             if let counts { json.number("since", counts.sinceMilliseconds) }
-            if let lines { write(traffic: lines, served, table, to: &json) }
+            if let lines { write(traffic: lines, served, table, to: &json, until: isOver) }
         }
         writeCanary(served, to: &json)
         json.number("milliseconds", Int64((Platform.monotonicSeconds - start) * 1000))
@@ -82,10 +90,17 @@ struct CompareRoutes {
         return json.finish()
     }
 
-    private func write(traffic lines: String, _ old: RouteTable, _ new: RouteTable, to json: inout JSONText) {
+    private func write(
+        traffic lines: String, _ old: RouteTable, _ new: RouteTable, to json: inout JSONText, until isOver: () -> Bool
+    ) {
         let reader = TrafficReader(old: old, new: new, site.vendors)
-        for line in Array(lines.utf8).split(whereSeparator: { $0 == 0x0A || $0 == 0x0D }) { reader.add(Array(line)) }
-        ComparisonJSON.write(reader.difference, unreadable: reader.unreadable, old: old, new: new, to: &json)
+        var isCut = false
+        for line in Array(lines.utf8).split(whereSeparator: { $0 == 0x0A || $0 == 0x0D }) {
+            isCut = isOver()
+            if isCut { break }
+            reader.add(Array(line))
+        }
+        ComparisonJSON.write(reader, isCut: isCut, old: old, new: new, to: &json)
     }
 
     /// Writes the counts of a worker's canary for the table, if there is one.

@@ -117,14 +117,15 @@ struct ComparisonJSON {
 extension ComparisonJSON {
     /// Writes the member `traffic`: the recorded inputs that the tables decide differently.
     static func write(
-        _ difference: TrafficDifference, unreadable: Int, old: RouteTable, new: RouteTable, to json: inout JSONText
+        _ reader: TrafficReader, isCut: Bool, old: RouteTable, new: RouteTable, to json: inout JSONText
     ) {
-        let groups = difference.groups
+        let (difference, groups) = (reader.difference, reader.difference.groups)
         json.beginObject("traffic")
         json.number("decisions", Int64(difference.total))
         json.number("same", Int64(difference.same))
         json.number("breaking", Int64(difference.breaking))
-        json.number("unreadable", Int64(unreadable))
+        json.number("unreadable", Int64(reader.unreadable))
+        json.boolean("isCut", isCut)
         json.number("groupCount", Int64(groups.count))
         json.objects("groups", of: groups.prefix(maxGroups)) { json, group in
             json.number("count", Int64(group.count))
