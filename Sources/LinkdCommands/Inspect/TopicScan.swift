@@ -62,6 +62,8 @@ struct TopicScan {
     private var isFinite = true
     /// The number of records so far.
     private(set) var read: Int64 = 0
+    /// The time on the monotonic clock after which every call ends with exit code 69.
+    var deadline = Double.infinity
 
     /// Creates a scan, which connects on its own.
     init(_ connection: Connection, prefetch: Prefetch = .whole) throws(CommandFailure) {
@@ -115,7 +117,7 @@ struct TopicScan {
         of topic: String, timeout: Int32 = 10_000
     ) throws(CommandFailure) -> [Int32: Watermarks] {
         try reading(topic) { () throws(KafkaError) in
-            let description = try describer.describe(topic: topic, timeoutMilliseconds: timeout)
+            let description = try describer.describe(topic: topic, timeoutMilliseconds: left(timeout))
             if let error = description.error { throw error }
             let partitions = description.partitions.map { TopicPartition(topic: topic, partition: $0.id) }
             guard !partitions.isEmpty else { throw KafkaError(code: .unknownTopicOrPartition) }
@@ -145,11 +147,18 @@ struct TopicScan {
     ) throws(KafkaError) -> [TopicPartition: Int64] {
         var found: [TopicPartition: Int64] = [:]
         let times = partitions.sorted().map { PartitionOffset($0, offset: time) }
-        for result in try describer.offsets(forTimes: times, timeoutMilliseconds: timeout) {
+        for result in try describer.offsets(forTimes: times, timeoutMilliseconds: left(timeout)) {
             if let error = result.error { throw error }
             if let offset = result.offset, offset >= 0 { found[result.partition] = offset }
         }
         return found
+    }
+
+    /// Returns the time limit of a request, in milliseconds, which is at most the time until the deadline.
+    private func left(_ timeout: Int32) throws(KafkaError) -> Int32 {
+        let milliseconds = (deadline - Platform.monotonicSeconds) * 1000
+        guard milliseconds > 0 else { throw KafkaError(code: .timedOut) }
+        return milliseconds < Double(timeout) ? Int32(milliseconds) + 1 : timeout
     }
 
     private func reading<Value>(
@@ -190,7 +199,7 @@ struct TopicScan {
             if !described.contains(partition.topic) {
                 // Otherwise, librdkafka starts to read a topic only after up to a second, when it looks for topics.
                 try reading(partition.topic) { () throws(KafkaError) in
-                    _ = try reader.describe(topic: partition.topic, timeoutMilliseconds: 10_000)
+                    _ = try reader.describe(topic: partition.topic, timeoutMilliseconds: left(10_000))
                 }
                 described.insert(partition.topic)
             }
@@ -241,6 +250,10 @@ struct TopicScan {
     ) throws(CommandFailure) -> Bool {
         guard let reader else { return true }
         let start = Platform.monotonicSeconds
+        guard start < deadline else {
+            throw CommandFailure(
+                .unavailable, "the broker has not sent the records in time", advice: "check the brokers, and try again")
+        }
         let outcome = reader.poll(max: 1000, timeoutMilliseconds: 200)
         waited = outcome.records > 0 ? 0 : waited + Platform.monotonicSeconds - start
         for record in reader.records {

@@ -60,7 +60,8 @@ enum DecisionRoute {
     ) throws(ConsoleProblem) -> HTTPResponse {
         let topics = feed.read { ($0.topics, $0.epoch) }
         let output = topics.0.decisions
-        let report = try feed.records.withScan { (scan, deadline) throws(CommandFailure) in
+        let deadline = RecordFetcher.deadline
+        let report = try feed.records.withScan(until: deadline) { (scan) throws(CommandFailure) in
             guard case .position(let partition, let offset) = reference else {
                 return try search.report(reference, &scan, output: output) { read throws(CommandFailure) in
                     try check(read, deadline)
@@ -74,7 +75,7 @@ enum DecisionRoute {
             }
             return try search.report(record, &scan)
         }
-        let timeline = try DeviceTimeline(report.decision, around, topics, feed)
+        let timeline = try DeviceTimeline(report.decision, around, topics, feed, until: deadline)
         var json = JSONText()
         json.beginObject()
         json.beginObject("why")

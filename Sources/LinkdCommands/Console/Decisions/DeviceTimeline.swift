@@ -12,12 +12,20 @@ struct DeviceTimeline {
 
     private var before: [FeedRow] = []
     private var after: [FeedRow] = []
-    /// A Boolean value that indicates whether there can be older decisions of the device that were not searched.
+    /// A Boolean value that indicates whether there can be decisions of the device that were not searched.
     private var isCut = false
 
     /// Finds the decisions around a record.
+    ///
+    /// - Parameters:
+    ///   - record: The record.
+    ///   - count: The greatest number of decisions in each direction.
+    ///   - site: The topics, and the number of times that the reader has begun with other records.
+    ///   - feed: The reader.
+    ///   - deadline: The time on the monotonic clock after which nothing more is read.
     init(
-        _ record: InspectedRecord, _ count: Int, _ site: (topics: FeedTopics, epoch: Int), _ feed: DecisionFeed
+        _ record: InspectedRecord, _ count: Int, _ site: (topics: FeedTopics, epoch: Int), _ feed: DecisionFeed,
+        until deadline: Double
     ) throws(ConsoleProblem) {
         guard count > 0, let device = record.json?["device"]?.string,
             let source = RowSource(topic: 0, partition: record.partition)
@@ -27,48 +35,47 @@ struct DeviceTimeline {
         let found = feed.read { $0.index.neighbors(of: key, device: hash, count: count) }
         // The index can have another time for the record itself.
         let own = RowCache.Place(key)
-        before = Self.rows(found.before.filter { RowCache.Place($0) != own }, site, feed)
-        after = Self.rows(found.after.filter { RowCache.Place($0) != own }, site, feed)
+        guard Platform.monotonicSeconds < deadline else {
+            isCut = true
+            return
+        }
+        let sides = [found.before, found.after].map { keys in keys.filter { RowCache.Place($0) != own } }
+        let rows = feed.rows(sides.joined().map { DecisionIndex.Row(key: $0) }, site)
+        before = Array(rows.prefix(sides[0].count))
+        after = Array(rows.dropFirst(sides[0].count))
         guard before.count < count else { return }
         let known = Set(before.map { RowCache.Place($0.key) })
-        let older = try Self.search(record, device, count - before.count, known, site, feed)
+        let older = try feed.records.withScan(until: deadline) { (scan) throws(CommandFailure) in
+            try Self.search(record, device, count - before.count, known, (site.topics, feed.mask), &scan)
+        }
         before += older.rows
         isCut = older.isCut && before.count < count
-    }
-
-    private static func rows(
-        _ keys: [RowKey], _ site: (topics: FeedTopics, epoch: Int), _ feed: DecisionFeed
-    ) -> [FeedRow] {
-        feed.rows(keys.map { DecisionIndex.Row(key: $0) }, site)
     }
 
     /// Searches the offsets before a record for decisions of its device, from newest to oldest.
     private static func search(
         _ record: InspectedRecord, _ device: String, _ count: Int, _ known: Set<RowCache.Place>,
-        _ site: (topics: FeedTopics, epoch: Int), _ feed: DecisionFeed
-    ) throws(ConsoleProblem) -> (rows: [FeedRow], isCut: Bool) {
-        let topics = site.topics
+        _ site: (topics: FeedTopics, mask: RecordMask), _ scan: inout TopicScan
+    ) throws(CommandFailure) -> (rows: [FeedRow], isCut: Bool) {
         let partition = TopicPartition(topic: record.topic, partition: record.partition)
-        return try feed.records.withScan { (scan, deadline) throws(CommandFailure) in
-            guard let ends = try scan.description(of: record.topic, timeout: 3000)[record.partition],
-                record.offset > ends.low
-            else { return ([], false) }
-            var plan = ScanPlan()
-            let from = max(ends.low, record.offset - scanLimit)
-            plan.partitions[partition] = ScanPlan.Span(from: from, to: record.offset)
-            var rows: [FeedRow] = []
-            var tape = DecisionTape()
-            try RecordFetcher.run(&scan, plan, deadline) { record in
-                guard let source = topics.source(partition), isKey(record.key, device) else { return true }
-                tape.begin(record.value)
-                let facts = RowFacts(record, &tape, source, now: Platform.nowMilliseconds)
-                guard !known.contains(RowCache.Place(facts.key)) else { return true }
-                rows.append(FeedRow(record, &tape, facts, feed.mask))
-                if rows.count > 2 * count + 64 { rows.removeFirst(rows.count - count) }
-                return true
-            }
-            return (Array(rows.suffix(count).reversed()), from > ends.low)
+        guard let ends = try scan.description(of: record.topic)[record.partition], record.offset > ends.low else {
+            return ([], false)
         }
+        var plan = ScanPlan()
+        let from = max(ends.low, record.offset - scanLimit)
+        plan.partitions[partition] = ScanPlan.Span(from: from, to: record.offset)
+        var rows: [FeedRow] = []
+        var tape = DecisionTape()
+        try RecordFetcher.run(&scan, plan) { record in
+            guard let source = site.topics.source(partition), isKey(record.key, device) else { return true }
+            tape.begin(record.value)
+            let facts = RowFacts(record, &tape, source, now: Platform.nowMilliseconds)
+            guard !known.contains(RowCache.Place(facts.key)) else { return true }
+            rows.append(FeedRow(record, &tape, facts, site.mask))
+            if rows.count > 2 * count + 64 { rows.removeFirst(rows.count - count) }
+            return true
+        }
+        return (Array(rows.suffix(count).reversed()), from > ends.low)
     }
 
     private static func isKey(_ key: ByteView?, _ device: String) -> Bool {

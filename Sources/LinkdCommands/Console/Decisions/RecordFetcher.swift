@@ -7,12 +7,17 @@ final class RecordFetcher: Sendable {
     private static let gap: Int64 = 100
     /// The greatest length of a range.
     private static let length: Int64 = 2000
-    /// The time limit of a request, in milliseconds.
-    private static let timeout = 5000
+    /// The time limit of a request, in seconds.
+    private static let maxSeconds = 5.0
+    /// The number of requests that wait while another one reads.
+    ///
+    /// A broker that does not answer so holds few of the server's threads, and links can still be tried.
+    static let maxWaiting = 4
 
     private struct Slot {
         var scan: TopicScan?
         var isTaken = false
+        var waiting = 0
     }
 
     private let connection: Connection
@@ -20,6 +25,9 @@ final class RecordFetcher: Sendable {
 
     /// Creates a fetcher, which connects on its first use.
     init(_ connection: Connection) { self.connection = connection }
+
+    /// The time on the monotonic clock at which a request that begins now must end.
+    static var deadline: Double { Platform.monotonicSeconds + maxSeconds }
 
     /// Passes the records at the offsets of partitions to a function, in any order.
     ///
@@ -29,7 +37,7 @@ final class RecordFetcher: Sendable {
     ) throws(ConsoleProblem) {
         var ranges = offsets.mapValues { Self.ranges($0) }
         let wanted = offsets.mapValues { Set($0) }
-        try withScan { (scan, deadline) throws(CommandFailure) in
+        try withScan { (scan) throws(CommandFailure) in
             while true {
                 var plan = ScanPlan()
                 for partition in Array(ranges.keys) {
@@ -37,7 +45,7 @@ final class RecordFetcher: Sendable {
                     plan.partitions[partition] = range
                 }
                 if plan.partitions.isEmpty { return }
-                try Self.run(&scan, plan, deadline) { record in
+                try Self.run(&scan, plan) { record in
                     let partition = TopicPartition(topic: record.topic, partition: record.partition)
                     if wanted[partition]?.contains(record.offset) == true { body(record) }
                     return true
@@ -46,27 +54,33 @@ final class RecordFetcher: Sendable {
         }
     }
 
-    /// Calls a function with a scan of its own, and with the time on the monotonic clock at which it must end.
+    /// Calls a function with a scan of its own.
+    ///
+    /// If too many requests wait, the problem is thrown at once.
+    ///
+    /// - Parameters:
+    ///   - deadline: The time on the monotonic clock after which the scan ends with exit code 69.
+    ///   - body: The function.
     func withScan<Result>(
-        _ body: (inout TopicScan, Double) throws(CommandFailure) -> Result
+        until deadline: Double = RecordFetcher.deadline,
+        _ body: (inout TopicScan) throws(CommandFailure) -> Result
     ) throws(ConsoleProblem) -> Result {
-        let deadline = Platform.monotonicSeconds + Double(Self.timeout) / 1000
-        let taken: Slot? = slot.wait(milliseconds: Self.timeout) { slot in
-            guard !slot.isTaken else { return nil }
-            let taken = slot
-            slot = Slot(scan: nil, isTaken: true)
-            return taken
-        }
-        guard let taken else {
+        guard let taken = take(until: deadline) else {
             throw ConsoleProblem(
                 status: 503, code: "busy", message: "other requests read from the broker",
                 next: "try again in a few seconds")
         }
         var kept: TopicScan?
-        defer { slot.signal { $0 = Slot(scan: kept) } }
+        defer {
+            slot.signal { slot in
+                slot.scan = kept
+                slot.isTaken = false
+            }
+        }
         do throws(CommandFailure) {
             var scan = if let scan = taken.scan { scan } else { try TopicScan(connection, prefetch: .single) }
-            let result = try body(&scan, deadline)
+            scan.deadline = deadline
+            let result = try body(&scan)
             scan.stop()
             kept = scan
             return result
@@ -78,21 +92,32 @@ final class RecordFetcher: Sendable {
         }
     }
 
+    /// Waits until no other request reads, and returns the slot as it was, or nil if that takes too long.
+    private func take(until deadline: Double) -> Slot? {
+        let isAdmitted = slot.withLock { slot in
+            guard slot.waiting < Self.maxWaiting else { return false }
+            slot.waiting += 1
+            return true
+        }
+        guard isAdmitted else { return nil }
+        defer { slot.withLock { $0.waiting -= 1 } }
+        let milliseconds = max(0, deadline - Platform.monotonicSeconds) * 1000
+        return slot.wait(milliseconds: Int(milliseconds)) { slot in
+            guard !slot.isTaken else { return nil }
+            let taken = slot
+            (slot.scan, slot.isTaken) = (nil, true)
+            return taken
+        }
+    }
+
     /// Reads a plan to its end, or until a function returns false.
-    ///
-    /// A plan that takes longer than the deadline ends with exit code 69.
     static func run(
-        _ scan: inout TopicScan, _ plan: ScanPlan, _ deadline: Double, _ body: (ScannedRecord) -> Bool
+        _ scan: inout TopicScan, _ plan: ScanPlan, _ body: (ScannedRecord) -> Bool
     ) throws(CommandFailure) {
         try scan.start(plan)
         while !scan.isDone {
             let more = try scan.next { (record) throws(CommandFailure) in body(record) }
             if !more { return }
-            guard Platform.monotonicSeconds < deadline else {
-                throw CommandFailure(
-                    .unavailable, "the broker has not sent the records within \(timeout / 1000) s",
-                    advice: "check the brokers, and try again")
-            }
         }
     }
 
