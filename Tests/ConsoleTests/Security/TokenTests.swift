@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The token of a console, and the cookie that holds it.
+/// The token of a console, and the cookie of a browser.
 @Suite struct ConsoleTokenTests {
     let console: RunningConsole
 
@@ -14,15 +14,20 @@ import Testing
             [], ["Authorization: Bearer WRONG"], ["Authorization: Bearer "], ["Authorization: Bearer"],
             ["Authorization: Bearer PREFIX"], ["Authorization: Bearer TOKEN0"], ["Authorization: Basic TOKEN"],
             ["Authorization: TOKEN"], ["Cookie: NAME=WRONG"], ["Cookie: NAME="], ["Cookie: NAME"],
-            ["Cookie: other=TOKEN"], ["Cookie: xNAME=TOKEN"], ["Cookie: NAME=TOKENTOKEN"], ["X-Token: TOKEN"],
-            ["Authorization: Bearer WRONG", "Cookie: NAME=TOKEN"],
+            ["Cookie: other=SESSION"], ["Cookie: xNAME=SESSION"], ["Cookie: NAME=SESSIONSESSION"], ["X-Token: TOKEN"],
+            ["Authorization: Bearer WRONG", "Cookie: NAME=SESSION"],
             ["Authorization: Bearer TOKEN", "Authorization: Bearer WRONG"],
+            ["Cookie: NAME=TOKEN"], ["Authorization: Bearer SESSION"], ["Authorization: Bearer SESSION", "COOKIE"],
         ])
     func refused(headers: [String]) throws {
         let wrong = String(console.token.reversed().map { $0 == "0" ? "1" : $0 })
+        let cookie = try console.cookie()
+        let session = try #require(cookie.split(separator: "=").last)
+        #expect(try console.send("GET /api/info", headers: [cookie]).status == 200)
         let filled = headers.map { header in
-            header.replacing("WRONG", with: wrong).replacing("PREFIX", with: console.token.dropLast())
-                .replacing("TOKEN", with: console.token).replacing("NAME", with: console.cookieName)
+            header.replacing("COOKIE", with: cookie).replacing("WRONG", with: wrong)
+                .replacing("PREFIX", with: console.token.dropLast()).replacing("TOKEN", with: console.token)
+                .replacing("NAME", with: console.cookieName).replacing("SESSION", with: session)
         }
         for path in ["/api/info", "/api/map?table=shop", "/api/absent"] {
             let response = try console.send("GET \(path)", headers: filled)
@@ -40,7 +45,9 @@ import Testing
         #expect(response.headers["location"] == "/")
         #expect(response.body == [])
         let attributes = (response.headers["set-cookie"] ?? "").split(separator: "; ").map(String.init)
-        #expect(attributes.first == "\(console.cookieName)=\(console.token)")
+        let cookie = try #require(attributes.first?.split(separator: "="))
+        #expect(cookie.count == 2 && cookie[0] == console.cookieName && cookie[1].utf8.count == 32)
+        #expect(cookie.last.map(String.init) != console.token, "whoever reads the cookie does not have the token")
         #expect(Set(attributes.dropFirst()) == ["Path=/", "SameSite=Strict", "HttpOnly"])
         #expect(response.headers["referrer-policy"] == "no-referrer")
         #expect(response.headers["cache-control"] == "no-store")

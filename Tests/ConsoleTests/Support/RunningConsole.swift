@@ -28,8 +28,17 @@ final class RunningConsole: Sendable {
         }
     }
 
-    /// The name of the cookie that holds the token.
+    /// The name of the cookie that a browser gets for the token.
     var cookieName: String { "linkd_console_\(port)" }
+
+    /// Returns the header of the cookie that a browser gets for the token.
+    func cookie() throws -> String {
+        let response = try send("GET /?token=\(token)")
+        guard let pair = response.headers["set-cookie"]?.split(separator: ";").first else {
+            throw DriverFailure("the token was not exchanged: \(response.status)")
+        }
+        return "Cookie: \(pair)"
+    }
 
     /// The authority of the console.
     var host: String { "127.0.0.1:\(port)" }

@@ -10,6 +10,15 @@ internal import Testing
         token: token, address: ListenAddress(host: "127.0.0.1", port: 8090), hosts: [])
     private static let own: HTTPHeaders = ["Host": "127.0.0.1:8090", "Authorization": "Bearer \(token.text)"]
 
+    /// Returns the cookie that a check sets for its token.
+    private static func cookie(of check: ConsoleGuard = check, host: String = "127.0.0.1:8090") throws -> String {
+        let request = HTTPRequest(
+            method: .get, path: "/", query: [HTTPTarget.QueryItem(name: "token", value: token.text)],
+            headers: ["Host": host], peer: HTTPPeer(address: "127.0.0.1", port: 5))
+        guard case .answer(let response) = check.check(request) else { throw CancellationError() }
+        return String(try #require(response.headers["Set-Cookie"]?.split(separator: ";").first))
+    }
+
     /// Returns the status of the refusal, or nil if the request is answered.
     private static func status(
         _ path: String, _ headers: HTTPHeaders, method: HTTPMethod = .get, query: [HTTPTarget.QueryItem] = [],
@@ -29,10 +38,10 @@ internal import Testing
     }
 
     @Test("A request with the token and a name of the console is answered")
-    func answers() {
+    func answers() throws {
         #expect(Self.status("/api/info", Self.own) == nil)
         let cookie: HTTPHeaders = [
-            "Host": "localhost:8090", "Cookie": "a=b; linkd_console_8090=\(Self.token.text); c=d",
+            "Host": "localhost:8090", "Cookie": "a=b; \(try Self.cookie()); c=d",
             "Sec-Fetch-Site": "same-origin", "Origin": "http://localhost:8090",
         ]
         #expect(Self.status("/api/info", cookie) == nil)
@@ -68,21 +77,36 @@ internal import Testing
     @Test(
         "A request without the token is refused",
         arguments: ["", "Bearer", "Bearer 0", "Basic x", "Bearer \(String(repeating: "0", count: 32))"])
-    func withoutToken(authorization: String) {
+    func withoutToken(authorization: String) throws {
         #expect(Self.status("/api/info", ["Host": "127.0.0.1:8090", "Authorization": authorization]) == 401)
         // A wrong header is not repaired by a cookie.
         let both = Self.with(
-            [("Cookie", "linkd_console_8090=\(Self.token.text)")],
+            [("Cookie", try Self.cookie())],
             ["Host": "127.0.0.1:8090", "Authorization": authorization])
         #expect(Self.status("/api/info", both) == 401)
     }
 
-    @Test("The cookie of a console on another port is not the token")
-    func otherPort() {
-        let headers: HTTPHeaders = [
-            "Host": "127.0.0.1:8090", "Cookie": "linkd_console_8091=\(Self.token.text)",
-        ]
-        #expect(Self.status("/api/info", headers) == 401)
+    @Test("The cookie of a console on another port is not accepted")
+    func otherPort() throws {
+        let cookie = try Self.cookie().replacing("8090", with: "8091")
+        #expect(Self.status("/api/info", ["Host": "127.0.0.1:8090", "Cookie": cookie]) == 401)
+    }
+
+    @Test("The token is no cookie, the cookie is no token, and each start has another cookie")
+    func session() throws {
+        let cookie = try Self.cookie()
+        let value = try #require(cookie.split(separator: "=").last)
+        #expect(value.utf8.count == 32 && value != Self.token.text)
+        let host = ("Host", "127.0.0.1:8090")
+        for wrong in [
+            ("Cookie", "linkd_console_8090=\(Self.token.text)"), ("Authorization", "Bearer \(value)"),
+            ("Cookie", cookie + "0"), ("Cookie", String(cookie.dropLast())),
+        ] {
+            #expect(Self.status("/api/info", Self.with([host, wrong], [:])) == 401, "\(wrong)")
+        }
+        let other = ConsoleGuard(token: Self.token, address: ListenAddress(host: "127.0.0.1", port: 8090), hosts: [])
+        #expect(Self.status("/api/info", Self.with([host, ("Cookie", cookie)], [:])) == nil)
+        #expect(Self.status("/api/info", Self.with([host, ("Cookie", cookie)], [:]), other) == 401)
     }
 
     @Test("A request with an effect needs JSON and the console's own header")

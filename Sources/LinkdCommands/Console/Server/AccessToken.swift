@@ -1,4 +1,4 @@
-/// The secret that opens the API of a console.
+/// A secret that opens the API of a console: the token of scripts, or the cookie of browsers.
 ///
 /// It is 128 random bits, written as 32 hexadecimal digits, and is valid as long as the process runs.
 struct AccessToken: Sendable {

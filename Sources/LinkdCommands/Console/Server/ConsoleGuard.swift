@@ -24,6 +24,8 @@ struct ConsoleGuard: Sendable {
     /// A Boolean value that indicates whether browsers reach the console through a proxy with TLS.
     let isBehindProxy: Bool
     private let cookieName: String
+    /// The value of the cookie, which is not the token, so that whoever learns one of them does not have the other.
+    private let session = AccessToken()
 
     /// Creates the check of a console.
     ///
@@ -95,7 +97,7 @@ struct ConsoleGuard: Sendable {
         }
     }
 
-    /// Returns a Boolean value that indicates whether a request has the token as a cookie or as a bearer token.
+    /// Returns a Boolean value that indicates whether a request has the token as a bearer token, or the cookie.
     private func hasToken(_ request: HTTPRequest) -> Bool {
         if let value = single("Authorization", request) {
             let parts = value.split(separator: " ", maxSplits: 1)
@@ -105,12 +107,12 @@ struct ConsoleGuard: Sendable {
             field.name.lowercased() == "cookie"
                 && field.value.split(separator: ";").contains { pair in
                     let parts = pair.drop { $0 == " " }.split(separator: "=", maxSplits: 1)
-                    return parts.count == 2 && parts[0] == cookieName && token.matches(String(parts[1]))
+                    return parts.count == 2 && parts[0] == cookieName && session.matches(String(parts[1]))
                 }
         }
     }
 
-    /// Returns the response that moves the token of the address into a cookie.
+    /// Returns the response that sets the cookie for the token of the address, and removes the token from it.
     private func exchange(_ text: String) -> HTTPResponse {
         guard token.matches(text) else {
             return .problem(
@@ -122,7 +124,7 @@ struct ConsoleGuard: Sendable {
             status: 303, contentType: "text/plain; charset=utf-8",
             headers: [
                 "Location": "/",
-                "Set-Cookie": "\(cookieName)=\(token.text); Path=/; SameSite=Strict; HttpOnly\(secure)",
+                "Set-Cookie": "\(cookieName)=\(session.text); Path=/; SameSite=Strict; HttpOnly\(secure)",
             ], body: .bytes([]))
     }
 
