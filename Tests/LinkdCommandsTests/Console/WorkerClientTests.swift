@@ -1,4 +1,5 @@
 internal import Foundation
+internal import SystemThreads
 internal import Testing
 
 @testable internal import HTTPServer
@@ -60,6 +61,55 @@ internal import Testing
             try Self.page(HTTPResponse(contentType: "text/plain", body: .stream(endless)))
         }
         #expect(Date().timeIntervalSince(begun) < 10)
+    }
+
+    @Test(
+        "A body of another length than the stated one is an error",
+        arguments: [
+            ("Content-Length: 2", true), ("content-length:2", true), ("Content-Length:\t2 ", true), ("X: 1", true),
+            ("Content-Length: 3", false), ("Content-Length: 1", false), ("Content-Length: 02", false),
+            ("Content-Length: x", false), ("Content-Length:", false),
+            ("Content-Length: 2\r\nContent-Length: 3", false), ("Content-Length: 2\r\nContent-Length: 2", true),
+        ])
+    func lengths(header: String, isValid: Bool) {
+        let response = Array("HTTP/1.1 200 OK\r\nA: b\r\n\(header)\r\n\r\n{}".utf8)
+        #expect((try? WorkerClient.body(of: response)) == (isValid ? Array("{}".utf8) : nil))
+    }
+
+    @Test("A resolver that hangs costs the limit of time and one thread, and later questions are answered again")
+    func resolver() throws {
+        let state = Monitor((calls: 0, isReleased: false))
+        let address = ListenAddress(host: "worker.invalid", port: 80)
+        @Sendable func find(_ seconds: Double) -> [HostAddresses.Address]? {
+            HostAddresses.find(address, until: Platform.monotonicSeconds + seconds) { _ in
+                state.signal { $0.calls += 1 }
+                _ = state.wait(milliseconds: 60_000) { $0.isReleased ? true : nil }
+                return [HostAddresses.Address(family: 2, bytes: [1])]
+            }
+        }
+        let begun = Date()
+        for _ in 0..<3 { #expect(find(0.1) == nil) }
+        #expect(Date().timeIntervalSince(begun) < 10)
+        #expect(state.withLock { $0.calls } == 1)
+        state.signal { $0.isReleased = true }
+        #expect(find(30) == [HostAddresses.Address(family: 2, bytes: [1])])
+        // An IP address is found without the resolver.
+        let literal = HostAddresses.find(ListenAddress(host: "::1", port: 80), until: 0) { _ in [] }
+        #expect(literal?.count == 1 && literal?.first?.bytes.count ?? 0 > 16)
+    }
+
+    @Test("A name that the system knows is found, and another one is an error that names it")
+    func names() throws {
+        let server = try HTTPServer(HTTPServerConfiguration(address: ListenAddress(host: "127.0.0.1", port: 0))) { _ in
+            .text("page")
+        }
+        defer { server.stop() }
+        let page = try WorkerClient.get(try WorkerAddress("http://localhost:\(server.address.port)"))
+        #expect(page == Array("page\n".utf8))
+        let failure = #expect(throws: WorkerClient.Failure.self) {
+            try WorkerClient.get(try WorkerAddress("http://worker.invalid"))
+        }
+        #expect(failure?.message.contains("`worker.invalid`") == true)
     }
 
     @Test("A port without a server is an error that names the address")

@@ -18,7 +18,7 @@ enum WorkerClient {
 
     /// The maximum size of a response in bytes.
     static let maxBytes = 8 << 20
-    /// The maximum time from the connection to the end of the response, in seconds.
+    /// The maximum time from the search for the host's addresses to the end of the response, in seconds.
     static let maxSeconds = 2.0
 
     /// Returns the body of the page at an address.
@@ -35,21 +35,21 @@ enum WorkerClient {
 
     /// Returns a connected socket that does not block.
     private static func open(_ address: ListenAddress, until deadline: Double) throws(Failure) -> Int32 {
-        var hints = addrinfo()
-        hints.ai_socktype = streamType
-        var list: UnsafeMutablePointer<addrinfo>?
-        guard getaddrinfo(address.host, "\(address.port)", &hints, &list) == 0 else {
-            throw Failure(message: "the name `\(address.host)` has no address")
+        guard let list = HostAddresses.find(address, until: deadline) else {
+            throw Failure(message: "the address of the name `\(address.host)` was not found within 2 s")
         }
-        defer { freeaddrinfo(list) }
-        var next = list
-        while let info = next {
-            next = info.pointee.ai_next
-            let descriptor = socket(info.pointee.ai_family, info.pointee.ai_socktype, info.pointee.ai_protocol)
+        guard !list.isEmpty else { throw Failure(message: "the name `\(address.host)` has no address") }
+        for entry in list {
+            let descriptor = socket(entry.family, streamType, 0)
             guard descriptor >= 0 else { continue }
             _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
             _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
-            if connect(descriptor, info.pointee.ai_addr, info.pointee.ai_addrlen) == 0 { return descriptor }
+            let code = entry.bytes.withUnsafeBytes { bytes in
+                bytes.withMemoryRebound(to: sockaddr.self) { name in
+                    connect(descriptor, name.baseAddress, socklen_t(bytes.count))
+                }
+            }
+            if code == 0 { return descriptor }
             if errno == EINPROGRESS, isReady(descriptor, Int16(POLLOUT), until: deadline) {
                 var error: Int32 = 0
                 var size = socklen_t(MemoryLayout<Int32>.size)
@@ -84,7 +84,9 @@ enum WorkerClient {
         }
     }
 
-    /// Returns the body of a response with status 200 whose length is stated or ends with the connection.
+    /// Returns the body of a response with status 200, which ends with the connection.
+    ///
+    /// A body of another length than the stated one is an error, because a part of a page can be valid JSON.
     static func body(of response: [UInt8]) throws(Failure) -> [UInt8] {
         let end: [UInt8] = [0x0D, 0x0A, 0x0D, 0x0A]
         guard let separator = response.firstRange(of: end) else {
@@ -97,10 +99,18 @@ enum WorkerClient {
         }
         let isChunked = lines.contains { $0.lowercased().hasPrefix("transfer-encoding:") }
         guard !isChunked else { throw Failure(message: "the response has an encoding that linkd does not use") }
-        return Array(response[separator.upperBound...])
+        let body = Array(response[separator.upperBound...])
+        for line in lines where line.lowercased().hasPrefix("content-length:") {
+            let value = line.dropFirst("content-length:".count).filter { $0 != " " && $0 != "\t" }
+            guard value == "\(body.count)" else {
+                throw Failure(message: "the response has \(body.count) bytes instead of its `Content-Length`")
+            }
+        }
+        return body
     }
 
-    private static var streamType: Int32 {
+    /// The type of a socket for TCP.
+    static var streamType: Int32 {
         #if canImport(Glibc)
         Int32(SOCK_STREAM.rawValue)
         #else
