@@ -16,6 +16,10 @@ import Testing
         "GET http://a/ HTTP/1.1\r\nHost: a\r\n\r\n", "GET / HTTP/1.1\r\nHost: a\r\nX: a\u{1}b\r\n\r\n",
         "GET / HTTP/1.1\r\nHost: a\r\nX\u{0}y: a\r\n\r\n",
         "GET / HTTP/1.1\r\nHost: a\r\nno colon\r\n\r\n",
+        "GET / HTTP/1.1\r\nHost: a\r\nX : a\r\n\r\n", "GET / HTTP/1.1\r\nHost: a\r\nX\t: a\r\n\r\n",
+        "GET / HTTP/1.1\r\nHost: a\r\n X: a\r\n\r\n", "GET / HTTP/1.1\r\nHost: a\r\nX(y): a\r\n\r\n",
+        "GET / HTTP/1.1\r\nHost: a\r\n\u{E4}: a\r\n\r\n", "GET / HTTP/1.1\r\nHost: a\r\nX: a\u{7F}\r\n\r\n",
+        "GET / HTTP/1.1\r\nHost: a\r\nX: \u{1B}[31m\r\n\r\n", "GET / HTTP/1.1\r\nHost: a\r\n\"X\": a\r\n\r\n",
         "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: -1\r\n\r\n",
         "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 0x5\r\n\r\n",
         "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab",
@@ -43,6 +47,21 @@ import Testing
             text == "" || text.hasPrefix("HTTP/1.1 4") || text.hasPrefix("HTTP/1.1 5") || text.hasPrefix("HTTP/1.0 4"))
         #expect(!text.contains("reached the handler"))
         #expect(try TestClient(server).request("GET /").status == 200)
+    }
+
+    @Test(
+        "Nothing after a header that a proxy can read in another way is a request",
+        arguments: [
+            "Transfer-Encoding : chunked", "Transfer-Encoding\t: chunked", "Content-Length : 39", "X(y): a", "X: \u{1}",
+            "Content-Length: 1, 1", "Content-Length: +1", "Transfer-Encoding: chunked, identity",
+        ])
+    func smuggling(header: String) throws {
+        let server = try HTTPServer.test { .text("reached \($0.path)") }
+        let client = try TestClient(server)
+        client.send(
+            "POST /first HTTP/1.1\r\nHost: a\r\n\(header)\r\n\r\n0\r\n\r\nGET /second HTTP/1.1\r\nHost: a\r\n\r\n")
+        let text = try client.readToEnd()
+        #expect(text.hasPrefix("HTTP/1.1 400") && !text.contains("reached"), "\(text)")
     }
 
     @Test(

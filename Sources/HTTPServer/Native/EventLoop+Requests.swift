@@ -84,14 +84,15 @@ extension EventLoop {
         connection.request = HTTPRequest(
             method: method, path: connection.target?.path ?? "/", query: connection.target?.query ?? [],
             headers: headers.fields, peer: connection.peer)
-        // An ambiguous end of the request makes everything after the headers ambiguous.
-        guard headers.isFramed else { return refuse(connection, .badRequest) }
+        // An ambiguous end of the request makes everything after the headers ambiguous. So does a header that a proxy
+        // can read in another way.
+        guard headers.isFramed, headers.isPlain else { return refuse(connection, .badRequest) }
         guard headers.bodyBytes <= configuration.maxBodyBytes else { return refuse(connection, .contentTooLarge) }
         if connection.isExcess {
             connection.response = Refusal.unavailable.response
         } else if linkd_http_header_bytes(connection.handle) > configuration.maxHeaderBytes {
             connection.response = Refusal.headersTooLarge.response
-        } else if connection.target == nil || !headers.isPlain {
+        } else if connection.target == nil {
             connection.response = Refusal.badRequest.response
         } else if let answerEarly, let request = connection.request {
             connection.response = answerEarly(request)

@@ -3,7 +3,10 @@ internal import CMicroHTTPD
 /// The headers of a request, and what they say about its body.
 struct HeaderList {
     private(set) var fields: HTTPHeaders = [:]
-    /// A Boolean value that indicates whether no name or value has a control character.
+    /// A Boolean value that indicates whether every name is a token, and no value has a control character.
+    ///
+    /// A space before the colon is part of the name here. A proxy that drops it reads another header (RFC 9112, section
+    /// 5.1).
     private(set) var isPlain = true
     /// The numbers of headers that determine the length of the body.
     private var lengths = 0
@@ -31,8 +34,16 @@ struct HeaderList {
     /// A Boolean value that indicates whether the end of the request is unambiguous.
     var isFramed: Bool { lengths <= 1 && encodings <= 1 && lengths + encodings <= 1 && !hasUnknownLength }
 
+    /// Returns a Boolean value that indicates whether a byte can be in a token (RFC 9110, section 5.6.2).
+    private static func isTokenByte(_ byte: UInt8) -> Bool {
+        switch byte {
+        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
+        default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
+        }
+    }
+
     private mutating func add(_ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) {
-        let isName = !name.isEmpty && name.allSatisfy { $0 > 0x20 && $0 != 0x7F }
+        let isName = !name.isEmpty && name.allSatisfy(Self.isTokenByte)
         if !isName || !value.allSatisfy({ $0 == 0x09 || $0 >= 0x20 && $0 != 0x7F }) { isPlain = false }
         let (name, value) = (String(decoding: name, as: UTF8.self), String(decoding: value, as: UTF8.self))
         if HTTPHeaders.isSame(name, "Content-Length") {
