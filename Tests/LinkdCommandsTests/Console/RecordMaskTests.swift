@@ -20,6 +20,10 @@ internal import Testing
             #"{"outcome":"deferred","resume":{"claim":"login","link":"https://x/S","path":"/S","params":{"a":"S"},"#
                 + #""payload":{"S":"S"},"action":"S","ttl":5}}"#,
             #"{"context":{"user":"S","nested":{"S":1},"push":{"vendor":"v","message":"S","campaign":"c"}}}"#,
+            #"{"context":{"campaign":{"user":"S"},"application":["S"],"push":{"vendor":{"S":1},"campaign":["S"]}}}"#,
+            #"{"notes":["rewrite:lang=S","skipped:/a(id=S)","truncated:S","unwrapped:S",7,{"S":1}]}"#,
+            #"{"notes":"S","stack":"S","context":"S","resume":"S"}"#,
+            #"{"stack":["S",7,{"data":"S","nav":"push"},[["S"]],{"data":{"P":"S"}}]}"#,
             #"{"unknown":"S","another":{"S":"S"}}"#, #""S""#, #"["S"]"#,
         ])
     func `Nothing personal is left of a decision`(decision: String) throws {
@@ -33,6 +37,7 @@ internal import Testing
             #"{"link":"https://S:pw@shop.example/","devices":[{"id":"S","claims":["S"]},"S"]}"#,
             #"{"path":"/S","params":{"S":"S"},"headers":{"apns-id":"S"},"action":"S"}"#,
             #"{"payload":{"aps":{"alert":{"title":"S","S":[{"S":"S"}]}}},"campaign":"S","other":{"S":"S"}}"#,
+            #"{"application":["S"],"mode":{"S":1},"device":{"app":["S"],"locale":{"S":"S"}}}"#,
             #"{"link":"S"}"#, #"{"link":["S"]}"#, #""S""#,
         ])
     func `Nothing personal is left of an event`(event: String) throws {
@@ -40,10 +45,42 @@ internal import Testing
         #expect(!text.contains("alice"), "\(text)")
     }
 
+    @Test(
+        arguments: [
+            ("shop://product/alice", "shop://…"), ("shop://alice@example.com/p", "shop://…"),
+            ("shop://alice", "shop://…"), ("x-1.a+b:///p/alice", "x-1.a+b://…"),
+            ("HTTPS://shop.example/p/alice", "HTTPS://shop.example/…"), ("alice smith://shop/p", "…"), ("alice:p", "…"),
+            ("://alice", "…"), ("1a://alice", "…"), ("älice://x", "…"), ("https://alice:pw@shop.example/", "…"),
+            ("https://shop.example?alice", "https://shop.example/…"), ("", "…"),
+        ])
+    func `Only the scheme of a link stays, and the host of a web link`(link: String, shown: String) {
+        #expect(Self.mask.origin(link) == shown)
+    }
+
+    @Test func `The messages of a worker's errors are masked, and the rest of its state stays`() throws {
+        let page =
+            #"{"ready":true,"lanes":[{"lane":0,"last_errors":[{"event":"e","code":"c","message":"S","age_ms":1}]}]}"#
+        let value = try Self.json(page.replacing("S", with: Self.secret))
+        #expect(Self.mask.status(value).text == page.replacing("S", with: "…"))
+        #expect(RecordMask(hash: KeyedHash(), isOn: false).status(value).text == value.text)
+    }
+
+    @Test func `Of the order of a replay, the numbers of devices stay`() throws {
+        let summary = #"{"chosen":2,"order":{"devices":2,"later":1,"example":"S: o-1-7 (in-0-4-0)"},"seconds":0.5}"#
+        let value = try Self.json(summary.replacing("S", with: Self.secret))
+        #expect(
+            ReplayRoute.shown(value, masks: true).text
+                == #"{"chosen":2,"order":{"devices":2,"later":1},"seconds":0.5}"#)
+        #expect(ReplayRoute.shown(value, masks: false).text == value.text)
+    }
+
     @Test func `What explains a decision stays`() throws {
         let text =
-            #"{"decision":"t-0-1-0","table":"shop@1+00000000","route":"item","outcome":"reject","reason":"host"}"#
+            #"{"decision":"t-0-1-0","table":"shop@1+00000000","route":"item","outcome":"reject","reason":"host","#
+            + #""notes":["device.app unreadable","dropped:Product.id","userinfo dropped"]}"#
         #expect(Self.mask.decision(try Self.json(text)).text == text)
+        let notes = try Self.json(#"{"notes":["rewrite:lang=de","skipped:/a"]}"#)
+        #expect(Self.mask.decision(notes).text == #"{"notes":["rewrite:lang=…","skipped:…"]}"#)
         #expect(Self.mask.origin("https://shop.example/p/1?a=b") == "https://shop.example/…")
         #expect(Self.mask.header("dlq.reason", "bad_json") == "bad_json")
         #expect(Self.mask.header("user", "alice") == "…")

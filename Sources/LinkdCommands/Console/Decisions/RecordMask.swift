@@ -18,7 +18,12 @@ struct RecordMask: Sendable {
 
     /// The members of a decision whose values stay, apart from those that `mask(decision:)` handles itself.
     private static let decisionMembers: Set<String> = [
-        "decision", "table", "route", "variant", "via", "outcome", "mode", "dismissModals", "reason", "guard", "notes",
+        "decision", "table", "route", "variant", "via", "outcome", "mode", "dismissModals", "reason", "guard",
+    ]
+    /// The beginnings of notes after which there are only names of the table, or nothing.
+    private static let wholeNotes = [
+        "device.", "repaired:query.", "dropped:", "parent dropped:", "unsupported:", "userinfo dropped",
+        "empty segments ",
     ]
     /// The members of an entry of a stack whose values stay.
     private static let entryMembers: Set<String> = ["coordinator", "screen", "view", "present", "nav"]
@@ -67,6 +72,7 @@ struct RecordMask: Sendable {
                     switch member.name {
                     case "device", "event": keep(member, member.value.string.map { string(id($0)) } ?? masked)
                     case "stack": keep(member, stack(member.value))
+                    case "notes": keep(member, JSONValue(.array((member.value.array ?? []).map(note))))
                     case "resume": keep(member, pick(member.value, ["claim", "mode", "ttl", "once"]))
                     case "context": keep(member, context(member.value))
                     case "path", "url", "notice", "detail": keep(member, masked)
@@ -88,18 +94,23 @@ struct RecordMask: Sendable {
                     case "devices":
                         keep(member, JSONValue(.array((member.value.array ?? []).map(device))))
                     case "link": keep(member, member.value.string.map { string(origin($0)) } ?? masked)
-                    default: keep(member, Self.eventMembers.contains(member.name) ? member.value : masked)
+                    default: keep(member, Self.eventMembers.contains(member.name) ? single(member.value) : masked)
                     }
                 }))
     }
 
-    /// Returns the scheme and the host of a link.
+    /// Returns the scheme of a link, and the host if the scheme is that of the web.
+    ///
+    /// In a link of an app's own scheme, such as `shop://product/42`, a capture can match the text after the slashes.
     func origin(_ link: String) -> String {
         guard isOn else { return link }
         let bytes = Array(link.utf8)
         guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")), bytes.count > colon + 2,
-            bytes[colon + 1] == UInt8(ascii: "/"), bytes[colon + 2] == UInt8(ascii: "/")
+            bytes[colon + 1] == UInt8(ascii: "/"), bytes[colon + 2] == UInt8(ascii: "/"),
+            Self.isScheme(bytes[..<colon])
         else { return Self.replacement }
+        let scheme = String(decoding: bytes[..<colon], as: UTF8.self)
+        guard ["http", "https"].contains(scheme.lowercased()) else { return scheme + "://" + Self.replacement }
         let start = colon + 3
         let end = bytes[start...].firstIndex { "/?#\\@".utf8.contains($0) } ?? bytes.count
         // The text before `@` is a user name, not a host.
@@ -107,16 +118,48 @@ struct RecordMask: Sendable {
         return String(decoding: bytes[..<end], as: UTF8.self) + "/" + Self.replacement
     }
 
+    /// Returns a Boolean value that indicates whether a text is a scheme (RFC 3986, section 3.1).
+    private static func isScheme(_ text: ArraySlice<UInt8>) -> Bool {
+        func isLetter(_ byte: UInt8) -> Bool { (0x61...0x7A).contains(byte | 0x20) }
+        return text.first.map(isLetter) == true
+            && text.allSatisfy { isLetter($0) || (0x30...0x39).contains($0) || "+-.".utf8.contains($0) }
+    }
+
+    /// Returns a worker's page `/status` without the messages of its errors, which can quote what a record contains.
+    func status(_ value: JSONValue) -> JSONValue {
+        guard isOn else { return value }
+        switch value.kind {
+        case .array(let values): return JSONValue(.array(values.map(status)))
+        case .object(let members):
+            return JSONValue(
+                .object(members.map { keep($0, $0.name == "message" ? masked : status($0.value)) }))
+        default: return value
+        }
+    }
+
     private var masked: JSONValue { string(Self.replacement) }
 
-    private func string(_ text: String) -> JSONValue { JSONValue(.string(text)) }
+    private func string(_ text: some StringProtocol) -> JSONValue { JSONValue(.string(String(text))) }
 
     private func keep(_ member: JSONMember, _ value: JSONValue) -> JSONMember {
         JSONMember(name: member.name, value: value)
     }
 
     private func pick(_ value: JSONValue, _ names: Set<String>) -> JSONValue {
-        JSONValue(.object((value.object ?? []).map { keep($0, names.contains($0.name) ? $0.value : masked) }))
+        JSONValue(.object((value.object ?? []).map { keep($0, names.contains($0.name) ? single($0.value) : masked) }))
+    }
+
+    /// Returns a value that is no list and no object, in which there can be anything.
+    private func single(_ value: JSONValue) -> JSONValue {
+        value.array == nil && value.object == nil ? value : masked
+    }
+
+    /// Returns a note without the part that can come from the link, such as the value of `rewrite:NAME=VALUE`.
+    private func note(_ value: JSONValue) -> JSONValue {
+        guard let text = value.string else { return masked }
+        if Self.wholeNotes.contains(where: text.hasPrefix) { return value }
+        guard let end = text.firstIndex(of: text.hasPrefix("rewrite:") ? "=" : ":") else { return value }
+        return string(text[...end] + Self.replacement)
     }
 
     private func stack(_ value: JSONValue) -> JSONValue {
@@ -143,7 +186,7 @@ struct RecordMask: Sendable {
                 (value.object ?? []).map { member in
                     switch member.name {
                     case "push": keep(member, pick(member.value, ["vendor", "campaign"]))
-                    case "campaign", "application": member
+                    case "campaign", "application": keep(member, single(member.value))
                     default: keep(member, masked)
                     }
                 }))
@@ -154,7 +197,7 @@ struct RecordMask: Sendable {
             .object(
                 (value.object ?? []).map { member in
                     if member.name == "id" { return keep(member, member.value.string.map { string(id($0)) } ?? masked) }
-                    return keep(member, Self.deviceMembers.contains(member.name) ? member.value : masked)
+                    return keep(member, Self.deviceMembers.contains(member.name) ? single(member.value) : masked)
                 }))
     }
 }

@@ -57,9 +57,15 @@ struct ReplayRoute {
     }
 
     /// Returns a summary, with `--mask` without the example of a device.
-    private func shown(_ summary: JSONValue) -> JSONValue {
+    static func shown(_ summary: JSONValue, masks: Bool) -> JSONValue {
         guard masks, let members = summary.object else { return summary }
-        return JSONValue(.object(members.filter { $0.name != "order" }))
+        return JSONValue(
+            .object(
+                members.map { member in
+                    guard member.name == "order" else { return member }
+                    let counts = (member.value.object ?? []).filter { ["devices", "later"].contains($0.name) }
+                    return JSONMember(name: member.name, value: JSONValue(.object(counts)))
+                }))
     }
 
     private func answer(_ request: HTTPRequest, _ tickets: TicketBox) throws(ConsoleProblem) -> HTTPResponse {
@@ -84,7 +90,11 @@ struct ReplayRoute {
         json.beginObject()
         json.boolean("dryRun", ticket == nil)
         json.number("code", result.code.map { Int64($0) })
-        if let summary = result.summary { json.value("summary", shown(summary)) } else { json.text("summary", nil) }
+        if let summary = result.summary {
+            json.value("summary", Self.shown(summary, masks: masks))
+        } else {
+            json.text("summary", nil)
+        }
         // Warnings name devices as examples.
         json.texts("messages", masks ? [] : result.messages)
         let isReady = ticket == nil && result.summary != nil && (result.code == 0 || result.code == 1)

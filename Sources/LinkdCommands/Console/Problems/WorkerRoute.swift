@@ -4,19 +4,19 @@ internal import StrictJSON
 /// The endpoint `/api/worker`: the state of the worker of `--worker`.
 enum WorkerRoute {
     /// Adds the endpoint.
-    static func add(to router: inout ConsoleRouter, _ site: ConsoleSite) {
+    static func add(to router: inout ConsoleRouter, _ site: ConsoleSite, _ mask: RecordMask) {
         router.get("/api/worker") { _ throws(ConsoleProblem) in
             guard let worker = site.worker else {
                 throw ConsoleProblem(
                     status: 404, code: "worker", message: "the console does not know a worker",
                     next: "start it with --worker URL")
             }
-            return .json(try state(of: worker))
+            return .json(try state(of: worker, mask))
         }
     }
 
     /// Returns the worker's state, with the address it came from.
-    private static func state(of worker: WorkerAddress) throws(ConsoleProblem) -> String {
+    private static func state(of worker: WorkerAddress, _ mask: RecordMask) throws(ConsoleProblem) -> String {
         let body: [UInt8]
         do throws(WorkerClient.Failure) {
             body = try WorkerClient.get(worker)
@@ -33,7 +33,7 @@ enum WorkerRoute {
         var json = JSONText()
         json.beginObject()
         json.text("address", worker.address.description)
-        json.value("status", state)
+        json.value("status", mask.status(state))
         json.endObject()
         return json.finish()
     }

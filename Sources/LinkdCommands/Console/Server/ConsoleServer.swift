@@ -1,3 +1,4 @@
+internal import DecisionIndex
 internal import HTTPServer
 internal import RouteTools
 internal import SystemThreads
@@ -99,7 +100,7 @@ final class ConsoleServer {
         var router = ConsoleRouter(check, files)
         InfoRoute.add(to: &router, site)
         TryRoutes.add(to: &router, site)
-        WorkerRoute.add(to: &router, site)
+        WorkerRoute.add(to: &router, site, RecordMask(hash: KeyedHash(), isOn: site.masks))
         ReplayRoute.add(to: &router, site, call)
         let traffic = feed?.routeTraffic
         MapRoutes.add(to: &router, site, traffic: traffic)
