@@ -2,7 +2,8 @@
 
 import { count, el, icon, outside, shown } from "./dom.js";
 import { drawPhones } from "./phones.js";
-import { prose } from "./states.js";
+import { prose, sentence } from "./states.js";
+import { drawSentence } from "./try-answer.js";
 import { deviceText } from "./route-parts.js";
 
 /** Lines before and after the line of a problem. */
@@ -21,10 +22,6 @@ export function drawProblems(problems, text) {
     problem.line > 0 && excerpt(lines, problem.line, problem.column),
     problem.suggestion && el("p", {}, prose(sentence(problem.suggestion))),
     problem.link && witness(problem, isSame(problem, problems[index - 1])))));
-}
-
-function sentence(text) {
-  return text === "" ? "" : text[0].toUpperCase() + text.slice(1) + (/[.?!…}]$/.test(text) ? "" : ".");
 }
 
 /** Draws some lines of the candidate, with a mark at a column. */
@@ -76,12 +73,7 @@ function witness(problem, isKnown) {
   if (isKnown) return el("p", { class: "muted", text: "The link above shows this too." });
   return el("div", { class: "compare-witness" }, el("p", {}, "Link: ", outside(problem.link, { class: "mono", limit: 300 }),
     problem.device && [" on ", outside(deviceText(problem.device), { limit: 200 })]),
-  problem.decision && [el("p", {}, sentenceOf(problem.sentence)), drawPhones(problem.decision, { size: "small" })]);
-}
-
-/** Draws the parts of a sentence. */
-export function sentenceOf(parts) {
-  return el("span", {}, parts.map((part) => (part.kind === "text" ? shown(part.text) : outside(part.text, { limit: 200, class: "compare-" + part.kind }))));
+  problem.decision && [drawSentence(problem, { tag: "p", name: "sentence" }), drawPhones(problem.decision, { size: "small" })]);
 }
 
 /** Draws the number of warnings and, on demand, the warnings. */

@@ -5,7 +5,7 @@
 //   clear(node, ...children)        removes the children, then appends the given ones
 //   link(view, params, content)     a link to a view: every value that can be filtered on is one
 //   shown(text)                     text with control characters and bidi marks written as \u{…}
-//   hiddenIn(text)                  the symbols of such characters in a text
+//   hiddenIn(text)                  the symbols of such characters in a text; withoutHidden(text) takes them out
 //   outside(text, options)          a <bdi> for text from outside, with those symbols marked
 //   icon(name)                      one of ICONS, drawn in the color of the text, hidden from screen readers
 //   outcomeBadge(outcome, text)     glyph and word in the color of an outcome
@@ -23,7 +23,7 @@ const SVG_NAMESPACE = "http://www.w3.org/2000/svg";
 
 /** Paths of the icons, in a square of 16 units. */
 export const ICONS = {
-  navigate: "M2.5 8h10M8.5 3.8 12.7 8l-4.2 4.2",
+  __proto__: null, navigate: "M2.5 8h10M8.5 3.8 12.7 8l-4.2 4.2",
   external: "M6 3H3v10h10v-3M9 3h4v4M13 3 7.5 8.5",
   deferred: "M4 7.5h8V14H4zM5.5 7.5V5a2.5 2.5 0 0 1 5 0v2.5",
   none: "M8 13.5a5.5 5.5 0 1 0 0-11 5.5 5.5 0 0 0 0 11zM5.5 8h5",
@@ -92,10 +92,37 @@ export function link(view, params, content, options = {}) {
   return el("a", { ...options, attrs: { href: fragment(view, params), ...options.attrs } }, content);
 }
 
-// Control characters except line feed and tab, bidi marks and overrides, invisible characters, lone surrogates.
-const HIDDEN = new RegExp(
-  "[\\u0000-\\u0008\\u000b-\\u001f\\u007f-\\u009f\\u00ad\\u061c\\u180e\\u200b\\u200e\\u200f\\u2028-\\u202e"
-  + "\\u2060-\\u206f\\ufe00-\\ufe0f\\ufeff\\ufff9-\\ufffb\\u{e0000}-\\u{e007f}]|\\p{Surrogate}", "gu");
+// Scripts in which a joiner changes how the letters beside it look, and the signs there that take a vowel away.
+const JOINED = "(?=[\\p{L}\\p{M}])[" + ["Arab", "Syrc", "Mand", "Mong", "Nkoo", "Adlm", "Rohg", "Deva", "Beng", "Guru",
+  "Gujr", "Orya", "Taml", "Telu", "Knda", "Mlym", "Sinh", "Mymr", "Khmr", "Tibt"].map((name) =>
+  `\\p{scx=${name}}`).join("") + "]";
+const VIRAMA = "[\\u094d\\u09cd\\u0a4d\\u0acd\\u0b4d\\u0bcd\\u0c4d\\u0ccd\\u0d4d\\u0dca\\u1039\\u17d2]";
+const BEFORE_EMOJI = "[\\p{Extended_Pictographic}\\p{Emoji_Modifier}\\ufe0f]";
+// A flag of a part of a country: a black flag with the letters of the part, in characters that are not seen.
+const PART = ["eng", "sct", "wls"].map((name) => Array.from(name, (letter) => tagOf(letter)).join("")).join("|");
+// What is not seen by itself, but is here: in a word of such a script, in an emoji, or after a symbol.
+const SEEN = [
+  `(?<=${JOINED})[\\u200c\\u200d](?=${JOINED})`, `(?<=${VIRAMA})[\\u200c\\u200d]`,
+  `(?<=${BEFORE_EMOJI})\\u200d(?=\\p{Extended_Pictographic})`,
+  "(?<=(?![\\0-\\x7f])[\\p{S}\\p{Extended_Pictographic}])[\\ufe00-\\ufe0f]", "(?<=[#*0-9])\\ufe0f(?=\\u20e3)",
+  `(?<=\\u{1f3f4}(?=${tagOf("g")}${tagOf("b")}(?:${PART})\\u{e007f})[\\u{e0061}-\\u{e007a}]{0,5})[\\u{e0061}-\\u{e007f}]`,
+].join("|");
+// Control characters except line feed and tab, lone surrogates, and what Unicode draws as nothing at all.
+const HIDDEN = new RegExp("(?=[\\p{Default_Ignorable_Code_Point}\\u0000-\\u0008\\u000b-\\u001f\\u007f-\\u009f"
+  + `\\u2028\\u2029\\u2800\\ufff9-\\ufffb\\u{1d159}\\p{Surrogate}])(?!${SEEN})[^]`, "gu");
+/** Text without a character that could be hidden, as most is. */
+const PLAIN = /^[\n\t\x20-\x7e]*$/;
+/** Letters that are written from right to left. */
+const RIGHT_TO_LEFT = /[\p{sc=Arab}\p{sc=Hebr}\p{sc=Syrc}\p{sc=Thaa}\p{sc=Nkoo}\p{sc=Adlm}\p{sc=Rohg}\p{sc=Mand}]/u;
+/** What begins like a URL or a path: its parts keep their order, also with letters from right to left. */
+const PARTED = /^(?:[a-z][a-z0-9+.-]*:|[/?#&=.])/i;
+/** The longest letter with its marks that a cut does not split, in units. */
+const LETTER = 64;
+
+/** The invisible twin of an ASCII letter. */
+function tagOf(letter) {
+  return String.fromCodePoint(0xe0000 + letter.codePointAt(0));
+}
 
 /** Writes a hidden character as `\u{202E}`. */
 function symbol(character) {
@@ -104,28 +131,55 @@ function symbol(character) {
 
 /** The hidden characters of a text, as symbols, each once. */
 export function hiddenIn(text) {
+  if (PLAIN.test(text)) return [];
   return [...new Set(Array.from(String(text).matchAll(HIDDEN), (match) => symbol(match[0])))];
 }
 
-/** Text in which hidden characters are written as `\u{…}`, cut after `limit` characters. */
+/** A text without its hidden characters. */
+export function withoutHidden(text) {
+  return text.replace(HIDDEN, "");
+}
+
+/** Text in which hidden characters are written as `\u{…}`, cut after `limit` units. */
 export function shown(text, limit = Infinity) {
-  const whole = String(text);
-  const cut = whole.length > limit ? whole.slice(0, limit) + "…" : whole;
-  return cut.replace(HIDDEN, symbol);
+  const end = cutAt(String(text), limit);
+  return end.replace(HIDDEN, symbol);
+}
+
+/** A text of at most `limit` units with an ellipsis. A letter and its marks, or an emoji, is not cut in two. */
+function cutAt(text, limit) {
+  if (!(text.length > limit)) return text;
+  const near = new Intl.Segmenter("en").segment(text.slice(Math.max(0, limit - LETTER), limit + LETTER));
+  const start = near.containing(Math.min(limit, LETTER))?.index ?? 0;
+  return text.slice(0, limit - (start > 0 ? Math.min(limit, LETTER) - start : 0)).replace(/[\ud800-\udbff]$/, "") + "…";
 }
 
 /** Creates a <bdi> for text from outside. Hidden characters are symbols of the class `symbol`. */
 export function outside(text, options = {}) {
-  const node = el("bdi", { ...options, attrs: { dir: "auto", ...options.attrs } });
-  const whole = String(text ?? "");
-  const cut = options.limit && whole.length > options.limit ? whole.slice(0, options.limit) + "…" : whole;
+  const cut = cutAt(String(text ?? ""), options.limit ?? Infinity);
+  const isParted = PARTED.test(cut) && RIGHT_TO_LEFT.test(cut);
+  const node = el("bdi", { ...options, attrs: { dir: isParted ? "ltr" : "auto", ...options.attrs } });
+  if (!isParted) return withSymbols(node, cut);
+  for (const piece of cut.split(/([\s/?#&=:;,.@!$'()*+[\]{}|<>"-]+)/)) {
+    if (RIGHT_TO_LEFT.test(piece)) node.append(withSymbols(el("bdi"), piece));
+    else withSymbols(node, piece);
+  }
+  return node;
+}
+
+/** Appends a text in which hidden characters are symbols. */
+function withSymbols(node, text) {
+  if (PLAIN.test(text)) {
+    node.append(text);
+    return node;
+  }
   let from = 0;
-  for (const match of cut.matchAll(HIDDEN)) {
-    if (match.index > from) node.append(cut.slice(from, match.index));
+  for (const match of text.matchAll(HIDDEN)) {
+    if (match.index > from) node.append(text.slice(from, match.index));
     node.append(el("span", { class: "symbol", text: symbol(match[0]), title: "A hidden character" }));
     from = match.index + match[0].length;
   }
-  if (from < cut.length) node.append(cut.slice(from));
+  if (from < text.length) node.append(text.slice(from));
   return node;
 }
 
@@ -195,7 +249,13 @@ export function count(number, noun, plural = noun + "s") {
 /** A name of the table as words: `newTrip` is "New trip". */
 export function humanize(name) {
   const words = String(name).replace(/[-_.~]+/g, " ").replace(/([a-z0-9])([A-Z])/g, "$1 $2").toLowerCase().trim();
-  return words === "" ? String(name) : words[0].toUpperCase() + words.slice(1);
+  return words === "" ? String(name) : capital(words);
+}
+
+/** A text with a capital at its start. */
+export function capital(text) {
+  const [first = ""] = text;
+  return first.toUpperCase() + text.slice(first.length);
 }
 
 const styles = new Map();

@@ -2,7 +2,8 @@
 
 import { clear, el, outside, shown, svg } from "./dom.js";
 import { fragment } from "./router.js";
-import { changed, dateTime } from "./feed-filter.js";
+import { changed, choiceOf, dateTime } from "./feed-filter.js";
+import { clauseOf } from "./words.js";
 
 const HEIGHT = 320;
 const MARGIN = { top: 12, right: 8, bottom: 36, left: 56 };
@@ -10,6 +11,9 @@ const MARGIN = { top: 12, right: 8, bottom: 36, left: 56 };
 const SERIES = ["--part-1", "--part-2", "--part-3", "--part-4", "--part-5", "--part-6", "--series-7", "--series-8"];
 /** Rows of the table of figures. */
 const MAX_FIGURES = 400;
+/** The most marks of the axis of time. */
+const MAX_MARKS = 40;
+const DAY = 86_400_000;
 
 const UNITS = [["day", 86_400_000], ["hour", 3_600_000], ["minute", 60_000], ["second", 1000]];
 
@@ -41,23 +45,30 @@ export function marks(most, wanted = 4) {
   return result;
 }
 
-/** Times at which the axis has a mark, at round local times. */
+/** Times at which the axis has a mark, at round local times. The address can ask for thousands of years. */
 function timeMarks(from, to, width) {
-  const wanted = Math.max(2, Math.floor(width / 110));
-  const sizes = [1e3, 5e3, 15e3, 30e3, 6e4, 3e5, 9e5, 18e5, 36e5, 108e5, 216e5, 432e5, 864e5, 1728e5, 6048e5];
-  const step = sizes.find((size) => (to - from) / size <= wanted) ?? 2_592_000_000;
-  const offset = new Date(from).getTimezoneOffset() * 60_000;
-  const result = [];
-  for (let time = Math.ceil((from - offset) / step) * step + offset; time <= to; time += step) result.push(time);
-  return { times: result, isDaily: step >= 864e5, hasSeconds: step < 6e4 };
+  const wanted = Math.min(MAX_MARKS, Math.max(2, Math.floor(width / 110)));
+  const sizes = [1e3, 5e3, 15e3, 30e3, 6e4, 3e5, 9e5, 18e5, 36e5, 108e5, 216e5, 432e5, DAY, 2 * DAY, 7 * DAY, 30 * DAY];
+  const step = sizes.find((size) => (to - from) / size <= wanted) ?? Math.ceil((to - from) / wanted / DAY) * DAY;
+  const offset = (new Date(from).getTimezoneOffset() || 0) * 60_000;
+  const first = Math.ceil((from - offset) / step) * step + offset;
+  const times = Array.from({ length: MAX_MARKS }, (_, index) => first + index * step).filter((time) => time <= to);
+  return { times, isDaily: step >= DAY, isYearly: step > 60 * DAY, hasSeconds: step < 6e4 };
 }
 
 /** The text of a mark of the axis of time. */
-function markText(time, { isDaily, hasSeconds }) {
+function markText(time, { isDaily, isYearly, hasSeconds }) {
   const date = new Date(time);
+  if (Number.isNaN(date.getTime())) return "";
   const isMidnight = date.getHours() === 0 && date.getMinutes() === 0 && date.getSeconds() === 0;
+  if (isYearly) return date.toLocaleDateString(undefined, { month: "short", year: "numeric" });
   if (isDaily || isMidnight) return date.toLocaleDateString(undefined, { day: "numeric", month: "short" });
   return date.toLocaleTimeString(undefined, { hour: "2-digit", minute: "2-digit", second: hasSeconds ? "2-digit" : undefined, hourCycle: "h23" });
+}
+
+/** The filter of the records of a group in a span of time. */
+function recordsOf(filter, { groups, by, step }, index, from) {
+  return changed(filter, { ...choiceOf(groups[index], groups, by, filter), from: String(from), to: String(from + step) });
 }
 
 /** Draws the chart of an answer of /api/chart. `filter` is that of the records that a bar leads to. */
@@ -87,15 +98,17 @@ export function drawChart(root, answer, filter) {
 }
 
 /** The bars of one span of time, each a link to its records. */
-function bars(picture, { groups, start, step, by }, filter, { values, span, x, y }) {
+function bars(picture, answer, filter, { values, span, x, y }) {
+  const { groups, start, step, by } = answer;
   const from = start + span * step;
   const gap = Math.min(2, (x(from + step) - x(from)) / 5);
   let below = 0;
   values.forEach((value, index) => {
     if (value === 0) return;
     const group = groups[index];
-    const title = `${shown(nameOf(group, by), 80)}: ${value.toLocaleString("en-US")}, ${dateTime(from)}${group.others ? ". Opens all records of this time" : ""}`;
-    const target = changed(filter, { ...(group.others ? {} : { [by]: group.value }), from: String(from), to: String(from + step) });
+    const clause = clauseOf(by, group.value);
+    const title = `${shown(nameOf(group, by), 80)}: ${value.toLocaleString("en-US")}, ${dateTime(from)}${clause && `: ${clause}`}`;
+    const target = recordsOf(filter, answer, index, from);
     const box = svg("rect", { x: x(from) + gap / 2, width: Math.max(1, x(from + step) - x(from) - gap), y: y(below + value), height: Math.max(1, y(below) - y(below + value)) });
     box.style.setProperty("fill", color(group, index));
     // The table below has the same links, so that the keyboard does not stop at hundreds of bars.
@@ -104,15 +117,19 @@ function bars(picture, { groups, start, step, by }, filter, { values, span, x, y
   });
 }
 
-/** The legend: each group with its number, as a link that filters. */
+/** The legend: each group with its number, as a button that filters, and its meaning in words. */
 export function drawLegend(root, answer, filter, choose) {
-  clear(root, answer.groups.map((group, index) => {
-    const isChosen = filter[answer.by] !== undefined && filter[answer.by] === group.value;
-    const node = el("button", { class: "chip", attrs: { type: "button", "aria-pressed": String(isChosen), disabled: group.others === true } },
-      el("i", { class: "dot" }), outside(nameOf(group, answer.by), { limit: 80 }), el("span", { class: "num", text: group.total.toLocaleString("en-US") }));
+  const { groups, by } = answer;
+  root.classList.toggle("worded", groups.some((group) => clauseOf(by, group.value) !== ""));
+  clear(root, groups.map((group, index) => {
+    const isChosen = !group.others && filter[by] === group.value;
+    const clause = clauseOf(by, group.value);
+    const node = el("button", { class: "chip", title: clause, attrs: { type: "button",
+      "aria-pressed": group.others ? null : String(isChosen) } },
+      el("i", { class: "dot" }), outside(nameOf(group, by), { limit: 80 }), el("span", { class: "num", text: group.total.toLocaleString("en-US") }));
     node.style.setProperty("--series", color(group, index));
-    node.addEventListener("click", () => choose(isChosen ? null : group.value));
-    return el("li", {}, node);
+    node.addEventListener("click", () => choose(isChosen ? { [by]: null } : choiceOf(group, groups, by, filter)));
+    return el("li", {}, node, clause !== "" && el("span", { class: "label", text: clause }));
   }));
 }
 
@@ -125,11 +142,12 @@ export function drawFigures(root, answer, filter) {
     el("th", { text: dateTime(from), attrs: { scope: "row" } }),
     values.map((value, index) => el("td", { class: "num" }, value === 0 ? "0" : el("a", {
       text: value.toLocaleString("en-US"),
-      attrs: { href: fragment("decisions", changed(filter, { ...(groups[index].others ? {} : { [by]: groups[index].value }), from: String(from), to: String(from + step) })) },
+      attrs: { href: fragment("decisions", recordsOf(filter, answer, index, from)) },
     })))));
   clear(root, el("div", { class: "figures", attrs: { tabindex: "0", role: "region", "aria-label": "Figures" } }, el("table", { class: "table" },
     el("caption", { class: "visually-hidden", text: `Records in each ${spanText(step)}, by ${by}` }),
     el("thead", {}, el("tr", {}, el("th", { text: "From", attrs: { scope: "col" } }),
-      groups.map((group) => el("th", { class: "num", attrs: { scope: "col" } }, outside(nameOf(group, by), { limit: 60 }))))),
+      groups.map((group) => el("th", { class: "num", title: clauseOf(by, group.value), attrs: { scope: "col" } },
+        outside(nameOf(group, by), { limit: 60 }))))),
     el("tbody", {}, rows))));
 }

@@ -2,11 +2,16 @@
 //
 // A browser limits the height of an element, so that beyond MAX_HEIGHT the position of the scroll bar is mapped to a
 // position among the rows: a jump moves in proportion, a small move moves by as many pixels.
+//
+// The list is one stop of the Tab key: one row has the tabindex 0. Arrows move between rows, and between the links of a
+// row. The row with the focus stays in the document, also if it is scrolled away.
 
 import { el } from "./dom.js";
 
 /** Height that all browsers can draw, in pixels. */
 const MAX_HEIGHT = 8_000_000;
+/** Height below which the list does not shrink, in pixels. */
+const MIN_HEIGHT = 320;
 /** Rows of a request. */
 const PAGE = 100;
 /** Pages that are kept. */
@@ -16,13 +21,13 @@ const PATIENCE = 70;
 
 /**
  * Creates a list. `options`: `label`, `head` (a row of column headers), `fetch(position, count, signal)` with the rows,
- * `draw(row, position)` with the cells, `open(row)`, `failed(error)`, `moved(isAtTop)`.
+ * `draw(row, position)` with the cells, `open(row)`, `failed(error)`, `moved(isAtTop)`, `left()` when the focus is gone.
  */
 export function feedList(options) {
   const layer = el("div", { class: "feed-layer", attrs: { role: "rowgroup" } });
   const spacer = el("div", { class: "feed-spacer", attrs: { role: "presentation" } }, layer);
   const scroller = el("div", { class: "feed-scroll", attrs: { role: "presentation" } }, spacer);
-  const grid = el("div", { class: "feed-grid", attrs: { role: "grid", tabindex: "0", "aria-label": options.label, "aria-readonly": "true" } },
+  const grid = el("div", { class: "feed-grid", attrs: { role: "grid", tabindex: "-1", "aria-label": options.label, "aria-readonly": "true" } },
     el("div", { attrs: { role: "rowgroup" } }, options.head), scroller);
   const list = new Rows(options, grid, scroller, spacer, layer);
   return list;
@@ -41,6 +46,8 @@ class Rows {
     this.frame = 0;
     scroller.addEventListener("scroll", () => this.scrolled(), { passive: true });
     grid.addEventListener("keydown", (event) => this.pressed(event));
+    layer.addEventListener("focusin", (event) => this.entered(event));
+    layer.addEventListener("focusout", () => setTimeout(() => this.exited()));
     layer.addEventListener("click", (event) => this.clicked(event));
     this.observer = new ResizeObserver(() => this.resize());
     this.observer.observe(scroller);
@@ -83,12 +90,14 @@ class Rows {
   get isAtTop() { return this.first < 0.5; }
 
   resize() {
-    // The list ends where the window ends.
-    const above = this.scroller.getBoundingClientRect().top + window.scrollY;
-    this.scroller.style.setProperty("height", `${Math.max(320, Math.floor(window.innerHeight - above - 24))}px`);
     const row = parseFloat(getComputedStyle(this.node).getPropertyValue("--row")) || 40;
     if (row !== this.row) this.redraw = true;
     this.row = row;
+    // The list ends with a whole row, where the window ends.
+    const above = this.scroller.getBoundingClientRect().top + window.scrollY;
+    const rows = Math.max(Math.ceil(MIN_HEIGHT / row), Math.floor((window.innerHeight - above - 24) / row));
+    this.scroller.style.setProperty("height", `${rows * row}px`);
+    this.node.style.setProperty("--bar", `${this.scroller.offsetWidth - this.scroller.clientWidth}px`);
     this.height = Math.min(MAX_HEIGHT, this.count * this.row);
     this.spacer.style.setProperty("height", `${Math.max(this.height, 1)}px`);
     this.layer.style.setProperty("height", `${this.scroller.clientHeight}px`);
@@ -143,15 +152,21 @@ class Rows {
   draw() {
     const from = Math.max(0, Math.floor(this.first) - 2);
     const to = Math.min(this.count, Math.ceil(this.first + this.fits) + 2);
+    const hasFocus = this.layer.contains(document.activeElement);
+    const link = hasFocus ? this.links(document.activeElement.closest(".feed-row")).indexOf(document.activeElement) : -1;
+    const wanted = new Set();
+    for (let position = from; position < to; position += 1) wanted.add(position);
+    if (hasFocus && this.selected >= 0 && this.selected < this.count) wanted.add(this.selected);
     if (this.redraw) this.layer.replaceChildren();
     if (this.redraw) this.drawn.clear();
     this.redraw = false;
     for (const [position, node] of this.drawn) {
-      if (position >= from && position < to && node.isWhole === (this.at(position) !== undefined)) continue;
+      if (wanted.has(position) && node.isWhole === (this.at(position) !== undefined)) continue;
       node.remove();
       this.drawn.delete(position);
     }
-    for (let position = from; position < to; position += 1) {
+    const active = this.selected >= 0 ? this.selected : Math.min(Math.round(this.first), this.count - 1);
+    for (const position of wanted) {
       let node = this.drawn.get(position);
       if (!node) {
         node = this.rowNode(position);
@@ -160,9 +175,21 @@ class Rows {
       }
       node.style.setProperty("transform", `translateY(${((position - this.first) * this.row).toFixed(1)}px)`);
       node.setAttribute("aria-selected", String(position === this.selected));
+      node.tabIndex = position === active ? 0 : -1;
     }
-    this.node.setAttribute("aria-activedescendant", this.drawn.has(this.selected) ? `row-${this.selected}` : "");
+    if (hasFocus && !this.layer.contains(document.activeElement)) this.focusAgain(link);
     this.need(from, to);
+  }
+
+  /** Gives the focus to the row, or the link, that was drawn again. Without a chosen row, it is that of the list. */
+  focusAgain(link) {
+    const node = this.drawn.get(this.selected);
+    (this.links(node)[link] ?? node ?? this.node).focus({ preventScroll: true });
+  }
+
+  /** The links and buttons of a row. */
+  links(node) {
+    return [...(node?.querySelectorAll("a, button") ?? [])];
   }
 
   rowNode(position) {
@@ -170,6 +197,7 @@ class Rows {
     const node = el("div", { class: "feed-row", attrs: { role: "row", id: `row-${position}`, "aria-rowindex": position + 2 }, data: { position } },
       row ? this.options.draw(row, position) : el("span", { class: "skeleton", attrs: { role: "gridcell", "aria-label": "Loading" } }));
     node.isWhole = row !== undefined;
+    for (const link of this.links(node)) link.tabIndex = -1;
     return node;
   }
 
@@ -212,22 +240,58 @@ class Rows {
     for (const other of far.slice(0, Math.max(0, far.length - PAGES))) this.pages.delete(other);
   }
 
-  select(position) {
+  /** Shows a row as the first one. */
+  goTo(first) {
+    this.first = first;
+    this.resize();
+    this.sync();
+  }
+
+  /** Chooses a row, and gives it the focus. */
+  focusAt(position) {
+    if (this.count === 0) return;
     this.selected = Math.max(0, Math.min(this.count - 1, position));
     if (this.selected < this.first) this.first = this.selected;
     if (this.selected > this.first + this.fits - 1) this.first = this.selected - this.fits + 1;
     this.sync();
+    this.draw();
+    this.drawn.get(this.selected)?.focus({ preventScroll: true });
+  }
+
+  entered(event) {
+    this.selected = Number(event.target.closest(".feed-row")?.dataset.position ?? -1);
+    this.later();
+  }
+
+  exited() {
+    if (this.isClosed || this.selected < 0 || this.node.contains(document.activeElement)) return;
+    this.selected = -1;
+    this.later();
+    this.options.left?.();
   }
 
   pressed(event) {
-    if (event.target !== this.node || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const row = event.target.closest(".feed-row[data-position]");
+    const isLink = row !== null && event.target !== row;
     const steps = { ArrowDown: 1, ArrowUp: -1, PageDown: Math.floor(this.fits), PageUp: -Math.floor(this.fits) };
-    if (event.key in steps) this.select(this.selected < 0 ? Math.round(this.first) : this.selected + steps[event.key]);
-    else if (event.key === "Home") this.select(0);
-    else if (event.key === "End") this.select(this.count - 1);
-    else if (event.key === "Enter" && this.at(this.selected)) this.options.open(this.at(this.selected));
+    if (event.key in steps) this.focusAt(this.selected < 0 ? Math.round(this.first) : this.selected + steps[event.key]);
+    else if (event.key === "Home") this.focusAt(0);
+    else if (event.key === "End") this.focusAt(this.count - 1);
+    else if (event.key === "ArrowRight") this.focusLink(row, event.target, 1);
+    else if (event.key === "ArrowLeft") this.focusLink(row, event.target, -1);
+    else if (event.key === "Enter" && !isLink && this.at(this.selected)) this.options.open(this.at(this.selected));
+    else if (event.key === "Escape" && isLink) row.focus({ preventScroll: true });
     else return;
     event.preventDefault();
+  }
+
+  /** Moves the focus among the links of a row. Before the first of them is the row itself. */
+  focusLink(row, target, step) {
+    const links = this.links(row);
+    const index = links.indexOf(target) + step;
+    if (index >= links.length) return;
+    (links[index] ?? row)?.focus({ preventScroll: true });
   }
 
   clicked(event) {
@@ -241,6 +305,7 @@ class Rows {
 
   /** Ends requests. */
   close() {
+    this.isClosed = true;
     this.observer.disconnect();
     window.removeEventListener("resize", this.resized);
     cancelAnimationFrame(this.frame);

@@ -31,7 +31,7 @@ const VIEWS = [
   { id: "compare", title: "Compare" },
 ];
 // Pages that belong to a view without being in the header: the view that is marked.
-const WITHIN = { route: "map", decision: "decisions" };
+const WITHIN = { __proto__: null, route: "map", decision: "decisions" };
 // Views whose address is a filter of records: without a table, it is that of all tables.
 const FILTERED = new Set(["decisions", "problems"]);
 

@@ -34,7 +34,8 @@ export function build(map) {
     });
     return { ...lane, index, parentName: parent?.name, guard: map.guards[lane.guard], screens: own };
   });
-  lanes.forEach((lane) => { lane.depth = lane.parent == null ? 0 : Math.min(3, lanes[lane.parent].depth + 1); });
+  const depthOf = (lane, depth = 0) => (depth >= 3 || lanes[lane?.parent] == null ? depth : depthOf(lanes[lane.parent], depth + 1));
+  lanes.forEach((lane) => { lane.depth = depthOf(lane); });
   const targets = new Map(screens.map((screen) => [screen.key, screen]));
   const byId = new Map(map.routes.map((route) => [route.id, route]));
   const routes = map.routes.map((route) => ({
@@ -70,7 +71,7 @@ function chain(exit, screens, byId, depth) {
 }
 
 function hostOf(url) {
-  return /^[a-z][a-z0-9+.-]*:\/\/([^/?#]*)/i.exec(url)?.[1] ?? url.slice(0, 64);
+  return /^[a-z][a-z0-9+.-]*:\/\/([^/?#]*)/i.exec(url)?.[1] ?? String(url).slice(0, 64);
 }
 
 /** The targets at the rim that any route has. */

@@ -3,9 +3,11 @@
 //   drawPhones(decision, options)   an element for a decision's JSON; needs phones.css, which index.html loads
 //   topScreen(decision)             a few words for the result, as in a cell: "Product", "shop.example", "Rejected"
 //
-// Options: `screens` and `sentence` (of /api/resolve), `platform`, `size` ("small" for rows and cells).
+// Options: `screens` (of /api/resolve), `platform`, `size` ("small" for rows and cells), `changed` (a Set of
+// "2.data.Model.field": the values to mark). A decision can be that of any record: see decision-members.js.
 // A value on a screen has `data-field="Model.field"`, so that a view can tie it to the part of the link it came from.
 
+import { decisionOf } from "./decision-members.js";
 import { el, humanize, icon, outside, shown } from "./dom.js";
 import { PRESENTATIONS, reasonText, ttlText } from "./words.js";
 
@@ -13,7 +15,8 @@ import { PRESENTATIONS, reasonText, ttlText } from "./words.js";
 const MAX_SCREENS = 5;
 
 /** Draws the phones of a decision. */
-export function drawPhones(decision, options = {}) {
+export function drawPhones(given, options = {}) {
+  const decision = decisionOf(given);
   const scenes = [];
   const draw = { ...options, decision };
   switch (decision.outcome) {
@@ -21,7 +24,8 @@ export function drawPhones(decision, options = {}) {
     case "external": scenes.push(scene("Outside the app", browserPhone(decision.url, draw))); break;
     case "deferred": scenes.push(stackScene(decision, draw, "Now"), thenScene(decision, draw)); break;
     case "none": scenes.push(scene("", quietPhone(decision, draw))); break;
-    default: scenes.push(scene("", errorPhone(decision, draw)));
+    case "reject": scenes.push(scene("The app decides what it shows for a rejection", phone(draw, rootScreen()))); break;
+    default: scenes.push(scene("An outcome that this page does not know", phone(draw, rootScreen())));
   }
   if (decision.notice) scenes.push(noticeScene(decision.notice, draw));
   return el("div", {
@@ -31,14 +35,16 @@ export function drawPhones(decision, options = {}) {
 }
 
 /** A few words for a decision's result. */
-export function topScreen(decision) {
+export function topScreen(given) {
+  const decision = decisionOf(given);
   const top = decision.stack?.at(-1);
   switch (decision.outcome) {
     case "navigate": return top ? humanize(top.screen) : "Start of the app";
     case "external": return host(decision.url);
     case "deferred": return top ? `${humanize(top.screen)} first` : "Waits";
     case "none": return "Nothing";
-    default: return "Rejected";
+    case "reject": return "Rejected";
+    default: return "Unknown";
   }
 }
 
@@ -122,9 +128,9 @@ function screenContent(item, draw) {
   const detail = draw.screens?.[index];
   const title = detail?.title ?? humanize(entry.view ?? entry.screen);
   const bar = el("div", { class: "bar", attrs: { "aria-hidden": "true" } },
-    entry.present === "push" && below && [icon("back"), el("span", { text: shown(humanize(below.screen)) })],
+    entry.present === "push" && below && [icon("back"), outside(humanize(below.screen), { limit: 60 })],
     (entry.present === "sheet" || entry.present === "cover") && icon("close"));
-  const values = draw.plain ? [] : rows(entry, detail);
+  const values = draw.plain ? [] : rows(entry, (name) => draw.changed?.has(`${index}.data.${name}`));
   return [
     bar,
     el("p", { class: "screen-title" }, outside(title)),
@@ -136,23 +142,26 @@ function screenContent(item, draw) {
 }
 
 /** The bound values of a screen: name and value. */
-function rows(entry, detail) {
-  const list = detail?.data ?? Object.entries(entry.data ?? {}).flatMap(([model, fields]) =>
-    Object.entries(fields).map(([field, value]) => ({ name: `${model}.${field}`, value })));
-  return list.map(({ name, value }) => {
-    const field = name.slice(name.indexOf(".") + 1);
+function rows(entry, isChanged) {
+  const list = Object.entries(entry.data ?? {}).flatMap(([model, fields]) =>
+    Object.entries(fields).map(([field, value]) => ({ name: `${model}.${field}`, field, value })));
+  return list.map(({ name, field, value }) => {
     const text = valueText(value);
+    const content = text === "" ? el("span", { class: "void", text: "empty" }) : outside(text, { limit: 120 });
     return el("div", { data: { field: name }, title: shown(`${name} = ${text}`, 400) },
-      el("dt", { text: shown(field) }), el("dd", {}, text === "" ? el("span", { class: "void", text: "empty" })
-        : outside(text, { limit: 120 })));
+      el("dt", {}, outside(field, { limit: 80 })), el("dd", {}, isChanged(name) ? el("mark", {}, content) : content));
   });
 }
 
 /** A value of a model as text. */
 export function valueText(value) {
   if (value === null) return "none";
-  if (Array.isArray(value)) return value.map(valueText).join(", ");
-  return String(value);
+  if (Array.isArray(value)) return value.map((item) => (isNested(item) ? JSON.stringify(item) : String(item))).join(", ");
+  return isNested(value) ? JSON.stringify(value) : String(value);
+}
+
+function isNested(value) {
+  return value !== null && typeof value === "object";
 }
 
 /** Lines that stand for the rest of a screen. */
@@ -217,24 +226,7 @@ function quietPhone(decision, draw) {
   return phone(draw, el("div", { class: "screen asleep" },
     el("p", { class: "clock", text: "9:41", attrs: { "aria-hidden": "true" } }),
     el("div", { class: "notification" }, el("i", { class: "app-icon" }),
-      el("p", {}, el("b", { text: "Nothing opens" }), el("span", {}, plain(reasonText(decision.reason)))))));
-}
-
-/** The app with an error message. */
-function errorPhone(decision, draw) {
-  return phone(draw, rootScreen(), el("div", { class: "veil" }),
-    el("div", { class: "alert" }, el("span", { class: "lock" }, icon("warning")),
-      el("p", { class: "screen-title", text: "Cannot open this" }),
-      el("p", { class: "coordinator" }, fault(draw.sentence) ?? plain(reasonText(decision.reason))),
-      decision.detail && !draw.sentence && el("p", { class: "url" }, outside(decision.detail)),
-      el("p", { class: "alert-button", text: "OK", attrs: { "aria-hidden": "true" } })));
-}
-
-/** What a sentence says after "Rejected: ", or null. */
-function fault(sentence) {
-  const text = (sentence ?? []).filter((part) => part.kind !== "outcome").map((part) =>
-    part.text).join("").replace(/^:\s*/, "");
-  return text === "" ? null : outside(plain(text), { limit: 160 });
+      el("p", {}, el("b", { text: "Nothing opens" }), el("span", { text: shown(reasonText(decision.reason)) })))));
 }
 
 /** The screen that is shown beside the result. */
@@ -243,9 +235,4 @@ function noticeScene(path, draw) {
   const entry = { coordinator: coordinator ?? path, screen: screen ?? coordinator ?? path, present: "alert" };
   return scene("Beside it, in the app", phone(draw, rootScreen(), el("div", { class: "veil" }),
     el("div", { class: "alert" }, screenContent({ entry, index: -1 }, { plain: true }))));
-}
-
-/** Text without backticks and hidden characters. */
-function plain(text) {
-  return shown(text.replaceAll("`", ""));
 }

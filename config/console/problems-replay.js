@@ -1,7 +1,8 @@
 // The replay of dead letters: a dry run, its summary, and then the replay of the same dead letters.
 
-import { button, clear, count, el, outside } from "./dom.js";
-import { dateTime } from "./feed-filter.js";
+import { button, clear, count, el, outside, shown } from "./dom.js";
+import { dateTime, namesOf } from "./feed-filter.js";
+import { reasonText } from "./words.js";
 
 /** Filters of a list that a replay can choose by. */
 const CHOICES = ["kind", "reason", "from", "to"];
@@ -30,7 +31,7 @@ export function drawReplay(root, app, filter) {
 
   clear(root, el("h2", { text: "Replay", attrs: { id: "replay-title" } }),
     el("p", { class: "muted", text: `Sends dead letters to their input again, each once: ${words(filter)}. Correct the cause first. A dry run comes before the replay.` }),
-    others.length > 0 && el("p", { class: "muted", text: `A replay chooses by reason and time. These filters are not used: ${others.join(", ")}.` }),
+    others.length > 0 && el("p", { class: "muted", text: `A replay chooses by reason and time. These filters are not used: ${namesOf(others)}.` }),
     el("p", { class: "toolbar" }, el("label", { class: "label", text: "Input topic", attrs: { for: "replay-topic" } }), topic, dryRun), result);
 }
 
@@ -47,8 +48,8 @@ function time(value) {
 
 /** The choice in words. */
 function words(filter) {
-  const reason = filter.reason ? `those with the reason ${filter.reason}` : "all";
-  const text = (value) => (/^\d{5,14}$/.test(value) ? dateTime(Number(value)) : value);
+  const reason = filter.reason ? `those with the reason ${shown(filter.reason, 80)} (${reasonText(filter.reason)})` : "all";
+  const text = (value) => (/^\d{5,14}$/.test(value) ? dateTime(Number(value)) : shown(value, 40));
   return reason + (filter.from ? `, from ${text(filter.from)} on` : "") + (filter.to ? `, until ${text(filter.to)}` : "");
 }
 

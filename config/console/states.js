@@ -6,7 +6,7 @@
 //   prose(text), sentence(text)      backticked words as code; capital and period
 //   problem(error, retry)            an ApiError: message, what to do next, code, and "Try again"
 
-import { button, el, icon, shown } from "./dom.js";
+import { button, capital, el, icon, outside, shown } from "./dom.js";
 
 /** Delay before a loading state shows, in milliseconds. A quicker answer never flickers. */
 export const PATIENCE = 150;
@@ -48,11 +48,10 @@ export function problem(error, retry) {
 export function prose(text) {
   const parts = String(text).split("`");
   return el("span", { class: "prose" }, parts.map((part, index) =>
-    index % 2 === 1 && index < parts.length - 1 ? el("code", { text: shown(part) }) : shown(part)));
+    index % 2 === 1 && index < parts.length - 1 ? el("code", {}, outside(part)) : shown(part)));
 }
 
 /** A text of the server as a sentence: with a capital at its start, and a period at its end. */
 export function sentence(text) {
-  if (text === "") return text;
-  return text[0].toUpperCase() + text.slice(1) + (/[.!?]$/.test(text) ? "" : ".");
+  return text === "" ? text : capital(text) + (/[.!?…}]$/.test(text) ? "" : ".");
 }

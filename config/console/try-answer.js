@@ -3,10 +3,13 @@
 import { clear, copyButton, duration, el, icon, link, outside, shown } from "./dom.js";
 import { prose } from "./states.js";
 import { mended, unreadable } from "./try-paste.js";
+import { reasonText } from "./words.js";
 
 const MAX_CHIPS = 8;
 const MAX_NEAR = 3;
 const MAX_CLAIMS = 4;
+/** Size of the JSON that is drawn with colors, in characters. */
+const MAX_COLORED = 65_536;
 
 /** The sentence as text, with a period at the end. */
 export function sentenceText(segments) {
@@ -14,14 +17,14 @@ export function sentenceText(segments) {
   return /[.!?]$/.test(text) || text === "" ? text : text + ".";
 }
 
-/** Draws the sentence of a decision, in the color of its outcome. */
-export function drawSentence(item) {
-  return drawSegments(item.sentence, item.decision.outcome, item.decision.outcome);
+/** Draws the sentence of a decision, in the color of its outcome: as a heading, or as `options.tag`. */
+export function drawSentence({ sentence, decision }, options) {
+  return drawSegments(sentence, decision.outcome, decision.outcome, options);
 }
 
-/** Draws segments as the page's heading. The first word says the outcome, unless a segment does. */
-function drawSegments(segments, outcome, glyph) {
-  const node = el("h2", { class: "display answer", data: { outcome } }, el("span", { class: "tone" }, icon(glyph)));
+/** Draws segments. The first word says the outcome, unless a segment does. */
+function drawSegments(segments, outcome, glyph, { tag = "h2", name = "display answer" } = {}) {
+  const node = el(tag, { class: name, data: { outcome } }, el("span", { class: "tone" }, icon(glyph)));
   let tone = segments.some((part) => part.kind === "outcome") ? null : /^(Opens|Waits)\b/;
   for (const { text, kind } of segments) {
     const word = kind === "outcome" ? text : tone?.exec(text)?.[0];
@@ -44,12 +47,17 @@ export function drawSource(item, micros, envelope) {
     decision.table && outside(decision.table),
     decision.route && el("span", {}, "route ", link("route", { table, route: decision.route },
       outside(decision.route))),
-    decision.via && el("span", {}, "redirected by ", outside(decision.via.join(", "))),
+    decision.via && el("span", {}, "redirected by ", list(decision.via)),
     envelope && envelopeText(envelope),
     ...(decision.notes ?? []).map((note) => el("span", { title: "A note of the decision" }, outside(note))),
     micros != null && el("span", { class: "num", text: duration(micros), title: "Time to decide" }),
   ];
   return el("p", { class: "source label" }, facts.filter(Boolean));
+}
+
+/** Texts with commas between them. */
+export function list(texts) {
+  return texts.map((text, index) => [index > 0 && ", ", outside(text)]);
 }
 
 /** How a push body was read. */
@@ -70,20 +78,20 @@ export function drawSuggestions(explain, input, ask) {
       index > 0 && " or ", el("a", { class: "suggestion", attrs: { href: ask(suggestion.text) } },
         changed(input, suggestion.text))]), "?"),
     suggestions.length === 0 && near.length > 0 && el("ul", { class: "rows near" }, near.map((other) => el("li", {},
-      icon("none"), el("span", { class: "row-text" }, el("code", { text: shown(other.pattern) }), " ",
+      icon("none"), el("span", { class: "row-text" }, el("code", {}, outside(other.pattern)), " ",
         el("span", { class: "muted" }, prose(other.misses[0]?.text ?? "")))))));
 }
 
-/** The corrected text, with what is different in bold. */
+/** The corrected text, with the parts that are different in bold. */
 function changed(before, after) {
+  const [old, own] = [before, after].map((text) => text.split(/([/?#&=:.]+)/));
   let start = 0;
-  while (start < after.length && before[start] === after[start]) start += 1;
+  while (start < own.length && old[start] === own[start]) start += 1;
   let end = 0;
-  while (end < after.length - start && end < before.length - start
-    && before.at(-1 - end) === after.at(-1 - end)) end += 1;
-  return el("bdi", { attrs: { dir: "auto" } }, shown(after.slice(0, start)),
-    el("b", { text: shown(after.slice(start, after.length - end)) }),
-    shown(end > 0 ? after.slice(-end) : ""));
+  while (end < own.length - start && end < old.length - start && old.at(-1 - end) === own.at(-1 - end)) end += 1;
+  const pieces = [own.slice(0, start), own.slice(start, own.length - end), own.slice(own.length - end)];
+  return el("bdi", { attrs: { dir: "ltr" } }, pieces.map((piece, index) =>
+    (piece.join("") === "" ? null : el(index === 1 ? "b" : "span", {}, outside(piece.join(""))))));
 }
 
 /** The devices of an event with several, as a choice. */
@@ -137,21 +145,32 @@ export function drawDeadLetter(letter, segments) {
     drawSegments(segments, "reject", "warning"),
     el("p", { class: "source label" }, el("span", {}, "A worker would write a dead letter: ",
       el("code", { text: shown(letter.reason) })),
+      el("span", { text: shown(reasonText(letter.reason)) }),
       letter.stage && el("span", {}, "stage ", el("code", { text: shown(letter.stage) })),
       letter.pointer && el("span", {}, "at ", el("code", {}, outside(letter.pointer)))),
   ];
 }
 
-/** The decision's JSON, closed at first, with a button to copy it. */
+/** The decision's JSON, closed at first, with a button to copy it. It is written when it opens. */
 export function drawJSON(node, item) {
-  const open = node.querySelector("details")?.open ?? false;
-  const text = JSON.stringify(item.decision, null, 2);
-  const pre = el("pre", { class: "code", attrs: { tabindex: "0", "aria-label": "Decision as JSON" } });
-  for (const piece of text.split(/("(?:[^"\\]|\\.)*"(?=:))/g)) {
-    pre.append(piece.endsWith('"') && piece.startsWith('"') ? el("span", { class: "json-name", text: shown(piece) })
-      : shown(piece));
-  }
-  clear(node, el("details", { class: "fold", attrs: { open } },
-    el("summary", {}, icon("next"), "Decision as JSON"), el("div", { class: "fold-body" },
-      copyButton(() => JSON.stringify(item.decision), "Copy"), pre)));
+  const fold = el("details", { class: "fold", attrs: { open: node.querySelector("details")?.open ?? false } },
+    el("summary", {}, icon("next"), "Decision as JSON"));
+  const write = () => {
+    if (!fold.open || fold.children.length > 1) return;
+    const text = JSON.stringify(item.decision, null, 2);
+    const pre = el("pre", { class: "code", attrs: { tabindex: "0", "aria-label": "Decision as JSON" } });
+    // A name stands at the start of its line, so that each line is looked at once.
+    for (const line of text.slice(0, MAX_COLORED).split(/(?<=\n)/)) {
+      const [, indent, name] = /^( *)("(?:[^"\\]|\\.)*")(?=:)/.exec(line) ?? [];
+      if (name == null) pre.append(shown(line));
+      else pre.append(indent, el("span", { class: "json-name", text: shown(name) }), shown(line.slice(indent.length + name.length)));
+    }
+    const isLong = text.length > MAX_COLORED;
+    if (isLong) pre.append(shown(text.slice(MAX_COLORED)));
+    fold.append(el("div", { class: "fold-body" }, copyButton(() => JSON.stringify(item.decision), "Copy"), pre,
+      isLong && el("p", { class: "label", text: "After 64 KB, the names have no color. “Copy” copies all of it." })));
+  };
+  fold.addEventListener("toggle", write);
+  clear(node, fold);
+  write();
 }

@@ -70,7 +70,7 @@ function partNode(part, text, after, ties, isSame) {
       text === "" ? "\u2038" : outside(text)),
     between(after),
     caption !== "literal" && caption !== "" && !isSame && el("span",
-      { class: "part-caption", text: shown(caption), attrs: { "aria-hidden": "true" } }));
+      { class: "part-caption", attrs: { "aria-hidden": "true" } }, outside(caption)));
   return tie(node, ties, list);
 }
 
@@ -78,7 +78,7 @@ function partNode(part, text, after, ties, isSame) {
 function captionOf(part) {
   if (part.fault) return part.fault.replaceAll("`", "");
   if (part.hint) return part.hint.replaceAll("`", "");
-  if (part.use) return part.use;
+  if (part.use) return part.use.replace(/\bvariant (\d+)/g, (_, index) => `variant ${Number(index) + 1}`);
   return part.kind === "query" ? "not used" : part.kind === "segment" || part.kind === "place" ? "" : part.kind;
 }
 

@@ -4,22 +4,24 @@ import { clear, count, el, icon, outside, shown } from "./dom.js";
 import { topScreen } from "./phones.js";
 import { sentenceText } from "./try-answer.js";
 import { compareVersions } from "./try-question.js";
-import { platformName } from "./words.js";
+import { detailText, platformName, reasonText } from "./words.js";
 
 /** Draws the matrix into `root`. `choose(platform, version)` is called by a click or Enter. */
 export function drawMatrix(root, matrix, device, choose) {
   const { platforms, versions, results, cells } = matrix;
   const order = versions.map((_, index) => index).reverse();
   const current = position(matrix, device);
+  const words = wordsOf(results);
   const grid = el("table", { class: "matrix", attrs: { role: "grid",
     "aria-label": "Result by app version and platform" } },
     el("thead", {}, el("tr", {}, el("td", { class: "label", text: "App" }), platforms.map((name) =>
       el("th", { text: shown(platformName(name)), attrs: { scope: "col" } })))),
     el("tbody", {}, order.map((v) => el("tr", {}, el("th", { attrs: { scope: "row" } }, outside(versions[v].label)),
-      platforms.map((platform, p) => cell(results[cells[p][v]], p === current.platform && v === current.version, () =>
-        choose(platform, versions.length > 1 ? versions[v].version : null),
-          `${platformName(platform)}, app ${versions[v].label}`))))));
-  const kinds = new Set(results.map(visible)).size;
+      platforms.map((platform, p) => cell(results[cells[p][v]], words[cells[p][v]],
+        p === current.platform && v === current.version,
+        () => choose(platform, versions.length > 1 ? versions[v].version : null),
+        `${platformName(platform)}, app ${versions[v].label}`))))));
+  const kinds = new Set(results.map(({ sentence }) => sentenceText(sentence))).size;
   clear(root, grid, el("p", { class: "label", text: summary(kinds, matrix) }));
   moveByArrows(grid, current.platform >= 0 && current.version >= 0);
 }
@@ -31,11 +33,24 @@ function summary(kinds, { versions, truncated }) {
   return (versions.length > 1 ? "The same on every platform and version." : "The same on every platform.") + more;
 }
 
-/** What people see of a decision, as a key: without the variant that led to it. */
-function visible({ decision, sentence }) {
-  if (!decision) return sentenceText(sentence);
-  const { outcome, url, stack, reason, detail, guard, notice } = decision;
-  return JSON.stringify([outcome, url, stack, reason, detail, guard, notice]);
+/** A few words for each result, and a second line for those whose words another result has too. */
+function wordsOf(results) {
+  const list = results.map(({ decision, sentence }) => ({
+    words: decision ? topScreen(decision) : "Not readable", sentence: sentenceText(sentence),
+  }));
+  return list.map(({ words, sentence }, index) => {
+    const isShared = list.some((other) => other.words === words && other.sentence !== sentence);
+    return { words, sentence, more: isShared ? difference(results[index], words) : "" };
+  });
+}
+
+/** What tells a result from others with the same words: its reason, or the rest of its sentence. */
+function difference({ decision, sentence }, words) {
+  if (decision?.reason) {
+    return reasonText(decision.reason) + (decision.detail ? ` (${detailText(decision.detail)})` : "");
+  }
+  const text = sentence.map((part) => part.text).join("");
+  return text.slice(text.indexOf(words) < 0 ? 0 : text.indexOf(words) + words.length).trim();
 }
 
 /** The cell of a device: -1 for what it does not state. */
@@ -47,16 +62,15 @@ function position({ platforms, versions }, device) {
 }
 
 /** One cell. */
-function cell(result, isCurrent, choose, where) {
-  const words = result.decision ? topScreen(result.decision) : "Not readable";
-  const sentence = sentenceText(result.sentence);
+function cell(result, { words, sentence, more }, isCurrent, choose, where) {
   const name = `${where}: ${sentence}${isCurrent ? " This device." : ""}`;
   return el("td", { attrs: { role: "gridcell", "aria-selected": String(isCurrent) } },
     el("button", {
       class: "cell", data: { outcome: result.decision ? result.outcome : "reject" }, title: shown(sentence),
         on: { click: choose },
       attrs: { type: "button", tabindex: "-1", "aria-label": shown(name) },
-    }, icon(result.decision ? result.outcome : "warning"), el("bdi", {}, breakable(shown(words, 60)))));
+    }, icon(result.decision ? result.outcome : "warning"), el("span", { class: "cell-text" },
+      el("bdi", {}, breakable(shown(words, 60))), more !== "" && el("small", {}, outside(more, { limit: 80 })))));
 }
 
 /** A text that may break after its periods, as hosts do. */

@@ -1,6 +1,6 @@
 // What people paste around a link: quotes, spaces, a sentence, no scheme. The input itself is never changed.
 
-import { hiddenIn } from "./dom.js";
+import { hiddenIn, withoutHidden } from "./dom.js";
 
 const MAX_MENDED = 3;
 const SCHEME = /^[a-z][a-z0-9+.-]*:/i;
@@ -17,7 +17,7 @@ export function isJSON(input) {
 export function mended(input) {
   const text = input.trim();
   if (text.startsWith("{")) return [];
-  return [...new Set(isJSON(text) ? elements(text) : linksIn(visible(text)))].filter((other) => other !== input)
+  return [...new Set(isJSON(text) ? elements(text) : linksIn(withoutHidden(text)))].filter((other) => other !== input)
     .slice(0, MAX_MENDED);
 }
 
@@ -28,12 +28,6 @@ function elements(text) {
   } catch {
     return [];
   }
-}
-
-/** A text without hidden characters. */
-function visible(text) {
-  return hiddenIn(text).length === 0 ? text
-    : [...text].filter((character) => hiddenIn(character).length === 0).join("");
 }
 
 /** The links in a text. */

@@ -66,12 +66,12 @@ function select(explain, decision, ties) {
       ? row("check", "done", ...content) : row("none", "other", ...content, "matches, but another has precedence");
   });
   for (const redirect of explain.redirects) {
-    rows.push(row("next", "done", el("code", { text: shown(redirect.to) }),
-      routeLink(redirect.leadsTo ?? redirect.route, decision), `redirected by ${shown(redirect.route)}`));
+    rows.push(row("next", "done", el("code", {}, outside(redirect.to)),
+      routeLink(redirect.leadsTo ?? redirect.route, decision), `redirected by \`${shown(redirect.route)}\``));
   }
   const near = explain.rejected.filter((other) => other.near).slice(0, MAX_NEAR);
   for (const other of near) {
-    rows.push(row("reject", "other", el("code", { text: shown(other.pattern) }), routeLink(other.route, decision),
+    rows.push(row("reject", "other", el("code", {}, outside(other.pattern)), routeLink(other.route, decision),
       other.misses[0]?.text));
   }
   const rest = explain.rejected.length - near.length;
@@ -89,7 +89,7 @@ function patternText({ pattern }, ties, colored) {
   const node = el("code");
   for (const piece of pattern.split(/(\{[^}]*\})/)) {
     const name = /^\{([A-Za-z0-9_-]+)/.exec(piece)?.[1];
-    const text = el("span", { text: shown(piece) });
+    const text = el("span", {}, outside(piece));
     if (name && colored) tie(text, ties, [`{${name}}`]);
     node.append(text);
   }
@@ -98,7 +98,7 @@ function patternText({ pattern }, ties, colored) {
 
 /** A link to a route's page. */
 function routeLink(route, decision) {
-  const table = decision.table?.split("@")[0];
+  const table = String(decision.table ?? "").split("@")[0];
   return route && link("route", { table, route }, outside(route));
 }
 
@@ -114,7 +114,7 @@ function choose({ variants }, ties) {
   if (variants.length === 0) return [];
   return [el("ul", { class: "rows" }, variants.map((variant) => tie(
     row(variant.ok ? "check" : "reject", variant.ok ? "done" : "other",
-      el("span", { text: `Variant ${variant.index}` }), null,
+      el("span", { text: `Variant ${variant.index + 1}` }), null,
       variant.ok === "always" ? "has no condition" : variant.ok ?? variant.failed),
     ties, [`variant ${variant.index}`])))];
 }
@@ -131,7 +131,7 @@ function compose({ compose: entries, guards }, decision) {
       el("span", {}, "Guard ", el("code", { text: shown(guard.guard) })), null,
       `of ${guard.coordinator} ${guard.holds ? "holds" : "does not hold"}: claim \`${guard.claim}\``));
   }
-  if (decision.url) rows.push(row("external", "done", el("code", {}, outside(decision.url)), null,
+  if (typeof decision.url === "string") rows.push(row("external", "done", el("code", {}, outside(decision.url)), null,
     "opens outside the app"));
   return rows.length > 0 ? [el("ul", { class: "rows" }, rows)] : [];
 }

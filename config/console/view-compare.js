@@ -1,10 +1,10 @@
 // The comparison of a served table and a candidate: what changes, for which links, and how it looks.
 
 import { append, button, clear, count, duration, el, icon, outside, shown, useStyle } from "./dom.js";
-import { drawProblems, drawWarnings, sentenceOf } from "./compare-problems.js";
-import { drawPhones } from "./phones.js";
+import { drawSides } from "./compare-sides.js";
+import { drawProblems, drawWarnings } from "./compare-problems.js";
 import { deviceText, tableOf, tryLink } from "./route-parts.js";
-import { prose } from "./states.js";
+import { prose, sentence } from "./states.js";
 
 /** Size limits of the server, in bytes. */
 const MAX_CANDIDATE = 4 << 20;
@@ -160,7 +160,7 @@ function drawGroup(group, result, isOpen) {
       el("span", { class: "label spread" }, weightText(group))), body);
   const draw = () => {
     if (!node.open || body.firstChild) return;
-    append(body, [el("div", { class: "compare-edits" }, group.causes.map(drawCause)), (group.losses ?? []).map((loss) => el("p", {}, icon("warning"), " ", outside(loss))),
+    append(body, [el("div", { class: "compare-edits" }, group.causes.map(drawCause)), (group.losses ?? []).map((loss) => el("p", {}, icon("warning"), " ", prose(sentence(loss)))),
       group.effects.map((effect) => drawEffect(effect, result)),
       group.effectCount > group.effects.length && el("p", { class: "muted", text: `${count(group.effectCount - group.effects.length, "more kind")} of effects.` })]);
   };
@@ -191,19 +191,13 @@ function drawEffect(effect, result) {
     : outside(effect.path != null ? `path ${effect.path}` : effect.route != null ? `route ${effect.route} with ${JSON.stringify(effect.params)}` : JSON.stringify(effect.payload), { class: "mono", limit: 300 });
   return el("div", { class: "compare-effect" },
     el("p", {}, effect.count > 1 && `${count(effect.count, "kind")} of requests, such as `, request, Object.keys(effect.device ?? {}).length > 0 && [" on ", outside(deviceText(effect.device), { limit: 200 })]),
-    effect.breaks && el("p", { class: "compare-breaks" }, outside(capital(effect.breaks)), "."),
+    effect.breaks && el("p", { class: "compare-breaks" }, prose(sentence(effect.breaks))),
     sides(effect, result.old, result.new));
-}
-
-function capital(text) {
-  return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
 /** Draws two decisions side by side, and the values that changed. */
 function sides(effect, oldName, newName) {
-  return [el("div", { class: "compare-sides" }, [[effect.old, "Served", oldName], [effect.new, "Candidate", newName]].map(([side, word, name]) => el("figure", {},
-    el("figcaption", {}, el("span", { class: "label", title: shown(name ?? "") }, word), el("br"), sentenceOf(side.sentence)), side.decision.outcome ? drawPhones(side.decision, { size: "small" }) : null))),
-  values(effect)];
+  return [drawSides(effect, oldName, newName), values(effect)];
 }
 
 function values(effect) {
@@ -231,7 +225,7 @@ function traffic(found) {
         el("summary", {}, badge(group.breaking), " ", outside(group.witness, { class: "mono", limit: 160 }), el("span", { class: "label spread", text: count(group.count, "decision") })), body);
       const draw = () => {
         if (!node.open || body.firstChild) return;
-        append(body, [group.breaks && el("p", { class: "compare-breaks" }, outside(capital(group.breaks)), "."), sides(group)]);
+        append(body, [group.breaks && el("p", { class: "compare-breaks" }, prose(sentence(group.breaks))), sides(group)]);
       };
       node.addEventListener("toggle", draw);
       draw();

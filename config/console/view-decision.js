@@ -1,12 +1,14 @@
 // The view of one decision: what the device was told, the input, the reason, and what came before and after.
 
 import { clear, copyButton, el, icon, link, outcomeBadge, outside, shown, useStyle } from "./dom.js";
+import { decisionOf } from "./decision-members.js";
 import { changed, dateTime, shortTime } from "./feed-filter.js";
 import { drawPhones, topScreen } from "./phones.js";
-import { prose } from "./states.js";
+import { prose, sentence } from "./states.js";
+import { drawSentence } from "./try-answer.js";
 import { followTies, showLink, tieScreens, tiesOf } from "./try-link.js";
 import { drawPhases } from "./try-phases.js";
-import { OUTCOMES, reasonText } from "./words.js";
+import { detailText, OUTCOMES, reasonText } from "./words.js";
 
 class Decision {
   constructor(root, app) {
@@ -40,17 +42,20 @@ class Decision {
     }
   }
 
-  draw({ why, device, timeline }) {
-    const { decision, input, explain } = why;
+  draw({ why, device, timeline, sentence: parts }) {
+    const { input, explain } = why;
+    const { wrong, ...decision } = decisionOf(why.decision);
     this.app.title(`${topScreen(decision)}, decided ${shortTime(why.record.timestamp)}`);
     const ties = tiesOf(explain);
     const phones = el("div", {}, drawPhones(decision, { platform: platformOf(input, device) }));
+    const warnings = [...why.warnings, ...wrong.length > 0
+      ? [`the record has ${wrong.map((name) => `\`${name}\``).join(", ")} not as a decision has it, so that it is not drawn: see its JSON`] : []];
     tieScreens(phones, ties);
     const linkNode = el("div", {});
     const text = typeof input?.value?.link === "string" ? input.value.link : null;
     showLink(linkNode, text ?? "", text === null ? null : explain, ties);
-    clear(this.root, lead(decision, why, device),
-      why.warnings.length > 0 && el("ul", { class: "stack section" }, why.warnings.map((warning) => el("li", { class: "banner", data: { tone: "deferred" } }, icon("warning"), prose(sentence(warning))))),
+    clear(this.root, lead(decision, parts, why, device),
+      warnings.length > 0 && el("ul", { class: "stack section" }, warnings.map((warning) => el("li", { class: "banner", data: { tone: "deferred" } }, icon("warning"), prose(sentence(warning))))),
       el("div", { class: "why-columns" },
         el("div", {}, section("What the device was told", phones), timelineSection(timeline, why.record, decision, device)),
         el("div", {},
@@ -59,7 +64,7 @@ class Decision {
           !explain && this.app.info.mask && section("Why", el("p", { class: "muted", text: "The explanation contains the link, so it is masked." })),
           why.expired && section("Why", el("p", { text: "The event had expired when it was decided, so no table was asked." })),
           why.differences.length > 0 && section("Decided then, and now", differences(why)),
-          inputSection(input), section("The decision", json(decision, "Decision as JSON")))));
+          inputSection(input), section("The decision", json(why.decision, "Decision as JSON")))));
     followTies(this.root);
   }
 
@@ -70,29 +75,31 @@ class Decision {
 }
 
 /** The sentence at the top, with the decision's own facts. */
-function lead(decision, why, device) {
+function lead(decision, parts, why, device) {
   const { outcome } = decision;
+  const table = decision.table?.split("@")[0];
   const because = why.same !== false && why.explain?.failed && why.explain.failed.reason === decision.reason ? cause(why.explain, decision) : null;
   const rest = outcome === "reject" || outcome === "none" ? [": ", prose(because ?? reasonText(decision.reason))] : [": ", el("b", {}, outside(topScreen(decision)))];
   const facts = [
     dateTime(why.record.timestamp),
     device && el("span", {}, "device ", link("decisions", { device }, outside(device, { limit: 120 }))),
     decision.event && el("span", {}, "event ", link("decisions", { event: decision.event, kind: "any" }, outside(decision.event, { limit: 120 }))),
-    decision.route && el("span", {}, "route ", link("route", { table: decision.table?.split("@")[0], route: decision.route }, outside(decision.route))),
+    decision.route && el("span", {}, "route ", link("route", { table, route: decision.route }, outside(decision.route))),
     decision.reason && el("span", {}, "reason ", link("decisions", changed({}, { reason: decision.reason }), outside(decision.reason))),
-    decision.detail && el("span", {}, "detail ", outside(decision.detail, { limit: 120 })),
+    decision.detail && el("span", { title: shown(decision.detail, 200) }, "detail ", outside(detailText(decision.detail), { limit: 120 })),
     decision.table && el("span", {}, "table ", link("decisions", { table: decision.table }, outside(decision.table))),
     decision.context?.push?.campaign && el("span", {}, "campaign ", link("decisions", { campaign: decision.context.push.campaign }, outside(decision.context.push.campaign, { limit: 120 }))),
     el("span", { class: "mono", text: shown(`${why.record.topic}-${why.record.partition}-${why.record.offset}`) }),
   ];
-  return el("div", {}, el("h1", { class: "display answer", data: { outcome } }, el("b", { class: "tone" }, icon(outcome), OUTCOMES[outcome] ?? shown(outcome)), rest),
-    el("p", { class: "source label" }, facts.filter(Boolean)));
+  const heading = parts?.length > 0 ? drawSentence({ sentence: parts, decision }, { tag: "h1" })
+    : el("h1", { class: "display answer", data: { outcome } }, el("b", { class: "tone" }, icon(outcome), OUTCOMES[outcome] ?? shown(outcome ?? "Unknown outcome")), rest);
+  return el("div", {}, heading, el("p", { class: "source label" }, facts.filter(Boolean)));
 }
 
 /** The cause of a rejection, which is more precise than its reason, if the same tables explain it. */
 function cause({ failed, bind }, { reason, detail }) {
   const field = detail?.split(".").at(-1);
-  const raw = bind.find((binding) => binding.field === detail)?.raw;
+  const raw = (bind ?? []).find((binding) => binding.field === detail)?.raw;
   if (reason === "param_missing" && field) return `\`${field}\` is missing`;
   if (reason === "param_invalid" && field) return `\`${field}\` cannot be${raw == null ? " this" : ` \`${shown([raw].flat().join(", "), 80)}\``}`;
   return failed.text;
@@ -103,16 +110,12 @@ function section(title, ...content) {
   return el("section", {}, el("h2", { text: title }), content);
 }
 
-/** A text as a sentence. */
-function sentence(text) {
-  return text === "" ? text : text[0].toUpperCase() + text.slice(1) + (/[.?]$/.test(text) ? "" : ".");
-}
-
 /** The platform of the device of the decision. */
 function platformOf(input, device) {
   const value = input?.value;
   const all = [value?.device, ...(Array.isArray(value?.devices) ? value.devices : [])];
-  return all.find((other) => other?.id === device)?.platform ?? value?.device?.platform;
+  const platform = all.find((other) => other?.id === device)?.platform ?? value?.device?.platform;
+  return typeof platform === "string" ? platform : "";
 }
 
 /** The record of the event. */

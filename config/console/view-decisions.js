@@ -2,9 +2,11 @@
 
 import { button, clear, count, el, icon, outcomeBadge, outside, shown, useStyle } from "./dom.js";
 import { fragment } from "./router.js";
-import { changed, chips, clearButton, dateTime, filterLink, filterOf, KINDS, reasonTitle, request, shortTime, stateLine, timeSwitch } from "./feed-filter.js";
+import { changed, chips, clearButton, dateTime, filterLink, filterOf, KINDS, request, shortTime, stateLine,
+  timeSwitch } from "./feed-filter.js";
 import { feedList } from "./feed-list.js";
 import { follow, rateLine } from "./feed-live.js";
+import { detailText, reasonText } from "./words.js";
 
 const OUTCOMES = ["navigate", "external", "deferred", "none", "reject"];
 /** Properties that the search field can filter on. */
@@ -28,14 +30,14 @@ class Decisions {
     this.tools = el("div", { class: "stack" });
     this.chips = el("div", { class: "toolbar", attrs: { role: "group", "aria-label": "Filters" } });
     this.count = el("p", { class: "label num", attrs: { role: "status" } });
-    this.pause = button("Pause", { icon: "pause", attrs: { "aria-pressed": "false" }, click: () => this.setPaused(!this.isPaused) });
+    this.pause = button("Pause", { icon: "pause", click: () => this.setPaused(!this.isPaused) });
     this.fresh = button("", { class: "button primary feed-fresh", icon: "next", click: () => this.toTop() });
     this.fresh.hidden = true;
     this.csv = el("a", { class: "button quiet", attrs: { download: "decisions.csv" } }, icon("down"), "CSV");
     this.list = feedList({
       label: "Decisions, newest first", head: head(), draw: (row) => cells(row, this.filter), open: (row) => this.open(row),
-      fetch: (position, rows, signal) => this.fetch(position, rows, signal),
-      failed: (error) => this.problem(error), moved: (isAtTop) => { if (isAtTop && this.unseen > 0 && !this.isPaused) this.toTop(); },
+      fetch: (position, rows, signal) => this.fetch(position, rows, signal), left: () => this.left(),
+      failed: (error) => this.problem(error), moved: (isAtTop) => { if (isAtTop && this.unseen > 0 && !this.isPaused && this.list.selected < 0) this.toTop(); },
     });
     clear(root, el("h1", { class: "visually-hidden", text: "Decisions" }), this.tools, this.chips,
       el("div", { class: "toolbar feed-bar" }, this.count, el("span", { class: "spread" }), this.rate.node, this.pause, this.csv),
@@ -45,6 +47,7 @@ class Decisions {
       app.keys.bind("p", "Pause or continue", () => this.setPaused(!this.isPaused)),
       app.keys.bind("t", "Newest", () => this.toTop()),
       app.keys.describe("ArrowUp ArrowDown", "Move in the list"), app.keys.describe("Enter", "Open the chosen decision"),
+      app.keys.describe("ArrowLeft ArrowRight", "Move between the links of a row"),
     ];
   }
 
@@ -69,7 +72,7 @@ class Decisions {
     });
     clear(this.tools, el("div", { class: "toolbar" }, this.searchField(go),
       el("span", { class: "segmented", attrs: { role: "radiogroup", "aria-label": "Outcome" } }, outcomes), timeSwitch(this.filter, go)));
-    const own = chips(this.filter, (name) => go({ [name]: null }));
+    const own = chips(this.filter, go);
     clear(this.chips, own, own.length > 1 && clearButton(() => this.app.go("decisions", {})));
     this.chips.hidden = own.length === 0;
   }
@@ -100,8 +103,9 @@ class Decisions {
       if (own !== this.request) return;
       this.top = answer.top;
       this.unseen = 0;
-      const isBack = !keep && this.goBack(answer.total);
-      this.list.reset(answer.rows, answer.total, keep || isBack);
+      const isBack = !keep && history.state != null;
+      this.list.reset(answer.rows, answer.total, keep);
+      if (isBack) this.goBack(answer.total);
       this.show(answer);
       if (!keep) this.app.announce(count(answer.total, NOUNS[this.filter.kind] ?? "decision"));
     } catch (error) {
@@ -112,19 +116,20 @@ class Decisions {
     }
   }
 
-  /** Writes the place in the list into the history, so that the way back leads there. */
+  /** Writes the place in the list and the row with the focus into the history, so that the way back leads there. */
   keepPlace() {
-    const { first, count: rows } = this.list;
-    history.replaceState(first > 0.5 ? { first, rows } : null, "");
+    const { first, selected, count: rows } = this.list;
+    history.replaceState(first > 0.5 || selected >= 0 ? { first, selected, rows } : null, "");
   }
 
   /** Goes to the place of the history, once. Rows that came since then are above it. */
   goBack(total) {
     const place = history.state;
-    if (!(place?.first > 0)) return false;
+    if (!Number.isFinite(place?.first)) return;
     history.replaceState(null, "");
-    this.list.first = place.first + Math.max(0, total - place.rows);
-    return true;
+    const more = Math.max(0, total - place.rows);
+    this.list.goTo(place.first + more);
+    if (place.selected >= 0) this.list.focusAt(place.selected + more);
   }
 
   async fetch(position, limit, signal) {
@@ -226,6 +231,11 @@ class Decisions {
     }, 1000);
   }
 
+  /** The focus has left the list: what came since then is shown, unless it is paused. */
+  left() {
+    if (this.unseen > 0 && !this.isPaused && this.list.isAtTop) this.load(true);
+  }
+
   toTop() {
     history.replaceState(null, "");
     this.list.selected = -1;
@@ -237,7 +247,6 @@ class Decisions {
   setPaused(isPaused) {
     if (isPaused === this.isPaused) return;
     this.isPaused = isPaused;
-    this.pause.setAttribute("aria-pressed", String(isPaused));
     clear(this.pause, icon(isPaused ? "play" : "pause"), isPaused ? "Continue" : "Pause");
     this.app.announce(isPaused ? "Paused" : "New decisions are shown");
     if (!isPaused && this.unseen > 0) this.load();
@@ -275,7 +284,7 @@ function cells(row, filter) {
     : row.outcome && el("a", { class: "value", attrs: { href: fragment("decisions", changed(filter, { outcome: row.outcome })) } }, outcomeBadge(row.outcome));
   const why = [
     row.route && filterLink("route", row.route, filter),
-    row.reason && el("span", { title: reasonTitle(row) }, row.route && ", ", filterLink("reason", row.reason, filter)),
+    row.reason && [row.route && ", ", filterLink("reason", row.reason, filter), el("span", { class: "muted", text: ` ${reasonText(row.reason)}` })],
   ];
   return [time, outcome, why, row.device != null && filterLink("device", row.device, filter),
     row.campaign && filterLink("campaign", row.campaign, filter), target(row)].map((content, index) =>
@@ -284,10 +293,13 @@ function cells(row, filter) {
 
 /** What a row became, in the last cell. */
 function target(row) {
+  if (row.partial) return el("span", { class: "muted", text: "the record cannot be read now" });
   if (row.missing) return el("span", { class: "muted", text: "the record no longer exists" });
-  if (row.kind !== "dead_letter") return [row.target && outside(row.target, { limit: 160, class: "mono" }), row.detail && el("span", { class: "muted" }, " ", outside(row.detail, { limit: 80 }))];
+  const detail = row.detail && el("span", { class: "muted", title: shown(row.detail, 400) }, " ", outside(detailText(row.detail), { limit: 80 }));
+  if (row.kind !== "dead_letter") return [row.target && outside(row.target, { limit: 160, class: "mono" }), detail];
   const source = row.source ? `from ${shown(row.source.topic, 80)}-${row.source.partition}-${row.source.offset}` : "";
-  return [row.detail && outside(row.detail, { limit: 160 }), row.pointer && el("code", {}, " ", outside(row.pointer, { limit: 80 })), el("span", { class: "muted" }, ` ${[row.stage, source].filter(Boolean).join(", ")}`)];
+  return [row.detail && outside(row.detail, { limit: 160 }), row.pointer && el("code", {}, " ", outside(row.pointer, { limit: 80 })),
+    el("span", { class: "muted" }, ` ${[row.stage, source].filter(Boolean).join(", ")}`)];
 }
 
 export const view = {

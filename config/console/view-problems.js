@@ -4,6 +4,7 @@ import { clear, count, duration, el, icon, link, outside, useStyle } from "./dom
 import { drawChart, drawFigures, drawLegend } from "./feed-chart.js";
 import { drawReplay } from "./problems-replay.js";
 import { changed, chips, clearButton, dateTime, filterOf, request, shortTime, stateLine, timeSwitch } from "./feed-filter.js";
+import { clauseOf } from "./words.js";
 
 /** Properties by which records are stacked, with their words. */
 const GROUPS = { __proto__: null, reason: "Reason", application: "Application", campaign: "Campaign", table: "Table", outcome: "Outcome", route: "Route" };
@@ -61,7 +62,7 @@ class Problems {
     clear(this.tools, el("span", { class: "select" }, kind, icon("down")), timeSwitch(this.filter, (changes) => this.go(changes)),
       el("span", { class: "segmented spread", attrs: { role: "radiogroup", "aria-label": "By" } }, groups));
     const { kind: _, ...rest } = this.filter;
-    const own = chips(rest, (name) => this.go({ [name]: null }));
+    const own = chips(rest, (changes) => this.go(changes));
     clear(this.chips, own);
     this.chips.hidden = own.length === 0;
   }
@@ -104,12 +105,13 @@ class Problems {
         isFiltered ? "No record in the index has all of these values." : `No ${noun} since ${dateTime(Math.max(answer.start, answer.from))}.`,
         isFiltered && clearButton(() => this.app.go("problems", {}))));
     }
+    const clause = first ? clauseOf(this.by, first.value) : "";
     clear(this.lead, el("b", { text: count(answer.total, noun) }), ` since ${since}`,
-      first && [2 * first.total > answer.total ? ", most of them " : ", most often ", link("decisions", changed(this.records, { [this.by]: first.value }), outside(first.value, { limit: 80 })),
-        ` (${Math.round((100 * first.total) / answer.total)} %)`], ". ",
+      first && [2 * first.total > answer.total ? ", most of them " : ", most often ", clause && `because ${clause}: `, link("decisions", changed(this.records, { [this.by]: first.value }), outside(first.value, { limit: 80 })),
+        ` (${Math.round((100 * first.total) / answer.total)}\u00a0%)`], ". ",
       link("decisions", changed(this.records, {}), "Show the records"));
     drawChart(this.chart, answer, this.records);
-    drawLegend(this.legend, answer, this.filter, (value) => this.go({ [this.by]: value }));
+    drawLegend(this.legend, answer, this.filter, (changes) => this.go(changes));
     drawFigures(this.figures, answer, this.records);
   }
 

@@ -11,14 +11,15 @@ import { drawFacts } from "./try-facts.js";
 import { followTies, showLink, tieScreens, tiesOf } from "./try-link.js";
 import { drawMatrix } from "./try-matrix.js";
 import { drawPhases } from "./try-phases.js";
-import { devicesIn, factsIn, factsOf, readQuestion, requestBody, sendsFacts, writeQuestion } from "./try-question.js";
+import { devicesIn, factsIn, factsOf, isExpired, readQuestion, requestBody, sendsFacts, withoutExpiry,
+  writeQuestion } from "./try-question.js";
+import { drawStart } from "./try-start.js";
 
 /** Delays in milliseconds: between requests, before the address is written, before the matrix is asked for. */
 const PACE = 12;
 const WRITE_DELAY = 100;
 const MATRIX_DELAY = 60;
 const ANNOUNCE_DELAY = 500;
-const MAX_EXAMPLES = 8;
 const MAX_TABLES = 12;
 
 /** An input that no address holds, with the address that was written instead of it. Back leads to it again. */
@@ -41,6 +42,7 @@ class TryPage {
     this.question = { input: "", device: null, isChosen: false };
     this.table = null;
     this.answer = null;
+    this.would = null;
     this.isBeyond = false;
     this.index = 0;
     this.timers = {};
@@ -51,6 +53,12 @@ class TryPage {
       app.keys.describe("ArrowUp ArrowDown ArrowLeft ArrowRight", "Move in the matrix"),
       app.keys.bind("c", "Copy the address", () => this.share.click()),
     ];
+    // Whoever leaves the input, the page, or the window may copy the address next.
+    this.flush = () => this.writeNow();
+    this.root.addEventListener("focusout", this.flush);
+    window.addEventListener("blur", this.flush);
+    window.addEventListener("pagehide", this.flush);
+    document.addEventListener("visibilitychange", this.flush);
   }
 
   /** Builds the parts that stay. */
@@ -111,9 +119,12 @@ class TryPage {
     if (fresh && matchMedia("(pointer: fine)").matches) this.input.focus({ preventScroll: true });
   }
 
-  /** Stops what is under way. The address is written first. */
+  /** Stops what is under way. The address was written when the focus left the input. */
   unmount() {
     this.closed = true;
+    window.removeEventListener("blur", this.flush);
+    window.removeEventListener("pagehide", this.flush);
+    document.removeEventListener("visibilitychange", this.flush);
     for (const timer of Object.values(this.timers)) clearTimeout(timer);
     this.request?.abort();
     this.matrixRequest?.abort();
@@ -132,7 +143,7 @@ class TryPage {
     const isNew = devicesIn(input).length > 0 && devicesIn(this.question.input).length === 0;
     this.question = { ...this.question, input, isChosen: this.question.isChosen && !isNew };
     this.changed();
-    this.later("write", WRITE_DELAY, () => this.write());
+    this.writeLater();
   }
 
   /** Asks for another input. */
@@ -156,7 +167,7 @@ class TryPage {
     this.question = { ...this.question, device, isChosen: true };
     if (redraw) this.showFacts();
     this.changed();
-    this.later("write", WRITE_DELAY, () => this.write());
+    this.writeLater();
   }
 
   /** The facts of the device that is answered: those of the controls, or of the event's device. */
@@ -176,9 +187,22 @@ class TryPage {
     if (active?.id) document.getElementById(active.id)?.focus();
   }
 
+  /** Writes the question into the address once the typing pauses. */
+  writeLater() {
+    this.isUnwritten = true;
+    this.later("write", WRITE_DELAY, () => this.write());
+  }
+
+  /** Writes what is not written yet. */
+  writeNow() {
+    if (this.isUnwritten) this.write();
+  }
+
   /** Writes the question into the address, or says that it does not fit. */
   write() {
     if (this.closed) return;
+    clearTimeout(this.timers.write);
+    this.isUnwritten = false;
     const fits = this.app.replace(writeQuestion(this.question, this.table));
     if (!fits) this.app.replace(writeQuestion({ ...this.question, input: "" }, this.table));
     this.isBeyond = !fits;
@@ -194,7 +218,7 @@ class TryPage {
       : "These are the facts of the event.";
     const texts = [
       this.isBeyond && "This input is beyond 8 KiB, so the address does not hold it. It stays on this page only.",
-      isExpired(this.question.input)
+      isExpired(this.question.input) && !this.answer?.decisions.some((item) => item.expired)
         && "The event has expired, so a worker opens nothing. Below is what it would open.",
       hidden.length > 0 && `The input has hidden characters: ${hidden.slice(0, 6).join(" ")}`,
     ].filter(Boolean);
@@ -244,11 +268,15 @@ class TryPage {
       const body = requestBody(this.question, this.table);
       const answer = await this.app.api.post("/api/resolve", body, request.signal);
       if (request.signal.aborted) return;
+      const other = answer.decisions.some((item) => item.expired) ? withoutExpiry(body) : null;
+      const would = other && await this.app.api.post("/api/resolve", other, request.signal);
+      if (request.signal.aborted) return;
       this.answer = answer;
+      this.would = would;
       this.index = Math.min(this.index, Math.max(0, answer.decisions.length - 1));
       clear(this.problem);
       this.show();
-      this.later("matrix", MATRIX_DELAY, () => this.askMatrix(body));
+      this.later("matrix", MATRIX_DELAY, () => this.askMatrix(other ?? body));
     } catch (error) {
       if (isAborted(error)) return;
       clear(this.problem, this.app.problem(error, () => this.resolve()));
@@ -311,15 +339,19 @@ class TryPage {
       this.say(segments ? sentenceText(segments).replaceAll("`", "") : "No table takes this.");
       return;
     }
-    const text = this.linkText(item);
-    const ties = tiesOf(item.explain);
+    // Of an expired event, everything below the sentence is what it would open.
+    const would = item.expired ? this.would?.decisions[this.index] : null;
+    const seen = would ?? item;
+    const text = this.linkText(seen);
+    const ties = tiesOf(seen.explain);
     clear(this.sentence, drawSentence(item), drawSource(item, micros, item.envelope),
-      drawSuggestions(item.explain, text, (other) => this.address(other)), this.otherTables());
-    clear(this.phones, drawPhones(item.decision, { screens: item.screens, platform: this.device().platform,
-      sentence: item.sentence }));
+      drawSuggestions(seen.explain, text, (other) => this.address(other)), this.otherTables(),
+      would && el("p", { class: "banner would", data: { tone: "deferred" } }, icon("clock"),
+        el("span", {}, "What it would open before it expired: ", drawSentence(would, { tag: "span", name: "sentence" }))));
+    clear(this.phones, drawPhones(seen.decision, { screens: seen.screens, platform: this.device().platform }));
     tieScreens(this.phones, ties);
-    showLink(this.link, text, item.explain, ties);
-    clear(this.phases, item.explain && drawPhases(item, ties));
+    showLink(this.link, text, seen.explain, ties);
+    clear(this.phases, seen.explain && drawPhases(seen, ties));
     drawJSON(this.json, item);
     this.say(sentenceText(item.sentence));
   }
@@ -367,32 +399,6 @@ class TryPage {
   showStart() {
     if (this.start.dataset.table === (this.table ?? "") && this.start.hasChildNodes()) return;
     this.start.dataset.table = this.table ?? "";
-    const examples = examplesOf(this.app.info, this.table);
-    clear(this.start,
-      el("p", { class: "title", text: "See what a link opens, for whom, and why." }),
-      el("p", { class: "muted", text: "Nothing is sent. The answer is that of a worker with the same tables." }),
-      examples.length > 0 && el("ul", { class: "examples" }, examples.map((example) => el("li", {},
-        el("a", { attrs: { href: this.address(example.input) } }, outside(example.input, { limit: 160 }),
-          el("span", { class: "label", text: [shown(example.label), !this.table && this.app.info.tables.length > 1
-            && example.table && shown(example.table)].filter(Boolean).join(" · ") }), icon("next"))))));
+    drawStart(this.start, this.app.info, this.table, (input) => this.address(input));
   }
-}
-
-/** True for an event whose time has passed. The answer does not look at the clock. */
-function isExpired(input) {
-  if (!input.includes('"expires"')) return false;
-  try {
-    return Date.parse(JSON.parse(input).expires) < Date.now();
-  } catch {
-    return false;
-  }
-}
-
-/** Examples for a newcomer: those of the tables, and the first link of them in a push message. */
-function examplesOf(info, tableId) {
-  const examples = (info.examples ?? []).filter((example) => !tableId || example.table === tableId);
-  const first = examples.find((example) => !example.input.startsWith("{"))?.input;
-  const push = first && JSON.stringify({ aps: { alert: "Sale" }, ab: {}, ab_uri: first });
-  const more = push ? [{ input: push, label: "A push message of Braze" }] : [];
-  return [...examples.slice(0, MAX_EXAMPLES - more.length), ...more];
 }

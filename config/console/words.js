@@ -1,32 +1,53 @@
-// Words for the codes of a decision, as people read them.
+// Words for the codes of a decision and of a dead letter, as people read them. The page has no others.
 
 /** Outcomes, as the beginning of a sentence. */
 export const OUTCOMES = {
-  __proto__: null, navigate: "Opens a screen", external: "Opens outside", deferred: "Waits", none: "Opens nothing", reject: "Rejected",
+  __proto__: null, navigate: "Opens a screen", external: "Opens outside", deferred: "Waits", none: "Opens nothing",
+  reject: "Rejected",
 };
 
-/** Reasons of a failure, or of nothing to do, as a clause. */
+/** Reasons of a failure, of nothing to do, and of a dead letter, as a clause. */
 export const REASONS = {
-  __proto__: null, budget: "a limit on the link or the stack is exceeded",
-  bad_encoding: "the link has forbidden bytes, or a malformed escape",
-  scheme: "the scheme is not in the table",
-  host: "the host is not in the table",
+  __proto__: null,
+  budget: "the link or the stack is larger than a limit",
+  bad_encoding: "the link is not encoded correctly",
+  scheme: "the table does not list the link's scheme",
+  host: "the table does not list the link's host",
   empty_segment: "the path has an empty segment",
-  dot_segment: "the path has a segment `.` or `..`",
-  no_route: "no route matches",
-  redirect_limit: "a route redirects for the second time",
+  dot_segment: "the path has a segment of dots",
+  no_route: "no route matches the link",
+  redirect_limit: "the redirects do not end",
   excluded: "the route is excluded",
-  external_refused: "the link may not open outside the app",
-  unknown_screen: "the path names no screen",
-  unsupported: "the app has no such screen in this version",
-  param_invalid: "a value does not fit its field",
-  param_missing: "a required value is missing",
-  presentation: "the screens cannot be presented in this order",
-  no_link: "there is no link",
-  internal: "the table could not decide",
+  external_refused: "the table does not allow this URL outside the app",
+  unknown_screen: "the link names a screen that does not exist",
+  unsupported: "this device does not have the screen",
+  param_invalid: "a parameter has a wrong value",
+  param_missing: "a parameter is missing",
+  presentation: "the screen cannot be presented there",
+  no_link: "the message contains neither a link nor a route",
+  internal: "an internal error occurred",
   expired: "the event has expired",
-  open_app: "the message only opens the app",
-  needs_resolution: "a short link, whose destination only its platform knows",
+  open_app: "the button only opens the app",
+  needs_resolution: "the link is a short link, which only its platform can resolve",
+  // Dead letters
+  null_value: "the record has no value",
+  empty_value: "the record's value is empty",
+  oversize_input: "the record is larger than the limit",
+  not_utf8: "the record is not UTF-8 text",
+  bad_json: "the record is neither a readable event nor a link",
+  schema_unsupported: "the record has a format that is not read",
+  encoding_unsupported: "the record is compressed",
+  ambiguous_event: "the event has two requests, or states its device twice",
+  missing_link: "the event does not state what to open",
+  missing_device: "the event has no device, and its record has no key",
+  bad_device: "a device has no valid id",
+  too_many_devices: "the event has too many devices",
+  application_unknown: "no table, or more than one, takes the event",
+  batch_unsupported: "the record has several messages",
+  untargetable: "the message goes to an audience, not to a device",
+  crash_loop: "resolving the record ended the worker three times",
+  oversize_output: "a decision is larger than a limit",
+  refused_output: "the broker refuses the decisions",
 };
 
 /** Ways a screen is presented, as a caption. */
@@ -34,13 +55,30 @@ export const PRESENTATIONS = { __proto__: null, push: "pushed", sheet: "sheet", 
 
 /** Platforms with their usual names. */
 export const PLATFORMS = {
-  __proto__: null, ios: "iOS", ipados: "iPadOS", macos: "macOS", android: "Android", web: "Web", windows: "Windows", watchos: "watchOS",
-  tvos: "tvOS", visionos: "visionOS",
+  __proto__: null, ios: "iOS", ipados: "iPadOS", macos: "macOS", android: "Android", web: "Web", windows: "Windows",
+  watchos: "watchOS", tvos: "tvOS", visionos: "visionOS",
 };
 
 /** The clause of a reason. An unknown reason is its code. */
 export function reasonText(reason) {
-  return REASONS[reason] ?? String(reason).replace(/_/g, " ");
+  return REASONS[reason] ?? String(reason ?? "unknown").replace(/_/g, " ");
+}
+
+/** The clause of a value of a property, or nothing if the value says enough. */
+export function clauseOf(property, value) {
+  return property === "reason" ? REASONS[value] ?? "" : "";
+}
+
+/** The detail of a decision for people, who count from 1: `segment 0` is the 1st segment. */
+export function detailText(detail) {
+  const index = /^segment (\d{1,4})$/.exec(detail)?.[1];
+  return index == null ? detail : `${ordinal(Number(index) + 1)} segment`;
+}
+
+/** A number with its ending: "1st", "2nd", "11th". */
+function ordinal(number) {
+  const ending = number % 100 >= 11 && number % 100 <= 13 ? "th" : ["th", "st", "nd", "rd"][number % 10] ?? "th";
+  return number + ending;
 }
 
 /** The name of a platform. */
