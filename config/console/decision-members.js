@@ -9,7 +9,7 @@ const TEXTS = ["event", "device", "table", "route", "outcome", "mode", "path", "
  */
 export function decisionOf(value) {
   const wrong = [];
-  if (!isObject(value)) return { stack: [], wrong: ["the decision"] };
+  if (!isObject(value)) return { wrong: ["decision"] };
   const decision = { ...value };
   const check = (name, isRight) => {
     if (decision[name] == null || isRight(decision[name])) return;
@@ -21,6 +21,7 @@ export function decisionOf(value) {
   check("context", (context) => isObject(context) && (context.push == null || isObject(context.push)));
   check("resume", isObject);
   check("stack", (stack) => Array.isArray(stack) && stack.every(isEntry));
+  if (decision.stack == null && ["navigate", "deferred"].includes(decision.outcome) && !wrong.includes("stack")) wrong.push("stack");
   if (decision.resume) decision.resume = resumeOf(decision.resume, wrong);
   const push = decision.context?.push;
   if (push && push.campaign != null && !isText(push.campaign)) {

@@ -7,6 +7,7 @@
 //   shown(text)                     text with control characters and bidi marks written as \u{…}
 //   hiddenIn(text)                  the symbols of such characters in a text; withoutHidden(text) takes them out
 //   outside(text, options)          a <bdi> for text from outside, with those symbols marked
+//   readable(url)                   a URL whose percent-encoded letters can be read
 //   icon(name)                      one of ICONS, drawn in the color of the text, hidden from screen readers
 //   outcomeBadge(outcome, text)     glyph and word in the color of an outcome
 //   button(text, options)           a <button type="button">; options as `el`, with `icon` and `click`
@@ -114,8 +115,8 @@ const HIDDEN = new RegExp("(?=[\\p{Default_Ignorable_Code_Point}\\u0000-\\u0008\
 const PLAIN = /^[\n\t\x20-\x7e]*$/;
 /** Letters that are written from right to left. */
 const RIGHT_TO_LEFT = /[\p{sc=Arab}\p{sc=Hebr}\p{sc=Syrc}\p{sc=Thaa}\p{sc=Nkoo}\p{sc=Adlm}\p{sc=Rohg}\p{sc=Mand}]/u;
-/** What begins like a URL or a path: its parts keep their order, also with letters from right to left. */
-const PARTED = /^(?:[a-z][a-z0-9+.-]*:|[/?#&=.])/i;
+/** A URL, a path, or a piece of one: its parts keep their order, also with letters from right to left. */
+const PARTED = /^(?:[a-z][a-z0-9+.-]*:|[/?#&=.]|[^\s/]+\/\S*$)/i;
 /** The longest letter with its marks that a cut does not split, in units. */
 const LETTER = 64;
 
@@ -154,13 +155,25 @@ function cutAt(text, limit) {
   return text.slice(0, limit - (start > 0 ? Math.min(limit, LETTER) - start : 0)).replace(/[\ud800-\udbff]$/, "") + "…";
 }
 
+/** A URL in which letters are readable that are percent-encoded. What could be mistaken stays as it is. */
+export function readable(url) {
+  return url.replace(/(?:%[89a-f][0-9a-f])+/gi, (run) => {
+    try {
+      const text = decodeURIComponent(run);
+      return /^[\p{L}\p{M}\p{N}]+$/u.test(text) ? text : run;
+    } catch {
+      return run;
+    }
+  });
+}
+
 /** Creates a <bdi> for text from outside. Hidden characters are symbols of the class `symbol`. */
 export function outside(text, options = {}) {
   const cut = cutAt(String(text ?? ""), options.limit ?? Infinity);
   const isParted = PARTED.test(cut) && RIGHT_TO_LEFT.test(cut);
   const node = el("bdi", { ...options, attrs: { dir: isParted ? "ltr" : "auto", ...options.attrs } });
   if (!isParted) return withSymbols(node, cut);
-  for (const piece of cut.split(/([\s/?#&=:;,.@!$'()*+[\]{}|<>"-]+)/)) {
+  for (const piece of cut.split(/(\s*[/?#&=:;,@{}]+\s*)/)) {
     if (RIGHT_TO_LEFT.test(piece)) node.append(withSymbols(el("bdi"), piece));
     else withSymbols(node, piece);
   }

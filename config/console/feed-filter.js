@@ -14,7 +14,7 @@ export const FILTERS = {
 export const without = (name) => `not.${name}`;
 
 /** Words of the parameter `kind`. */
-export const KINDS = { __proto__: null, problem: "Rejections and dead letters", dead_letter: "Dead letters", any: "Decisions and dead letters" };
+export const KINDS = { __proto__: null, decision: "Decisions", problem: "Rejections and dead letters", dead_letter: "Dead letters", any: "Decisions and dead letters" };
 
 /** Spans of time to look back, as the server reads them. */
 export const SPANS = { __proto__: null, "15m": "15 minutes", "1h": "hour", "6h": "6 hours", "24h": "24 hours", "7d": "7 days" };
@@ -73,7 +73,7 @@ export function chips(filter, go) {
 /** A chip with a button that takes it off. `clause` says in words what the value means. */
 function chip(name, content, clause, remove, value = "") {
   return el("span", { class: "chip filter", title: clause }, el("span", { class: "muted", text: name }),
-    el("span", { class: "chip-value" }, content), clause !== "" && el("span", { class: "muted", text: clause }),
+    el("span", { class: "chip-value" }, content), clause !== "" && value === "" && el("span", { class: "muted", text: clause }),
     el("button", { attrs: { type: "button", "aria-label": ["Remove the filter", name, value].filter(Boolean).join(" ") },
       on: { click: remove } }, icon("close")));
 }
@@ -99,6 +99,7 @@ function timeText(value) {
 
 const clock = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23" });
 const day = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short" });
+const dayOfYear = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short", year: "numeric" });
 const full = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium", hourCycle: "h23" });
 
 /** The last time of which a date can be made, in milliseconds. Records can have any. */
@@ -123,7 +124,9 @@ export function dateTime(milliseconds) {
 export function shortTime(milliseconds) {
   if (!isTime(milliseconds)) return noTime(milliseconds);
   const text = clock.format(milliseconds);
-  return new Date(milliseconds).toDateString() === new Date().toDateString() ? text : `${day.format(milliseconds)}, ${text}`;
+  const [date, now] = [new Date(milliseconds), new Date()];
+  if (date.toDateString() === now.toDateString()) return text;
+  return `${(date.getFullYear() === now.getFullYear() ? day : dayOfYear).format(milliseconds)}, ${text}`;
 }
 
 /** The switch of the look-back. `choose(changes)` gets the parameters that change. */

@@ -49,7 +49,7 @@ class Rows {
     layer.addEventListener("focusin", (event) => this.entered(event));
     layer.addEventListener("focusout", () => setTimeout(() => this.exited()));
     layer.addEventListener("click", (event) => this.clicked(event));
-    this.observer = new ResizeObserver(() => this.resize());
+    this.observer = new ResizeObserver(() => requestAnimationFrame(() => this.isClosed || this.resize()));
     this.observer.observe(scroller);
     this.resized = () => this.resize();
     window.addEventListener("resize", this.resized);

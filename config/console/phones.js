@@ -8,7 +8,7 @@
 // A value on a screen has `data-field="Model.field"`, so that a view can tie it to the part of the link it came from.
 
 import { decisionOf } from "./decision-members.js";
-import { el, humanize, icon, outside, shown } from "./dom.js";
+import { el, humanize, icon, outside, readable, shown } from "./dom.js";
 import { PRESENTATIONS, reasonText, ttlText } from "./words.js";
 
 /** Maximum number of screens that are drawn. The ones between the first and the last are counted. */
@@ -19,6 +19,7 @@ export function drawPhones(given, options = {}) {
   const decision = decisionOf(given);
   const scenes = [];
   const draw = { ...options, decision };
+  if (decision.wrong.includes("stack")) return unreadable(given.stack);
   switch (decision.outcome) {
     case "navigate": scenes.push(stackScene(decision, draw)); break;
     case "external": scenes.push(scene("Outside the app", browserPhone(decision.url, draw))); break;
@@ -34,9 +35,16 @@ export function drawPhones(given, options = {}) {
   }, scenes);
 }
 
+/** A stack that cannot be drawn, as text. */
+function unreadable(stack) {
+  return el("div", { class: "unreadable" }, el("p", { class: "muted", text: "This stack is not one of screens:" }),
+    el("p", {}, outside(JSON.stringify(stack ?? null), { class: "mono", limit: 600 })));
+}
+
 /** A few words for a decision's result. */
 export function topScreen(given) {
   const decision = decisionOf(given);
+  if (decision.wrong.includes("stack")) return "Unknown";
   const top = decision.stack?.at(-1);
   switch (decision.outcome) {
     case "navigate": return top ? humanize(top.screen) : "Start of the app";
@@ -199,12 +207,13 @@ function host(url) {
 }
 
 /** A browser, or another app, with the URL. */
-function browserPhone(url, draw) {
+function browserPhone(given, draw) {
+  const url = given ?? "";
   const isWeb = /^https?:/i.test(url);
   return phone(draw, el("div", { class: "screen browser" },
     el("p", { class: "address" }, icon(isWeb ? "deferred" : "external"), outside(host(url))),
     el("p", { class: "screen-title", text: isWeb ? "Web page" : "Another app" }),
-    el("p", { class: "url" }, outside(url, { limit: 240 })), lines(1)));
+    el("p", { class: "url" }, outside(readable(url), { limit: 240 })), lines(1)));
 }
 
 /** What waits until the device has the claim. */

@@ -1,6 +1,6 @@
 // The answer: a sentence, what it comes from, and suggestions.
 
-import { clear, copyButton, duration, el, icon, link, outside, shown } from "./dom.js";
+import { clear, copyButton, duration, el, icon, link, outside, readable, shown } from "./dom.js";
 import { prose } from "./states.js";
 import { mended, unreadable } from "./try-paste.js";
 import { reasonText } from "./words.js";
@@ -31,7 +31,7 @@ function drawSegments(segments, outcome, glyph, { tag = "h2", name = "display an
     tone = null;
     if (word) node.append(el("b", { class: "tone", text: shown(word) }), shown(text.slice(word.length)));
     else if (kind === "text") node.append(prose(text));
-    else if (kind === "url") node.append(outside(text, { class: "answer-url", limit: 400 }));
+    else if (kind === "url") node.append(outside(readable(text), { class: "answer-url", limit: 400, title: shown(text, 1000) }));
     else if (kind === "name" || kind === "field") node.append(outside(text, { class: "answer-field" }));
     else node.append(kind === "reason" ? prose(text) : el("b", {}, outside(text)));
   }

@@ -45,11 +45,12 @@ class Decision {
   draw({ why, device, timeline, sentence: parts }) {
     const { input, explain } = why;
     const { wrong, ...decision } = decisionOf(why.decision);
-    this.app.title(`${topScreen(decision)}, decided ${shortTime(why.record.timestamp)}`);
+    this.app.title(`${topScreen(why.decision)}, decided ${shortTime(why.record.timestamp)}`);
     const ties = tiesOf(explain);
-    const phones = el("div", {}, drawPhones(decision, { platform: platformOf(input, device) }));
-    const warnings = [...why.warnings, ...wrong.length > 0
-      ? [`the record has ${wrong.map((name) => `\`${name}\``).join(", ")} not as a decision has it, so that it is not drawn: see its JSON`] : []];
+    const phones = el("div", {}, drawPhones(why.decision, { platform: platformOf(input, device) }));
+    const names = wrong.map((name) => `\`${name}\``).join(", ");
+    const warnings = wrong.length === 0 ? why.warnings
+      : [...why.warnings, `this record is no decision as a worker writes it: ${names}. Its JSON is at the end`];
     tieScreens(phones, ties);
     const linkNode = el("div", {});
     const text = typeof input?.value?.link === "string" ? input.value.link : null;
@@ -79,7 +80,7 @@ function lead(decision, parts, why, device) {
   const { outcome } = decision;
   const table = decision.table?.split("@")[0];
   const because = why.same !== false && why.explain?.failed && why.explain.failed.reason === decision.reason ? cause(why.explain, decision) : null;
-  const rest = outcome === "reject" || outcome === "none" ? [": ", prose(because ?? reasonText(decision.reason))] : [": ", el("b", {}, outside(topScreen(decision)))];
+  const rest = outcome === "reject" || outcome === "none" ? [": ", prose(because ?? reasonText(decision.reason))] : OUTCOMES[outcome] ? [": ", el("b", {}, outside(topScreen(why.decision)))] : [];
   const facts = [
     dateTime(why.record.timestamp),
     device && el("span", {}, "device ", link("decisions", { device }, outside(device, { limit: 120 }))),

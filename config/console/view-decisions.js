@@ -1,11 +1,12 @@
 // The view "Decisions": what was decided, from the newest on, with filters, and live.
 
-import { button, clear, count, el, icon, outcomeBadge, outside, shown, useStyle } from "./dom.js";
+import { button, clear, count, el, icon, outcomeBadge, outside, readable, shown, useStyle } from "./dom.js";
 import { fragment } from "./router.js";
 import { changed, chips, clearButton, dateTime, filterLink, filterOf, KINDS, request, shortTime, stateLine,
   timeSwitch } from "./feed-filter.js";
 import { feedList } from "./feed-list.js";
 import { follow, rateLine } from "./feed-live.js";
+import { prose } from "./states.js";
 import { detailText, reasonText } from "./words.js";
 
 const OUTCOMES = ["navigate", "external", "deferred", "none", "reject"];
@@ -296,9 +297,9 @@ function target(row) {
   if (row.partial) return el("span", { class: "muted", text: "the record cannot be read now" });
   if (row.missing) return el("span", { class: "muted", text: "the record no longer exists" });
   const detail = row.detail && el("span", { class: "muted", title: shown(row.detail, 400) }, " ", outside(detailText(row.detail), { limit: 80 }));
-  if (row.kind !== "dead_letter") return [row.target && outside(row.target, { limit: 160, class: "mono" }), detail];
+  if (row.kind !== "dead_letter") return [row.target && outside(readable(row.target), { limit: 160, class: "mono", title: shown(row.target, 512) }), detail];
   const source = row.source ? `from ${shown(row.source.topic, 80)}-${row.source.partition}-${row.source.offset}` : "";
-  return [row.detail && outside(row.detail, { limit: 160 }), row.pointer && el("code", {}, " ", outside(row.pointer, { limit: 80 })),
+  return [row.detail && prose(row.detail), row.pointer && el("code", {}, " ", outside(row.pointer, { limit: 80 })),
     el("span", { class: "muted" }, ` ${[row.stage, source].filter(Boolean).join(", ")}`)];
 }
 

@@ -63,7 +63,7 @@ class Problems {
       el("span", { class: "segmented spread", attrs: { role: "radiogroup", "aria-label": "By" } }, groups));
     const { kind: _, ...rest } = this.filter;
     const own = chips(rest, (changes) => this.go(changes));
-    clear(this.chips, own);
+    clear(this.chips, own, own.length > 1 && clearButton(() => this.app.go("problems", { by: this.by, kind: this.filter.kind })));
     this.chips.hidden = own.length === 0;
   }
 

@@ -347,7 +347,7 @@ class TryPage {
     clear(this.sentence, drawSentence(item), drawSource(item, micros, item.envelope),
       drawSuggestions(seen.explain, text, (other) => this.address(other)), this.otherTables(),
       would && el("p", { class: "banner would", data: { tone: "deferred" } }, icon("clock"),
-        el("span", {}, "What it would open before it expired: ", drawSentence(would, { tag: "span", name: "sentence" }))));
+        el("span", {}, "If it had not expired: ", drawSentence(would, { tag: "span", name: "sentence" }))));
     clear(this.phones, drawPhones(seen.decision, { screens: seen.screens, platform: this.device().platform }));
     tieScreens(this.phones, ties);
     showLink(this.link, text, seen.explain, ties);
