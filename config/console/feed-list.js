@@ -76,7 +76,7 @@ class Rows {
     this.head.unshift(...rows);
     if (this.first > 0.5) this.first += rows.length;
     if (this.selected >= 0) this.selected += rows.length;
-    this.redraw = true;
+    this.drawn = new Map([...this.drawn].map(([position, node]) => [position + rows.length, placed(node, position + rows.length)]));
     this.resize();
     this.sync();
   }
@@ -194,11 +194,11 @@ class Rows {
 
   rowNode(position) {
     const row = this.at(position);
-    const node = el("div", { class: "feed-row", attrs: { role: "row", id: `row-${position}`, "aria-rowindex": position + 2 }, data: { position } },
+    const node = el("div", { class: "feed-row", attrs: { role: "row" } },
       row ? this.options.draw(row, position) : el("span", { class: "skeleton", attrs: { role: "gridcell", "aria-label": "Loading" } }));
     node.isWhole = row !== undefined;
     for (const link of this.links(node)) link.tabIndex = -1;
-    return node;
+    return placed(node, position);
   }
 
   /** Fetches what is in sight and is not there. */
@@ -312,4 +312,11 @@ class Rows {
     clearTimeout(this.timer);
     for (const page of this.pages.values()) page.abort?.abort();
   }
+}
+
+/** The node of a row with its position. */
+function placed(node, position) {
+  node.dataset.position = position;
+  node.setAttribute("aria-rowindex", String(position + 2));
+  return node;
 }

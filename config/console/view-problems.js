@@ -16,6 +16,7 @@ const PACE = 5000;
 class Problems {
   constructor(root, app) {
     this.app = app;
+    this.root = root;
     this.tools = el("div", { class: "toolbar" });
     this.chips = el("div", { class: "toolbar", attrs: { role: "group", "aria-label": "Filters" } });
     this.message = el("div", { class: "feed-message" });
@@ -23,7 +24,7 @@ class Problems {
     this.chart = el("div", { class: "problems-chart" });
     this.legend = el("ul", { class: "legend", attrs: { "aria-label": "Legend" } });
     this.figures = el("div", {});
-    this.worker = el("section", { class: "section", attrs: { "aria-labelledby": "worker-title" } });
+    this.worker = el("section", { class: "section", attrs: { "aria-label": "Worker" } });
     this.replay = el("section", { class: "section", attrs: { "aria-label": "Replay", hidden: !app.info.allowReplay } });
     this.replay.hidden = !app.info.allowReplay;
     clear(root, el("h1", { class: "visually-hidden", text: "What goes wrong" }),
@@ -91,7 +92,15 @@ class Problems {
     }
   }
 
+  /** Draws the answer. The focus stays where it is, also while the figures change. */
   draw() {
+    const controls = () => [...this.root.querySelectorAll("a, button, [tabindex]")];
+    const index = controls().indexOf(document.activeElement);
+    this.drawAnswer();
+    if (index >= 0 && document.activeElement === document.body) controls()[index]?.focus({ preventScroll: true });
+  }
+
+  drawAnswer() {
     const { answer } = this;
     const isEmpty = answer.total === 0;
     for (const node of [this.legend, this.figures.parentElement]) node.hidden = isEmpty;
@@ -111,7 +120,9 @@ class Problems {
         ` (${Math.round((100 * first.total) / answer.total)}\u00a0%)`], ". ",
       link("decisions", changed(this.records, {}), "Show the records"));
     drawChart(this.chart, answer, this.records);
-    drawLegend(this.legend, answer, this.filter, (changes) => this.go(changes));
+    const legend = JSON.stringify([answer.by, answer.groups, this.filter]);
+    if (legend !== this.legendKey) drawLegend(this.legend, answer, this.filter, (changes) => this.go(changes));
+    this.legendKey = legend;
     drawFigures(this.figures, answer, this.records);
   }
 
