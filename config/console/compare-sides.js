@@ -26,8 +26,11 @@ export function drawSides({ old, new: own, values }, oldName, newName) {
   if (!isSame) {
     return el("div", { class: "compare-sides" }, draw(old, "Served", oldName), draw(own, "Candidate", newName));
   }
-  const words = el("p", { class: "compare-same" }, (own.decision.stack?.length > 0 ? "The same screens. " : "The same result. "), differing(values, data));
-  if (data.length === 0) return [words, el("div", { class: "compare-sides" }, draw(own, "Served and candidate", newName))];
+  const words = el("p", { class: "compare-same" },
+    (own.decision.stack?.length > 0 ? "The same screens. " : "The same result. "), differing(values, data));
+  if (data.length === 0) {
+    return [words, el("div", { class: "compare-sides" }, draw(own, "Served and candidate", newName))];
+  }
   return [words, el("div", { class: "compare-sides" }, draw(old, "Served", oldName, changed),
     draw(own, "Candidate", newName, changed))];
 }
@@ -39,7 +42,8 @@ function differing(values, data) {
   const rest = data.length > MAX_NAMED ? `, and ${data.length - MAX_NAMED} more` : "";
   const others = [...new Set(values.filter((value) => !dataOf(value)).map(({ member }) => nameOf(member)))];
   return [data.length > 0 && ["Their data differ: ", named, rest, ". "],
-    others.length > 0 && [data.length > 0 ? "Also different: " : "Different: ", others.slice(0, MAX_NAMED).join(", "), "."],
+    others.length > 0 && [data.length > 0 ? "Also different: " : "Different: ",
+      others.slice(0, MAX_NAMED).join(", "), "."],
     values.length === 0 && "Only the version of the table differs."];
 }
 

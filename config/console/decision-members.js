@@ -21,7 +21,8 @@ export function decisionOf(value) {
   check("context", (context) => isObject(context) && (context.push == null || isObject(context.push)));
   check("resume", isObject);
   check("stack", (stack) => Array.isArray(stack) && stack.every(isEntry));
-  if (decision.stack == null && ["navigate", "deferred"].includes(decision.outcome) && !wrong.includes("stack")) wrong.push("stack");
+  const needsStack = decision.outcome === "navigate" || decision.outcome === "deferred";
+  if (needsStack && decision.stack == null && !wrong.includes("stack")) wrong.push("stack");
   if (decision.resume) decision.resume = resumeOf(decision.resume, wrong);
   const push = decision.context?.push;
   if (push && push.campaign != null && !isText(push.campaign)) {

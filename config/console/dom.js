@@ -106,7 +106,8 @@ const SEEN = [
   `(?<=${JOINED})[\\u200c\\u200d](?=${JOINED})`, `(?<=${VIRAMA})[\\u200c\\u200d]`,
   `(?<=${BEFORE_EMOJI})\\u200d(?=\\p{Extended_Pictographic})`,
   "(?<=(?![\\0-\\x7f])[\\p{S}\\p{Extended_Pictographic}])[\\ufe00-\\ufe0f]", "(?<=[#*0-9])\\ufe0f(?=\\u20e3)",
-  `(?<=\\u{1f3f4}(?=${tagOf("g")}${tagOf("b")}(?:${PART})\\u{e007f})[\\u{e0061}-\\u{e007a}]{0,5})[\\u{e0061}-\\u{e007f}]`,
+  `(?<=\\u{1f3f4}(?=${tagOf("g")}${tagOf("b")}(?:${PART})\\u{e007f})[\\u{e0061}-\\u{e007a}]{0,5})`
+    + "[\\u{e0061}-\\u{e007f}]",
 ].join("|");
 // Control characters except line feed and tab, lone surrogates, and what Unicode draws as nothing at all.
 const HIDDEN = new RegExp("(?=[\\p{Default_Ignorable_Code_Point}\\u0000-\\u0008\\u000b-\\u001f\\u007f-\\u009f"
@@ -152,7 +153,8 @@ function cutAt(text, limit) {
   if (!(text.length > limit)) return text;
   const near = new Intl.Segmenter("en").segment(text.slice(Math.max(0, limit - LETTER), limit + LETTER));
   const start = near.containing(Math.min(limit, LETTER))?.index ?? 0;
-  return text.slice(0, limit - (start > 0 ? Math.min(limit, LETTER) - start : 0)).replace(/[\ud800-\udbff]$/, "") + "…";
+  const end = limit - (start > 0 ? Math.min(limit, LETTER) - start : 0);
+  return text.slice(0, end).replace(/[\ud800-\udbff]$/, "") + "…";
 }
 
 /** A URL in which letters are readable that are percent-encoded. What could be mistaken stays as it is. */

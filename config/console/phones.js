@@ -1,6 +1,6 @@
 // Phones that show what a decision opens.
 //
-//   drawPhones(decision, options)   an element for a decision's JSON; needs phones.css, which index.html loads
+//   drawPhones(decision, options)   an element for a decision's JSON; needs phones.css
 //   topScreen(decision)             a few words for the result, as in a cell: "Product", "shop.example", "Rejected"
 //
 // Options: `screens` (of /api/resolve), `platform`, `size` ("small" for rows and cells), `changed` (a Set of

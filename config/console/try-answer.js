@@ -8,6 +8,7 @@ import { reasonText } from "./words.js";
 const MAX_CHIPS = 8;
 const MAX_NEAR = 3;
 const MAX_CLAIMS = 4;
+const MAX_TABLES = 12;
 /** Size of the JSON that is drawn with colors, in characters. */
 const MAX_COLORED = 65_536;
 
@@ -139,6 +140,20 @@ export function drawMended(input, ask) {
     "?"));
 }
 
+/** Links that ask one table each, and what each table suggests. `choices`: the id and the question of each table. */
+export function drawTables(explained, input, isMended, ask, choices) {
+  // A table's guess about a text that is no link says nothing.
+  const isLink = /^[a-z][a-z0-9+.-]*:[^\s"<>]+$/i.test(input);
+  const parts = isMended || !isLink ? [] : explained.map(({ table, explain }) => {
+    if ((explain?.suggestions ?? []).length === 0) return null;
+    return el("div", { class: "other-table" }, el("p", { class: "label", text: shown(table) }),
+      drawSuggestions(explain, input, ask));
+  });
+  const chips = choices.slice(0, MAX_TABLES).map(({ id, question }) =>
+    link("try", question, outside(id), { class: "chip" }));
+  return [el("p", { class: "toolbar choose-table" }, "Ask one table:", chips), parts];
+}
+
 /** What a worker would write to the dead letters. */
 export function drawDeadLetter(letter, segments) {
   return [
@@ -163,7 +178,10 @@ export function drawJSON(node, item) {
     for (const line of text.slice(0, MAX_COLORED).split(/(?<=\n)/)) {
       const [, indent, name] = /^( *)("(?:[^"\\]|\\.)*")(?=:)/.exec(line) ?? [];
       if (name == null) pre.append(shown(line));
-      else pre.append(indent, el("span", { class: "json-name", text: shown(name) }), shown(line.slice(indent.length + name.length)));
+      else {
+        pre.append(indent, el("span", { class: "json-name", text: shown(name) }),
+          shown(line.slice(indent.length + name.length)));
+      }
     }
     const isLong = text.length > MAX_COLORED;
     if (isLong) pre.append(shown(text.slice(MAX_COLORED)));

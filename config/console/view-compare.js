@@ -245,7 +245,7 @@ function canary({ canary: found, canaryTable }) {
 export const view = {
   title: "Compare",
   async mount(root, app) {
-    await Promise.all([useStyle("compare.css"), useStyle("route.css")]);
+    await Promise.all([useStyle("compare.css"), useStyle("route.css"), useStyle("phones.css")]);
     let request = null;
     const output = el("div", { attrs: { "aria-live": "polite", "aria-busy": "false" } });
     const setFilter = (only) => {

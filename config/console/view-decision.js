@@ -164,7 +164,7 @@ function timeNode(row) {
 export const view = {
   title: "Decision",
   async mount(root, app) {
-    await Promise.all([useStyle("feed.css"), useStyle("try.css")]);
+    await Promise.all([useStyle("feed.css"), useStyle("try.css"), useStyle("phones.css")]);
     return new Decision(root, app);
   },
 };

@@ -197,7 +197,7 @@ function redirects(route, table) {
 export const view = {
   title: "Route",
   async mount(root, app) {
-    await useStyle("route.css");
+    await Promise.all([useStyle("route.css"), useStyle("phones.css")]);
     let request = null;
     let shownKey = null;
     const unbind = app.keys.bind("Escape", "Back to the map", () => {

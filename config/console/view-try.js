@@ -1,16 +1,10 @@
 // The view "Try a link": a link, an event, or a push body, a device, and what happens.
 
-import { isAborted } from "./api.js";
-import { button, clear, copyButton, el, hiddenIn, icon, link, outside, shown } from "./dom.js";
-import { drawPhones } from "./phones.js";
+import { ApiError, isAborted } from "./api.js";
+import { button, clear, copyButton, el, hiddenIn, icon, shown, useStyle } from "./dom.js";
 import { fragment } from "./router.js";
 import { PATIENCE } from "./states.js";
-import { drawDeadLetter, drawDevices, drawJSON, drawMended, drawSentence, drawSource, drawSuggestions, letterSegments,
-  sentenceText } from "./try-answer.js";
 import { drawFacts } from "./try-facts.js";
-import { followTies, showLink, tieScreens, tiesOf } from "./try-link.js";
-import { drawMatrix } from "./try-matrix.js";
-import { drawPhases } from "./try-phases.js";
 import { devicesIn, factsIn, factsOf, isExpired, readQuestion, requestBody, sendsFacts, withoutExpiry,
   writeQuestion } from "./try-question.js";
 import { drawStart } from "./try-start.js";
@@ -20,10 +14,26 @@ const PACE = 12;
 const WRITE_DELAY = 100;
 const MATRIX_DELAY = 60;
 const ANNOUNCE_DELAY = 500;
-const MAX_TABLES = 12;
 
 /** An input that no address holds, with the address that was written instead of it. Back leads to it again. */
 let beyond = null;
+
+/** What draws an answer: the module try-result.js, once it is there. */
+let draw = null;
+let tries = 0;
+
+/** Loads what draws an answer. A module that could not be fetched is asked for with another address. */
+async function loadResult() {
+  if (draw) return;
+  try {
+    const again = tries > 0 ? `?again=${tries}` : "";
+    [draw] = await Promise.all([import(`./try-result.js${again}`), useStyle("phones.css")]);
+  } catch {
+    tries += 1;
+    throw new ApiError("unreachable", "The console's server does not answer.",
+      "Check that `linkd console` still runs.");
+  }
+}
 
 /** The first view. */
 export const view = {
@@ -47,7 +57,6 @@ class TryPage {
     this.index = 0;
     this.timers = {};
     this.build();
-    this.loosen = followTies(this.result);
     this.unbind = [
       app.keys.describe("Enter", "In the input: answer. In the matrix: choose the device"),
       app.keys.describe("ArrowUp ArrowDown ArrowLeft ArrowRight", "Move in the matrix"),
@@ -265,10 +274,13 @@ class TryPage {
     this.request = request;
     this.later("stale", PATIENCE, () => this.result.classList.add("is-stale"));
     try {
+      const loaded = loadResult().then(() => null, (error) => error);
       const body = requestBody(this.question, this.table);
       const answer = await this.app.api.post("/api/resolve", body, request.signal);
       if (request.signal.aborted) return;
       const other = answer.decisions.some((item) => item.expired) ? withoutExpiry(body) : null;
+      const failure = await loaded;
+      if (failure) throw failure;
       const would = other && await this.app.api.post("/api/resolve", other, request.signal);
       if (request.signal.aborted) return;
       this.answer = answer;
@@ -315,7 +327,7 @@ class TryPage {
     this.matrix.style.removeProperty("min-height");
     clear(this.matrix, el("h2", { text: "Who sees what" }), body);
     const device = this.device();
-    drawMatrix(body, matrix, device, (platform, app) => this.setDevice({ ...device, platform,
+    draw.drawMatrix(body, matrix, device, (platform, app) => this.setDevice({ ...device, platform,
       app: app ?? device.app }));
     if (focused) this.matrix.querySelector(".cell[tabindex='0']")?.focus();
   }
@@ -325,53 +337,44 @@ class TryPage {
     const { decisions, deadLetter, micros } = this.answer;
     const item = decisions[this.index];
     this.result.hidden = false;
+    this.loosen ??= draw.followTies(this.result);
     this.loosen();
     this.showNotes();
     if (this.namesDevices() && !this.question.isChosen) this.showFacts();
-    clear(this.devices, drawDevices(decisions, this.index, (index) => { this.index = index; this.show(); }));
+    clear(this.devices, draw.drawDevices(decisions, this.index, (index) => { this.index = index; this.show(); }));
     this.seen.hidden = !item;
     if (!item) {
       const { input } = this.question;
-      const segments = deadLetter && letterSegments(deadLetter, input, this.answer.tables ?? []);
-      const mended = deadLetter && drawMended(input, (other) => this.address(other));
-      clear(this.sentence, segments ? drawDeadLetter(deadLetter, segments)
+      const segments = deadLetter && draw.letterSegments(deadLetter, input, this.answer.tables ?? []);
+      const mended = deadLetter && draw.drawMended(input, (other) => this.address(other));
+      clear(this.sentence, segments ? draw.drawDeadLetter(deadLetter, segments)
         : el("h2", { class: "display", text: "No table takes this." }), mended, this.otherTables(mended != null));
-      this.say(segments ? sentenceText(segments).replaceAll("`", "") : "No table takes this.");
+      this.say(segments ? draw.sentenceText(segments).replaceAll("`", "") : "No table takes this.");
       return;
     }
     // Of an expired event, everything below the sentence is what it would open.
     const would = item.expired ? this.would?.decisions[this.index] : null;
     const seen = would ?? item;
     const text = this.linkText(seen);
-    const ties = tiesOf(seen.explain);
-    clear(this.sentence, drawSentence(item), drawSource(item, micros, item.envelope),
-      drawSuggestions(seen.explain, text, (other) => this.address(other)), this.otherTables(),
+    const ties = draw.tiesOf(seen.explain);
+    clear(this.sentence, draw.drawSentence(item), draw.drawSource(item, micros, item.envelope),
+      draw.drawSuggestions(seen.explain, text, (other) => this.address(other)), this.otherTables(),
       would && el("p", { class: "banner would", data: { tone: "deferred" } }, icon("clock"),
-        el("span", {}, "If it had not expired: ", drawSentence(would, { tag: "span", name: "sentence" }))));
-    clear(this.phones, drawPhones(seen.decision, { screens: seen.screens, platform: this.device().platform }));
-    tieScreens(this.phones, ties);
-    showLink(this.link, text, seen.explain, ties);
-    clear(this.phases, seen.explain && drawPhases(seen, ties));
-    drawJSON(this.json, item);
-    this.say(sentenceText(item.sentence));
+        el("span", {}, "If it had not expired: ", draw.drawSentence(would, { tag: "span", name: "sentence" }))));
+    clear(this.phones, draw.drawPhones(seen.decision, { screens: seen.screens, platform: this.device().platform }));
+    draw.tieScreens(this.phones, ties);
+    draw.showLink(this.link, text, seen.explain, ties);
+    clear(this.phases, seen.explain && draw.drawPhases(seen, ties));
+    draw.drawJSON(this.json, item);
+    this.say(draw.sentenceText(item.sentence));
   }
 
   /** What to do if no table, or several, take the input: choose one, or correct the link. */
   otherTables(isMended = false) {
-    const tables = this.app.info.tables;
+    const { tables } = this.app.info;
     if (this.answer.deadLetter?.reason !== "application_unknown" || this.table || tables.length < 2) return null;
-    const all = this.answer.tables ?? [];
-    // A table's guess about a text that is no link says nothing.
-    const isLink = /^[a-z][a-z0-9+.-]*:[^\s"<>]+$/i.test(this.question.input.trim());
-    const parts = isMended || !isLink ? [] : all.map(({ table, explain }) => {
-      if ((explain?.suggestions ?? []).length === 0) return null;
-      const suggestions = drawSuggestions(explain, this.question.input.trim(), (text) => this.address(text));
-      return suggestions && el("div", { class: "other-table" }, el("p", { class: "label", text: shown(table) }),
-        suggestions);
-    });
-    const chips = tables.slice(0, MAX_TABLES).map(({ id }) =>
-      link("try", writeQuestion(this.question, id), outside(id), { class: "chip" }));
-    return [el("p", { class: "toolbar choose-table" }, "Ask one table:", chips), parts];
+    return draw.drawTables(this.answer.tables ?? [], this.question.input.trim(), isMended, (text) => this.address(text),
+      tables.map(({ id }) => ({ id, question: writeQuestion(this.question, id) })));
   }
 
   /** The text of the link that was explained. */

@@ -1,0 +1,8 @@
+// What draws an answer of "Try a link". It is loaded with the first question.
+
+export { drawPhones } from "./phones.js";
+export { drawDeadLetter, drawDevices, drawJSON, drawMended, drawSentence, drawSource, drawSuggestions, drawTables,
+  letterSegments, sentenceText } from "./try-answer.js";
+export { followTies, showLink, tieScreens, tiesOf } from "./try-link.js";
+export { drawMatrix } from "./try-matrix.js";
+export { drawPhases } from "./try-phases.js";
