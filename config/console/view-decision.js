@@ -150,7 +150,8 @@ function timelineSection(timeline, record, decision, device) {
     el("ol", { class: "timeline" }, rows.map((row) => el("li", { attrs: { "aria-current": row.isOwn ? "true" : null }, data: { outcome: row.outcome ?? "reject" } },
       el("i", { class: "dot" }), timeNode(row),
       el("span", {}, row.outcome ? outcomeBadge(row.outcome) : el("span", { class: "badge" }, icon("warning"), "dead letter"), " ",
-        outside([row.route, row.reason].filter(Boolean).join(", ") || (row.target ?? ""), { limit: 120 }))))),
+        outside([row.route, row.reason].filter(Boolean).join(", ") || (row.target ?? ""), { limit: 120 }),
+        row.reason && el("span", { class: "muted", text: ` ${reasonText(row.reason)}` }))))),
     el("p", { class: "label" }, timeline.cut && "Older decisions of the device were not searched. ",
       device && link("decisions", { device }, "All decisions of the device")));
 }
