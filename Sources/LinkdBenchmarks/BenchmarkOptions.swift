@@ -23,6 +23,10 @@ struct BenchmarkOptions {
     var batch: Int?
     var replay: String?
     var output = "."
+    var linkd: String?
+    var routes = 10_000
+    var rate = 1_000
+    var requests = 40
 
     static let kinds = ["record", "push", "lookup", "load", "worker", "monitor"]
 
@@ -54,6 +58,9 @@ struct BenchmarkOptions {
             case "--batch": batch = try number() - 1
             case "--replay": replay = try value()
             case "--output": output = try value()
+            case "--linkd": linkd = try value()
+            case "--routes": routes = try number()
+            case "--rate": rate = try number()
             case "--json": json = true
             case let kind where Self.kinds.contains(kind): named.insert(kind)
             case let other: throw BenchmarkError(text: "unknown argument \(other), see --help", code: 64)

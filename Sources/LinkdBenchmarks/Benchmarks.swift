@@ -14,6 +14,8 @@ enum Benchmarks {
           LinkdBenchmarks ingest --replay FILE                   run the inputs of a finding
           LinkdBenchmarks hostile [--seconds N] [--seed S]       measure expensive records, and search for others
           LinkdBenchmarks endurance --broker HOST:PORT [--records N]   memory of a worker over reloads and rebalances
+          LinkdBenchmarks console --broker HOST:PORT [--records N] [--routes N] [--seconds N] [--rate N]
+                                                          memory and answers of `linkd console`, with bounds
           LinkdBenchmarks cpu FILE.jsonl TABLE.json       time per record of a workload file, pass by pass
           LinkdBenchmarks resolve FILE.jsonl TABLE.json   print key, tab, and decision of each record
 
@@ -31,8 +33,12 @@ enum Benchmarks {
           --workload FILE      records of the workload (default: generated)
           --table FILE         their table (default: config/routes/shop.json)
           --records N          records of `worker` (default: 300000; `monitor` has ten times as many), or of
-                               `adversarial`, `ingest`, or `endurance` (default: 10000000)
-          --seconds N          duration of the search of `hostile` (default: 60)
+                               `adversarial`, `ingest`, or `endurance` (default: 10000000), or
+                               decisions of `console` (default: 1000000)
+          --seconds N          duration of the search of `hostile`, or of the live tail of `console` (default: 60)
+          --rate N             events per second of the live tail of `console` (default: 1000)
+          --routes N           routes of the table of `console` (default: 10000)
+          --linkd PATH         the measured program of `console` (default: linkd beside this program)
           --seed S             seed of `adversarial`, `ingest`, and `hostile` (default: 1)
           --batch N            the only batch of `ingest`, from 1
           --output DIR         directory of the findings of `ingest` (default: .)
@@ -53,12 +59,17 @@ enum Benchmarks {
                 print(help)
                 return 0
             }
-            if let search = arguments.first, ["adversarial", "ingest", "hostile", "endurance"].contains(search) {
+            if let search = arguments.first,
+                ["adversarial", "ingest", "hostile", "endurance", "console"].contains(search)
+            {
                 var options = try BenchmarkOptions(Array(arguments.dropFirst()))
-                if !arguments.contains("--records") { options.records = 10_000_000 }
+                if !arguments.contains("--records") {
+                    options.records = search == "console" ? 1_000_000 : 10_000_000
+                }
                 switch search {
                 case "hostile": return try HostileBenchmark.run(options)
                 case "endurance": return try EnduranceBenchmark.run(options)
+                case "console": return try ConsoleBenchmark.run(options)
                 case "ingest": return try IngestSearch.run(options)
                 default: return try AdversarialRecords.run(options)
                 }
