@@ -12,7 +12,10 @@ final class ConsoleWorld: Sendable {
     let input: String
     let worker: GuardedProcess
     let console: RunningConsole
+    /// The port of the worker's HTTP server.
+    let workerPort: UInt16
     private let bootstrap: String
+    private let flags: [String]
 
     /// Creates the topics, and starts the worker and the console.
     ///
@@ -26,7 +29,7 @@ final class ConsoleWorld: Sendable {
         let tables = tables ?? Self.sampleTables
         let topics = ["--input", input, "--output", input + ".out"]
         try Self.run(["topics", "create", "-b", self.bootstrap, "--replay", "--partitions", "3"] + topics)
-        let flags = tables.flatMap { ["--table", $0] } + ["--passthrough", "application,campaign"]
+        flags = tables.flatMap { ["--table", $0] } + ["--passthrough", "application,campaign"]
         // A worker that has lost its broker joins again after this time.
         let session = ["-X", "consumer.session.timeout.ms=6000"]
         worker = try GuardedProcess(
@@ -38,9 +41,16 @@ final class ConsoleWorld: Sendable {
         let address = try worker.awaits(seconds: 60) { process in
             process.errors.firstMatch(of: #/"event":"http".*"address":"([^"]+)"/#).map { String($0.1) }
         }
+        workerPort = UInt16(address.split(separator: ":").last ?? "") ?? 0
         console = try RunningConsole(
             ["-b", self.bootstrap, "--worker", "http://\(address)"] + flags + arguments,
             environment: ["LINKD_INPUT": input, "LINKD_OUTPUT": input + ".out"])
+    }
+
+    /// Starts another console, without a worker, that shows the same decisions.
+    func anotherConsole(_ arguments: [String]) throws -> RunningConsole {
+        try RunningConsole(
+            ["-b", bootstrap] + flags + arguments, environment: ["LINKD_INPUT": input, "LINKD_OUTPUT": input + ".out"])
     }
 
     /// Returns the shared world, after the samples were decided.

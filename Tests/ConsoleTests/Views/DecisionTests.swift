@@ -142,7 +142,7 @@ extension BrowserTests {
             try tab.awaitText("dead letter", in: ".feed-layer")
         }
 
-        @Test("Two tabs each show their own filter, live")
+        @Test("On call: I filter in one tab. Does my other tab keep its own list? Both are live")
         func twoTabs() throws {
             let (one, two) = (BrokerEnvironment.uniqueName("one"), BrokerEnvironment.uniqueName("two"))
             let other = try tab.browser.newTab()
@@ -153,6 +153,22 @@ extension BrowserTests {
             try world.send("t", link: "shop:///orders/2", device: two, count: 2)
             try other.awaitStatus("2 decisions", seconds: 20)
             try tab.awaitStatus("1 decision", seconds: 20)
+            // A filter, a pause, and the way back in one tab.
+            let before = try other.address
+            try tab.click(".feed-layer .feed-row .cell-2 a")
+            try tab.awaitText("order", in: ".chip")
+            try tab.click("button", containing: "Pause")
+            try world.send("t-3", link: Self.product, device: two)
+            try other.awaitStatus("3 decisions", seconds: 20)
+            #expect(try other.address == before)
+            #expect(try other.texts(".chip").count == 1)
+            #expect(try other.texts(".feed-layer .feed-row").count == 3)
+            try tab.back()
+            try world.send("t-4", link: "shop:///orders/4", device: one)
+            try tab.awaitText("1 new decision", in: ".feed-fresh", seconds: 20)
+            try tab.click("button", containing: "Continue")
+            try tab.awaitStatus("2 decisions", seconds: 20)
+            try other.awaitStatus("3 decisions")
             #expect(try other.problems() == [])
         }
 
