@@ -26,7 +26,7 @@ struct BenchmarkOptions {
     var linkd: String?
     var routes = 10_000
     var rate = 1_000
-    var requests = 40
+    let requests = 40
 
     static let kinds = ["record", "push", "lookup", "load", "worker", "monitor"]
 

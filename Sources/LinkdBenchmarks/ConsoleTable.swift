@@ -7,7 +7,8 @@ enum ConsoleTable {
 
     /// Returns a link that the route with a number matches.
     static func link(_ number: Int) -> String {
-        "large://shop.example/section\(number % 97)/topic\(number)/b121d5e7-ea65-49f8-8b33-b3c43fa93866?count=\(number % 99 + 1)"
+        "large://shop.example/section\(number % 97)/topic\(number)/b121d5e7-ea65-49f8-8b33-b3c43fa93866"
+            + "?count=\(number % 99 + 1)"
     }
 
     /// Returns the text of a table.
