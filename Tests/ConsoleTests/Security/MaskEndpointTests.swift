@@ -4,7 +4,7 @@ import Testing
 
 /// A console with `--mask`, on topics that a worker fills.
 @Suite(.enabled(if: BrokerEnvironment.hasBroker, "no broker: KAFKA_BOOTSTRAP_SERVERS is not set"))
-struct MaskTests {
+struct MaskEndpointTests {
     /// Texts of events that no answer may contain, in any case.
     private static let secrets = ["secret", "5ec2e7ab"]
     private static let product = "5EC2E7AB-EA65-49F8-8B33-B3C43FA93866"
