@@ -204,10 +204,10 @@ function mapOf(map, app) {
     !map.isComplete && app.stale(`The map lists ${count(map.routes.length, "route")} of ${map.routeCount.toLocaleString("en-US")}: its size is bounded. See \`linkd routes list\` for all.`),
     el("div", { class: "map-status" }, detail, summary), frameNode, emptyNode, legend(model, kinds),
   ];
-  const resized = new ResizeObserver(() => {
+  const resized = new ResizeObserver(() => requestAnimationFrame(() => {
     fit();
     redraw();
-  });
+  }));
   resized.observe(frameNode);
   return {
     root, update,
