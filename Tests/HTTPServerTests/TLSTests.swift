@@ -9,18 +9,10 @@ import Testing
 struct TLSTests {
     /// A certificate for `localhost` that signs itself.
     private static let identity = Result {
-        let directory = FileManager.default.temporaryDirectory.appending(path: "identity-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: directory) }
-        let made = try ChildProcess.run(
-            [
-                "openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", "key", "-out", "certificate",
-                "-days", "2", "-subj", "/CN=localhost",
-            ], in: directory)
-        guard made.status == 0 else { throw ChildProcess.Failure(text: made.errors) }
+        let files = try TestIdentity("localhost")
         return TLSIdentity(
-            certificate: try String(contentsOf: directory.appending(path: "certificate"), encoding: .utf8),
-            key: try String(contentsOf: directory.appending(path: "key"), encoding: .utf8))
+            certificate: try String(contentsOfFile: files.certificate, encoding: .utf8),
+            key: try String(contentsOfFile: files.key, encoding: .utf8))
     }
 
     private static func server(

@@ -95,9 +95,9 @@ struct WhyTests {
         let worked = try Self.linkd(
             ["worker", "--group", topic, "--stop-after", "3", "--state-dir", state] + settings + names)
         #expect(worked.code == 0, "\(worked.err)")
-        let ids = try Self.linkd(["inspect", "--topic", topic + ".out", "-f", "%{decision}\\n"]).out
-            .split(separator: "\n").map(String.init)
-        #expect(ids.count == 5)
+        let printed = try Self.linkd(["inspect", "--topic", topic + ".out", "-f", "%{decision}\\n"])
+        let ids = printed.out.split(separator: "\n").map(String.init)
+        try #require(ids.count == 5, "exit code \(printed.code): \(printed.err)")
         func why(_ id: String, _ flags: [String]) throws -> JSONValue {
             let result = try Self.linkd(["inspect", "--topic", topic + ".out", "--why", id, "--json"] + flags)
             #expect(result.code == 0, "\(result.err)")

@@ -170,8 +170,10 @@ class Rows {
       let node = this.drawn.get(position);
       if (!node) {
         node = this.rowNode(position);
+        // The rows are read in the order in which they are seen.
+        const later = [...this.drawn.keys()].filter((other) => other > position);
+        this.layer.insertBefore(node, this.drawn.get(Math.min(...later)) ?? null);
         this.drawn.set(position, node);
-        this.layer.append(node);
       }
       node.style.setProperty("transform", `translateY(${((position - this.first) * this.row).toFixed(1)}px)`);
       node.setAttribute("aria-selected", String(position === this.selected));

@@ -15,7 +15,8 @@ enum ConsoleCommand {
             "The printed address contains a token, which the browser keeps as a cookie until linkd ends. Scripts send "
                 + "it to the endpoints under /api/ as `Authorization: Bearer TOKEN`. Whoever has the token sees what "
                 + "this user's credentials can read.",
-            "Other addresses than those of this machine need --behind-proxy, because linkd has no TLS of its own.",
+            "Other addresses than those of this machine need TLS: --tls-certificate with --tls-key and --host, or a proxy "
+                + "and --behind-proxy.",
         ],
         flags: [
             FlagDeclaration(
@@ -24,6 +25,12 @@ enum ConsoleCommand {
             FlagDeclaration(
                 "--behind-proxy", type: .texts(count: 1...16, bytes: 1...253), repeats: true, placeholder: "HOST",
                 "Name under which browsers reach a proxy with TLS in front of the console."),
+            FlagDeclaration(
+                "--tls-certificate", type: .file, "Certificate chain in the PEM format, to serve the page over TLS."),
+            FlagDeclaration("--tls-key", type: .file, "Private key of the certificate, without a password."),
+            FlagDeclaration(
+                "--host", type: .texts(count: 1...16, bytes: 1...253), repeats: true, placeholder: "HOST",
+                "Name of the certificate under which browsers reach the console."),
             FlagDeclaration(
                 "--since", type: .time, default: "24h", "Time from which decisions and dead letters are read."),
             FlagDeclaration(
@@ -44,6 +51,10 @@ enum ConsoleCommand {
             CommandExample(
                 line: "linkd console -b k1:9092 --listen :8090 --behind-proxy links.example.com --mask",
                 description: "For a team, behind a proxy that checks who they are."),
+            CommandExample(
+                line: "linkd console -b k1:9092 --listen :8443 --host links.example.com --tls-certificate c.pem "
+                    + "--tls-key k.pem",
+                description: "For a team, with a certificate of the console's own."),
         ],
         run: { call throws(CommandFailure) in
             linkd_use_one_heap()

@@ -38,7 +38,7 @@ extension BrowserTests {
             #expect(rows.count == 3 && rows[1].contains("home") && rows[1].contains("win-back"), "\(rows)")
             try tab.click(".feed-layer .feed-row:nth-child(2) .cell-0 a")
             // The decision, its input, the explanation with the link's parts, and the timeline.
-            try tab.awaitText("Opens a screen", in: "h1")
+            try tab.awaitText("Opens the app at its start", in: "h1")
             try tab.awaitText("Start of the app", in: ".phones")
             _ = try tab.find(".link-parts .part", containing: "shop")
             _ = try tab.find(".phases")
@@ -49,7 +49,7 @@ extension BrowserTests {
             // The table that decided is the served one, so that there is no warning.
             #expect(try tab.texts(".banner") == [])
             try tab.click(".timeline a")
-            try tab.awaitText("Opens a screen: Order", in: "h1")
+            try tab.awaitText("Opens Order", in: "h1")
             try tab.back()
             try tab.awaitText("Start of the app", in: ".phones")
         }

@@ -47,7 +47,8 @@ extension BrowserTests {
                     if (!walker.currentNode.data.includes(arguments[0]) || !node.checkVisibility()) continue;
                     const own = node.closest("bdi, [dir=auto], textarea, pre");
                     const style = own && getComputedStyle(own);
-                    found.push(own ? `${own.tagName} ${style.direction} ${style.unicodeBidi}` : `none: ${node.outerHTML}`);
+                    found.push(own ? `${own.tagName} ${style.direction} ${style.unicodeBidi}`
+                        : `none: ${node.outerHTML}`);
                 }
                 return found;
                 """, [.text(text), .text(css)])

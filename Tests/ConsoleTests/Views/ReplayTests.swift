@@ -55,11 +55,11 @@ extension BrowserTests {
             try awaitFact("To replay", 3)
             try awaitFact("Replayed before", 0)
             #expect(try world.console.get("/api/decisions")["total"] == 0)
-            let served = try world.console.get("/api/worker")["status"]["tables"]
+            let served = try world.console.get("/api/worker")["status"]["tables"][0]["hash"]
             try Self.write("com.example.later", to: table)
             world.worker.signal(SIGHUP)
             let _: Bool = try eventually("the corrected table; \(world.worker.errors.suffix(2000))", seconds: 30) {
-                try world.console.get("/api/worker")["status"]["tables"] != served ? true : nil
+                try world.console.get("/api/worker")["status"]["tables"][0]["hash"] != served ? true : nil
             }
             try tab.click(Self.panel + " button.primary", containing: "Replay 3 dead letters")
             try awaitFact("Replayed", 3)

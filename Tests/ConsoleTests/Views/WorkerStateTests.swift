@@ -34,23 +34,23 @@ extension BrowserTests {
             let server = try RawServer(.page(of: world.workerPort))
             let console = try enter(server)
             defer { console.process.stop() }
-            try tab.awaitText("ready", in: "section[aria-labelledby=worker-title] .badge")
-            let facts = try tab.texts("section[aria-labelledby=worker-title] dl")
+            try tab.awaitText("ready", in: "section[aria-label=Worker] .badge")
+            let facts = try tab.texts("section[aria-label=Worker] dl")
             for text in ["State", "Rate", "records a second", "Lag", "Since its start", "shop@1"] {
                 #expect(facts.contains { $0.contains(text) }, "\(text) in \(facts)")
             }
-            #expect(try tab.texts("section[aria-labelledby=worker-title] tbody tr").count == 1)
+            #expect(try tab.texts("section[aria-label=Worker] tbody tr").count == 1)
             server.stop()
             try look()
-            try tab.awaitText("does not accept connections", in: "section[aria-labelledby=worker-title] .state.broken")
-            try tab.awaitText("http.listen", in: "section[aria-labelledby=worker-title] .state.broken")
+            try tab.awaitText("does not accept connections", in: "section[aria-label=Worker] .state.broken")
+            try tab.awaitText("http.listen", in: "section[aria-label=Worker] .state.broken")
             // The records do not depend on the worker.
             #expect(try tab.texts(".problems-lead").joined().contains("since"))
             let other = try RawServer(port: server.port, .page(of: world.workerPort))
             defer { other.stop() }
-            try tab.click("section[aria-labelledby=worker-title] button", containing: "Try again")
-            try tab.awaitText("records a second", in: "section[aria-labelledby=worker-title]")
-            try tab.awaitAbsence(of: "section[aria-labelledby=worker-title] .state.broken")
+            try tab.click("section[aria-label=Worker] button", containing: "Try again")
+            try tab.awaitText("records a second", in: "section[aria-label=Worker]")
+            try tab.awaitAbsence(of: "section[aria-label=Worker] .state.broken")
         }
 
         /// Answers that are no state of a worker, and what the page says then.
@@ -79,7 +79,7 @@ extension BrowserTests {
                 _ = try console.get("/api/info")
                 try tab.click(".segmented label", containing: name.count.isMultiple(of: 2) ? "Campaign" : "Route")
                 #expect(ContinuousClock.now - start < .seconds(2), "while the worker is \(name)")
-                try tab.awaitText(text, in: "section[aria-labelledby=worker-title] .state.broken", seconds: 10)
+                try tab.awaitText(text, in: "section[aria-label=Worker] .state.broken", seconds: 10)
                 try tab.expectHarmless()
             }
         }
@@ -101,9 +101,9 @@ extension BrowserTests {
             defer { server.stop() }
             let console = try enter(server)
             defer { console.process.stop() }
-            try tab.awaitText("<img src=x onerror=window.__pwned=1>", in: "section[aria-labelledby=worker-title]")
-            try tab.awaitText("Last errors", in: "section[aria-labelledby=worker-title]")
-            try tab.awaitText("7 records", in: "section[aria-labelledby=worker-title] dl")
+            try tab.awaitText("<img src=x onerror=window.__pwned=1>", in: "section[aria-label=Worker]")
+            try tab.awaitText("Last errors", in: "section[aria-label=Worker]")
+            try tab.awaitText("7 records", in: "section[aria-label=Worker] dl")
             try tab.expectHarmless()
             for body in [
                 "{}", #"{"lanes":7}"#, #"{"lanes":[null]}"#, #"{"tables":"x","rates":[]}"#, #"{"not_ready":{}}"#,
@@ -112,7 +112,7 @@ extension BrowserTests {
                 server.set(RawServer.response(body))
                 try look()
                 let _: Bool = try eventually("another state for \(body); \(tab.summary)") {
-                    try tab.texts("section[aria-labelledby=worker-title]").contains { $0.contains("<img") } ? nil : true
+                    try tab.texts("section[aria-label=Worker]").contains { $0.contains("<img") } ? nil : true
                 }
                 try tab.awaitText("Worker", in: "#worker-title")
                 #expect(try tab.texts(".problems-lead").joined().contains("since"), "\(body)")

@@ -7,7 +7,7 @@ internal import Testing
 @Suite struct ConsoleGuardTests {
     private static let token = AccessToken()
     private static let check = ConsoleGuard(
-        token: token, address: ListenAddress(host: "127.0.0.1", port: 8090), hosts: [])
+        token: token, address: ListenAddress(host: "127.0.0.1", port: 8090), hosts: [], isSecure: false)
     private static let own: HTTPHeaders = ["Host": "127.0.0.1:8090", "Authorization": "Bearer \(token.text)"]
 
     /// Returns the cookie that a check sets for its token.
@@ -104,7 +104,8 @@ internal import Testing
         ] {
             #expect(Self.status("/api/info", Self.with([host, wrong], [:])) == 401, "\(wrong)")
         }
-        let other = ConsoleGuard(token: Self.token, address: ListenAddress(host: "127.0.0.1", port: 8090), hosts: [])
+        let other = ConsoleGuard(
+            token: Self.token, address: ListenAddress(host: "127.0.0.1", port: 8090), hosts: [], isSecure: false)
         #expect(Self.status("/api/info", Self.with([host, ("Cookie", cookie)], [:])) == nil)
         #expect(Self.status("/api/info", Self.with([host, ("Cookie", cookie)], [:]), other) == 401)
     }
@@ -138,7 +139,8 @@ internal import Testing
     @Test("Behind a proxy, its name is the console's, and the cookie needs TLS")
     func proxy() {
         let check = ConsoleGuard(
-            token: Self.token, address: ListenAddress(host: "", port: 8090), hosts: ["links.example.com"])
+            token: Self.token, address: ListenAddress(host: "", port: 8090), hosts: ["links.example.com"],
+            isSecure: true)
         let headers = Self.with(
             [("Origin", "https://links.example.com")],
             ["Host": "links.example.com", "Authorization": "Bearer \(Self.token.text)"])

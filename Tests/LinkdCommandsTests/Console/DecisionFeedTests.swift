@@ -120,7 +120,11 @@ struct DecisionFeedTests {
         #expect(site.isLive())
         let answer = try site.json("/api/decisions", [("limit", "200")])
         #expect(answer["truncated"]?.text == "true")
-        let found = Self.offsets(answer)
+        // A slow broker can leave rows without the values of their records, such as the event.
+        _ = becomesTrue(withinSeconds: 30) {
+            (try? Self.offsets(site.json("/api/decisions", [("limit", "200")])))?.count == 100
+        }
+        let found = Self.offsets(try site.json("/api/decisions", [("limit", "200")]))
         try #require(found.count == 100 && found.first == 299)
         #expect(found == Array((299 - Int64(found.count) + 1...299).reversed()), "no row is missing since `from`")
     }
@@ -134,9 +138,9 @@ struct DecisionFeedTests {
         #expect(
             becomesTrue(withinSeconds: 30) {
                 text += Self.read(stream)
-                return text.contains(#""e-4""#)
+                return text.contains(#""e-3""#) && text.contains(#""e-4""#)
             })
-        #expect(text.contains(#""e-3""#) && !text.contains(#""e-2""#))
+        #expect(!text.contains(#""e-2""#))
         let id = text.matches(of: #/id: (\S+)/#).last.map { String($0.1) } ?? ""
         stream.close()
         try site.write(5..<7)

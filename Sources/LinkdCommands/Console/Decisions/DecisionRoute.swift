@@ -70,7 +70,7 @@ enum DecisionRoute {
             let place = TopicPartition(topic: output, partition: partition)
             guard let record = try search.record(at: offset, of: place, &scan) else {
                 throw CommandFailure(
-                    .finding, "\(output)-\(partition)-\(offset) does not exist, or no longer exists",
+                    .finding, "`\(output)-\(partition)-\(offset)` does not exist, or no longer exists",
                     advice: "choose another decision")
             }
             return try search.report(record, &scan)

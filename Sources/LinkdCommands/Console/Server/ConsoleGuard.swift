@@ -21,8 +21,8 @@ struct ConsoleGuard: Sendable {
     let token: AccessToken
     /// The authorities under which browsers know the console, in lower case, such as `127.0.0.1:8090`.
     let authorities: Set<String>
-    /// A Boolean value that indicates whether browsers reach the console through a proxy with TLS.
-    let isBehindProxy: Bool
+    /// A Boolean value that indicates whether browsers reach the console over TLS, its own or that of a proxy.
+    let isSecure: Bool
     private let cookieName: String
     /// The value of the cookie, which is not the token, so that whoever learns one of them does not have the other.
     private let session = AccessToken()
@@ -32,11 +32,11 @@ struct ConsoleGuard: Sendable {
     /// - Parameters:
     ///   - token: The token of the process.
     ///   - address: The address of the server.
-    ///   - hosts: The names of a proxy under which browsers know the console, with a port if it is not 443. Empty
-    ///     without a proxy.
-    init(token: AccessToken, address: ListenAddress, hosts: [String]) {
+    ///   - hosts: The other names under which browsers know the console, with a port if it is not 443.
+    ///   - isSecure: A Boolean value that indicates whether browsers reach the console over TLS.
+    init(token: AccessToken, address: ListenAddress, hosts: [String], isSecure: Bool) {
         self.token = token
-        isBehindProxy = !hosts.isEmpty
+        self.isSecure = isSecure
         var names = ["127.0.0.1", "localhost", "[::1]"].map { "\($0):\(address.port)" }
         names.append(address.description)
         authorities = Set((names + hosts).map { $0.lowercased() })
@@ -50,7 +50,9 @@ struct ConsoleGuard: Sendable {
             return .answer(
                 .problem(
                     403, "host", "the name of this address is not one of the console's",
-                    next: "open the address that `linkd console` has printed, or pass --behind-proxy HOST"))
+                    next:
+                        "open the address that `linkd console` has printed, or pass --behind-proxy HOST or --host HOST")
+            )
         }
         if ["/", "/index.html"].contains(request.path), let text = request.queryValue("token") {
             return .answer(exchange(text))
@@ -91,7 +93,7 @@ struct ConsoleGuard: Sendable {
 
     /// Returns a Boolean value that indicates whether an origin is that of the console's page.
     private func isOwn(_ origin: String) -> Bool {
-        let schemes = isBehindProxy ? ["https://", "http://"] : ["http://"]
+        let schemes = isSecure ? ["https://", "http://"] : ["http://"]
         return schemes.contains { scheme in
             origin.hasPrefix(scheme) && authorities.contains(origin.dropFirst(scheme.count).lowercased())
         }
@@ -119,7 +121,7 @@ struct ConsoleGuard: Sendable {
                 403, "token", "this is not the token of the process that now runs",
                 next: "open the address that `linkd console` has printed since its last start")
         }
-        let secure = isBehindProxy ? "; Secure" : ""
+        let secure = isSecure ? "; Secure" : ""
         return HTTPResponse(
             status: 303, contentType: "text/plain; charset=utf-8",
             headers: [

@@ -13,7 +13,8 @@ final class ConsoleServer {
 
     /// Starts the server.
     ///
-    /// An address beyond this machine without a proxy ends with exit code 64, and one that cannot be used with 78.
+    /// An address beyond this machine without TLS and without a proxy ends with exit code 64, and one that cannot be
+    /// used with 78.
     ///
     /// - Parameters:
     ///   - call: The call of the command.
@@ -25,8 +26,7 @@ final class ConsoleServer {
         let cluster = hasBroker && connection == nil ? try Connection(settings) : connection
         let site = try ConsoleSite(call, settings, cluster)
         feed = cluster.map { DecisionFeed(Self.feedOptions(call, site, $0)) }
-        let hosts = call.list("behind-proxy")
-        let address = try Self.address(call.text("listen") ?? "127.0.0.1:8090", isBehindProxy: !hosts.isEmpty)
+        let address = try ConsoleAddress(call)
         do throws(HTTPServerError) {
             // The check needs the port, which the system selects for port 0.
             let router = Monitor<ConsoleRouter?>(nil)
@@ -37,37 +37,16 @@ final class ConsoleServer {
                     ?? .problem(503, "starting", "the console is starting", next: "try again")
             }
             let token = AccessToken()
-            let check = ConsoleGuard(token: token, address: server.address, hosts: hosts)
+            let check = ConsoleGuard(
+                token: token, address: server.address, hosts: address.authorities(port: server.address.port),
+                isSecure: address.isSecure)
             let ready = Self.router(check, files, site, feed, call)
             router.signal { $0 = ready }
-            let origin = hosts.first.map { "https://\($0)" } ?? "http://\(server.address)"
-            url = "\(origin)/?token=\(token.text)"
+            url = "\(address.origin(of: server.address))/?token=\(token.text)"
             feed?.start()
         } catch {
-            throw Self.failure(error)
+            throw ConsoleAddress.failure(error)
         }
-    }
-
-    /// Returns the address to listen on.
-    private static func address(_ text: String, isBehindProxy: Bool) throws(CommandFailure) -> ListenAddress {
-        let address: ListenAddress
-        do throws(HTTPServerError) {
-            address = try ListenAddress(parsing: text)
-        } catch {
-            throw failure(error)
-        }
-        guard isBehindProxy || ["127.0.0.1", "::1", "localhost"].contains(address.host) else {
-            throw CommandFailure(
-                .usage, "--listen \(address) is reachable from other machines, and linkd has no TLS",
-                advice: "listen on 127.0.0.1, or pass --behind-proxy HOST if a proxy with TLS is in front of it")
-        }
-        return address
-    }
-
-    private static func failure(_ error: HTTPServerError) -> CommandFailure {
-        CommandFailure(
-            .configuration, "--listen: \(error.address): \(error.message) (\(error.code.rawValue))",
-            advice: error.next)
     }
 
     /// Prints the address.
@@ -112,8 +91,9 @@ final class ConsoleServer {
     }
 
     /// Returns the limits of the server.
-    private static func limits(_ address: ListenAddress) -> HTTPServerConfiguration {
-        var result = HTTPServerConfiguration(address: address)
+    private static func limits(_ address: ConsoleAddress) -> HTTPServerConfiguration {
+        var result = HTTPServerConfiguration(address: address.listen)
+        result.tls = address.tls
         result.maxConnections = 128
         // All users of a proxy have its address.
         result.maxConnectionsPerAddress = 128

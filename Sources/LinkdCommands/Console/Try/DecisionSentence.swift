@@ -127,9 +127,10 @@ struct DecisionSentence {
         let detail = decision["detail"]?.string
         let bindings = explanation?["bind"]?.array ?? []
         let at = bindings.first { $0["field"]?.string == detail || $0["source"]?.string == detail }
-        if let at, reason == "param_invalid" || reason == "param_missing", let type = Self.type(of: at, in: table) {
-            let source = at["source"]?.string ?? ""
-            let name = source.split(separator: ".", maxSplits: 1).last.map(String.init) ?? detail ?? ""
+        let field = at?["field"]?.string ?? detail ?? ""
+        if reason == "param_invalid" || reason == "param_missing", let type = Self.type(of: field, in: table) {
+            let source = at?["source"]?.string ?? field
+            let name = source.split(separator: ".", maxSplits: 1).last.map(String.init) ?? field
             add(.name, name)
             add(.text, reason == "param_missing" ? " is missing; it must be " : " must be ")
             return add(.text, FieldTypeWords.text(type))
@@ -139,9 +140,9 @@ struct DecisionSentence {
         if let detail { add(.text, " (\(detail))") }
     }
 
-    /// Returns the type of the field that a binding of an explanation fills, or nil.
-    private static func type(of binding: JSONValue, in table: RouteTable?) -> FieldType? {
-        let names = binding["field"]?.string?.split(separator: ".", maxSplits: 1).map(String.init) ?? []
+    /// Returns the type of a field, such as `Product.count`, or nil.
+    private static func type(of field: String, in table: RouteTable?) -> FieldType? {
+        let names = field.split(separator: ".", maxSplits: 1).map(String.init)
         guard names.count == 2, let model = table?.source.models.first(where: { $0.name.value == names[0] }) else {
             return nil
         }
