@@ -9,11 +9,12 @@ const SECONDS = 120;
 
 /**
  * Listens to new rows. A hidden tab closes its stream, and a visible one continues after the last event.
- * `on.rows(rows, dropped)`, `on.rate(rate)`, `on.state(isOpen)`. Call the result to stop.
+ * `on.rows(rows, dropped)`, `on.rate(rate)`, `on.state(isOpen)`. `after` is where it begins, or null for now. Call the
+ * result to stop.
  */
-export function follow(params, on) {
+export function follow(params, after, on) {
   let source = null;
-  let last = null;
+  let last = after;
   const open = () => {
     if (source || document.hidden) return;
     const query = new URLSearchParams(params);
@@ -60,6 +61,12 @@ export function follow(params, on) {
     window.removeEventListener("pagehide", close);
     close();
   };
+}
+
+/** True for rows that are not among the records before a vector of offsets. Without a vector, all rows are new. */
+export function isNew(vector) {
+  const next = new Map((vector ?? "").split(",").filter(Boolean).map((part) => part.split(":")));
+  return ({ cursor, offset }) => offset >= Number(next.get(cursor.split(".").slice(1, 3).join(".")) ?? 0);
 }
 
 /** A line of the rate of the last two minutes. `add(rate)` adds a second. */

@@ -5,7 +5,7 @@ import { fragment } from "./router.js";
 import { changed, chips, clearButton, dateTime, filterLink, filterOf, KINDS, request, shortTime, stateLine,
   timeSwitch } from "./feed-filter.js";
 import { feedList } from "./feed-list.js";
-import { follow, rateLine } from "./feed-live.js";
+import { follow, isNew, rateLine } from "./feed-live.js";
 import { prose } from "./states.js";
 import { detailText, reasonText } from "./words.js";
 
@@ -57,11 +57,11 @@ class Decisions {
     if (this.filter && JSON.stringify(filter) === JSON.stringify(this.filter)) return;
     this.filter = filter;
     this.stop?.();
+    this.stop = this.waiting = this.isNew = null;
     this.drawTools();
     this.csv.href = `/api/decisions.csv?${request(filter)}`;
     this.app.title(filter.kind ? KINDS[filter.kind] ?? "Decisions" : "Decisions");
     this.load();
-    this.listen();
   }
 
   drawTools() {
@@ -97,6 +97,8 @@ class Decisions {
   async load(keep = false) {
     this.request?.abort();
     const own = this.request = new AbortController();
+    // Rows that arrive meanwhile can be later than those of the answer.
+    this.waiting ??= { rows: [], dropped: 0 };
     const done = keep ? () => {} : this.app.loading(clear(this.message), "Reading decisions");
     if (!keep) this.list.node.classList.add("is-stale");
     try {
@@ -106,15 +108,28 @@ class Decisions {
       this.unseen = 0;
       const isBack = !keep && history.state != null;
       this.list.reset(answer.rows, answer.total, keep);
+      this.isNew = isNew(answer.after);
       if (isBack) this.goBack(answer.total);
       this.show(answer);
+      if (!this.stop) this.listen(answer.after);
       if (!keep) this.app.announce(count(answer.total, NOUNS[this.filter.kind] ?? "decision"));
     } catch (error) {
-      if (own === this.request && error?.name !== "AbortError") this.problem(error);
+      if (own === this.request && error?.name !== "AbortError") {
+        this.problem(error);
+        if (!this.stop) this.listen(null);
+      }
     } finally {
       done();
-      if (own === this.request) this.list.node.classList.remove("is-stale");
+      if (own === this.request) this.loaded();
     }
+  }
+
+  /** The request has ended: the rows that have arrived meanwhile are shown. */
+  loaded() {
+    this.list.node.classList.remove("is-stale");
+    const { rows, dropped } = this.waiting ?? { rows: [], dropped: 0 };
+    this.waiting = null;
+    if (rows.length > 0 || dropped > 0) this.arrive(rows, dropped);
   }
 
   /** Writes the place in the list and the row with the focus into the history, so that the way back leads there. */
@@ -178,13 +193,13 @@ class Decisions {
     clear(this.message, this.app.problem(error, () => this.load()));
   }
 
-  /** Follows new rows, unless the time has an end. */
-  listen() {
+  /** Follows new rows after those of an answer, unless the time has an end. */
+  listen(after) {
     const canFollow = this.filter.to == null;
     this.pause.hidden = this.rate.node.hidden = !canFollow;
     if (!canFollow) return;
     const { from, to, ...filter } = this.filter;
-    this.stop = follow(request(filter), {
+    this.stop = follow(request(filter), after, {
       rows: (rows, dropped) => this.arrive(rows, dropped),
       rate: (rate) => {
         this.connected(true);
@@ -213,7 +228,15 @@ class Decisions {
     this.list.resize();
   }
 
-  arrive(rows, dropped) {
+  arrive(all, dropped) {
+    if (this.waiting) {
+      const kept = all.slice(0, MAX_LIVE - this.waiting.rows.length);
+      this.waiting.rows.push(...kept);
+      this.waiting.dropped += dropped + all.length - kept.length;
+      return;
+    }
+    const rows = all.filter(this.isNew ?? (() => true));
+    if (rows.length === 0 && dropped === 0) return;
     if (this.isPaused || !this.list.isAtTop || this.list.selected >= 0) {
       this.unseen += rows.length + dropped;
       return this.showCount();
@@ -260,6 +283,7 @@ class Decisions {
   }
 
   unmount() {
+    this.waiting = null;
     this.request?.abort();
     clearTimeout(this.timer);
     this.stop?.();

@@ -68,10 +68,13 @@ enum DecisionRoutes {
         let summary: FeedSummary
         let page: DecisionIndex.Page
         let histogram: Histogram?
+        /// The offsets of the next records.
+        let after: String
 
         init(_ state: FeedState, _ page: DecisionIndex.Page, _ histogram: Histogram?) {
             site = (state.topics, state.epoch)
             summary = FeedSummary(state)
+            after = LiveEvents.id(state.next)
             self.page = page
             self.histogram = histogram
         }
@@ -86,6 +89,7 @@ enum DecisionRoutes {
         found.summary.write(&json)
         json.number("total", Int64(found.page.total))
         json.number("position", Int64(found.page.position))
+        json.text("after", found.after.isEmpty ? nil : found.after)
         json.text("top", (top ?? found.summary.newest)?.text)
         let isLast = found.page.position + rows.count >= found.page.total
         json.text("next", isLast ? nil : rows.last?.key.text)
