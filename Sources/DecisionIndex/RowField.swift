@@ -44,7 +44,7 @@ package struct RowFacts {
     package init(_ key: RowKey) { self.key = key }
 
     /// Returns the value of a property.
-    subscript(field: RowField) -> ByteView? {
+    package subscript(field: RowField) -> ByteView? {
         switch field {
         case .outcome: outcome
         case .route: route

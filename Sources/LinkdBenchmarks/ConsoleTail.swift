@@ -12,7 +12,7 @@ struct ConsoleTail {
     /// The rows that the console has dropped for the live client.
     private(set) var dropped = 0
 
-    /// What a thread that reads `/api/decisions/live` has seen.
+    /// The rows that a thread has read from `/api/decisions/live`.
     private final class LiveReader: Sendable {
         private let state = Mutex<(rows: Int, dropped: Int, ended: String?)>((0, 0, nil))
 

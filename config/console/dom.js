@@ -101,7 +101,8 @@ const VIRAMA = "[\\u094d\\u09cd\\u0a4d\\u0acd\\u0b4d\\u0bcd\\u0c4d\\u0ccd\\u0d4d
 const BEFORE_EMOJI = "[\\p{Extended_Pictographic}\\p{Emoji_Modifier}\\ufe0f]";
 // A flag of a part of a country: a black flag with the letters of the part, in characters that are not seen.
 const PART = ["eng", "sct", "wls"].map((name) => Array.from(name, (letter) => tagOf(letter)).join("")).join("|");
-// What is not seen by itself, but is here: in a word of such a script, in an emoji, or after a symbol.
+// Characters that are not seen by themselves, but have an effect here: in a word of such a script, in an emoji, or
+// after a symbol.
 const SEEN = [
   `(?<=${JOINED})[\\u200c\\u200d](?=${JOINED})`, `(?<=${VIRAMA})[\\u200c\\u200d]`,
   `(?<=${BEFORE_EMOJI})\\u200d(?=\\p{Extended_Pictographic})`,

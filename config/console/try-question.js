@@ -107,27 +107,6 @@ export function requestBody(question, table) {
   return { ...common, device };
 }
 
-/** The body of a request about the same event without its end, or null if the input is no event with one. */
-export function withoutExpiry(body) {
-  try {
-    const event = JSON.parse(body.input);
-    if (event.expires == null) return null;
-    return { ...body, input: JSON.stringify({ ...event, expires: undefined }) };
-  } catch {
-    return null;
-  }
-}
-
-/** True for an event whose time has passed. */
-export function isExpired(input) {
-  if (!input.includes('"expires"')) return false;
-  try {
-    return Date.parse(JSON.parse(input).expires) < Date.now();
-  } catch {
-    return false;
-  }
-}
-
 /** Compares versions number by number: negative if `a` is before `b`. */
 export function compareVersions(a, b) {
   const [left, right] = [a, b].map((text) => String(text).split(/[.+-]/).map((part) => Number.parseInt(part, 10) || 0));

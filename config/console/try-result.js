@@ -1,4 +1,4 @@
-// What draws an answer of "Try a link". It is loaded with the first question.
+// The drawing of an answer of "Try a link", which is loaded with the first question.
 
 export { drawPhones } from "./phones.js";
 export { drawDeadLetter, drawDevices, drawJSON, drawMended, drawSentence, drawSource, drawSuggestions, drawTables,

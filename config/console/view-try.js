@@ -5,8 +5,7 @@ import { button, clear, copyButton, el, hiddenIn, icon, shown, useStyle } from "
 import { fragment } from "./router.js";
 import { PATIENCE } from "./states.js";
 import { drawFacts } from "./try-facts.js";
-import { devicesIn, factsIn, factsOf, isExpired, readQuestion, requestBody, sendsFacts, withoutExpiry,
-  writeQuestion } from "./try-question.js";
+import { devicesIn, factsIn, factsOf, readQuestion, requestBody, sendsFacts, writeQuestion } from "./try-question.js";
 import { drawStart } from "./try-start.js";
 
 /** Delays in milliseconds: between requests, before the address is written, before the matrix is asked for. */
@@ -52,7 +51,6 @@ class TryPage {
     this.question = { input: "", device: null, isChosen: false };
     this.table = null;
     this.answer = null;
-    this.would = null;
     this.isBeyond = false;
     this.index = 0;
     this.timers = {};
@@ -227,8 +225,6 @@ class TryPage {
       : "These are the facts of the event.";
     const texts = [
       this.isBeyond && "This input is beyond 8 KiB, so the address does not hold it. It stays on this page only.",
-      isExpired(this.question.input) && !this.answer?.decisions.some((item) => item.expired)
-        && "The event has expired, so a worker opens nothing. Below is what it would open.",
       hidden.length > 0 && `The input has hidden characters: ${hidden.slice(0, 6).join(" ")}`,
     ].filter(Boolean);
     clear(this.notes, texts.map((text) => el("p", { class: "label address-note" }, icon("warning"), text)),
@@ -278,17 +274,14 @@ class TryPage {
       const body = requestBody(this.question, this.table);
       const answer = await this.app.api.post("/api/resolve", body, request.signal);
       if (request.signal.aborted) return;
-      const other = answer.decisions.some((item) => item.expired) ? withoutExpiry(body) : null;
       const failure = await loaded;
       if (failure) throw failure;
-      const would = other && await this.app.api.post("/api/resolve", other, request.signal);
       if (request.signal.aborted) return;
       this.answer = answer;
-      this.would = would;
       this.index = Math.min(this.index, Math.max(0, answer.decisions.length - 1));
       clear(this.problem);
       this.show();
-      this.later("matrix", MATRIX_DELAY, () => this.askMatrix(other ?? body));
+      this.later("matrix", MATRIX_DELAY, () => this.askMatrix(body));
     } catch (error) {
       if (isAborted(error)) return;
       clear(this.problem, this.app.problem(error, () => this.resolve()));
@@ -353,8 +346,8 @@ class TryPage {
       return;
     }
     // Of an expired event, everything below the sentence is what it would open.
-    const would = item.expired ? this.would?.decisions[this.index] : null;
-    const seen = would ?? item;
+    const would = item.unexpired;
+    const seen = { ...item, ...would };
     const text = this.linkText(seen);
     const ties = draw.tiesOf(seen.explain);
     clear(this.sentence, draw.drawSentence(item), draw.drawSource(item, micros, item.envelope),

@@ -179,12 +179,14 @@ package struct RecordProcessor: RecordProcessing, ~Copyable {
 
     /// Resolves a value without a broker.
     ///
-    /// The decisions have no worker members except for `context`, and events never expire.
+    /// The decisions have no worker members except for `context`.
     ///
-    /// - Parameter hasContext: A Boolean value that indicates whether the decisions have the member `context`.
+    /// - Parameters:
+    ///   - hasContext: A Boolean value that indicates whether the decisions have the member `context`.
+    ///   - time: The time that an expiry is compared with, in milliseconds since 1970, or -1 for no expiry.
     package mutating func process(
         value: ByteView, key: ByteView?, headers: EnvelopeHeaders = EnvelopeHeaders(), hasContext: Bool = false,
-        into arena: inout OutputArena,
+        time: Int64 = -1, into arena: inout OutputArena,
         body: (_ device: ByteView, _ decision: ByteView, _ outcome: DecisionOutcome) -> Void
     ) -> DeadLetterCause? {
         let isRead =
@@ -193,11 +195,11 @@ package struct RecordProcessor: RecordProcessing, ~Copyable {
             : reader.readInPlace(value: value, key: key, headers: headers)
         // A head without a source has only the context.
         if hasContext { source = SourceName() }
-        return process(value: value, isRead: isRead, timestamp: -1, hasHead: hasContext, into: &arena, body: body)
+        return process(value: value, isRead: isRead, timestamp: time, hasHead: hasContext, into: &arena, body: body)
     }
 
-    /// The time of expiry of the last event that could be read, in milliseconds since 1970, or nil.
-    package var expiry: Int64? { reader.eventPointer.pointee.expires }
+    /// Returns a Boolean value that indicates whether the last event that could be read has expired at a time.
+    package func hasExpired(at time: Int64) -> Bool { Self.isOver(reader.eventPointer, time) }
 
     @inline(__always)
     private mutating func process(

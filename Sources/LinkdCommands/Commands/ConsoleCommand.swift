@@ -15,8 +15,8 @@ enum ConsoleCommand {
             "The printed address contains a token, which the browser keeps as a cookie until linkd ends. Scripts send "
                 + "it to the endpoints under /api/ as `Authorization: Bearer TOKEN`. Whoever has the token sees what "
                 + "this user's credentials can read.",
-            "Other addresses than those of this machine need TLS: --tls-certificate with --tls-key and --host, or a proxy "
-                + "and --behind-proxy.",
+            "Other addresses than those of this machine need TLS: --tls-certificate with --tls-key and --host, "
+                + "or a proxy and --behind-proxy.",
         ],
         flags: [
             FlagDeclaration(
@@ -52,8 +52,7 @@ enum ConsoleCommand {
                 line: "linkd console -b k1:9092 --listen :8090 --behind-proxy links.example.com --mask",
                 description: "For a team, behind a proxy that checks who they are."),
             CommandExample(
-                line: "linkd console -b k1:9092 --listen :8443 --host links.example.com --tls-certificate c.pem "
-                    + "--tls-key k.pem",
+                line: "linkd console --listen :8443 --host links.example.com --tls-certificate c.pem --tls-key k.pem",
                 description: "For a team, with a certificate of the console's own."),
         ],
         run: { call throws(CommandFailure) in

@@ -97,3 +97,18 @@ struct DecisionTape: ~Copyable {
     /// Returns the kind of a value.
     func kind(of node: Int32) -> JSONTape.Kind { tape.kind(of: node) }
 }
+
+extension DecisionTape {
+    /// The campaign of the push message, else a campaign that was passed through.
+    var campaign: ByteView? {
+        mutating get {
+            let context = member("context")
+            return string("campaign", of: member("push", of: context)) ?? string("campaign", of: context)
+        }
+    }
+
+    /// The application that was passed through, or that of an event.
+    var application: ByteView? {
+        mutating get { string("application", of: member("context")) ?? string("application") }
+    }
+}

@@ -54,8 +54,9 @@ struct TLSConsoleTests {
     func wrong(arguments: [String], status: Int32, text: String) throws {
         let identity = try Self.identity.get()
         let arguments = arguments.map { ["CERTIFICATE": identity.certificate, "KEY": identity.key][$0] ?? $0 }
+        let listen = arguments.contains("--listen") ? [] : ["--listen", "127.0.0.1:0"]
         let result = try ChildProcess.run(
-            [BuiltProgram.linkd, "console", "--listen", "127.0.0.1:0"] + arguments,
+            [BuiltProgram.linkd, "console"] + listen + arguments,
             environment: RunningConsole.environment, seconds: 20)
         #expect(result.status == status, "\(result.errors)")
         #expect(result.errors.contains(text), "\(result.errors)")

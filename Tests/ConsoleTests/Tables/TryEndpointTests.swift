@@ -21,13 +21,14 @@ import Testing
     func expired() throws {
         let over = try console.post("/api/resolve", .object(["input": Self.event(expires: "2020-01-01T00:00:00Z")]))
         let item = over["decisions"][0]
-        #expect(item["expired"].bool == true)
         #expect(Self.sentence(item) == "Opens nothing: the event has expired")
-        #expect(item["decision"]["outcome"].text == "navigate")
+        #expect(item["decision"]["outcome"].text == "none" && item["decision"]["reason"].text == "expired")
+        #expect(item["unexpired"]["decision"]["outcome"].text == "navigate")
+        #expect(item["explain"] != .null)
         let later = try console.post("/api/resolve", .object(["input": Self.event(expires: "2999-01-01T00:00:00Z")]))
-        #expect(later["decisions"][0]["expired"].bool == false)
-        #expect(Self.sentence(later["decisions"][0]).hasPrefix("Opens "))
-        #expect(later["decisions"][0]["decision"] == item["decision"])
+        #expect(later["decisions"][0]["unexpired"] == .null)
+        #expect(Self.sentence(later["decisions"][0]) == Self.sentence(item["unexpired"]))
+        #expect(later["decisions"][0]["decision"] == item["unexpired"]["decision"])
     }
 
     @Test(

@@ -56,6 +56,16 @@ extension BrowserTests {
             try tab.awaitText("2", in: ".phones .bound")
         }
 
+        @Test("Marketing: my event has expired. What would it have opened?")
+        func expired() throws {
+            try paste(
+                #"{"link":"\#(Self.product)","expires":"2020-01-01T00:00:00Z","device":{"id":"d-1","app":"6.0.0"}}"#)
+            try tab.awaitText("Opens nothing: the event has expired", in: "h2.answer")
+            try tab.awaitText("If it had not expired: Opens Item on top of List", in: ".banner")
+            try tab.awaitText("B121D5E7-EA65-49F8-8B33-B3C43FA93866", in: ".phones .phone")
+            try tab.awaitText("Item", in: ".answer-matrix .cell")
+        }
+
         @Test("Marketing: what is wrong with my link? The nearest routes are shown")
         func nearest() throws {
             try paste(Self.product.replacing("/p/", with: "/pp/"))

@@ -10,24 +10,10 @@ extension RowFilter {
         let isReject = facts.outcome?.equals("reject") ?? false
         if isProblem, facts.key.source.kind == .decision, !isReject { return false }
         if let tableID, facts.table?.string.hasPrefix(tableID + "@") != true { return false }
-        if values.contains(where: { !(facts.value(of: $0) ?? .empty).buffer.elementsEqual($1.utf8) }) { return false }
+        if values.contains(where: { !(facts[$0] ?? .empty).buffer.elementsEqual($1.utf8) }) { return false }
         return !excluded.contains { field, texts in
-            let value = (facts.value(of: field) ?? .empty).buffer
+            let value = (facts[field] ?? .empty).buffer
             return texts.contains { value.elementsEqual($0.utf8) }
-        }
-    }
-}
-
-extension RowFacts {
-    /// Returns the value of a property, or nil if there is none.
-    fileprivate func value(of field: RowField) -> ByteView? {
-        switch field {
-        case .outcome: outcome
-        case .route: route
-        case .table: table
-        case .reason: reason
-        case .campaign: campaign
-        case .application: application
         }
     }
 }

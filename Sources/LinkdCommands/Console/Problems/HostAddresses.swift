@@ -61,11 +61,20 @@ enum HostAddresses {
         Int(max(0, deadline - Platform.monotonicSeconds) * 1000)
     }
 
+    /// The type of a socket for TCP.
+    static var streamType: Int32 {
+        #if canImport(Glibc)
+        Int32(SOCK_STREAM.rawValue)
+        #else
+        SOCK_STREAM
+        #endif
+    }
+
     /// Returns the addresses that the system's resolver knows.
     private static func list(_ address: ListenAddress, flags: Int32) -> [Address] {
         var hints = addrinfo()
         hints.ai_flags = flags
-        hints.ai_socktype = WorkerClient.streamType
+        hints.ai_socktype = streamType
         var list: UnsafeMutablePointer<addrinfo>?
         guard getaddrinfo(address.host, "\(address.port)", &hints, &list) == 0 else { return [] }
         defer { freeaddrinfo(list) }

@@ -40,7 +40,7 @@ enum WorkerClient {
         }
         guard !list.isEmpty else { throw Failure(message: "the name `\(address.host)` has no address") }
         for entry in list {
-            let descriptor = socket(entry.family, streamType, 0)
+            let descriptor = socket(entry.family, HostAddresses.streamType, 0)
             guard descriptor >= 0 else { continue }
             _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
             _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
@@ -107,15 +107,6 @@ enum WorkerClient {
             }
         }
         return body
-    }
-
-    /// The type of a socket for TCP.
-    static var streamType: Int32 {
-        #if canImport(Glibc)
-        Int32(SOCK_STREAM.rawValue)
-        #else
-        SOCK_STREAM
-        #endif
     }
 
     /// Waits until a socket is ready.

@@ -65,14 +65,6 @@ struct DecisionSentence {
         }
     }
 
-    /// The sentence of an event that has expired.
-    static let expired = DecisionSentence(
-        JSONValue(
-            .object([
-                JSONMember(name: "outcome", value: JSONValue(.string("none"))),
-                JSONMember(name: "reason", value: JSONValue(.string("expired"))),
-            ])), explanation: nil, table: nil)
-
     /// Creates the sentence of a dead letter.
     init(deadLetter reason: String, detail: String) {
         add(.outcome, "Dead letter")

@@ -13,8 +13,8 @@ final class TryResolver: Sendable {
         var decisions: [(device: String, json: [UInt8])] = []
         /// The explanations of the decisions, or an empty array if they were not requested.
         var explanations: [Explainer.DeviceExplanation] = []
-        /// A Boolean value that indicates whether the event has expired, which its decisions do not regard.
-        var isExpired = false
+        /// The decisions if the event had not expired, or an empty array if it has not.
+        var unexpired: [[UInt8]] = []
         /// The reason why the record would become a dead letter, or nil.
         var cause: DeadLetterCause?
         /// The explanations of each table for an event that no table claims.
@@ -22,7 +22,7 @@ final class TryResolver: Sendable {
     }
 
     /// The processor and explainer, which are used by one thread at a time.
-    private final class Tools {
+    fileprivate final class Tools {
         var processor: RecordProcessor
         let explainer: Explainer
         var arena = OutputArena()
@@ -44,33 +44,47 @@ final class TryResolver: Sendable {
     init(_ site: ConsoleSite) { self.site = site }
 
     /// Resolves a record with one table, or with all of them, and explains its decisions on request.
-    func resolve(_ value: [UInt8], table: RouteTable?, explains: Bool) -> Answer {
+    ///
+    /// - Parameters:
+    ///   - value: The value of the record.
+    ///   - table: The only table, or nil for all of them.
+    ///   - explains: A Boolean value that indicates whether the decisions are explained, as if no event expired.
+    ///   - time: The time that an expiry is compared with, in milliseconds since 1970, or -1 for no expiry.
+    func resolve(_ value: [UInt8], table: RouteTable?, explains: Bool, time: Int64 = -1) -> Answer {
         tools.withLock { known in
             let id = table?.id ?? ""
             let tools = known[id] ?? Tools(site, table.map { [$0] } ?? site.tables.map(\.table))
             known[id] = tools
-            return Self.resolve(value, explains: explains, tools)
+            return value.withUnsafeBufferPointer { tools.resolve(ByteView($0), explains: explains, time: time) }
         }
     }
+}
 
-    private static func resolve(_ value: [UInt8], explains: Bool, _ tools: Tools) -> Answer {
-        var answer = Answer()
-        tools.arena.reset()
+extension TryResolver.Tools {
+    private static let key = ByteView("device" as StaticString)
+
+    fileprivate func resolve(_ value: ByteView, explains: Bool, time: Int64) -> TryResolver.Answer {
+        var answer = TryResolver.Answer()
         let headers = EnvelopeHeaders()
-        let key = ByteView("device" as StaticString)
-        value.withUnsafeBufferPointer { bytes in
-            let value = ByteView(bytes)
-            if explains { answer.explanations = tools.explainer.explain(value: value, key: key, headers: headers) }
-            answer.cause = tools.processor.process(
-                value: value, key: key, headers: headers, hasContext: true, into: &tools.arena
-            ) { device, decision, _ in answer.decisions.append((device.string, decision.array)) }
-            if answer.cause == nil, let expiry = tools.processor.expiry {
-                answer.isExpired = Platform.nowMilliseconds > expiry
-            }
-            if answer.cause?.reason == .applicationUnknown, explains {
-                answer.unclaimed = tools.explainer.unclaimed(value: value, key: key, headers: headers)
-            }
+        if explains { answer.explanations = explainer.explain(value: value, key: Self.key, headers: headers) }
+        answer.cause = process(value, time: time) { device, decision in
+            answer.decisions.append((device.string, decision.array))
+        }
+        if answer.cause == nil, processor.hasExpired(at: time) {
+            _ = process(value, time: -1) { _, decision in answer.unexpired.append(decision.array) }
+        }
+        if answer.cause?.reason == .applicationUnknown, explains {
+            answer.unclaimed = explainer.unclaimed(value: value, key: Self.key, headers: headers)
         }
         return answer
+    }
+
+    private func process(
+        _ value: ByteView, time: Int64, _ body: (_ device: ByteView, _ decision: ByteView) -> Void
+    ) -> DeadLetterCause? {
+        arena.reset()
+        return processor.process(
+            value: value, key: Self.key, hasContext: true, time: time, into: &arena
+        ) { device, decision, _ in body(device, decision) }
     }
 }

@@ -42,7 +42,8 @@ struct TryRoutes {
             write(TryResolver.Answer(), to: &json)
         } else {
             let record = question.input.record(facts: question.facts)
-            write(resolver.resolve(record, table: question.table, explains: true), to: &json)
+            let now = Platform.nowMilliseconds
+            write(resolver.resolve(record, table: question.table, explains: true, time: now), to: &json)
         }
         json.number("micros", Int64((Platform.monotonicSeconds - start) * 1_000_000))
         json.endObject()
@@ -82,6 +83,7 @@ struct TryRoutes {
             if let decision = answer.decisions.first {
                 json.text("outcome", Self.value(decision.json)["outcome"]?.string)
                 write(decision.json, answer.explanations.first, to: &json)
+                write(answer.explanations.first, to: &json)
             } else if let cause = answer.cause {
                 json.text("outcome", "dead_letter")
                 DecisionSentence(deadLetter: cause.reason.rawValue, detail: cause.detail).write("sentence", to: &json)
@@ -123,8 +125,15 @@ struct TryRoutes {
             let explanation = index < answer.explanations.count ? answer.explanations[index] : nil
             json.beginObject()
             json.text("device", decision.device)
-            json.boolean("expired", answer.isExpired)
-            write(decision.json, explanation, isExpired: answer.isExpired, to: &json)
+            let unexpired = index < answer.unexpired.count ? answer.unexpired[index] : nil
+            // The explanation does not regard the expiry.
+            write(decision.json, unexpired == nil ? explanation : nil, to: &json)
+            write(explanation, to: &json)
+            if let unexpired {
+                json.beginObject("unexpired")
+                write(unexpired, explanation, to: &json)
+                json.endObject()
+            }
             json.endObject()
         }
         json.endArray()
@@ -135,27 +144,29 @@ struct TryRoutes {
         }
     }
 
+    /// Writes a decision, its sentence, and its screens.
     private func write(
-        _ decision: [UInt8], _ explanation: Explainer.DeviceExplanation?, isExpired: Bool = false,
-        to json: inout JSONText
+        _ decision: [UInt8], _ explanation: Explainer.DeviceExplanation?, to json: inout JSONText
     ) {
         let value = Self.value(decision)
-        let explain = explanation?.decision?.json
-        let trace = explain.flatMap { try? JSONValue.parse($0, maxDepth: 512) }
+        let trace = explanation?.decision.flatMap { try? JSONValue.parse($0.json, maxDepth: 512) }
         let table = table(identity: value["table"]?.string)
-        let sentence = isExpired ? .expired : DecisionSentence(value, explanation: trace, table: table)
-        sentence.write("sentence", to: &json)
-        let link = explanation?.decision?.input
-        json.text("link", link.flatMap { $0.utf8.count <= Self.maxLinkBytes ? $0 : nil })
+        DecisionSentence(value, explanation: trace, table: table).write("sentence", to: &json)
         json.raw("decision", decision)
-        json.raw("explain", explain ?? Array("null".utf8))
-        explanation?.envelope.write("envelope", to: &json)
         json.objects("screens", of: value["stack"]?.array ?? []) { json, entry in
             json.text("coordinator", entry["coordinator"]?.string)
             json.text("screen", entry["screen"]?.string)
             json.text("title", DecisionSentence.title(of: entry))
             json.text("present", entry["present"]?.string)
         }
+    }
+
+    /// Writes the link that was explained, the explanation, and the envelope.
+    private func write(_ explanation: Explainer.DeviceExplanation?, to json: inout JSONText) {
+        let link = explanation?.decision?.input
+        json.text("link", link.flatMap { $0.utf8.count <= Self.maxLinkBytes ? $0 : nil })
+        json.raw("explain", explanation?.decision?.json ?? Array("null".utf8))
+        explanation?.envelope.write("envelope", to: &json)
     }
 
     private func write(_ cause: DeadLetterCause?, to json: inout JSONText) {
