@@ -27,7 +27,7 @@ struct ConsoleBenchmark {
     private init(_ options: BenchmarkOptions, _ broker: String) throws {
         self.options = options
         self.broker = broker
-        bounds = ConsoleBounds(rows: options.records, routes: options.routes)
+        bounds = ConsoleBounds(rows: options.records)
         linkd = try options.linkd ?? WorkerBenchmark.linkdPath()
         directory = FileManager.default.temporaryDirectory.appending(path: name)
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)

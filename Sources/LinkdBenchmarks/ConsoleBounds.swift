@@ -2,7 +2,8 @@ internal import Foundation
 
 /// The bounds of the benchmark `console`.
 ///
-/// The guide of the console states them for 1,000,000 decisions and 10,000 routes. Those of smaller numbers are lower.
+/// The guide of the console states them for 1,000,000 decisions and 10,000 routes. With fewer decisions, the bound of the
+/// memory is lower.
 struct ConsoleBounds {
     /// The time until a console shows rows, in seconds.
     let firstRows = 3.0
@@ -11,26 +12,16 @@ struct ConsoleBounds {
     /// The memory of the process with all rows, in MB.
     let memory: Double
     /// The median of the time of a page with any filter, or of a chart, in milliseconds.
-    let page: Double
+    let page = 200.0
     /// The median of the time of an answer about a link, a matrix, or a route, in milliseconds.
-    let answer: Double
+    let answer = 250.0
     /// The time of the map, in milliseconds.
-    let map: Double
+    let map = 1000.0
     /// The time of a comparison, in seconds.
-    let comparison: Double
+    let comparison = 25.0
 
-    /// Creates the bounds for numbers of decisions and routes.
-    init(rows: Int, routes: Int) {
-        // Returns a part that does not depend on the number, and one in proportion to it.
-        func bound(_ least: Double, _ whole: Double, _ share: Double) -> Double { least + (whole - least) * share }
-        let rows = min(1, Double(rows) / 1_000_000)
-        let routes = min(1, Double(routes) / 10_000)
-        memory = bound(100, 200, rows)
-        page = bound(100, 200, rows)
-        answer = bound(100, 250, routes)
-        map = bound(200, 1000, routes)
-        comparison = bound(5, 25, routes)
-    }
+    /// Creates the bounds for a number of decisions.
+    init(rows: Int) { memory = 100 + 100 * min(1, Double(rows) / 1_000_000) }
 }
 
 /// Figures of a benchmark, of which some have bounds.
