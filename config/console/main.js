@@ -5,7 +5,7 @@
 // `update` is called after `mount` and whenever the fragment changes. `mount` may be asynchronous.
 //
 //   app.info              the answer of /api/info
-//   app.tableId()         the chosen table, or the first if all are chosen
+//   app.tableId()         the chosen table, or the last chosen one, or the first
 //   app.table()           the chosen table, or null if all are
 //   app.go(view, params)  opens a view; an entry of the history
 //   app.replace(params)   writes the view's parameters into the address; no entry. False if beyond 8 KiB
@@ -32,14 +32,15 @@ const VIEWS = [
 ];
 // Pages that belong to a view without being in the header: the view that is marked.
 const WITHIN = { __proto__: null, route: "map", decision: "decisions" };
-// Views whose address is a filter of records: without a table, it is that of all tables.
-const FILTERED = new Set(["decisions", "problems"]);
+// Views of one table: an address without a table is that of the last one, or the first.
+const SINGLE = new Set(["map", "route", "compare"]);
 
 const main = document.getElementById("main");
 const live = document.getElementById("live");
 let current = null;
 let turn = 0;
 let chosen = null;
+let last = null;
 const failures = new Map();
 
 const app = {
@@ -47,7 +48,7 @@ const app = {
   api,
   keys,
   table: () => chosen,
-  tableId: () => chosen ?? app.info.tables[0]?.id ?? null,
+  tableId: () => chosen ?? last ?? app.info.tables[0]?.id ?? null,
   params: () => parse(location.hash, "try").params,
   go(view, params) {
     const target = fragment(view, params);
@@ -77,7 +78,7 @@ const app = {
 async function route() {
   const { view: id, params } = parse(location.hash, "try");
   const mine = ++turn;
-  chooseTable(params.get("table"), FILTERED.has(id));
+  chooseTable(id, params);
   markViews();
   if (current?.id === id) return current.handle.update?.(params);
   current?.handle.unmount?.();
@@ -147,14 +148,22 @@ function markViews() {
   }
 }
 
-/** Chooses the table of the address. An address without one keeps the choice, unless it filters: then it is all. */
-function chooseTable(value, isFilter) {
+/** Chooses the table of the address. Without one it is all tables, or one that is then written into the address. */
+function chooseTable(view, params) {
   const tables = app.info.tables;
-  const id = value?.split("@")[0];
-  if (id && tables.some((table) => table.id === id)) chosen = id;
-  else if (tables.length === 1 || isFilter) chosen = null;
+  const id = params.get("table")?.split("@")[0];
+  const isKnown = id != null && tables.some((table) => table.id === id);
+  chosen = isKnown ? id : null;
+  if (!isKnown && !params.has("table") && SINGLE.has(view) && tables.length > 1) {
+    chosen = app.tableId();
+    params.set("table", chosen);
+    app.replace(params);
+  }
+  last = chosen ?? last;
   const node = document.getElementById("table");
-  if (node) node.value = chosen ?? "";
+  if (!node) return;
+  node.value = chosen ?? "";
+  node.options[0].disabled = SINGLE.has(view);
 }
 
 /** Draws the table switch, and the button of the keys. */

@@ -15,6 +15,16 @@ const OPEN = 3;
 // The texts and the result stay while the page is open, because they do not fit into an address.
 const memory = { candidate: "", name: "", traffic: "", table: null, result: null };
 
+/** The id that the text of a table states, or null. */
+function tableOfText(text) {
+  try {
+    const id = JSON.parse(text)?.table?.id;
+    return typeof id === "string" ? id : null;
+  } catch {
+    return null;
+  }
+}
+
 /** The form: the served table, the candidate, and recorded links. */
 function form(app, compare) {
   const bytes = (text) => new TextEncoder().encode(text).length;
@@ -28,6 +38,14 @@ function form(app, compare) {
   const stop = button("Stop", { class: "button", click: () => compare.stop() });
   const run = button("Compare", { class: "button primary", click: () => start() });
   const target = el("p", { class: "muted" });
+  // A result is that of the text. A candidate of another served table is compared with that one.
+  const changed = () => {
+    if (memory.result) compare.forget();
+    const id = tableOfText(memory.candidate);
+    const isOther = id !== app.tableId() && app.info.tables.some((entry) => entry.id === id);
+    if (isOther) app.go("compare", { table: id });
+    describe();
+  };
   const describe = () => {
     name.textContent = memory.candidate === "" ? "" : `${shown(memory.name || "Pasted text", 60)}, ${count(bytes(memory.candidate), "byte")}`;
     run.disabled = memory.candidate.trim() === "";
@@ -42,7 +60,7 @@ function form(app, compare) {
     memory.candidate = await given.text();
     memory.name = given.name;
     area.value = memory.candidate;
-    describe();
+    changed();
     run.focus();
   };
   const start = () => {
@@ -50,7 +68,7 @@ function form(app, compare) {
     fault.textContent = tooLarge ? "A table can have at most 4 MiB here, and recorded links 1 MiB. Use `linkd routes diff` for more." : "";
     if (!tooLarge) compare.start();
   };
-  area.addEventListener("input", () => { memory.candidate = area.value; memory.name = ""; describe(); });
+  area.addEventListener("input", () => { memory.candidate = area.value; memory.name = ""; changed(); });
   area.addEventListener("keydown", (event) => { if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && !run.disabled) start(); });
   traffic.addEventListener("input", () => { memory.traffic = traffic.value; });
   file.addEventListener("change", () => take(file.files[0]));
@@ -261,6 +279,10 @@ export const view = {
     };
     const compare = {
       stop: () => request?.abort(),
+      forget() {
+        memory.result = null;
+        show();
+      },
       async start() {
         request?.abort();
         request = new AbortController();

@@ -63,8 +63,7 @@ class TryPage {
     // Whoever leaves the input, the page, or the window may copy the address next.
     this.flush = () => this.writeNow();
     this.root.addEventListener("focusout", this.flush);
-    window.addEventListener("blur", this.flush);
-    window.addEventListener("pagehide", this.flush);
+    for (const name of ["blur", "pagehide"]) window.addEventListener(name, this.flush);
     document.addEventListener("visibilitychange", this.flush);
   }
 
@@ -129,8 +128,7 @@ class TryPage {
   /** Stops what is under way. The address was written when the focus left the input. */
   unmount() {
     this.closed = true;
-    window.removeEventListener("blur", this.flush);
-    window.removeEventListener("pagehide", this.flush);
+    for (const name of ["blur", "pagehide"]) window.removeEventListener(name, this.flush);
     document.removeEventListener("visibilitychange", this.flush);
     for (const timer of Object.values(this.timers)) clearTimeout(timer);
     this.request?.abort();
@@ -147,8 +145,10 @@ class TryPage {
   /** The input was edited. */
   asked() {
     const input = this.input.value;
-    const isNew = devicesIn(input).length > 0 && devicesIn(this.question.input).length === 0;
-    this.question = { ...this.question, input, isChosen: this.question.isChosen && !isNew };
+    const [names, named] = [input, this.question.input].map((text) => devicesIn(text).length > 0);
+    this.question = { ...this.question, input, isChosen: this.question.isChosen && (named || !names) };
+    // The facts of an event are not those of what comes after it.
+    if (named && !names) this.showFacts();
     this.changed();
     this.writeLater();
   }
