@@ -92,15 +92,25 @@ static inline int linkd_http_select(struct MHD_Daemon *daemon, int listener, int
 /// Waits until a socket is ready or the time is over, and performs the library's work.
 ///
 /// Returns bits: 1 if `listener` has a new connection, and 2 if `wakeup` has data. Returns -1 after an error.
-/// `listener` can be -1, and `milliseconds` can be -1 for no limit.
-static inline int linkd_http_turn(struct MHD_Daemon *daemon, int listener, int wakeup, int milliseconds) {
+/// `listener` can be -1, and `milliseconds` can be -1 for no limit. `idle` counts turns in sequence that the library
+/// wants without a wait although no socket is ready. Version 0.9.75 wants them, without an end, for a client that is
+/// silent in the middle of a TLS handshake, so after some of them each turn waits for 5 ms.
+static inline int linkd_http_turn(
+    struct MHD_Daemon *daemon, int listener, int wakeup, int milliseconds, unsigned int *idle) {
     MHD_UNSIGNED_LONG_LONG pending = 0;
-    if (MHD_get_timeout(daemon, &pending) == MHD_YES && (milliseconds < 0 || pending < (unsigned)milliseconds))
-        milliseconds = (int)pending;
+    if (MHD_get_timeout(daemon, &pending) == MHD_YES && (milliseconds < 0 || pending < (unsigned)milliseconds)) {
+        const int limit = milliseconds < 0 || milliseconds > 5 ? 5 : milliseconds;
+        milliseconds = pending == 0 && *idle >= 32 ? limit : (int)pending;
+        if (pending == 0 && *idle < 32) *idle += 1;
+    } else {
+        *idle = 0;
+    }
     const union MHD_DaemonInfo *info = MHD_get_daemon_info(daemon, MHD_DAEMON_INFO_EPOLL_FD);
     if (info == NULL || info->epoll_fd < 0) return linkd_http_select(daemon, listener, wakeup, milliseconds);
     struct pollfd sockets[3] = {{info->epoll_fd, POLLIN, 0}, {wakeup, POLLIN, 0}, {listener, POLLIN, 0}};
-    if (poll(sockets, listener >= 0 ? 3 : 2, milliseconds) < 0 && errno != EINTR) return -1;
+    int ready = poll(sockets, listener >= 0 ? 3 : 2, milliseconds);
+    if (ready < 0 && errno != EINTR) return -1;
+    if (ready > 0) *idle = 0;
     MHD_run(daemon);
     return (sockets[2].revents != 0 ? 1 : 0) | (sockets[1].revents != 0 ? 2 : 0);
 }

@@ -6,6 +6,8 @@ package struct RowFilter: Equatable, Sendable {
     package var values: [RowField: String] = [:]
     /// The values of properties whose rows are left out, of which the empty text stands for none.
     package var excluded: [RowField: Set<String>] = [:]
+    /// The ids of tables whose rows are left out, in any version.
+    package var excludedTableIDs: Set<String> = []
     /// The id of the table, in any version.
     package var tableID: String?
     /// The hash of the device's id.
@@ -23,6 +25,12 @@ package struct RowFilter: Equatable, Sendable {
 
     /// Creates a filter that includes every row.
     package init() {}
+
+    /// Returns a Boolean value that indicates whether the ids of tables include a table's identity.
+    package func includesTable(_ identity: String) -> Bool {
+        if let tableID, !identity.hasPrefix(tableID + "@") { return false }
+        return !excludedTableIDs.contains { identity.hasPrefix($0 + "@") }
+    }
 }
 
 /// A filter in the numbers of an index.
@@ -55,9 +63,9 @@ struct RowTests {
             for text in texts { if let number = tables[field.column].number(of: text) { numbers[Int(number)] = false } }
             passing.append((field.column, numbers))
         }
-        guard let id = filter.tableID else { return }
+        guard filter.tableID != nil || !filter.excludedTableIDs.isEmpty else { return }
         let known = tables[RowField.table.column]
-        let numbers = (0..<known.end).map { known.text(of: UInt16($0)).hasPrefix(id + "@") }
+        let numbers = (0..<known.end).map { filter.includesTable(known.text(of: UInt16($0))) }
         passing.append((RowField.table.column, numbers))
     }
 

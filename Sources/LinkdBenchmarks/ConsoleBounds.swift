@@ -2,8 +2,8 @@ internal import Foundation
 
 /// The bounds of the benchmark `console`.
 ///
-/// The guide of the console states them for 1,000,000 decisions and 10,000 routes. With fewer decisions, the bound of the
-/// memory is lower.
+/// The guide of the console states them for 1,000,000 decisions and 10,000 routes. With fewer decisions, the bound of
+/// the memory is lower.
 struct ConsoleBounds {
     /// The time until a console shows rows, in seconds.
     let firstRows = 3.0

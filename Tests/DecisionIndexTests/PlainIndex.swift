@@ -44,6 +44,7 @@ struct PlainIndex {
         rows.filter { row in
             filter.values.allSatisfy { (row.values[$0.key] ?? "") == $0.value }
                 && !filter.excluded.contains { $0.value.contains(row.values[$0.key] ?? "") }
+                && !filter.excludedTableIDs.contains { (row.values[.table] ?? "").hasPrefix($0 + "@") }
                 && (filter.device == nil || filter.device == row.device.map { hash($0) })
                 && (filter.event == nil || filter.event == row.event.map { hash($0) })
                 && (filter.kind == nil || filter.kind == row.key.source.kind)
@@ -94,6 +95,7 @@ struct RowMaker {
         if below(4) == 0 { filter.to = Int64(below(Int(time) + 1)) }
         if below(4) == 0 { filter.kind = below(2) == 0 ? .decision : .deadLetter }
         filter.isProblem = below(5) == 0
+        if below(6) == 0 { filter.excludedTableIDs = ["table-\(below(5))", "table-\(below(5))"] }
         if below(5) == 0 { filter.tableID = "table-\(below(5))" }
         return filter
     }

@@ -56,6 +56,8 @@ final class EventLoop {
     ///
     /// A resumed connection makes no socket ready.
     private var hasResumed = false
+    /// The number of turns in sequence that the library has wanted without a wait although no socket was ready.
+    private var idleTurns: UInt32 = 0
     /// The time until which no connection is accepted, because the process has no free file descriptors.
     private var acceptsFrom: UInt64 = 0
     /// The time at which the loop ends, once it stops.
@@ -91,7 +93,7 @@ final class EventLoop {
             let milliseconds = timeout(now)
             hasResumed = false
             let events = linkd_http_turn(
-                daemon, isAccepting(now) ? listener.descriptor : -1, mailbox.readEnd, milliseconds)
+                daemon, isAccepting(now) ? listener.descriptor : -1, mailbox.readEnd, milliseconds, &idleTurns)
             // An error of the wait, such as missing memory in the kernel, must not become a busy loop.
             if events < 0 { poll(nil, 0, 10) }
             if events > 0 && events & 2 != 0 { receive() }

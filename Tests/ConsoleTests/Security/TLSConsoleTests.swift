@@ -41,6 +41,38 @@ struct TLSConsoleTests {
         #expect(try get("/api/info", []).hasPrefix("HTTP/1.1 401 "))
     }
 
+    @Test("A client that is silent in the middle of a handshake costs no time of the processor")
+    func silentHandshakes() throws {
+        let identity = try Self.identity.get()
+        let console = try Self.console([
+            "--listen", "127.0.0.1:0", "--tls-certificate", identity.certificate, "--tls-key", identity.key,
+        ])
+        defer { console.stop() }
+        let port = try console.awaits(seconds: 30) { process in
+            process.output.firstMatch(of: #/https://127\.0\.0\.1:(\d+)/#).flatMap { UInt16($0.1) }
+        }
+        // The header of a TLS record, and one byte of it.
+        let starts: [[UInt8]] = [[0x16], [0x16, 3, 1, 2, 0, 1, 0]]
+        let clients = try (0..<10).map { index in
+            let client = try RawClient(port: port)
+            client.send(starts[index % 2])
+            return client
+        }
+        let child = try #require(console.child)
+        let before = try #require(processorSeconds(of: child))
+        Thread.sleep(forTimeInterval: 3)
+        let spent = try #require(processorSeconds(of: child)) - before
+        #expect(spent < 0.5, "\(spent) s in 3 s with \(clients.count) clients")
+    }
+
+    /// Returns the time of the processor that a process has used, in seconds.
+    private func processorSeconds(of process: Int32) -> Double? {
+        guard let text = try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8) else { return nil }
+        let fields = text.split(separator: ")").last?.split(separator: " ") ?? []
+        guard fields.count > 12, let user = Double(fields[11]), let system = Double(fields[12]) else { return nil }
+        return (user + system) / Double(sysconf(Int32(_SC_CLK_TCK)))
+    }
+
     @Test(
         "Flags that do not fit together, and files that are no certificate, are errors with a next step",
         arguments: [

@@ -25,8 +25,7 @@ enum FeedQuery {
         var filter = RowFilter()
         for field in RowField.allCases {
             guard let text = try query.text(field.rawValue, maxBytes: 512) else { continue }
-            // The id of a table without a version stands for all of its versions.
-            if field == .table, !text.isEmpty, !text.contains("@") {
+            if field == .table, isTableID(text) {
                 filter.tableID = text
             } else {
                 filter.values[field] = text
@@ -34,7 +33,9 @@ enum FeedQuery {
         }
         for field in RowField.allCases {
             let texts = try query.texts("not." + field.rawValue, maxBytes: 512, count: excludedLimit)
-            if !texts.isEmpty { filter.excluded[field] = Set(texts) }
+            let ids = field == .table ? texts.filter(isTableID) : []
+            filter.excludedTableIDs.formUnion(ids)
+            if texts.count > ids.count { filter.excluded[field] = Set(texts).subtracting(ids) }
         }
         filter.device = try query.text("device", maxBytes: 256).map { mask.hash(ofTyped: $0) }
         filter.event = try query.text("event", maxBytes: 512).map { mask.hash(ofTyped: $0) }
@@ -51,6 +52,9 @@ enum FeedQuery {
         }
         return filter
     }
+
+    /// Returns a Boolean value that indicates whether a text is the id of a table, which stands for all its versions.
+    private static func isTableID(_ text: String) -> Bool { !text.isEmpty && !text.contains("@") }
 
     /// Returns the cursor of a parameter, or nil if it is absent.
     static func cursor(_ query: RequestQuery, _ name: String) throws(ConsoleProblem) -> RowKey? {

@@ -9,7 +9,9 @@ extension RowFilter {
         if let event, facts.event.map({ hash($0) }) != event { return false }
         let isReject = facts.outcome?.equals("reject") ?? false
         if isProblem, facts.key.source.kind == .decision, !isReject { return false }
-        if let tableID, facts.table?.string.hasPrefix(tableID + "@") != true { return false }
+        if tableID != nil || !excludedTableIDs.isEmpty {
+            guard includesTable(facts.table?.string ?? "") else { return false }
+        }
         if values.contains(where: { !(facts[$0] ?? .empty).buffer.elementsEqual($1.utf8) }) { return false }
         return !excluded.contains { field, texts in
             let value = (facts[field] ?? .empty).buffer
