@@ -77,6 +77,21 @@ extension BrowserTests {
             #expect(sides.contains { $0.contains("outside the app") } && sides.contains { $0.contains("Item") })
         }
 
+        @Test("App developer: with all tables, which one is mapped, and with which is my candidate compared?")
+        func oneTable() throws {
+            try tab.go(console, "#/map")
+            let _: Bool = try eventually("the table in the address and in the switch") {
+                let table = try tab.find("#table").property("value").text ?? ""
+                return try !table.isEmpty && tab.address.hasSuffix("table=\(table)") ? true : nil
+            }
+            try tab.go(console, "#/compare?table=content-flow")
+            try tab.awaitText("Candidate for content-flow@", in: ".compare-form")
+            let file = Checkout.root.appending(path: "config/routes/shop.json")
+            try tab.compare(try String(contentsOf: file, encoding: .utf8))
+            try tab.awaitText("Candidate for shop@", in: ".compare-form")
+            try tab.awaitText("The candidate is the served table", in: "h2.display", seconds: 60)
+        }
+
         @Test("A candidate with errors shows each at its line")
         func problems() throws {
             let file = Checkout.root.appending(path: "config/routes/shop.json")

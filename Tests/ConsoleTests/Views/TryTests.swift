@@ -158,6 +158,32 @@ extension BrowserTests {
             _ = try tab.find("h2.answer[data-outcome=reject], h2.answer[data-outcome=none]")
         }
 
+        @Test("Marketing: I tried an event before. Is my link answered for the device that the controls show?")
+        func facts() throws {
+            try paste(#"{"link":"\#(Self.product)","device":{"id":"d-1","platform":"ios","app":"3.1.0"}}"#)
+            try tab.awaitText("outside the app", in: "h2.answer")
+            #expect(try tab.find("#fact-app").property("value") == "3.1.0")
+            try paste(Self.product)
+            try tab.awaitText("Opens Item", in: "h2.answer")
+            let app = try #require(try tab.find("#fact-app").property("value").text)
+            #expect(app != "3.1.0")
+            let _: Bool = try eventually("\(app) in the address") {
+                try tab.address.contains("app=\(app)") ? true : nil
+            }
+        }
+
+        @Test("Back from the answer of one table leads to that of all tables")
+        func backFromTable() throws {
+            let unclaimed = "#/try?input=http%3A%2F%2Fshop.exmple%2Fsearch"
+            try tab.go(console, unclaimed)
+            try tab.awaitText("Unclaimed", in: "h2.answer")
+            try tab.click("a.chip", containing: "shop")
+            try tab.awaitText("Rejected: the scheme http is not listed", in: "h2.answer")
+            try tab.back()
+            try tab.awaitText("Unclaimed", in: "h2.answer")
+            #expect(try tab.find("#table").property("value") == "")
+        }
+
         @Test("The decision's JSON is the one that a worker writes, and is copied with a button")
         func json() throws {
             try paste(Self.product)
