@@ -51,12 +51,40 @@ async function send(url, options) {
     throw new ApiError("unreachable", "The console's server does not answer.",
       "Check that `linkd console` still runs.");
   }
-  const body = await response.json().catch((error) => {
+  const body = await response.text().then(parseJSON).catch((error) => {
     if (isAborted(error)) throw error;
     return null;
   });
   if (response.ok && body !== null) return body;
   throw failure(response.status, body);
+}
+
+/** An integer beyond those that a number holds exactly. As text, and as JSON, it has all its digits. */
+class Integer {
+  #digits;
+
+  constructor(digits) {
+    this.#digits = digits;
+  }
+
+  [Symbol.toPrimitive](hint) {
+    return hint === "number" ? Number(this.#digits) : this.#digits;
+  }
+
+  toJSON() {
+    return JSON.rawJSON(this.#digits);
+  }
+
+  toString() {
+    return this.#digits;
+  }
+}
+
+/** The value of a JSON text. Large integers keep their digits where the browser can read and write them. */
+export function parseJSON(text) {
+  if (!JSON.rawJSON || !/\d{16}/.test(text)) return JSON.parse(text);
+  return JSON.parse(text, (_, value, { source }) =>
+    typeof value === "number" && !Number.isSafeInteger(value) && /^-?\d+$/.test(source) ? new Integer(source) : value);
 }
 
 /** The error of an answer that is none. */

@@ -58,6 +58,7 @@ function isText(value) {
   return typeof value === "string";
 }
 
+/** True for an object of JSON. A large integer is an object too, but has another prototype. */
 function isObject(value) {
-  return value !== null && typeof value === "object" && !Array.isArray(value);
+  return value !== null && typeof value === "object" && Object.getPrototypeOf(value) === Object.prototype;
 }

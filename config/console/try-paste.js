@@ -1,5 +1,6 @@
 // What people paste around a link: quotes, spaces, a sentence, no scheme. The input itself is never changed.
 
+import { parseJSON } from "./api.js";
 import { hiddenIn, withoutHidden } from "./dom.js";
 
 const MAX_MENDED = 3;
@@ -24,7 +25,7 @@ export function mended(input) {
 /** The elements of a list. */
 function elements(text) {
   try {
-    return JSON.parse(text).map((item) => (typeof item === "string" ? item : JSON.stringify(item)));
+    return parseJSON(text).map((item) => (typeof item === "string" ? item : JSON.stringify(item)));
   } catch {
     return [];
   }
