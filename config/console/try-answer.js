@@ -71,6 +71,10 @@ function envelopeText(envelope) {
 /** "Did you mean": suggestions as links that ask again, then the nearest patterns. */
 export function drawSuggestions(explain, input, ask) {
   const suggestions = explain?.suggestions ?? [];
+  // Of quotes around a link, the server only knows the straight ones.
+  const isUnread = explain?.failed?.phase === "normalize" && !suggestions.some((suggestion) => suggestion.route);
+  const meant = isUnread ? drawMended(input, ask) : null;
+  if (meant) return meant;
   const near = explain && explain.candidates.length === 0 ? explain.rejected.filter((other) => other.near).slice(0,
     MAX_NEAR) : [];
   if (suggestions.length === 0 && near.length === 0) return null;

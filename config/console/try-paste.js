@@ -17,9 +17,41 @@ export function isJSON(input) {
 /** Inputs that may be meant: the links in a text, or the elements of a list. At most three, without the input. */
 export function mended(input) {
   const text = input.trim();
-  if (text.startsWith("{")) return [];
-  return [...new Set(isJSON(text) ? elements(text) : linksIn(withoutHidden(text)))].filter((other) => other !== input)
-    .slice(0, MAX_MENDED);
+  const found = text.startsWith("{") ? repaired(text) : isJSON(text) ? elements(text) : linksIn(withoutHidden(text));
+  return [...new Set(found)].filter((other) => other !== input).slice(0, MAX_MENDED);
+}
+
+/** A body with straight quotes instead of curly ones, and with the brackets that it lacks at its end, if that parses. */
+function repaired(text) {
+  if (isParsed(text)) return [];
+  const straight = text.replace(/[\u00ab\u00bb\u201c-\u201f]/g, '"');
+  return [completed(text), straight, completed(straight)].filter(isParsed).slice(0, 1);
+}
+
+/** True for a text that is JSON. */
+function isParsed(text) {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** A body with the quote and the brackets that it lacks at its end. */
+function completed(text) {
+  const closers = [];
+  let isString = false;
+  for (let index = 0; index < text.length; index += 1) {
+    const character = text[index];
+    if (isString && character === "\\") index += 1;
+    else if (character === '"') isString = !isString;
+    else if (isString) continue;
+    else if (character === "{") closers.push("}");
+    else if (character === "[") closers.push("]");
+    else if (character === closers.at(-1)) closers.pop();
+  }
+  return text.replace(/,$/, "") + (isString ? '"' : "") + closers.reverse().join("");
 }
 
 /** The elements of a list. */
