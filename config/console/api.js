@@ -16,6 +16,11 @@ export function isAborted(error) {
   return error?.name === "AbortError";
 }
 
+/** Time after which a request is given up, in milliseconds. */
+const PATIENCE = 15_000;
+/** Requests whose answers can take longer, up to the server's own limit. */
+const LONG = new Set(["/api/compare", "/api/replay"]);
+
 /** The JSON of a GET. `params` is an object or URLSearchParams. */
 async function get(path, params, signal) {
   return send(path + text(params), { signal, headers: { Accept: "application/json" } });
@@ -41,22 +46,30 @@ function text(params) {
   return result === "" ? "" : "?" + result;
 }
 
-/** Sends a request and reads its JSON. */
-async function send(url, options) {
-  let response;
+/** Sends a request and reads its JSON. A request that the server does not answer in time is given up. */
+async function send(url, { signal, ...options }) {
+  const own = new AbortController();
+  const stop = () => own.abort();
+  const timer = LONG.has(url) ? 0 : setTimeout(stop, PATIENCE);
+  if (signal?.aborted) stop();
+  signal?.addEventListener("abort", stop);
   try {
-    response = await fetch(url, { credentials: "same-origin", cache: "no-store", redirect: "error", ...options });
+    const response = await fetch(url, { credentials: "same-origin", cache: "no-store", redirect: "error",
+      signal: own.signal, ...options });
+    const body = await response.text().then(parseJSON).catch((error) => {
+      if (isAborted(error)) throw error;
+      return null;
+    });
+    if (response.ok && body !== null) return body;
+    throw failure(response.status, body);
   } catch (error) {
-    if (isAborted(error)) throw error;
+    if (error instanceof ApiError || (isAborted(error) && signal?.aborted)) throw error;
     throw new ApiError("unreachable", "The console's server does not answer.",
       "Check that `linkd console` still runs.");
+  } finally {
+    clearTimeout(timer);
+    signal?.removeEventListener("abort", stop);
   }
-  const body = await response.text().then(parseJSON).catch((error) => {
-    if (isAborted(error)) throw error;
-    return null;
-  });
-  if (response.ok && body !== null) return body;
-  throw failure(response.status, body);
 }
 
 /** An integer beyond those that a number holds exactly. As text, and as JSON, it has all its digits. */

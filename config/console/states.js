@@ -2,6 +2,7 @@
 //
 //   empty(title, text, ...actions)   nothing here, and what to do about it
 //   loading(node, text)              a line that appears after 150 ms; call the result to remove it
+//   waiting(node)                    a banner that appears after 3 s without an answer; call the result to remove it
 //   stale(text, ...actions)          what is shown may be old
 //   prose(text), sentence(text)      backticked words as code; capital and period
 //   problem(error, retry)            an ApiError: message, what to do next, code, and "Try again"
@@ -10,6 +11,8 @@ import { button, capital, el, icon, outside, shown } from "./dom.js";
 
 /** Delay before a loading state shows, in milliseconds. A quicker answer never flickers. */
 export const PATIENCE = 150;
+/** Delay before the page says that the server has not answered, in milliseconds. */
+const SILENCE = 3000;
 
 /** Draws an empty state. */
 export function empty(title, text, ...actions) {
@@ -22,9 +25,21 @@ export function loading(node, text = "Loading") {
   const line = el("p", { class: "state loading", attrs: { role: "status" } }, el("span", { class: "spinner" }), text
     + "…");
   const timer = setTimeout(() => node.append(line), PATIENCE);
+  const answered = waiting(node);
   return () => {
     clearTimeout(timer);
+    answered();
     line.remove();
+  };
+}
+
+/** Appends a banner to `node` after 3 s: the server has not answered. Returns a function that removes it. */
+export function waiting(node) {
+  const note = stale("The console's server has not answered yet.");
+  const timer = setTimeout(() => node.append(note), SILENCE);
+  return () => {
+    clearTimeout(timer);
+    note.remove();
   };
 }
 

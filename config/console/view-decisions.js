@@ -99,6 +99,7 @@ class Decisions {
     const own = this.request = new AbortController();
     // Rows that arrive meanwhile can be later than those of the answer.
     this.waiting ??= { rows: [], dropped: 0 };
+    this.isFailed = false;
     const done = keep ? () => {} : this.app.loading(clear(this.message), "Reading decisions");
     if (!keep) this.list.node.classList.add("is-stale");
     try {
@@ -116,6 +117,7 @@ class Decisions {
     } catch (error) {
       if (own === this.request && error?.name !== "AbortError") {
         this.problem(error);
+        this.isFailed = !keep && error.status === 0;
         if (!this.stop) this.listen(null);
       }
     } finally {
@@ -204,7 +206,9 @@ class Decisions {
       rate: (rate) => {
         this.connected(true);
         this.rate.add(rate.matched);
-        this.showState(rate.state);
+        // The server answers again, so what could not be read is read.
+        if (this.isFailed) this.load();
+        else this.showState(rate.state);
       },
       state: (isOpen) => this.connected(isOpen),
     });
@@ -223,6 +227,7 @@ class Decisions {
   }
 
   showLost() {
+    if (this.isFailed) return;
     this.stateText = LOST;
     clear(this.message, this.app.stale(`New decisions have not arrived since ${shortTime(this.lostAt)}: the console's server does not answer. It is asked again by itself.`));
     this.list.resize();

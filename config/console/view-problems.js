@@ -4,6 +4,7 @@ import { clear, count, duration, el, icon, link, outside, useStyle } from "./dom
 import { drawChart, drawFigures, drawLegend } from "./feed-chart.js";
 import { drawReplay } from "./problems-replay.js";
 import { changed, chips, clearButton, dateTime, filterOf, request, shortTime, stateLine, timeSwitch } from "./feed-filter.js";
+import { waiting } from "./states.js";
 import { clauseOf } from "./words.js";
 
 /** Properties by which records are stacked, with their words. */
@@ -74,9 +75,11 @@ class Problems {
   }
 
   async load(isNew) {
+    if (!isNew && this.request) return;
     this.request?.abort();
     const own = this.request = new AbortController();
-    const done = isNew ? this.app.loading(clear(this.message), "Counting") : () => {};
+    const isBroken = this.message.querySelector(".broken") !== null;
+    const done = isNew ? this.app.loading(clear(this.message), "Counting") : isBroken ? () => {} : waiting(this.message);
     try {
       const answer = await this.app.api.get("/api/chart", request(this.records, { by: this.by, top: 8 }), own.signal);
       if (own !== this.request) return;
@@ -89,6 +92,7 @@ class Problems {
       if (own === this.request && error?.name !== "AbortError") clear(this.message, this.app.problem(error, () => this.load(true)));
     } finally {
       done();
+      if (own === this.request) this.request = null;
     }
   }
 
@@ -128,7 +132,7 @@ class Problems {
 
   async loadWorker() {
     if (!this.app.info.worker) return clear(this.worker);
-    this.workerRequest?.abort();
+    if (this.workerRequest) return;
     const own = this.workerRequest = new AbortController();
     const title = el("h2", { text: "Worker", attrs: { id: "worker-title" } });
     try {
@@ -136,6 +140,8 @@ class Problems {
       if (own === this.workerRequest) clear(this.worker, title, workerPanel(answer));
     } catch (error) {
       if (own === this.workerRequest && error?.name !== "AbortError") clear(this.worker, title, this.app.problem(error, () => this.loadWorker()));
+    } finally {
+      if (own === this.workerRequest) this.workerRequest = null;
     }
   }
 
