@@ -7,7 +7,7 @@ import { clauseOf } from "./words.js";
 
 const HEIGHT = 320;
 const MARGIN = { top: 12, right: 8, bottom: 36, left: 56 };
-/** Colors of the groups, the most frequent first. */
+/** Colors of the groups, at first the most frequent first. */
 const SERIES = ["--part-1", "--part-2", "--part-3", "--part-4", "--part-5", "--part-6", "--series-7", "--series-8"];
 /** Rows of the table of figures. */
 const MAX_FIGURES = 400;
@@ -24,9 +24,27 @@ export function spanText(milliseconds) {
   return number === 1 ? name : `${number.toLocaleString("en-US")} ${name}s`;
 }
 
-/** The color of a group. */
-function color(group, index) {
-  return `var(${group.others ? "--none" : SERIES[index % SERIES.length]})`;
+/**
+ * The colors of groups, in their order. `known` maps a value to its color; new values are added. Groups of one answer
+ * have different colors, so that a value which comes back can have another one.
+ */
+export function colorsOf(known, groups) {
+  const own = groups.filter((group) => !group.others);
+  const taken = new Map();
+  for (const { value } of own) if (!taken.has(known.get(value))) taken.set(known.get(value), value);
+  const used = new Set(known.values());
+  return groups.map((group) => {
+    if (group.others) return "var(--none)";
+    const { value } = group;
+    if (!known.has(value) || taken.get(known.get(value)) !== value) {
+      const free = SERIES.filter((color) => !taken.has(color));
+      const color = free.find((other) => !used.has(other)) ?? free[0] ?? SERIES[0];
+      known.set(value, color);
+      taken.set(color, value);
+      used.add(color);
+    }
+    return `var(${known.get(value)})`;
+  });
 }
 
 /** The name of a group. */
@@ -71,7 +89,7 @@ function recordsOf(filter, { groups, by, step }, index, from) {
   return changed(filter, { ...choiceOf(groups[index], groups, by, filter), from: String(from), to: String(from + step) });
 }
 
-/** Draws the chart of an answer of /api/chart. `filter` is that of the records that a bar leads to. */
+/** Draws the chart of an answer of /api/chart with its `colors`. `filter` is that of the records that a bar leads to. */
 export function drawChart(root, answer, filter) {
   const width = Math.max(320, root.clientWidth || 800);
   const { groups, counts, start, step, by } = answer;
@@ -99,7 +117,7 @@ export function drawChart(root, answer, filter) {
 
 /** The bars of one span of time, each a link to its records. */
 function bars(picture, answer, filter, { values, span, x, y }) {
-  const { groups, start, step, by } = answer;
+  const { groups, start, step, by, colors } = answer;
   const from = start + span * step;
   const gap = Math.min(2, (x(from + step) - x(from)) / 5);
   let below = 0;
@@ -110,7 +128,7 @@ function bars(picture, answer, filter, { values, span, x, y }) {
     const title = `${shown(nameOf(group, by), 80)}: ${value.toLocaleString("en-US")}, ${dateTime(from)}${clause && `: ${clause}`}`;
     const target = recordsOf(filter, answer, index, from);
     const box = svg("rect", { x: x(from) + gap / 2, width: Math.max(1, x(from + step) - x(from) - gap), y: y(below + value), height: Math.max(1, y(below) - y(below + value)) });
-    box.style.setProperty("fill", color(group, index));
+    box.style.setProperty("fill", colors[index]);
     // The table below has the same links, so that the keyboard does not stop at hundreds of bars.
     picture.append(svg("a", { href: fragment("decisions", target), "aria-label": title, tabindex: "-1" }, svg("title", {}, title), box));
     below += value;
@@ -119,7 +137,7 @@ function bars(picture, answer, filter, { values, span, x, y }) {
 
 /** The legend: each group with its number, as a button that filters, and its meaning in words. */
 export function drawLegend(root, answer, filter, choose) {
-  const { groups, by } = answer;
+  const { groups, by, colors } = answer;
   root.classList.toggle("worded", groups.some((group) => clauseOf(by, group.value) !== ""));
   clear(root, groups.map((group, index) => {
     const isChosen = !group.others && filter[by] === group.value;
@@ -127,7 +145,7 @@ export function drawLegend(root, answer, filter, choose) {
     const node = el("button", { class: "chip", title: clause, attrs: { type: "button",
       "aria-pressed": group.others ? null : String(isChosen) } },
       el("i", { class: "dot" }), outside(nameOf(group, by), { limit: 80 }), el("span", { class: "num", text: group.total.toLocaleString("en-US") }));
-    node.style.setProperty("--series", color(group, index));
+    node.style.setProperty("--series", colors[index]);
     node.addEventListener("click", () => choose(isChosen ? { [by]: null } : choiceOf(group, groups, by, filter)));
     return el("li", {}, node, clause !== "" && el("span", { class: "label", text: clause }));
   }));

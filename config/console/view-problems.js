@@ -1,7 +1,7 @@
 // The view "What goes wrong": rejections and dead letters over time, and the state of the worker.
 
 import { clear, count, duration, el, icon, link, outside, useStyle } from "./dom.js";
-import { drawChart, drawFigures, drawLegend } from "./feed-chart.js";
+import { colorsOf, drawChart, drawFigures, drawLegend } from "./feed-chart.js";
 import { drawReplay } from "./problems-replay.js";
 import { changed, chips, clearButton, dateTime, filterOf, request, shortTime, stateLine, timeSwitch } from "./feed-filter.js";
 import { waiting } from "./states.js";
@@ -13,6 +13,8 @@ const GROUPS = { __proto__: null, reason: "Reason", application: "Application", 
 const KINDS = { __proto__: null, problem: "Rejections and dead letters", dead_letter: "Dead letters", any: "All records" };
 /** Time between two readings, in milliseconds. */
 const PACE = 5000;
+/** The longest time for which the chart stays as it is while it is in use, in milliseconds. */
+const HOLD = 25_000;
 
 class Problems {
   constructor(root, app) {
@@ -31,6 +33,10 @@ class Problems {
     clear(root, el("h1", { class: "visually-hidden", text: "What goes wrong" }),
       el("div", { class: "stack" }, this.tools, this.chips), this.message, this.lead, this.chart, this.legend,
       el("details", { class: "fold" }, el("summary", {}, icon("next"), "Figures"), this.figures), this.worker, this.replay);
+    this.colors = {};
+    for (const node of this.inUse) {
+      for (const type of ["pointerleave", "focusout"]) node.addEventListener(type, () => setTimeout(() => this.release()));
+    }
     this.observer = new ResizeObserver(() => this.answer && this.draw());
     this.observer.observe(this.chart);
     this.seen = () => { if (!document.hidden) this.refresh(); };
@@ -41,10 +47,24 @@ class Problems {
   update(params) {
     this.by = GROUPS[params.get("by")] ? params.get("by") : "reason";
     this.filter = filterOf(params);
+    this.later = null;
     this.drawTools();
     if (this.app.info.allowReplay) drawReplay(this.replay, this.app, this.filter);
     this.load(true);
     this.loadWorker();
+  }
+
+  /** The parts that stay as they are while the pointer is over one of them, or the focus in it. */
+  get inUse() { return [this.chart, this.legend, this.figures]; }
+
+  /** True while the chart is in use, for a bounded time. */
+  get isHeld() {
+    return this.inUse.some((node) => node.matches(":hover, :focus-within")) && Date.now() - this.drawnAt < HOLD;
+  }
+
+  /** Draws the answer that came while the chart was in use. */
+  release() {
+    if (this.later && !this.isHeld) this.show(this.later);
   }
 
   /** The filter of records, which always has a kind. */
@@ -83,10 +103,10 @@ class Problems {
     try {
       const answer = await this.app.api.get("/api/chart", request(this.records, { by: this.by, top: 8 }), own.signal);
       if (own !== this.request) return;
-      this.answer = answer;
       done();
       clear(this.message, stateLine(this.app, answer.state));
-      this.draw();
+      if (!isNew && this.isHeld) this.later = answer;
+      else this.show(answer);
       if (isNew) this.app.announce(this.lead.textContent);
     } catch (error) {
       if (own === this.request && error?.name !== "AbortError") clear(this.message, this.app.problem(error, () => this.load(true)));
@@ -94,6 +114,15 @@ class Problems {
       done();
       if (own === this.request) this.request = null;
     }
+  }
+
+  /** Shows an answer. A value keeps its color as long as the view is open. */
+  show(answer) {
+    this.later = null;
+    this.drawnAt = Date.now();
+    const known = this.colors[answer.by] ??= new Map();
+    this.answer = { ...answer, colors: colorsOf(known, answer.groups) };
+    this.draw();
   }
 
   /** Draws the answer. The focus stays where it is, also while the figures change. */
@@ -124,7 +153,7 @@ class Problems {
         ` (${Math.round((100 * first.total) / answer.total)}\u00a0%)`], ". ",
       link("decisions", changed(this.records, {}), "Show the records"));
     drawChart(this.chart, answer, this.records);
-    const legend = JSON.stringify([answer.by, answer.groups, this.filter]);
+    const legend = JSON.stringify([answer.by, answer.groups, answer.colors, this.filter]);
     if (legend !== this.legendKey) drawLegend(this.legend, answer, this.filter, (changes) => this.go(changes));
     this.legendKey = legend;
     drawFigures(this.figures, answer, this.records);
@@ -146,6 +175,7 @@ class Problems {
   }
 
   unmount() {
+    this.later = null;
     this.request?.abort();
     this.workerRequest?.abort();
     clearInterval(this.timer);
