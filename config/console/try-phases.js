@@ -19,15 +19,23 @@ export function drawPhases(item, ties) {
     normalize: normalize(explain), select: select(explain, decision, ties), choose: choose(explain, ties),
     compose: compose(explain, decision), bind: bind(explain, ties),
   };
+  const endedAt = failedAt >= 0 || !isEnd(decision) ? failedAt
+    : Math.max(0, ORDER.findLastIndex((name) => content[name].length > 0));
   return el("ol", { class: "phases" }, ORDER.map((name, index) => {
     const failed = index === failedAt;
-    const skipped = (failedAt >= 0 && index > failedAt) || content[name].length === 0;
+    const isAfter = endedAt >= 0 && index > endedAt;
+    const skipped = isAfter || content[name].length === 0;
     return el("li", { data: { state: failed ? "failed" : skipped ? "skipped" : "done" } },
       el("h3", {}, number(index, failed), NAMES[name]),
       el("div", { class: "phase" }, failed && el("p", { class: "failure" }, prose(sentence(explain.failed.text))),
         content[name], skipped && content[name].length === 0
-          && el("p", { class: "muted", text: failedAt >= 0 && index > failedAt ? "Not reached." : IDLE[name] })));
+          && el("p", { class: "muted", text: isAfter ? "Not reached." : idle(name, decision) })));
   }));
+}
+
+/** True for a decision that opens nothing: it ended in the last phase that has something to show. */
+function isEnd({ outcome }) {
+  return outcome === "none" || outcome === "reject";
 }
 
 /** The number of a phase, or a cross if it failed. */
@@ -39,6 +47,11 @@ const IDLE = {
   normalize: "There is no link to normalize.", select: "No pattern was tried.", choose: "The route has one target.",
   compose: "There is no stack.", bind: "No screen needs values.",
 };
+
+/** Why a phase that was reached shows nothing. */
+function idle(name, { route }) {
+  return name === "choose" && route == null ? "There is no route." : IDLE[name];
+}
 
 /** The name of a phase as it is drawn. */
 function phaseName(phase) {
