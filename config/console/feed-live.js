@@ -4,6 +4,8 @@ import { clear, el, svg } from "./dom.js";
 
 /** Silence after which a stream counts as broken, in milliseconds. The server sends a rate each second. */
 const SILENCE = 6000;
+/** Shown before the first rate. */
+const NO_RATE = "–";
 /** Seconds that the rate line shows. */
 const SECONDS = 120;
 
@@ -69,20 +71,34 @@ export function isNew(vector) {
   return ({ cursor, offset }) => offset >= Number(next.get(cursor.split(".").slice(1, 3).join(".")) ?? 0);
 }
 
-/** A line of the rate of the last two minutes. `add(rate)` adds a second. */
+/** A line of the rate of the last two minutes. `add(rate)` adds a second, `reset()` begins again. */
 export function rateLine() {
   const line = svg("polyline", { class: "rate-line", points: "" });
   const area = svg("polygon", { class: "rate-area", points: "" });
   const picture = svg("svg", { class: "rate", viewBox: `0 0 ${SECONDS} 24`, preserveAspectRatio: "none", "aria-hidden": "true" }, area, line);
-  const text = el("span", { class: "num", text: "0 a second" });
+  const text = el("span", { class: "num", text: NO_RATE });
   const node = el("div", { class: "rate-box", title: `Matching decisions a second, for ${SECONDS} seconds` }, picture, text);
   const values = [];
+  let hasBegun = false;
   return {
     node,
     lost() {
+      hasBegun = false;
       clear(text, "no connection");
     },
+    reset() {
+      hasBegun = false;
+      values.length = 0;
+      line.setAttribute("points", "");
+      area.setAttribute("points", "");
+      clear(text, NO_RATE);
+    },
     add(rate) {
+      // The first rate of a stream is of no time, so it says nothing.
+      if (!hasBegun) {
+        hasBegun = true;
+        return void clear(text, NO_RATE);
+      }
       values.push(rate);
       if (values.length > SECONDS) values.shift();
       const most = Math.max(1, ...values);
