@@ -138,7 +138,6 @@ class Problems {
     const isEmpty = answer.total === 0;
     for (const node of [this.legend, this.figures.parentElement]) node.hidden = isEmpty;
     const noun = { problem: "problem", dead_letter: "dead letter", any: "record" }[this.records.kind] ?? "record";
-    const first = answer.groups.find((group) => group.value);
     const since = shortTime(answer.start);
     if (isEmpty) {
       clear(this.lead);
@@ -147,16 +146,29 @@ class Problems {
         isFiltered ? "No record in the index has all of these values." : `No ${noun} since ${dateTime(Math.max(answer.start, answer.from))}.`,
         isFiltered && clearButton(() => this.app.go("problems", {}))));
     }
-    const clause = first ? clauseOf(this.by, first.value) : "";
-    clear(this.lead, el("b", { text: count(answer.total, noun) }), ` since ${since}`,
-      first && [2 * first.total > answer.total ? ", most of them " : ", most often ", clause && `because ${clause}: `, link("decisions", changed(this.records, { [this.by]: first.value }), outside(first.value, { limit: 80 })),
-        ` (${Math.round((100 * first.total) / answer.total)}\u00a0%)`], ". ",
+    clear(this.lead, el("b", { text: count(answer.total, noun) }), ` since ${since}`, this.most(answer), ". ",
       link("decisions", changed(this.records, {}), "Show the records"));
     drawChart(this.chart, answer, this.records);
     const legend = JSON.stringify([answer.by, answer.groups, answer.colors, this.filter]);
     if (legend !== this.legendKey) drawLegend(this.legend, answer, this.filter, (changes) => this.go(changes));
     this.legendKey = legend;
     drawFigures(this.figures, answer, this.records);
+  }
+
+  /** The most frequent value in words, of the records that have one if most have none. */
+  most({ total, groups }) {
+    const none = groups.find((group) => group.value === "")?.total ?? 0;
+    const first = groups.find((group) => group.value);
+    if (none === total) return `: all have no ${this.by}`;
+    if (!first) return "";
+    const isRest = none > first.total;
+    const whole = isRest ? total - none : total;
+    const clause = clauseOf(this.by, first.value);
+    const which = first.total === whole ? "all of them" : 2 * first.total > whole ? "most of them" : "most often";
+    return [isRest ? `: ${share(none, total)} have no ${this.by}; of the rest, ` : ", ", total > 1 && `${which} `,
+      clause && `because ${clause}: `,
+      link("decisions", changed(this.records, { [this.by]: first.value }), outside(first.value, { limit: 80 })),
+      first.total < whole && ` (${share(first.total, whole)})`];
   }
 
   async loadWorker() {
@@ -182,6 +194,11 @@ class Problems {
     this.observer.disconnect();
     document.removeEventListener("visibilitychange", this.seen);
   }
+}
+
+/** A part of a whole in percent, which is 100 only for all. */
+function share(part, whole) {
+  return `${Math.min(99, Math.round((100 * part) / whole))}\u00a0%`;
 }
 
 /** The worker's own state: readiness, rate, lag, and last errors. */
