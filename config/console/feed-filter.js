@@ -185,6 +185,15 @@ export function stateLine(app, state) {
   }
 }
 
+/** Draws the controls in `node` again. The focus stays at its place among them, or goes to `otherwise`. */
+export function drawnAgain(node, draw, otherwise) {
+  const controls = () => [...node.querySelectorAll("a, button, input, select")];
+  const index = controls().indexOf(document.activeElement);
+  draw();
+  if (index < 0 || document.activeElement !== document.body) return;
+  (controls()[index] ?? controls().at(-1) ?? otherwise?.())?.focus({ preventScroll: true });
+}
+
 /** A button that removes all filters. */
 export function clearButton(clearAll) {
   return button("Remove all", { class: "button quiet", click: clearAll });

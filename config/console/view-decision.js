@@ -67,6 +67,10 @@ class Decision {
           why.differences.length > 0 && section("Decided then, and now", differences(why)),
           inputSection(input), section("The decision", json(why.decision, "Decision as JSON")))));
     followTies(this.root);
+    // Whoever opened it from a list is at its heading; a page that was just loaded begins at its start.
+    if (navigator.userActivation?.hasBeenActive && document.activeElement === document.body) {
+      this.root.querySelector("h1").focus({ preventScroll: true });
+    }
   }
 
   unmount() {
@@ -94,6 +98,7 @@ function lead(decision, parts, why, device) {
   ];
   const heading = parts?.length > 0 ? drawSentence({ sentence: parts, decision }, { tag: "h1" })
     : el("h1", { class: "display answer", data: { outcome } }, el("b", { class: "tone" }, icon(outcome), OUTCOMES[outcome] ?? shown(outcome ?? "Unknown outcome")), rest);
+  heading.tabIndex = -1;
   return el("div", {}, heading, el("p", { class: "source label" }, facts.filter(Boolean)));
 }
 

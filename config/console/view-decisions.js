@@ -2,7 +2,7 @@
 
 import { button, clear, count, el, icon, outcomeBadge, outside, readable, shown, useStyle } from "./dom.js";
 import { fragment } from "./router.js";
-import { changed, chips, clearButton, dateTime, filterLink, filterOf, KINDS, request, shortTime, stateLine,
+import { changed, chips, clearButton, dateTime, drawnAgain, filterLink, filterOf, KINDS, request, shortTime, stateLine,
   timeSwitch } from "./feed-filter.js";
 import { feedList } from "./feed-list.js";
 import { follow, isNew, rateLine } from "./feed-live.js";
@@ -58,7 +58,10 @@ class Decisions {
     this.filter = filter;
     this.stop?.();
     this.stop = this.waiting = this.isNew = null;
-    this.drawTools();
+    this.rate.reset();
+    const isSearch = document.activeElement?.matches(".feed-search");
+    drawnAgain(this.chips, () => drawnAgain(this.tools, () => this.drawTools()), () => this.field);
+    if (isSearch && !this.list.node.hidden) this.list.node.focus({ preventScroll: true });
     this.csv.href = `/api/decisions.csv?${request(filter)}`;
     this.app.title(filter.kind ? KINDS[filter.kind] ?? "Decisions" : "Decisions");
     this.load();
@@ -81,7 +84,7 @@ class Decisions {
   /** A field that filters on a property, or opens the decision whose id is pasted. */
   searchField(go) {
     const select = el("select", { attrs: { "aria-label": "Property" } }, FIELDS.map((name) => el("option", { text: name, attrs: { value: name } })));
-    const field = el("input", { class: "field feed-search", attrs: { type: "search", placeholder: "Id of a device, or of a decision", "aria-label": "Value", "data-search": "", maxlength: 300 } });
+    const field = this.field = el("input", { class: "field feed-search", attrs: { type: "search", placeholder: "Id of a device, or of a decision", "aria-label": "Value", "data-search": "", maxlength: 300 } });
     const form = el("form", { class: "toolbar", attrs: { role: "search" } }, el("span", { class: "select" }, select, icon("down")), field);
     form.addEventListener("submit", (event) => {
       event.preventDefault();
@@ -178,7 +181,9 @@ class Decisions {
     const rows = this.list.count;
     const from = this.truncated == null ? "" : ` since ${dateTime(this.truncated)}; older ones are not indexed`;
     clear(this.count, `${count(rows, NOUNS[this.filter.kind] ?? "decision")}${from}`);
+    const hasFocus = this.list.node.contains(document.activeElement);
     this.list.node.hidden = rows === 0;
+    if (hasFocus && rows === 0) this.field.focus({ preventScroll: true });
     this.fresh.hidden = this.unseen === 0;
     if (this.unseen > 0) clear(this.fresh, icon("back", { class: "up" }), `${count(this.unseen, "new decision")}`);
     if (rows > 0 || this.phase === "loading" || this.phase === "connecting") return this.empty?.remove();

@@ -3,7 +3,7 @@
 import { clear, count, duration, el, icon, link, outside, useStyle } from "./dom.js";
 import { colorsOf, drawChart, drawFigures, drawLegend } from "./feed-chart.js";
 import { drawReplay } from "./problems-replay.js";
-import { changed, chips, clearButton, dateTime, filterOf, request, shortTime, stateLine, timeSwitch } from "./feed-filter.js";
+import { changed, chips, clearButton, dateTime, drawnAgain, filterOf, request, shortTime, stateLine, timeSwitch } from "./feed-filter.js";
 import { waiting } from "./states.js";
 import { clauseOf } from "./words.js";
 
@@ -48,7 +48,7 @@ class Problems {
     this.by = GROUPS[params.get("by")] ? params.get("by") : "reason";
     this.filter = filterOf(params);
     this.later = null;
-    this.drawTools();
+    drawnAgain(this.chips, () => drawnAgain(this.tools, () => this.drawTools()), () => this.tools.querySelector("select"));
     if (this.app.info.allowReplay) drawReplay(this.replay, this.app, this.filter);
     this.load(true);
     this.loadWorker();
