@@ -190,9 +190,15 @@ class Decisions {
     this.empty?.remove();
     const isFiltered = Object.keys(this.filter).length > 0;
     this.empty = this.app.empty(isFiltered ? "Nothing matches" : "Nothing was decided yet",
-      isFiltered ? "No record in the index has all of these values." : "New decisions appear here as a worker makes them.",
+      isFiltered ? `No record in the index has all of these values.${this.hint}` : "New decisions appear here as a worker makes them.",
       isFiltered && clearButton(() => this.app.go("decisions", {})));
     this.message.after(this.empty);
+  }
+
+  /** What to look at in a device's id of which nothing is found. */
+  get hint() {
+    const { device } = this.filter;
+    return device != null && device !== device.toLowerCase().trim() ? " Ids are compared exactly, with their case." : "";
   }
 
   problem(error) {
