@@ -21,7 +21,7 @@ export function mended(input) {
   return [...new Set(found)].filter((other) => other !== input).slice(0, MAX_MENDED);
 }
 
-/** A body with straight quotes instead of curly ones, and with the brackets that it lacks at its end, if that parses. */
+/** A body with straight quotes instead of curly ones, and the brackets that it lacks at its end, if that parses. */
 function repaired(text) {
   if (isParsed(text)) return [];
   const straight = text.replace(/[\u00ab\u00bb\u201c-\u201f]/g, '"');
