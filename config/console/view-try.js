@@ -3,7 +3,7 @@
 import { ApiError, isAborted } from "./api.js";
 import { button, clear, copyButton, el, hiddenIn, icon, shown, useStyle } from "./dom.js";
 import { fragment } from "./router.js";
-import { PATIENCE } from "./states.js";
+import { PATIENCE, waiting } from "./states.js";
 import { drawFacts } from "./try-facts.js";
 import { devicesIn, factsIn, factsOf, readQuestion, requestBody, sendsFacts, writeQuestion } from "./try-question.js";
 import { drawStart } from "./try-start.js";
@@ -18,8 +18,7 @@ const ANNOUNCE_DELAY = 500;
 let beyond = null;
 
 /** What draws an answer: the module try-result.js, once it is there. */
-let draw = null;
-let tries = 0;
+let [draw, tries] = [null, 0];
 
 /** Loads what draws an answer. A module that could not be fetched is asked for with another address. */
 async function loadResult() {
@@ -269,6 +268,7 @@ class TryPage {
     const request = new AbortController();
     this.request = request;
     this.later("stale", PATIENCE, () => this.result.classList.add("is-stale"));
+    const answered = waiting(this.notes.parentElement);
     try {
       const loaded = loadResult().then(() => null, (error) => error);
       const body = requestBody(this.question, this.table);
@@ -283,9 +283,9 @@ class TryPage {
       this.show();
       this.later("matrix", MATRIX_DELAY, () => this.askMatrix(body));
     } catch (error) {
-      if (isAborted(error)) return;
-      clear(this.problem, this.app.problem(error, () => this.resolve()));
+      if (!isAborted(error)) clear(this.problem, this.app.problem(error, () => this.resolve()));
     } finally {
+      answered();
       if (this.request === request) this.fresh();
     }
   }

@@ -133,8 +133,8 @@ extension BrowserTests {
                 try world.console.get("/api/decisions?campaign=\(value)")["total"].number ?? 0 > 0 ? true : nil
             }
             try tab.go(world.console, "#/problems?by=campaign&campaign=\(value)")
-            try tab.awaitText("most of them", in: ".problems-lead")
-            // From left to right as it is read: the words before the name, the name, and the share after it.
+            try tab.awaitText("1 problem since", in: ".problems-lead")
+            // From left to right as it is read: the words before the name, the name, and the words after it.
             let edges: [Double] = try tab.run(
                 """
                 const lead = document.querySelector(".problems-lead"), places = [];
@@ -142,7 +142,7 @@ extension BrowserTests {
                 while (walker.nextNode()) {
                     const range = document.createRange();
                     const text = walker.currentNode.data;
-                    for (const part of ["most of them", arguments[0], "100"]) {
+                    for (const part of ["since", arguments[0], "Show the records"]) {
                         if (!text.includes(part)) continue;
                         range.setStart(walker.currentNode, text.indexOf(part));
                         range.setEnd(walker.currentNode, text.indexOf(part) + part.length);
