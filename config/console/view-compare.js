@@ -131,7 +131,11 @@ function drawResult(result, params, setFilter) {
 function headline(result) {
   const { difference } = result;
   if (result.same) return "The candidate is the served table, byte for byte";
-  if (difference.groups.length === 0) return difference.isCut ? "No change was found before the time was over" : "No decision changes";
+  if (difference.groups.length === 0) {
+    if (difference.isCut) return "No change was found before the time was over";
+    const isWhole = difference.unproved.count + difference.sampled.count === 0;
+    return isWhole ? "No decision changes" : "No change was found in what could be compared";
+  }
   const breaking = difference.breakingCount;
   const total = count(difference.groupCount, "cause");
   return breaking === 0 ? `${total} of changes, and none breaks a working link` : `${breaking.toLocaleString("en-US")} of ${total} of changes ${breaking === 1 ? "breaks" : "break"} working links`;
