@@ -41,6 +41,8 @@ extension Tab {
         let _: Bool = try eventually("a status that begins with \(text)", seconds: seconds) {
             try texts("[role=status]").contains { $0.hasPrefix(text) } ? true : nil
         }
+        // The rows of a status are drawn in the next frame.
+        let _: Bool = try runAsync("await new Promise(r => requestAnimationFrame(() => setTimeout(r))); return true;")
     }
 
     /// Expects that hostile text did not become an element, and that no script of it ran.
