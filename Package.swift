@@ -30,6 +30,10 @@ let package = Package(
             swiftSettings: strict),
         .target(
             name: "LinkIngest", dependencies: ["LinkCoordinator", "ByteStorage", "StrictJSON"], swiftSettings: strict),
+        // The one place where a record and a configuration become decisions or a dead letter.
+        .target(
+            name: "LinkDecider", dependencies: ["LinkCoordinator", "LinkIngest", "ByteStorage", "StrictJSON"],
+            swiftSettings: strict),
         .target(
             name: "RouteTools", dependencies: ["RouteAnalysis", "LinkCoordinator", "ByteStorage", "StrictJSON"],
             swiftSettings: strict),
@@ -52,14 +56,15 @@ let package = Package(
         .target(
             name: "DispatchWorker",
             dependencies: [
-                "LinkCoordinator", "LinkIngest", "KafkaClient", "ByteStorage", "StrictJSON", "SystemThreads",
-                "CPlatform",
+                "LinkCoordinator", "LinkIngest", "LinkDecider", "KafkaClient", "ByteStorage", "StrictJSON",
+                "SystemThreads", "CPlatform",
             ],
             swiftSettings: strict),
         .target(
             name: "LinkdCommands",
             dependencies: [
-                "LinkCoordinator", "RouteAnalysis", "RouteTools", "LinkIngest", "KafkaClient", "DispatchWorker",
+                "LinkCoordinator", "RouteAnalysis", "RouteTools", "LinkIngest", "LinkDecider", "KafkaClient",
+                "DispatchWorker",
                 "ByteStorage",
                 "StrictJSON",
                 "SystemThreads",
@@ -73,7 +78,7 @@ let package = Package(
         .target(
             name: "LinkdFuzz",
             dependencies: [
-                "LinkCoordinator", "RouteAnalysis", "LinkIngest", "KafkaClient", "DispatchWorker",
+                "LinkCoordinator", "RouteAnalysis", "LinkIngest", "LinkDecider", "KafkaClient", "DispatchWorker",
                 "ByteStorage",
                 "StrictJSON",
             ],
@@ -81,10 +86,12 @@ let package = Package(
         .executableTarget(
             name: "LinkdBenchmarks",
             dependencies: [
-                "LinkCoordinator", "RouteAnalysis", "LinkIngest", "KafkaClient", "DispatchWorker", "LinkdFuzz",
-                "ByteStorage", "StrictJSON", "CPlatform",
+                "LinkCoordinator", "RouteAnalysis", "LinkIngest", "LinkDecider", "KafkaClient", "DispatchWorker",
+                "LinkdFuzz", "ByteStorage", "StrictJSON", "CPlatform", "CAllocationCount", "TestSupport",
             ],
             swiftSettings: strict),
+        // It replaces `malloc` in the program that links it.
+        .target(name: "CAllocationCount", cSettings: [.treatAllWarnings(as: .error)]),
         .target(
             name: "TestSupport", dependencies: ["ByteStorage", "StrictJSON"], path: "Tests/TestSupport",
             swiftSettings: strict),
@@ -135,6 +142,13 @@ let package = Package(
             exclude: ["Fixtures"],
             swiftSettings: strict),
         .testTarget(
+            name: "LinkDeciderTests",
+            dependencies: [
+                "LinkDecider", "LinkIngest", "LinkCoordinator", "ByteStorage", "StrictJSON", "TableSupport",
+                "TestSupport",
+            ],
+            swiftSettings: strict),
+        .testTarget(
             name: "HTTPServerTests", dependencies: ["HTTPServer", "CPlatform", "TestSupport"], swiftSettings: strict),
         .testTarget(
             name: "DecisionIndexTests", dependencies: ["DecisionIndex", "ByteStorage", "TestSupport"],
@@ -146,15 +160,16 @@ let package = Package(
         .testTarget(
             name: "DispatchWorkerTests",
             dependencies: [
-                "DispatchWorker", "KafkaClient", "LinkIngest", "LinkCoordinator", "ByteStorage", "StrictJSON",
-                "SystemThreads", "TestSupport",
+                "DispatchWorker", "KafkaClient", "LinkDecider", "LinkIngest", "LinkCoordinator", "ByteStorage",
+                "StrictJSON", "SystemThreads", "TableSupport", "TestSupport",
             ],
             exclude: ["Fixtures"], swiftSettings: strict),
         .testTarget(
             name: "LinkdCommandsTests",
             dependencies: [
-                "LinkdCommands", "DispatchWorker", "KafkaClient", "LinkIngest", "LinkCoordinator", "RouteAnalysis",
-                "RouteTools", "ByteStorage", "StrictJSON", "DecisionIndex", "HTTPServer", "TableSupport", "TestSupport",
+                "LinkdCommands", "DispatchWorker", "KafkaClient", "LinkDecider", "LinkIngest", "LinkCoordinator",
+                "RouteAnalysis", "RouteTools", "ByteStorage", "StrictJSON", "DecisionIndex", "HTTPServer",
+                "TableSupport", "TestSupport",
             ],
             exclude: ["Snapshots", "Tables"], swiftSettings: strict),
         .testTarget(
@@ -165,8 +180,8 @@ let package = Package(
         .testTarget(
             name: "ExactlyOnceTests",
             dependencies: [
-                "linkd", "DispatchWorker", "KafkaClient", "LinkCoordinator", "LinkdFuzz", "ByteStorage", "StrictJSON",
-                "TestSupport",
+                "linkd", "DispatchWorker", "KafkaClient", "LinkCoordinator", "LinkIngest", "LinkDecider", "LinkdFuzz",
+                "ByteStorage", "StrictJSON", "TestSupport",
             ],
             swiftSettings: strict),
         // Tests of the console in a real browser, and of its server with raw sockets.
@@ -178,7 +193,8 @@ let package = Package(
         .testTarget(
             name: "ShippedTests",
             dependencies: [
-                "linkd", "DispatchWorker", "KafkaClient", "LinkIngest", "LinkCoordinator", "ByteStorage", "TestSupport",
+                "linkd", "DispatchWorker", "KafkaClient", "LinkDecider", "LinkIngest", "LinkCoordinator", "ByteStorage",
+                "TestSupport",
             ],
             swiftSettings: strict),
     ]

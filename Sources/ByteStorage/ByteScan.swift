@@ -144,3 +144,170 @@ public enum ByteScan {
         return true
     }
 }
+
+/// Returns the value of a hexadecimal digit, or nil if the byte is not one.
+@inlinable
+public func hexDigit(_ byte: UInt8) -> UInt8? {
+    switch byte {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"): byte &- UInt8(ascii: "0")
+    case UInt8(ascii: "a")...UInt8(ascii: "f"): byte &- UInt8(ascii: "a") &+ 10
+    case UInt8(ascii: "A")...UInt8(ascii: "F"): byte &- UInt8(ascii: "A") &+ 10
+    default: nil
+    }
+}
+
+/// Operations on sixteen bytes at once, with masks that select some of them.
+///
+/// Constants have explicit types: with inferred types, Swift 6.3 chooses operators that work byte by byte. For the same
+/// reason masks are combined as words, with 0xFF for each selected byte.
+public enum WideBytes {
+    /// Loads sixteen bytes at `start`.
+    @inlinable
+    @inline(__always)
+    public static func load(_ start: UnsafePointer<UInt8>) -> SIMD16<Int8> {
+        UnsafeRawPointer(start).loadUnaligned(as: SIMD16<Int8>.self)
+    }
+
+    /// Returns sixteen copies of a byte.
+    @inlinable
+    @inline(__always)
+    public static func all(_ byte: UInt8) -> SIMD16<Int8> { SIMD16<Int8>(repeating: Int8(bitPattern: byte)) }
+
+    /// Returns a mask of the bytes that are equal in both.
+    @inlinable
+    @inline(__always)
+    public static func equal(_ byte: SIMD16<Int8>, in bytes: SIMD16<Int8>) -> SIMD2<UInt64> { words(bytes .== byte) }
+
+    /// Returns a mask of the bytes over 0x7F.
+    @inlinable
+    @inline(__always)
+    public static func highs(in bytes: SIMD16<Int8>) -> SIMD2<UInt64> { words(bytes .< SIMD16<Int8>(repeating: 0)) }
+
+    /// Returns a mask of the bytes that are not plain in a JSON string: `"`, `\`, and those outside 0x20 to 0x7E.
+    @inlinable
+    @inline(__always)
+    public static func stops(in bytes: SIMD16<Int8>) -> SIMD2<UInt64> {
+        // As signed numbers bytes over 0x7F are negative, and 0x7F plus one overflows to the smallest number.
+        let controls = (bytes &+ SIMD16<Int8>(repeating: 1)) .< SIMD16<Int8>(repeating: 0x21)
+        return equal(all(0x22), in: bytes) | equal(all(0x5C), in: bytes) | words(controls)
+    }
+
+    @inlinable
+    @inline(__always)
+    static func words(_ mask: SIMDMask<SIMD16<Int8>>) -> SIMD2<UInt64> {
+        unsafeBitCast(mask, to: SIMD2<UInt64>.self)
+    }
+
+    /// Returns a Boolean value that indicates whether a mask selects no byte.
+    @inlinable
+    @inline(__always)
+    public static func isNone(_ mask: SIMD2<UInt64>) -> Bool { mask[0] | mask[1] == 0 }
+
+    /// Returns the index of the first selected byte of a mask that is not empty.
+    @inlinable
+    @inline(__always)
+    public static func first(_ mask: SIMD2<UInt64>) -> Int {
+        // No branch, because lengths vary: a first word that selects no byte has 64 trailing zeros.
+        let low = mask[0].trailingZeroBitCount
+        let high = mask[1].trailingZeroBitCount
+        return (low &+ (high & (0 &- low &>> 6))) &>> 3
+    }
+}
+
+/// Searches that compare sixteen bytes at a time in padded text; they read up to `padding` bytes past its end.
+public enum WideScan {
+    /// The number of bytes that must be readable after the end.
+    public static let padding = 16
+
+    /// Returns the address of the first byte that `stops` selects, starting at `start`, or `end` if there is none.
+    @inlinable
+    @inline(__always)
+    public static func first(
+        from start: UnsafePointer<UInt8>, to end: UnsafePointer<UInt8>, _ stops: (SIMD16<Int8>) -> SIMD2<UInt64>
+    ) -> UnsafePointer<UInt8> {
+        var at = start
+        while at < end {
+            let found = stops(WideBytes.load(at))
+            if !WideBytes.isNone(found) { return min(end, at + WideBytes.first(found)) }
+            at += 16
+        }
+        return end
+    }
+
+    /// Returns the first eight bytes of a padded range of `count` bytes as a word, with zeros after its end.
+    @inlinable
+    @inline(__always)
+    public static func head(_ start: UnsafePointer<UInt8>, _ count: Int) -> UInt64 {
+        // No branch, because lengths vary: a shift by 64 or more results in zero.
+        UnsafeRawPointer(start).loadUnaligned(as: UInt64.self) & ~(UInt64.max << UInt64(truncatingIfNeeded: count &* 8))
+    }
+}
+
+extension ByteView {
+    /// The offset of the first byte that is not valid UTF-8, or nil if all bytes are valid.
+    ///
+    /// RFC 3629 excludes overlong forms, surrogates, and code points over U+10FFFF.
+    public var firstIllFormedUTF8: Int? {
+        var index = 0
+        while index < count {
+            if index &+ 8 <= count {
+                let word = UnsafeRawPointer(start + index).loadUnaligned(as: UInt64.self)
+                if word & 0x8080_8080_8080_8080 == 0 {
+                    index &+= 8
+                    continue
+                }
+            }
+            let lead = start[index]
+            if lead < 0x80 {
+                index &+= 1
+                continue
+            }
+            let length = sequenceLength(at: index, lead: lead)
+            if length == 0 { return index }
+            index &+= length
+        }
+        return nil
+    }
+
+    /// A Boolean value that indicates whether any byte is over 0x7F.
+    @inlinable
+    public var hasNonASCII: Bool {
+        var index = 0
+        var seen: UInt64 = 0
+        while index &+ 8 <= count {
+            seen |= UnsafeRawPointer(start + index).loadUnaligned(as: UInt64.self)
+            index &+= 8
+        }
+        var tail: UInt8 = 0
+        while index < count {
+            tail |= start[index]
+            index &+= 1
+        }
+        return seen & 0x8080_8080_8080_8080 != 0 || tail & 0x80 != 0
+    }
+
+    /// Returns the length of the valid sequence that begins at `index` with a byte over 0x7F, or 0 if it is invalid.
+    private func sequenceLength(at index: Int, lead: UInt8) -> Int {
+        let left = count &- index
+        switch lead {
+        case 0xC2...0xDF:
+            return left >= 2 && isTail(index &+ 1) ? 2 : 0
+        case 0xE0...0xEF:
+            guard left >= 3 else { return 0 }
+            let second = start[index &+ 1]
+            let low: UInt8 = lead == 0xE0 ? 0xA0 : 0x80
+            let high: UInt8 = lead == 0xED ? 0x9F : 0xBF
+            return second >= low && second <= high && isTail(index &+ 2) ? 3 : 0
+        case 0xF0...0xF4:
+            guard left >= 4 else { return 0 }
+            let second = start[index &+ 1]
+            let low: UInt8 = lead == 0xF0 ? 0x90 : 0x80
+            let high: UInt8 = lead == 0xF4 ? 0x8F : 0xBF
+            return second >= low && second <= high && isTail(index &+ 2) && isTail(index &+ 3) ? 4 : 0
+        default:
+            return 0
+        }
+    }
+
+    private func isTail(_ index: Int) -> Bool { start[index] & 0xC0 == 0x80 }
+}

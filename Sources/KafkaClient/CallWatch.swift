@@ -13,8 +13,8 @@ package enum LibraryCall: String, Sendable, CaseIterable {
     case incrementalAssign = "incremental_assign"
     case incrementalUnassign = "incremental_unassign"
     case assignment
-    case rebalanceProtocol = "rebalance_protocol"
     case groupMetadata = "consumer_group_metadata"
+    case memberID = "memberid"
     case committed
     case commit = "commit_queue"
     case seek = "seek_partitions"
@@ -22,6 +22,7 @@ package enum LibraryCall: String, Sendable, CaseIterable {
     case resume = "resume_partitions"
     case offsetsForTimes = "offsets_for_times"
     case metadata
+    case listGroups = "list_groups"
     case consumerPoll = "consumer_poll"
     case consumeQueue = "consume_queue"
     case consumeBatch = "consume_batch_queue"
@@ -65,9 +66,6 @@ package struct CallTimes: Sendable, Equatable {
     package var nanoseconds: UInt64 = 0
     /// The time of the longest call, in nanoseconds.
     package var longest: UInt64 = 0
-
-    /// Creates the times of a call that was never made.
-    package init() {}
 }
 
 /// The calls into librdkafka that a thread is executing, outermost first, and the durations of finished calls.
@@ -101,13 +99,6 @@ package final class CallWatch: Sendable {
         package let number: UInt64
         /// The time of the first unsuccessful request, in nanoseconds of the watch's clock.
         package let began: UInt64
-
-        /// Creates an unmet need.
-        package init(need: ClientNeed, number: UInt64, began: UInt64) {
-            self.need = need
-            self.number = number
-            self.began = began
-        }
     }
 
     private struct State {

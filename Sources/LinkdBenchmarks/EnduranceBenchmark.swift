@@ -74,9 +74,6 @@ enum EnduranceBenchmark {
             + String(format: "  %8.1f", megabytes)
     }
 
-    /// Prints a line at once, also into a file.
-    private static func say(_ line: String) { FileHandle.standardOutput.write(Data((line + "\n").utf8)) }
-
     /// Compares the last third with the second one.
     ///
     /// The first third contains the growth of caches to their bounds.
@@ -97,9 +94,7 @@ enum EnduranceBenchmark {
 private final class EnduranceGroup {
     let worker: ScrapedWorker
     private(set) var other: ScrapedWorker?
-    private let linkd: String
-    private let broker: String
-    private let name: String
+    private let topics: MeasuredTopics
     private let settings: [String]
     private let values: String
     private let table: (path: String, text: String)
@@ -107,27 +102,22 @@ private final class EnduranceGroup {
 
     /// Creates the topics, the values of one part, and the measured worker.
     init(_ options: BenchmarkOptions, broker: String, part: Int) throws {
-        linkd = try WorkerBenchmark.linkdPath()
-        self.broker = broker
-        name = "endurance-\(ProcessInfo.processInfo.processIdentifier)"
-        let topics = ["--input", "\(name)-in", "--output", "\(name)-out"]
-        _ = try Program.run(linkd, ["topics", "create", "-b", broker] + topics + ["--partitions", "6", "-q"])
+        topics = MeasuredTopics("endurance", broker: broker)
+        try topics.create()
         var options = options
         options.records = part
         values = try WorkerBenchmark.writeValues(options)
         table = (
-            FileManager.default.temporaryDirectory.appending(path: "\(name).json").path,
+            FileManager.default.temporaryDirectory.appending(path: "\(topics.name).json").path,
             try String(contentsOfFile: options.table, encoding: .utf8)
         )
         try Self.write(table.text, to: table.path)
-        settings = topics + ["-b", broker, "--group", name, "--table", table.path, "--log-level", "error"]
-        worker = try ScrapedWorker(linkd, ["worker", "--lanes", "2"] + settings)
+        settings = topics.flags + ["--group", topics.name, "--table", table.path, "--log-level", "error"]
+        worker = try ScrapedWorker(["worker", "--lanes", "2"] + settings)
     }
 
     /// Sends the values of one part.
-    func produce() throws {
-        _ = try Program.run(linkd, ["produce", "-b", broker, "--topic", "\(name)-in", "-q", values])
-    }
+    func produce() throws { try topics.produce(values) }
 
     /// Reloads the table, and lets the other member join or leave, either of which causes a rebalance.
     func reloadAndRebalance() throws {
@@ -136,7 +126,7 @@ private final class EnduranceGroup {
         try Self.write(table.text + String(repeating: " ", count: spaces), to: table.path)
         worker.signal(SIGHUP)
         if other == nil {
-            other = try ScrapedWorker(linkd, ["worker", "--lanes", "1"] + settings)
+            other = try ScrapedWorker(["worker", "--lanes", "1"] + settings)
         } else {
             try endOther()
         }

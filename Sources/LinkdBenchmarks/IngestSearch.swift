@@ -18,8 +18,8 @@ enum IngestSearch {
         if let file = options.replay { return try replay(file, environments, cost) }
         let seeds = try IngestSeeds.records()
         var run = IngestRun(environments: environments, seeds: seeds, seed: options.seed, cost: cost)
-        if let batch = options.batch { return try repeatBatch(batch, &run, environments, cost, options) }
-        say("\(options.records) inputs from \(seeds.count) seeds, seed \(options.seed)")
+        if let number = options.batch { return try repeatRecord(number, &run, options) }
+        note("\(options.records) inputs from \(seeds.count) seeds, seed \(options.seed)")
         CrashReplay.install(
             [CommandLine.arguments[0], "ingest", "--seed", "\(options.seed)", "--output", options.output, "--batch"])
         return try search(&run, options)
@@ -51,7 +51,7 @@ enum IngestSearch {
             if clock.now - reported > .seconds(5) {
                 reported = clock.now
                 CrashReplay.expectProgress()
-                say("\(run.compared) inputs, \(findings) findings, \(Memory.current())")
+                note("\(run.compared) inputs, \(findings) findings, \(Memory.current())")
             }
         }
         let growth = Memory(
@@ -61,9 +61,8 @@ enum IngestSearch {
         print(
             "\(run.compared) inputs, \(findings) findings, seed \(options.seed), \(seconds) s; growth: \(growth)"
                 + (isGrown ? ", OVER the bound" : "")
-                + String(format: "; greatest cost %.2f of the bound", run.slowest.share))
-        let counts = run.outcomes.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
-        print("outcomes: " + counts.map { "\($0.key) \($0.value)" }.joined(separator: ", "))
+                + String(format: "; greatest cost %.2f of the bound", run.slowest))
+        print("outcomes: " + text(of: run.outcomes))
         return findings == 0 && !isGrown ? 0 : 1
     }
 
@@ -87,36 +86,26 @@ enum IngestSearch {
 
     // MARK: Findings
 
-    private static func report(_ finding: IngestRun.Finding, _ batch: Int, _ options: BenchmarkOptions) throws {
-        let file = options.output + "/ingest-\(options.seed)-\(batch + 1).txt"
-        try write(finding.inputs, to: file)
-        say("FINDING in batch \(batch + 1) of seed \(options.seed): \(finding.text)")
-        say("to repeat: \(CommandLine.arguments[0]) ingest --replay \(file)")
+    private static func report(_ finding: IngestRun.Finding, _ number: Int, _ options: BenchmarkOptions) throws {
+        note("FINDING in record \(number + 1) of seed \(options.seed): \(finding.text)")
+        try write(finding.input, number, options)
     }
 
-    private static func write(_ inputs: [[UInt8]], to file: String) throws {
-        let text = inputs.map { CorpusFile.line($0) + "\n" }.joined()
-        try text.write(toFile: file, atomically: true, encoding: .utf8)
+    private static func write(_ input: [UInt8], _ number: Int, _ options: BenchmarkOptions) throws {
+        let file = options.output + "/ingest-\(options.seed)-\(number + 1).txt"
+        try (CorpusFile.line(input) + "\n").write(toFile: file, atomically: true, encoding: .utf8)
+        note("to repeat: \(CommandLine.arguments[0]) ingest --replay \(file)")
     }
 
-    /// Writes the inputs of a batch and runs each one alone, then all together.
-    private static func repeatBatch(
-        _ batch: Int, _ run: inout IngestRun, _ environments: [FuzzEnvironment], _ cost: CostBound,
-        _ options: BenchmarkOptions
+    /// Writes the input with a number, and runs it alone.
+    private static func repeatRecord(
+        _ number: Int, _ run: inout IngestRun, _ options: BenchmarkOptions
     ) throws -> Int32 {
-        say("repeating batch \(batch + 1) of seed \(options.seed), which ends with a trap or a hang after others")
-        let inputs = run.inputs(of: batch)
-        let file = options.output + "/ingest-\(options.seed)-\(batch + 1)"
-        try write(inputs, to: file + ".txt")
-        let runner = FuzzRunner(environments: environments, cost: cost)
-        for (number, input) in inputs.enumerated() {
-            try write([input], to: file + "-\(number + 1).txt")
-            say("to repeat: \(CommandLine.arguments[0]) ingest --replay \(file)-\(number + 1).txt")
-            if let text = runner.run(.ingest, input) { say("FINDING: \(text)") }
-        }
-        let findings = run.run(batch)
-        for finding in findings { try report(finding, batch, options) }
-        say("the batch alone has \(findings.count) findings")
+        note("repeating record \(number + 1) of seed \(options.seed), which ends with a trap or a hang after others")
+        try write(run.input(of: number), number, options)
+        let findings = run.run(number)
+        for finding in findings { try report(finding, number, options) }
+        note("the record alone has \(findings.count) findings")
         return 1
     }
 
@@ -144,5 +133,109 @@ enum IngestSearch {
         return findings == 0 ? 0 : 1
     }
 
-    private static func say(_ text: String) { FileHandle.standardError.write(Data((text + "\n").utf8)) }
+}
+
+/// The benchmark `adversarial`, which compares long-lived processors with fresh ones.
+///
+/// Some of the records deviate from the form that their producer uses.
+enum AdversarialRecords {
+    static func run(_ options: BenchmarkOptions) throws -> Int32 {
+        let environments = try FuzzEnvironment.all()
+        var run = AdversarialRun(environments: environments, seed: options.seed)
+        var differences = 0
+        let clock = ContinuousClock()
+        let start = clock.now
+        var reported = start
+        while run.compared < options.records {
+            for difference in run.next() {
+                differences += 1
+                if differences <= 5 { report(difference) }
+            }
+            if clock.now - reported > .seconds(30) {
+                reported = clock.now
+                note("\(run.compared) records, \(differences) differences")
+            }
+        }
+        let seconds = Double((clock.now - start).components.seconds) + 0.5
+        if options.json {
+            print(
+                "{\"records\":\(run.compared),\"differences\":\(differences),\"seed\":\(options.seed),"
+                    + "\"seconds\":\(Int(seconds))}")
+        } else {
+            print("\(run.compared) records, \(differences) differences, seed \(options.seed), \(Int(seconds)) s")
+            print("outcomes: " + text(of: run.outcomes))
+        }
+        return differences == 0 ? 0 : 1
+    }
+
+    private static func report(_ difference: AdversarialRun.Difference) {
+        print(
+            "DIFFERENCE in round \(difference.round), environment \(difference.environment), pass \(difference.pass):")
+        print(difference.record.text.prefix(1_000))
+        if let input = difference.input {
+            print(
+                "line for Corpus/sequences.finds.txt of LinkdFuzzTests:\n\(CorpusFile.line(input).prefix(8_000))"
+            )
+        } else {
+            print("this round alone does not reproduce the difference: run all rounds with the same seed")
+        }
+    }
+}
+
+/// A replacement of the process by one that repeats the current batch alone, after a trap, an invalid memory access, or
+/// a hang.
+enum CrashReplay {
+    // Set before the handlers are installed. A handler only reads them, because it can run at any time.
+    nonisolated(unsafe) private static var arguments: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
+    // Set and read like `arguments`.
+    nonisolated(unsafe) private static var digits: UnsafeMutablePointer<CChar>?
+    private static let width = 19
+
+    /// Installs the handlers.
+    ///
+    /// - Parameter command: The arguments of the new process, to which the number of the batch is added.
+    static func install(_ command: [String]) {
+        let list = UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>.allocate(capacity: command.count + 2)
+        for (index, argument) in command.enumerated() { list[index] = strdup(argument) }
+        digits = strdup(String(repeating: "0", count: width))
+        list[command.count] = digits
+        list[command.count + 1] = nil
+        arguments = list
+        for number in [SIGILL, SIGTRAP, SIGSEGV, SIGBUS, SIGFPE, SIGABRT, SIGVTALRM] {
+            var action = sigaction()
+            #if os(Linux)
+            action.__sigaction_handler.sa_handler = { _ in CrashReplay.replace() }
+            #else
+            action.__sigaction_u.__sa_handler = { _ in CrashReplay.replace() }
+            #endif
+            action.sa_flags = Int32(truncatingIfNeeded: SA_NODEFER) | Int32(truncatingIfNeeded: SA_RESETHAND)
+            sigaction(number, &action, nil)
+        }
+    }
+
+    /// Sets the number of the batch that is repeated after a trap.
+    static func begin(_ batch: Int) {
+        guard let digits else { return }
+        var rest = batch
+        for index in (0..<width).reversed() {
+            digits[index] = CChar(48 + rest % 10)
+            rest /= 10
+        }
+    }
+
+    /// Starts the limit of 120 s of CPU time until this function is called again, after which the batch is repeated.
+    static func expectProgress() {
+        var time = itimerval()
+        time.it_value.tv_sec = 120
+        #if os(Linux)
+        setitimer(__itimer_which_t(ITIMER_VIRTUAL.rawValue), &time, nil)
+        #else
+        setitimer(ITIMER_VIRTUAL, &time, nil)
+        #endif
+    }
+
+    private static func replace() {
+        guard let arguments, let program = arguments[0] else { return }
+        execv(program, arguments)
+    }
 }

@@ -1,6 +1,5 @@
-internal import DispatchWorker
+internal import LinkDecider
 internal import Foundation
-internal import KafkaClient
 internal import LinkCoordinator
 internal import LinkIngest
 internal import StrictJSON
@@ -19,15 +18,9 @@ struct PushBenchmark {
     private let platforms: LinkPlatforms
 
     init(workload: Workload, table: String, vendors: String, platforms: String) throws {
-        func read(_ path: String) throws -> [UInt8] {
-            guard let data = FileManager.default.contents(atPath: path) else {
-                throw BenchmarkError(text: "\(path) cannot be read: run from the checkout", code: 78)
-            }
-            return [UInt8](data)
-        }
-        tables = TableSet([try RouteTable(json: try read(table))])
-        self.vendors = try VendorTable(json: try read(vendors))
-        self.platforms = try LinkPlatforms(file: try read(platforms))
+        tables = TableSet([try RouteTable(json: contents(of: table))])
+        self.vendors = try VendorTable(json: contents(of: vendors))
+        self.platforms = try LinkPlatforms(file: contents(of: platforms))
         for form in Form.allCases { records[form] = ([], []) }
         for span in workload.spans.prefix(20_000) {
             guard let event = try? JSONValue.parse(Array(workload.bytes[span])) else { continue }
@@ -75,7 +68,7 @@ struct PushBenchmark {
     /// Returns the time per record of the best of some passes, in nanoseconds.
     private func pass(_ form: Form, _ platforms: LinkPlatforms? = nil) -> Double {
         guard let (bytes, spans) = records[form] else { return .nan }
-        var processor = RecordProcessor(tables: tables, vendors: vendors, platforms: platforms)
+        var decider = Decider(DeciderConfiguration(tables: tables, vendors: vendors, platforms: platforms))
         var arena = OutputArena(chunkBytes: 4 << 20)
         var decisions: [ProducedDecision] = []
         decisions.reserveCapacity(2000)
@@ -88,7 +81,7 @@ struct PushBenchmark {
                     for (index, span) in spans.enumerated() {
                         record.offset = Int64(index)
                         record.value = ByteView(UnsafeBufferPointer(rebasing: bytes[span]))
-                        _ = processor.process(
+                        _ = decider.decide(
                             record, topicName: ByteView("links"), into: &arena, decisions: &decisions)
                         if decisions.count > 900 {
                             decisions.removeAll(keepingCapacity: true)

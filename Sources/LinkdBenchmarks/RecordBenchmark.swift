@@ -1,6 +1,5 @@
-internal import DispatchWorker
+internal import LinkDecider
 internal import Foundation
-internal import KafkaClient
 internal import LinkCoordinator
 internal import LinkIngest
 internal import ByteStorage
@@ -12,12 +11,7 @@ struct RecordBenchmark {
 
     init(workload: Workload, table: String) throws {
         self.workload = workload
-        guard let data = FileManager.default.contents(atPath: table) else {
-            throw BenchmarkError(
-                text:
-                    "the table \(table) cannot be read: run from the checkout or pass --table", code: 78)
-        }
-        tables = TableSet([try RouteTable(json: [UInt8](data))])
+        tables = TableSet([try RouteTable(json: contents(of: table))])
     }
 
     func run(_ options: BenchmarkOptions, _ report: Report) throws {
@@ -58,7 +52,7 @@ struct RecordBenchmark {
     }
 
     private func wholePass() -> Double {
-        var processor = RecordProcessor(tables: tables)
+        var decider = Decider(DeciderConfiguration(tables: tables, passthrough: .campaign))
         var arena = OutputArena(chunkBytes: 4 << 20)
         var decisions: [ProducedDecision] = []
         decisions.reserveCapacity(2000)
@@ -68,7 +62,7 @@ struct RecordBenchmark {
             for index in 0..<workload.count {
                 record.offset = Int64(index)
                 record.value = value(index, bytes)
-                _ = processor.process(record, topicName: ByteView("links"), into: &arena, decisions: &decisions)
+                _ = decider.decide(record, topicName: ByteView("links"), into: &arena, decisions: &decisions)
                 if decisions.count > 900 {
                     decisions.removeAll(keepingCapacity: true)
                     arena.reset()
@@ -130,7 +124,7 @@ struct RecordBenchmark {
 
     /// Prints the key, a tab, and the decision of every record.
     func printDecisions() {
-        var processor = RecordProcessor(tables: tables)
+        var decider = Decider(DeciderConfiguration(tables: tables, passthrough: .campaign))
         var arena = OutputArena()
         var decisions: [ProducedDecision] = []
         workload.bytes.withUnsafeBufferPointer { bytes in
@@ -139,7 +133,7 @@ struct RecordBenchmark {
                     let record = ConsumedRecord(
                         topic: 0, partition: 0, offset: Int64(index), timestamp: 0, key: ByteView(key),
                         value: value(index, bytes), index: 0, hasHeaders: false)
-                    let cause = processor.process(
+                    let cause = decider.decide(
                         record, topicName: ByteView("links"), into: &arena, decisions: &decisions)
                     if let cause { FileHandle.standardError.write(Data("\(index): \(cause)\n".utf8)) }
                 }

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import TestSupport
 
 /// The median, minimum, and maximum of the values from several rounds.
 struct Spread {
@@ -63,19 +64,13 @@ struct Report {
 
 /// The execution of other programs.
 enum Program {
+    @discardableResult
     static func run(_ path: String, _ arguments: [String]) throws -> String {
-        let process = Process()
-        process.executableURL = URL(filePath: path)
-        process.arguments = arguments
-        let output = Pipe()
-        process.standardOutput = output
-        try process.run()
-        let data = output.fileHandleForReading.readDataToEndOfFile()
-        process.waitUntilExit()
-        guard process.terminationStatus == 0 else {
-            throw BenchmarkError(text: "\(path) ended with status \(process.terminationStatus)", code: 70)
+        let result = try ChildProcess.run([path] + arguments, seconds: 3_600)
+        guard result.status == 0 else {
+            throw BenchmarkError(text: "\(path) ended with status \(result.status): \(result.errors)", code: 70)
         }
-        return String(decoding: data, as: UTF8.self)
+        return result.output
     }
 
     /// Returns the numeric value of a member in a line of JSON.
@@ -87,9 +82,85 @@ enum Program {
 
 /// Returns the nanoseconds that a function takes.
 func nanoseconds(_ work: () throws -> Void) rethrows -> Double {
-    let clock = ContinuousClock()
-    let start = clock.now
+    let start = ContinuousClock.now
     try work()
-    let time = clock.now - start
-    return Double(time.components.seconds) * 1e9 + Double(time.components.attoseconds) / 1e9
+    return (ContinuousClock.now - start) / .nanoseconds(1)
+}
+
+/// Returns the bytes of a file.
+func contents(of path: String) throws -> [UInt8] {
+    guard let data = FileManager.default.contents(atPath: path) else {
+        throw BenchmarkError(text: "\(path) cannot be read: run from the checkout, or pass another path", code: 78)
+    }
+    return [UInt8](data)
+}
+
+/// Prints a line to standard output at once, also into a file.
+func say(_ line: String) { FileHandle.standardOutput.write(Data((line + "\n").utf8)) }
+
+/// Prints a line to standard error.
+func note(_ line: String) { FileHandle.standardError.write(Data((line + "\n").utf8)) }
+
+/// Returns the counts as text, the greatest first.
+func text(of counts: [String: Int]) -> String {
+    counts.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map { "\($0.key) \($0.value)" }.joined(separator: ", ")
+}
+
+/// The bounds of the benchmark `console`.
+///
+/// The guide of the console states them for 1,000,000 decisions and 10,000 routes. With fewer decisions, the bound of
+/// the memory is lower.
+struct ConsoleBounds {
+    /// The time until a console shows rows, in seconds.
+    let firstRows = 3.0
+    /// The growth of the memory while decisions arrive, in MB.
+    let growth = 10.0
+    /// The memory of the process with all rows, in MB.
+    let memory: Double
+    /// The median of the time of a page with any filter, or of a chart, in milliseconds.
+    let page = 200.0
+    /// The median of the time of an answer about a link, a matrix, or a route, in milliseconds.
+    let answer = 250.0
+    /// The time of the map, in milliseconds.
+    let map = 1000.0
+    /// The time of a comparison, in seconds.
+    let comparison = 25.0
+
+    /// Creates the bounds for a number of decisions.
+    init(rows: Int) { memory = 100 + 100 * min(1, Double(rows) / 1_000_000) }
+}
+
+/// Figures of a benchmark, of which some have bounds.
+struct BoundedFigures {
+    /// The number of figures beyond their bounds.
+    private(set) var exceeded = 0
+
+    /// Prints the median of values, and if there are several, their 95th percentile and maximum.
+    ///
+    /// - Parameters:
+    ///   - name: The name of the figure.
+    ///   - values: The values.
+    ///   - unit: The unit of the values.
+    ///   - bound: The bound of the median.
+    mutating func figure(_ name: String, _ values: [Double], unit: String, bound: Double? = nil) {
+        let sorted = values.sorted()
+        let median = Spread(values).median
+        var line = name.padding(toLength: 52, withPad: " ", startingAt: 0) + String(format: "%9.1f %@", median, unit)
+        if let last = sorted.last, sorted.count > 1 {
+            line += String(format: ", 95 %% within %.1f, at most %.1f", sorted[(sorted.count * 95 - 1) / 100], last)
+        }
+        if let bound {
+            // A value that is not a number is beyond each bound.
+            let isWithin = median <= bound
+            line += String(format: isWithin ? "   within %.0f" : "   BEYOND %.0f", bound)
+            if !isWithin { exceeded += 1 }
+        }
+        say(line)
+    }
+
+    /// Prints a failure.
+    mutating func fail(_ text: String) {
+        exceeded += 1
+        say("FAILED: \(text)")
+    }
 }

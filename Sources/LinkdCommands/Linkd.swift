@@ -1,7 +1,8 @@
 internal import CPlatform
-internal import RouteTools
+internal import DispatchWorker
 internal import KafkaClient
 internal import LinkCoordinator
+internal import RouteTools
 
 /// The program, which selects the command that the arguments name, runs it, and reports a failure.
 package enum Linkd {
@@ -40,7 +41,7 @@ package enum Linkd {
     ) throws(CommandFailure) -> ExitCode {
         let words = Array(arguments.prefix { !$0.hasPrefix("-") }.prefix(2))
         guard let first = arguments.first else {
-            console.out.write(HelpText(console.out).overview(CommandIndex.declarations, path: []))
+            console.out.write(HelpText(console.out).overview(CommandIndex.all, path: []))
             return .usage
         }
         if first == "--help" || first == "-h" {
@@ -50,16 +51,15 @@ package enum Linkd {
             console.out.line("linkd \(LinkdVersion.text) (librdkafka \(LibraryInfo.versionText))")
             return .success
         }
-        let commands = CommandIndex.all + CommandIndex.hidden
-        guard let declaration = CommandDeclaration.find(words, among: commands.map(\.declaration)),
-            let command = commands.first(where: { $0.declaration.path == declaration.path })
-        else { return try group(arguments, words, console) }
-        let rest = Array(arguments.dropFirst(declaration.path.count))
+        guard let command = Command.find(words, among: CommandIndex.all + CommandIndex.hidden) else {
+            return try group(arguments, words, console)
+        }
+        let rest = Array(arguments.dropFirst(command.path.count))
         let parsed: ParsedArguments
         do throws(CommandFailure) {
-            parsed = try ParsedArguments(rest, of: declaration)
+            parsed = try ParsedArguments(rest, of: command)
         } catch {
-            guard declaration.path == WorkerCommand.command.declaration.path else { throw error }
+            guard command.path == WorkerCommand.command.path else { throw error }
             return try WorkerCommand.report(error, words: rest, environment: environment, console)
         }
         if case .text(let color) = parsed.values["color"], let choice = ColorChoice(rawValue: color) {
@@ -67,12 +67,13 @@ package enum Linkd {
         }
         console.quiet = parsed.values["quiet"] == .boolean(true)
         if parsed.values["help"] != nil {
-            console.out.write(HelpText(console.out).of(declaration))
+            let help = HelpText(console.out)
+            console.out.write(parsed.wantsShortHelp ? help.short(of: command) : help.of(command))
             return .success
         }
         let invocation = Invocation(
             arguments: parsed, environment: environment, console: console, words: rest,
-            commands: CommandIndex.declarations)
+            commands: CommandIndex.all)
         return try command.run(invocation)
     }
 
@@ -80,22 +81,30 @@ package enum Linkd {
     private static func group(
         _ arguments: [String], _ words: [String], _ console: Console
     ) throws(CommandFailure) -> ExitCode {
-        let known = CommandIndex.declarations
+        let known = CommandIndex.all
         if let first = words.first, known.contains(where: { $0.path.count > 1 && $0.path[0] == first }) {
             let asksHelp = arguments.contains("--help") || arguments.contains("-h")
             if words.count == 1, asksHelp {
                 console.out.write(HelpText(console.out).overview(known, path: [first]))
                 return .success
             }
-            let inside = known.filter { $0.path[0] == first }.map(\.name)
-            let nearest = words.count > 1 ? NearestName.of(words.joined(separator: " "), among: inside) : nil
+            let inside = known.filter { $0.path[0] == first }
+            let names = inside.map { "`linkd \($0.name)`" }
+            guard words.count > 1 else {
+                throw CommandFailure(
+                    .usage, "`linkd \(first)` needs a subcommand", advice: "use " + names.joined(separator: " or "))
+            }
+            if words == ["routes", "explain"] {
+                throw CommandFailure(
+                    .usage, "`linkd routes explain` is gone",
+                    advice: "use `linkd resolve --explain --table TABLE LINK`, which says the same")
+            }
+            // The names of a group share their first word, so that only the last words are compared.
+            let nearest = NearestName.of(words[1], among: inside.map { $0.path[1] })
             throw CommandFailure(
-                .usage,
-                words.count > 1
-                    ? "there is no command `\(Escaping.visible("linkd " + words.joined(separator: " ")))`"
-                    : "`linkd \(first)` needs a subcommand",
-                advice: nearest.map { "use `linkd \($0)`" } ?? "use "
-                    + inside.map { "`linkd \($0)`" }.joined(separator: " or "))
+                .usage, "there is no command `\(Escaping.visible("linkd " + words.joined(separator: " ")))`",
+                advice: nearest.map { "use `linkd \(first) \($0)`" }
+                    ?? "see the commands that exist: " + names.joined(separator: ", "))
         }
         let typed = words.first ?? arguments[0]
         let nearest = NearestName.of(typed, among: Set(known.map { $0.path[0] }).sorted())
@@ -103,4 +112,41 @@ package enum Linkd {
             .usage, "there is no command `\(Escaping.visible(typed))`",
             advice: nearest.map { "use `linkd \($0)`" } ?? "see `linkd --help` for all commands")
     }
+}
+
+/// The list of commands, in the order of the help text.
+enum CommandIndex {
+    /// All commands.
+    static let all: [Command] = [
+        DemoCommand.command, WorkerCommand.command, ProduceCommand.command, InspectCommand.command,
+        ConsoleCommand.command,
+        DeadLettersListCommand.command, DeadLettersReplayCommand.command, ResolveCommand.command,
+        RoutesCheckCommand.command, RoutesListCommand.command, RoutesGraphCommand.command,
+        RoutesDocsCommand.command, RoutesExportCommand.command,
+        RoutesCoverageCommand.command, RoutesDiffCommand.command, VendorsCheckCommand.command,
+        VendorsListCommand.command, TopicsCreateCommand.command, TopicsCheckCommand.command, DoctorCommand.command,
+        ConfigCommand.command, CompletionsCommand.command, ManualCommand.command, HelpCommand.command,
+    ]
+
+    /// The commands that only `linkd` itself starts, which no help text names.
+    static let hidden: [Command] = [TryRecordCommand.command]
+}
+
+/// Handling of Ctrl-C for commands that print a summary before they end.
+///
+/// The first signal is recorded. The second one ends the process at once.
+enum Interruption {
+    /// Installs handlers for SIGINT and SIGTERM.
+    static func installHandlers() { StopSignals.installEndingOnSecond() }
+
+    /// The number of the first signal, or nil.
+    static var signalNumber: Int32? { StopSignals.number }
+}
+
+/// The version of the product, which `--version`, log lines, dead letters, and reports print.
+package enum LinkdVersion {
+    /// The semantic version.
+    package static let text = "0.1.0"
+    /// The date of the version, which manual pages print.
+    static let date = "2026-11-23"
 }

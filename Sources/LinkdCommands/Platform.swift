@@ -1,5 +1,6 @@
 internal import CPlatform
 internal import ByteStorage
+internal import DispatchWorker
 #if canImport(Glibc)
 internal import Glibc
 #elseif canImport(Musl)
@@ -35,14 +36,16 @@ enum Platform {
     }
 
     /// Ends the process.
-    static func end(_ code: Int32) -> Never { exit(code) }
+    ///
+    /// The exit handlers of the C libraries do not run, because a thread that waits for a broker may still use their
+    /// memory.
+    static func end(_ code: Int32) -> Never {
+        fflush(nil)
+        _exit(code)
+    }
 
     /// The wall-clock time in milliseconds since 1970.
-    static var nowMilliseconds: Int64 {
-        var time = timespec()
-        clock_gettime(CLOCK_REALTIME, &time)
-        return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
-    }
+    static var nowMilliseconds: Int64 { SystemClock.wallMilliseconds() }
 
     /// Returns the difference of local time from UTC in minutes, or nil if the system does not know it.
     ///
@@ -55,11 +58,7 @@ enum Platform {
     }
 
     /// The time of a monotonic clock, in seconds.
-    static var monotonicSeconds: Double {
-        var time = timespec()
-        clock_gettime(CLOCK_MONOTONIC, &time)
-        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
-    }
+    static var monotonicSeconds: Double { Double(SystemClock.monotonicNanoseconds()) / 1e9 }
 
     /// Suspends the thread.
     ///
@@ -102,17 +101,6 @@ enum Platform {
     /// A Boolean value that indicates whether the last system call failed because the reader of a pipe is gone.
     static var isClosedPipe: Bool { errno == EPIPE }
 
-    /// Writes once, as `write(2)`.
-    static func systemWrite(_ descriptor: Int32, _ start: UnsafeRawPointer, _ count: Int) -> Int {
-        #if canImport(Glibc)
-        Glibc.write(descriptor, start, count)
-        #elseif canImport(Musl)
-        Musl.write(descriptor, start, count)
-        #else
-        Darwin.write(descriptor, start, count)
-        #endif
-    }
-
     /// Reads up to `buffer.count` bytes.
     ///
     /// Returns 0 at the end of the input and -1 on an error.
@@ -143,17 +131,16 @@ enum Platform {
         return UnsafeRawPointer(found) - UnsafeRawPointer(bytes.start)
     }
 
-    /// Opens a file for reading.
+    /// Opens a file of events for reading, which may be a named pipe.
     ///
-    /// If `waits` is false, a named pipe is opened before it has a writer, so that `canRead` waits for the writer.
-    /// Darwin always waits.
-    static func open(_ path: String, waits: Bool = true) -> Result<Int32, SystemError> {
+    /// A named pipe is opened before it has a writer, so that `canRead` waits for the writer. Darwin waits here.
+    static func open(_ path: String) -> Result<Int32, SystemError> {
         #if canImport(Glibc)
-        let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC | (waits ? 0 : O_NONBLOCK))
-        if !waits, descriptor >= 0 { _ = Glibc.fcntl(descriptor, F_SETFL, O_RDONLY) }
+        let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        if descriptor >= 0 { _ = Glibc.fcntl(descriptor, F_SETFL, O_RDONLY) }
         #elseif canImport(Musl)
-        let descriptor = Musl.open(path, O_RDONLY | O_CLOEXEC | (waits ? 0 : O_NONBLOCK))
-        if !waits, descriptor >= 0 { _ = Musl.fcntl(descriptor, F_SETFL, O_RDONLY) }
+        let descriptor = Musl.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        if descriptor >= 0 { _ = Musl.fcntl(descriptor, F_SETFL, O_RDONLY) }
         #else
         let descriptor = Darwin.open(path, O_RDONLY | O_CLOEXEC)
         #endif
@@ -171,33 +158,43 @@ enum Platform {
         #endif
     }
 
-    /// Opens a file for reading that may be replaced with something else, and fails if it is not a regular file.
-    private static func openRegular(_ path: String) -> Result<Int32, SystemError> {
-        let descriptor = linkd_open_regular_file(path)
-        return descriptor >= 0 ? .success(descriptor) : .failure(SystemError.last)
+    /// Opens a regular file for reading without waiting, and fails for other kinds of files.
+    private static func openRegular(_ path: String, followsLinks: Bool) -> Result<Int32, SystemError> {
+        let descriptor = linkd_open_regular_file(path, followsLinks ? 1 : 0)
+        if descriptor >= 0 { return .success(descriptor) }
+        return .failure(errno == EINVAL ? .notRegular : .last)
     }
 
-    /// Returns the contents of a file of at most `limit` bytes.
+    /// Returns the contents of a regular file of at most `limit` bytes.
     ///
-    /// With `isRegular`, a file of another kind is an error. Otherwise, a named pipe is read to its end.
-    static func contents(of path: String, limit: Int, isRegular: Bool = false) -> Result<[UInt8], SystemError> {
-        switch isRegular ? openRegular(path) : open(path) {
+    /// The file may be replaced with something else at any time, and a named pipe could wait forever. So the kind is
+    /// checked after the file was opened, and opening it does not wait. Without `followsLinks`, a symbolic link is an
+    /// error.
+    static func contents(of path: String, limit: Int, followsLinks: Bool = true) -> Result<[UInt8], SystemError> {
+        switch openRegular(path, followsLinks: followsLinks) {
         case .failure(let error): return .failure(error)
         case .success(let descriptor):
             defer { close(descriptor) }
-            var all: [UInt8] = []
-            var chunk = [UInt8](repeating: 0, count: 65536)
-            while true {
-                let count = chunk.withUnsafeMutableBytes { read(descriptor, into: $0) }
-                if count < 0 { return .failure(SystemError.last) }
-                if count == 0 { return .success(all) }
-                guard all.count + count <= limit else {
-                    return .failure(SystemError(text: "the file has more than \(limit) bytes"))
-                }
-                all += chunk[..<count]
-            }
+            return contents(ofDescriptor: descriptor, limit: limit)
         }
     }
+
+    private static func contents(ofDescriptor descriptor: Int32, limit: Int) -> Result<[UInt8], SystemError> {
+        var all: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 65536)
+        while true {
+            let count = chunk.withUnsafeMutableBytes { read(descriptor, into: $0) }
+            if count < 0 { return .failure(SystemError.last) }
+            if count == 0 { return .success(all) }
+            guard all.count + count <= limit else {
+                return .failure(SystemError(text: "the file has more than \(limit) bytes"))
+            }
+            all += chunk[..<count]
+        }
+    }
+
+    /// Returns all bytes of standard input, at most `limit`.
+    static func standardInput(limit: Int) -> Result<[UInt8], SystemError> { contents(ofDescriptor: 0, limit: limit) }
 
     /// Replaces the contents of a file, so that after a crash it has either the old or the new ones.
     ///
@@ -220,17 +217,39 @@ enum Platform {
     ///
     /// Returns the error if the contents cannot be written.
     static func writeFile(_ path: String, _ bytes: [UInt8]) -> SystemError? {
-        let flags = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC
-        #if canImport(Glibc)
-        let descriptor = Glibc.open(path, flags, 0o666)
-        #elseif canImport(Musl)
-        let descriptor = Musl.open(path, flags, 0o666)
-        #else
-        let descriptor = Darwin.open(path, flags, 0o666)
-        #endif
+        let descriptor = create(path, O_TRUNC)
         guard descriptor >= 0 else { return SystemError.last }
         defer { close(descriptor) }
         return bytes.withUnsafeBytes { write(descriptor, $0) } ? nil : SystemError.last
+    }
+
+    /// Creates a file that other users can read too, and returns its descriptor.
+    ///
+    /// A file that exists is an error.
+    static func createFile(_ path: String) -> Result<Int32, SystemError> {
+        let descriptor = create(path, O_EXCL)
+        return descriptor >= 0 ? .success(descriptor) : .failure(SystemError.last)
+    }
+
+    private static func create(_ path: String, _ flag: Int32) -> Int32 {
+        let flags = O_WRONLY | O_CREAT | O_CLOEXEC | flag
+        #if canImport(Glibc)
+        return Glibc.open(path, flags, 0o666)
+        #elseif canImport(Musl)
+        return Musl.open(path, flags, 0o666)
+        #else
+        return Darwin.open(path, flags, 0o666)
+        #endif
+    }
+
+    /// Returns bytes in Base64 (RFC 4648, section 4).
+    static func base64(_ bytes: [UInt8]) -> String { Data(bytes).base64EncodedString() }
+
+    /// Returns the bytes of a text in Base64 for URLs (RFC 4648, section 5) without padding, or nil if it is none.
+    static func bytes(ofBase64URL text: Substring) -> [UInt8]? {
+        let padding = String(repeating: "=", count: (4 - text.utf8.count % 4) % 4)
+        let text = String(text.replacing("-", with: "+").replacing("_", with: "/")) + padding
+        return Data(base64Encoded: text).map { Array($0) }
     }
 
     /// Removes a file.
@@ -287,6 +306,9 @@ struct FileStamp: Equatable {
 struct SystemError: Error, Equatable {
     /// The message, for example `No such file or directory`.
     var text: String
+
+    /// The error for a file that is not a regular file.
+    static let notRegular = SystemError(text: "it is not a regular file, and reading a named pipe can wait forever")
 
     /// The error for the current value of `errno`.
     static var last: SystemError { SystemError(text: String(cString: strerror(errno))) }

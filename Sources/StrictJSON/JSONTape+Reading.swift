@@ -199,7 +199,7 @@ extension JSONTape {
     /// Skips a value beyond the limit.
     @inline(__always)
     private mutating func skipValue(_ reading: inout Reading, _ cursor: inout JSONCursor) throws(JSONError) {
-        isCut = true
+        if cut == nil { cut = Cut(node: reading.scope.node, start: reading.position) }
         reading.nodes[Int(reading.scope.node)].isCut = true
         store(reading, &cursor)
         try cursor.skip()

@@ -52,6 +52,19 @@ public struct JSONTape: ~Copyable {
     enum Content {
         static let unread: Int32 = -1
         static let invalid: Int32 = -2
+        /// The string has JSON that is nested deeper than the limit.
+        static let tooDeep: Int32 = -3
+    }
+
+    /// The first place at which a limit was reached.
+    ///
+    /// What follows it is not in the list, so it must not count as absent.
+    public struct Cut: BitwiseCopyable {
+        /// The object or array with the first value beyond the limit of values, or the string with JSON that is nested
+        /// too deep.
+        public internal(set) var node: Int32
+        /// The address of the first value beyond the limit of values, or nil if the nesting is too deep.
+        public internal(set) var start: UnsafePointer<UInt8>?
     }
 
     /// The limit of values in one record.
@@ -62,12 +75,13 @@ public struct JSONTape: ~Copyable {
     var capacity = 256
     /// The number of values.
     public internal(set) var count = 0
-    /// A Boolean value that indicates whether the text has more values than the limit.
-    ///
-    /// The other values are not in the list.
-    public internal(set) var isCut = false
-    /// The number of values, and whether there are more, when `mark` was called.
-    private var marked = (count: 0, isCut: false)
+    /// The place after which values are missing in the list, or nil if it has all values.
+    public internal(set) var cut: Cut?
+    /// A Boolean value that indicates whether values are missing in the list.
+    @inlinable
+    public var isCut: Bool { cut != nil }
+    /// The number of values, and the place of a cut, when `mark` was called.
+    private var marked: (count: Int, cut: Cut?) = (0, nil)
     /// The cursor of texts that are read by themselves.
     ///
     /// It has its own memory, so that it can be passed to a function that changes the list.
@@ -102,8 +116,8 @@ public struct JSONTape: ~Copyable {
     /// Removes all values.
     public mutating func clear() {
         count = 0
-        isCut = false
-        marked = (0, false)
+        cut = nil
+        marked = (0, nil)
         guard hasTexts else { return }
         hasTexts = false
         names.reset()
@@ -131,12 +145,13 @@ public struct JSONTape: ~Copyable {
 
     /// Appends the JSON text that a string contains, and returns its node.
     ///
-    /// Returns `Content.invalid` if the string is not strict JSON.
+    /// Returns a negative number if the string is not strict JSON, or nested too deep. The latter is a cut.
     public mutating func readContent(of string: Int32) -> Int32 {
         let known = nodes[Int(string)].content
+        if known == Content.tooDeep, cut == nil { cut = Cut(node: string, start: nil) }
         if known != Content.unread { return known }
         let count = count
-        let isCut = isCut
+        let cut = cut
         let text = text(of: string)
         let content: Int32
         do throws(JSONError) {
@@ -144,15 +159,16 @@ public struct JSONTape: ~Copyable {
             content = try appendText(in: string)
         } catch {
             self.count = count
-            self.isCut = isCut
-            content = Content.invalid
+            self.cut = cut
+            content = error.code == .tooDeep ? Content.tooDeep : Content.invalid
+            if content == Content.tooDeep, cut == nil { self.cut = Cut(node: string, start: nil) }
         }
         nodes[Int(string)].content = content
         return content
     }
 
     /// Keeps the values so far when the contents of strings are forgotten.
-    public mutating func mark() { marked = (count, isCut) }
+    public mutating func mark() { marked = (count, cut) }
 
     /// Removes the values that were added after `mark`, which are those in strings.
     ///
@@ -164,7 +180,7 @@ public struct JSONTape: ~Copyable {
             if string >= 0 { nodes[Int(string)].content = Content.unread }
             root = Int(nodes[root].end)
         }
-        (count, isCut) = marked
+        (count, cut) = marked
     }
 
     private mutating func appendText(in parent: Int32) throws(JSONError) -> Int32 {

@@ -103,3 +103,46 @@ package struct JSONText: ~Copyable {
         text.withUTF8 { arena.appendString(ByteView($0)) }
     }
 }
+
+/// Numbers with three decimal places, independent of the locale.
+package enum Decimals {
+    /// Returns a text such as `1.234`.
+    ///
+    /// A negative number becomes 0.
+    package static func text(_ value: Double) -> String {
+        let thousandths = Int64((min(max(0, value), 1e12) * 1000).rounded())
+        let fraction = String(thousandths % 1000)
+        return "\(thousandths / 1000)." + String(repeating: "0", count: 3 - fraction.count) + fraction
+    }
+}
+
+/// The characters that can control a terminal although JSON allows them unescaped.
+package enum TerminalControl {
+    /// Returns a Boolean value that indicates whether a scalar is DEL or in C1, changes the writing direction, or
+    /// breaks a line.
+    ///
+    /// All such scalars are below U+10000.
+    package static func contains(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.value {
+        case 0x7F..<0xA0, 0x200E...0x200F, 0x2028...0x202E, 0x2066...0x2069, 0xFEFF: true
+        default: false
+        }
+    }
+
+    /// Returns JSON text with the same value, in which these characters are escaped.
+    ///
+    /// JSON itself requires escapes only for C0 (RFC 8259, section 7). The other characters occur only inside strings.
+    package static func escaped(json text: String) -> String {
+        guard text.unicodeScalars.contains(where: contains) else { return text }
+        var result = ""
+        for scalar in text.unicodeScalars {
+            if contains(scalar) {
+                let digits = String(scalar.value, radix: 16)
+                result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+            } else {
+                result.unicodeScalars.append(scalar)
+            }
+        }
+        return result
+    }
+}

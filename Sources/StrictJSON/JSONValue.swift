@@ -36,6 +36,11 @@ package struct JSONValue: Sendable {
     /// Parses a text that consists of one value.
     package static func parse(_ text: ByteView, maxDepth: Int = 64) throws(JSONError) -> JSONValue {
         var cursor = JSONCursor(maxDepth: maxDepth)
+        return try parse(text, with: &cursor)
+    }
+
+    /// Parses a text that consists of one value, with the scratch memory of a cursor.
+    package static func parse(_ text: ByteView, with cursor: inout JSONCursor) throws(JSONError) -> JSONValue {
         cursor.open(text)
         let value = try read(&cursor)
         try cursor.finish()
@@ -127,5 +132,117 @@ package struct JSONMember: Sendable {
         self.name = name
         self.nameOffset = nameOffset
         self.value = value
+    }
+}
+
+extension JSONValue {
+    /// Returns the value at a JSON pointer (RFC 6901), or the innermost one on the way to it that is present.
+    ///
+    /// `isFound` indicates whether it is the value at the pointer.
+    package func nearest(to pointer: String) -> (value: JSONValue, isFound: Bool) {
+        var value = self
+        for part in pointer.split(separator: "/", omittingEmptySubsequences: false).dropFirst() {
+            let name = String(part).replacing("~1", with: "/").replacing("~0", with: "~")
+            let element = value.array.flatMap { list in
+                Int(name).flatMap { list.indices.contains($0) ? list[$0] : nil }
+            }
+            guard let next = value[name] ?? element else { return (value, false) }
+            value = next
+        }
+        return (value, true)
+    }
+
+    /// The value as JSON text without white space.
+    package var text: String {
+        var arena = OutputArena(chunkBytes: 4096)
+        arena.begin()
+        write(into: &arena)
+        return arena.finish().string
+    }
+
+    /// Appends the value as JSON without white space.
+    package func write(into arena: inout OutputArena) {
+        switch kind {
+        case .null: arena.append("null")
+        case .bool(let value): value ? arena.append("true") : arena.append("false")
+        case .number(let text): arena.append([UInt8](text.utf8))
+        case .string(let text): Self.write(text, into: &arena)
+        case .array(let elements):
+            arena.append("[")
+            for (index, element) in elements.enumerated() {
+                if index > 0 { arena.append(",") }
+                element.write(into: &arena)
+            }
+            arena.append("]")
+        case .object(let members):
+            arena.append("{")
+            for (index, member) in members.enumerated() {
+                if index > 0 { arena.append(",") }
+                Self.write(member.name, into: &arena)
+                arena.append(":")
+                member.value.write(into: &arena)
+            }
+            arena.append("}")
+        }
+    }
+
+    private static func write(_ text: String, into arena: inout OutputArena) {
+        [UInt8](text.utf8).withUnsafeBufferPointer { arena.appendString(ByteView($0)) }
+    }
+
+    /// Returns a Boolean value that indicates whether both values are equal.
+    ///
+    /// Numbers are equal if their texts are equal. The order of members does not matter.
+    package func isEqual(to other: JSONValue) -> Bool {
+        switch (kind, other.kind) {
+        case (.null, .null): return true
+        case (.bool(let a), .bool(let b)): return a == b
+        case (.number(let a), .number(let b)): return a == b
+        case (.string(let a), .string(let b)): return a.utf8.elementsEqual(b.utf8)
+        case (.array(let a), .array(let b)):
+            return a.count == b.count && zip(a, b).allSatisfy { $0.isEqual(to: $1) }
+        case (.object(let a), .object(let b)):
+            // Sorted members take less than quadratic time, also for an object with many names.
+            return a.count == b.count
+                && zip(Self.sorted(a), Self.sorted(b)).allSatisfy {
+                    $0.name.utf8.elementsEqual($1.name.utf8) && $0.value.isEqual(to: $1.value)
+                }
+        default: return false
+        }
+    }
+
+    /// Adds the value to a hash, regardless of the order of members.
+    package func hash(into hasher: inout Hasher) {
+        switch kind {
+        case .null: hasher.combine(0)
+        case .bool(let value):
+            hasher.combine(1)
+            hasher.combine(value)
+        case .number(let text):
+            hasher.combine(2)
+            hasher.combine(text)
+        case .string(let text):
+            hasher.combine(3)
+            hasher.combine(text)
+        case .array(let elements):
+            hasher.combine(4)
+            hasher.combine(elements.count)
+            for element in elements { element.hash(into: &hasher) }
+        case .object(let members):
+            hasher.combine(5)
+            var sum = 0
+            for member in members {
+                var own = Hasher()
+                own.combine(member.name)
+                member.value.hash(into: &own)
+                sum &+= own.finalize()
+            }
+            hasher.combine(members.count)
+            hasher.combine(sum)
+        }
+    }
+
+    private static func sorted(_ members: [JSONMember]) -> [JSONMember] {
+        members.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
     }
 }

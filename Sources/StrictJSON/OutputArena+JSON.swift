@@ -88,4 +88,97 @@ extension OutputArena {
         put(byte: digits.utf8Start[Int(byte >> 4)])
         put(byte: digits.utf8Start[Int(byte & 15)])
     }
+
+    /// Appends a validated JSON value in the compact form of this writer.
+    ///
+    /// The result has no white space. Its strings escape only `"`, `\`, and C0 controls, and its numbers keep their
+    /// text.
+    ///
+    /// - Parameter json: The text of one valid value.
+    package mutating func appendCompact(_ json: ByteView) {
+        var index = 0
+        while index < json.count {
+            let byte = json[index]
+            if byte == UInt8(ascii: "\"") {
+                index = appendStringText(json, from: index)
+            } else {
+                if byte > 0x20 { append(byte: byte) }
+                index += 1
+            }
+        }
+    }
+
+    /// Appends the string that begins at `start` and returns the index after its end.
+    private mutating func appendStringText(_ json: ByteView, from start: Int) -> Int {
+        append(byte: UInt8(ascii: "\""))
+        var run = start + 1
+        var index = run
+        while index < json.count, json[index] != UInt8(ascii: "\"") {
+            if json[index] != UInt8(ascii: "\\") {
+                index += 1
+                continue
+            }
+            append(json.slice(run, index))
+            index = appendEscape(json, from: index)
+            run = index
+        }
+        append(json.slice(run, index))
+        append(byte: UInt8(ascii: "\""))
+        return index + 1
+    }
+
+    /// Appends the character of the escape at `start` and returns the index after the escape.
+    private mutating func appendEscape(_ json: ByteView, from start: Int) -> Int {
+        guard start + 1 < json.count else { return json.count }
+        let letter = json[start + 1]
+        if letter == UInt8(ascii: "/") {
+            append(byte: letter)
+            return start + 2
+        }
+        guard letter == UInt8(ascii: "u") else {
+            append(byte: UInt8(ascii: "\\"))
+            append(byte: letter)
+            return start + 2
+        }
+        var end = start + 6
+        var scalar = hexValue(json, start + 2)
+        if scalar & 0xFC00 == 0xD800 {
+            scalar = 0x10000 + (scalar & 0x3FF) << 10 + (hexValue(json, start + 8) & 0x3FF)
+            end += 6
+        }
+        if scalar < 0x20 || scalar == 0x22 || scalar == 0x5C {
+            escape(UInt8(truncatingIfNeeded: scalar))
+        } else {
+            appendUTF8(scalar)
+        }
+        return min(end, json.count)
+    }
+
+    /// Appends a Unicode scalar as UTF-8 (RFC 3629).
+    @inlinable
+    public mutating func append(scalar: UInt32) {
+        if scalar < 0x80 { append(byte: UInt8(truncatingIfNeeded: scalar)) } else { appendUTF8(scalar) }
+    }
+
+    /// Appends a Unicode scalar as UTF-8 (RFC 3629).
+    @usableFromInline
+    mutating func appendUTF8(_ scalar: UInt32) {
+        func tail(_ shift: UInt32) -> UInt8 { UInt8(truncatingIfNeeded: 0x80 | scalar &>> shift & 0x3F) }
+        func lead(_ mark: UInt32, _ shift: UInt32) -> UInt8 { UInt8(truncatingIfNeeded: mark | scalar &>> shift) }
+        if scalar < 0x80 {
+            append(byte: UInt8(truncatingIfNeeded: scalar))
+        } else if scalar < 0x800 {
+            append(byte: lead(0xC0, 6))
+            append(byte: tail(0))
+        } else if scalar < 0x10000 {
+            append(byte: lead(0xE0, 12))
+            append(byte: tail(6))
+            append(byte: tail(0))
+        } else {
+            append(byte: lead(0xF0, 18))
+            append(byte: tail(12))
+            append(byte: tail(6))
+            append(byte: tail(0))
+        }
+    }
 }

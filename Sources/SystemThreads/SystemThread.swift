@@ -1,5 +1,4 @@
 internal import CPlatform
-
 #if canImport(Glibc)
 internal import Glibc
 #elseif canImport(Musl)
@@ -63,3 +62,56 @@ private func linkdThreadMain(_ pointer: UnsafeMutableRawPointer?) -> UnsafeMutab
     return nil
 }
 #endif
+
+/// A thread that works at intervals until it is stopped.
+package final class StoppableThread: Sendable {
+    private struct State {
+        var isStarted = false
+        var isStopped = false
+        var isOver = false
+    }
+
+    private let name: String
+    private let state = Monitor(State())
+
+    /// Creates a thread that has not started.
+    ///
+    /// The name is that of `SystemThread.start`.
+    package init(name: String) { self.name = name }
+
+    /// A Boolean value that indicates whether `stop` was called.
+    package var isStopped: Bool { state.withLock { $0.isStopped } }
+
+    /// Starts the thread, which runs `body` once.
+    ///
+    /// A second call has no effect. Returns false if the system cannot create a thread.
+    @discardableResult
+    package func start(_ body: @escaping @Sendable () -> Void) -> Bool {
+        let isFirst = state.withLock { state in
+            defer { state.isStarted = true }
+            return !state.isStarted
+        }
+        guard isFirst else { return true }
+        let isRunning = SystemThread.start(name) { [state] in
+            body()
+            state.signal { $0.isOver = true }
+        }
+        if !isRunning { state.signal { $0.isOver = true } }
+        return isRunning
+    }
+
+    /// Waits, and returns a Boolean value that indicates whether the thread goes on.
+    ///
+    /// Returns false at once when the thread is stopped. The thread's body calls it.
+    package func sleep(milliseconds: Int) -> Bool {
+        state.wait(milliseconds: milliseconds) { $0.isStopped ? true : nil } == nil
+    }
+
+    /// Requests that the thread's body return.
+    package func stop() { state.signal { $0.isStopped = true } }
+
+    /// Waits until the thread's body has returned, at most `milliseconds`.
+    package func join(milliseconds: Int) {
+        _ = state.wait(milliseconds: milliseconds) { $0.isOver || !$0.isStarted ? true : nil }
+    }
+}

@@ -1,6 +1,6 @@
 internal import SystemThreads
-import DispatchWorker
-import KafkaClient
+@testable import DispatchWorker
+@testable import KafkaClient
 import TestSupport
 import Testing
 
@@ -74,7 +74,7 @@ import Testing
     }
 
     @Test(
-        "Input of which every record is bad ends a worker with default settings",
+        "Input of which every record is bad ends a worker with dlq.excess stop",
         .enabled(if: BrokerEnvironment.hasBroker))
     func badInput() async throws {
         try await onThread { [bootstrap] in
@@ -82,7 +82,9 @@ import Testing
             try run.produce(count: 3_000) { _ in ("d", Array("bad".utf8), []) }
             let lines = Monitor([String]())
             let log = Log(level: .error, format: .json) { line in lines.signal { $0.append(line) } }
-            let outcome = Worker(run.configuration(), log: log).run { _ in EchoProcessing() }
+            var configuration = run.configuration()
+            configuration.deadLetterExcess = .stop
+            let outcome = Worker(configuration, log: log).run { _ in EchoProcessing() }
             log.close()
             #expect(outcome.code == 81)
             let reason = try #require(outcome.exit?.reason)

@@ -1,8 +1,9 @@
-import DispatchWorker
-import KafkaClient
+@testable import DispatchWorker
+@testable import KafkaClient
 import StrictJSON
 import TestSupport
 import Testing
+import ByteStorage
 
 /// The worker on a real broker, whose behavior a mock or simulated broker reproduces only in part.
 @Suite(.enabled(if: BrokerEnvironment.hasBroker), .serialized)

@@ -1,8 +1,10 @@
+import Foundation
 import ByteStorage
-import KafkaClient
 import LinkCoordinator
+@testable import LinkDecider
 import LinkIngest
 import StrictJSON
+import TableSupport
 import TestSupport
 import Testing
 
@@ -24,10 +26,7 @@ enum CanaryTables {
     static func plan(
         _ base: RouteTable, _ candidate: RouteTable, percent: Int = 0, compare: Int = 0
     ) -> CanaryPlan {
-        let entry = ServedTable(
-            id: candidate.id, version: candidate.version, hash: candidate.hash, path: "c.json",
-            loadedAtMilliseconds: 0)
-        return CanaryPlan(base: base, candidate: candidate, entry: entry, percent: percent, compare: compare)
+        CanaryPlan(base: base, candidate: candidate, percent: percent, compare: compare)
     }
 
     /// The decisions of a record, with the ids of the devices, and the reason of its dead letter.
@@ -50,7 +49,7 @@ enum CanaryTables {
                 index: 0, hasHeaders: false)
             output.reason =
                 processor.process(
-                    record, topicName: ByteView("in"), into: &arena, decisions: &decisions)?.reason
+                    record, headers: [], topicName: ByteView("in"), into: &arena, decisions: &decisions)?.reason
             output.keys = decisions.map(\.key.string)
             output.values = decisions.map(\.value.string)
         }
@@ -108,11 +107,14 @@ struct CanaryTests {
         return #"{\#(request)\#(application),"devices":[\#(devices.joined(separator: ","))]}"#
     }
 
-    private static func processor(_ version: ServedTables.Version, hasPlatforms: Bool) throws -> RecordProcessor {
-        RecordProcessor(
-            tables: ServedTables(version),
-            platforms: hasPlatforms
-                ? try LinkPlatforms(file: VendorDecisionTests.bytes(of: "link-platforms.json")) : nil)
+    private static func processor(
+        _ tables: [RouteTable], _ plan: CanaryPlan? = nil, hasPlatforms: Bool
+    ) throws -> RecordProcessor {
+        let platforms = Array(try Data(contentsOf: Checkout.root.appending(path: "config/link-platforms.json")))
+        return RecordProcessor(
+            DeciderConfiguration(
+                tables: TableSet(tables), candidate: plan,
+                platforms: hasPlatforms ? try LinkPlatforms(file: platforms) : nil))
     }
 
     @Test(
@@ -122,10 +124,9 @@ struct CanaryTests {
         let base = try RouteTable(json: CanaryTables.base)
         let candidate = try RouteTable(json: CanaryTables.candidate())
         let plan = CanaryTables.plan(base, candidate, percent: shares.percent, compare: shares.compare)
-        var alone = try Self.processor(ServedTables.Version(TableSet([base])), hasPlatforms: hasPlatforms)
-        var next = try Self.processor(ServedTables.Version(TableSet([candidate])), hasPlatforms: hasPlatforms)
-        var canary = try Self.processor(
-            ServedTables.Version(TableSet([base]), canary: plan), hasPlatforms: hasPlatforms)
+        var alone = try Self.processor([base], hasPlatforms: hasPlatforms)
+        var next = try Self.processor([candidate], hasPlatforms: hasPlatforms)
+        var canary = try Self.processor([base], plan, hasPlatforms: hasPlatforms)
         var generator = SeededGenerator(seed: 0xCA7A)
         var expected = plan.totals
         var open = plan.totals
@@ -177,9 +178,8 @@ struct CanaryTests {
         ]
         let candidate = try RouteTable(json: CanaryTables.candidate(pointers: #""/l","/x/0","/data/link""#))
         let plan = CanaryTables.plan(tables[0], candidate, percent: 10_000)
-        var canary = RecordProcessor(
-            tables: ServedTables(ServedTables.Version(TableSet(tables), canary: plan)))
-        var next = RecordProcessor(tables: TableSet([candidate, tables[1]]))
+        var canary = RecordProcessor(DeciderConfiguration(tables: TableSet(tables), candidate: plan))
+        var next = RecordProcessor(DeciderConfiguration(tables: TableSet([candidate, tables[1]])))
         var generator = SeededGenerator(seed: 0xCA7B)
         var decided: UInt64 = 0
         for round in 0..<1_000 {
@@ -199,8 +199,9 @@ struct CanaryTests {
             try RouteTable(json: CanaryTables.base), try RouteTable(json: CanaryTables.candidate()), percent: 5_000,
             compare: 10_000)
         var canary = RecordProcessor(
-            tables: ServedTables(ServedTables.Version(TableSet([plan.base]), canary: plan)),
-            outputs: OutputLimits(decisionBytes: 1_000, recordBytes: 2_000))
+            DeciderConfiguration(
+                tables: TableSet([plan.base]), candidate: plan,
+                limits: Limits(decisionBytes: 1_000, outputBytes: 2_000)))
         let devices = (0..<20).map { #"{"id":"d\#($0)"}"# }.joined(separator: ",")
         let event = #"{"link":"t:///old/5","devices":[\#(devices)]}"#
         #expect(CanaryTables.process(event, offset: 1, &canary).reason == .oversizeOutput)
@@ -221,18 +222,18 @@ struct CanaryTests {
         let base = try RouteTable(json: CanaryTables.base)
         let candidate = try RouteTable(json: CanaryTables.candidate())
         let event = #"{"link":"t:///old/5?q=1","device":{"id":"d"}}"#
-        var alone = RecordProcessor(tables: TableSet([base]))
-        var next = RecordProcessor(tables: TableSet([candidate]))
+        var alone = RecordProcessor(DeciderConfiguration(tables: TableSet([base])))
+        var next = RecordProcessor(DeciderConfiguration(tables: TableSet([candidate])))
         let sizes = [CanaryTables.process(event, offset: 1, &alone), CanaryTables.process(event, offset: 1, &next)]
             .map { $0.values[0].utf8.count }
         #expect(sizes[0] != sizes[1])
         // The table with the longer decision is the candidate.
         let tables = sizes[0] < sizes[1] ? [base, candidate] : [candidate, base]
-        let limits = OutputLimits(decisionBytes: sizes.min() ?? 0, recordBytes: 8 << 20)
+        let limits = Limits(decisionBytes: sizes.min() ?? 0)
         for percent in [0, 10_000] {
             let plan = CanaryTables.plan(tables[0], tables[1], percent: percent, compare: 10_000)
             var canary = RecordProcessor(
-                tables: ServedTables(ServedTables.Version(TableSet([tables[0]]), canary: plan)), outputs: limits)
+                DeciderConfiguration(tables: TableSet([tables[0]]), candidate: plan, limits: limits))
             #expect(
                 CanaryTables.process(event, offset: 1, &canary).reason == (percent == 0 ? nil : .oversizeOutput))
             let committed = canary.ended(isCommitted: true)
@@ -248,7 +249,7 @@ struct CanaryTests {
         let other = try RouteTable(json: CanaryTables.candidate(pointers: #""/l""#))
         let plan = CanaryTables.plan(base, candidate, percent: 10_000)
         let served = ServedTables(ServedTables.Version(TableSet([base]), canary: plan))
-        var canary = RecordProcessor(tables: served)
+        var canary = RecordProcessor(served, DeciderConfiguration(tables: TableSet([])))
         func decide(_ offset: Int64) -> String {
             let event = #"{"link":"t:///old/5","device":{"id":"d"}}"#
             return CanaryTables.process(event, offset: offset, &canary).values.first ?? ""

@@ -1,5 +1,5 @@
-import DispatchWorker
-import KafkaClient
+@testable import DispatchWorker
+@testable import KafkaClient
 import Testing
 
 /// Small components: partitions, the counter of `stop.after`, identity, settings, and the report.

@@ -1,6 +1,6 @@
 import ByteStorage
 import Foundation
-import KafkaClient
+@testable import KafkaClient
 import Testing
 
 @testable import DispatchWorker

@@ -1,6 +1,7 @@
-import DispatchWorker
-import KafkaClient
+@testable import DispatchWorker
+@testable import KafkaClient
 import Testing
+import LinkDecider
 
 /// The limits on dead letters.
 @Suite struct DeadLetterLimitTests {
@@ -25,15 +26,13 @@ import Testing
             }
             let isBad = index < bad
             let isReplay = index < replayed
+            if isBad { result.deadLetters += 1 }
+            guard !isReplay else { continue }
             if isBad {
-                result.countDeadLetter(
-                    index % 3 == 2 ? .nullValue : .badJSON, partition, offset: position, isReplay: isReplay)
-            }
-            if isReplay {
-                result.replays.records += 1
+                let reason = index % 3 == 2 ? DeadLetterReason.nullValue : .badJSON
+                machine.partitions.countDeadLetter(reason, offset: position, at: slot)
             } else {
-                let run = machine.partitions.countOutcome(at: slot, isDeadLetter: isBad)
-                result.longestDeadLetterRun = max(result.longestDeadLetterRun, run)
+                machine.partitions.countDecision(at: slot)
             }
         }
         machine.processed(result, now: now)
@@ -92,10 +91,11 @@ import Testing
         (Array(repeating: (1, 0), count: 2_000) + Array(repeating: (1, 1), count: 900), false),
     ]
 
-    @Test("The share of dead letters counts the last 1,000 records of a lane", arguments: ratios.indices)
+    @Test("The share of dead letters counts the last 1,000 records of a partition", arguments: ratios.indices)
     func ratio(row: Int) {
         var machine = MachineTests.ready {
             $0.deadLetterMaxRatio = 0.95
+            $0.deadLetterExcess = .stop
             $0.commit.records = 1_000_000
         }
         var offset: Int64 = 0
@@ -111,6 +111,7 @@ import Testing
         func limited() -> LaneMachine {
             MachineTests.ready {
                 $0.deadLetterMaxRatio = 0.95
+                $0.deadLetterExcess = .stop
                 $0.deadLetterMaxConsecutive = 2_000
                 $0.commit.records = 1_000_000
             }
@@ -155,7 +156,10 @@ import Testing
 
     @Test("Dead letters that are consumed again after an abort count once")
     func rewind() {
-        var machine = MachineTests.ready { $0.deadLetterMaxRatio = 0.95 }
+        var machine = MachineTests.ready {
+            $0.deadLetterMaxRatio = 0.95
+            $0.deadLetterExcess = .stop
+        }
         var now: UInt64 = 1
         for _ in 0..<4 {
             Self.consume(&machine, 600, bad: 600, from: 0, now: now)
@@ -208,6 +212,7 @@ import Testing
     func exit() throws {
         var machine = MachineTests.ready {
             $0.deadLetterMaxRatio = 0.95
+            $0.deadLetterExcess = .stop
             $0.commit.records = 1_000_000
         }
         Self.consume(&machine, 500, bad: 470, from: 0, now: 1)
@@ -216,8 +221,8 @@ import Testing
         let exit = try #require(machine.exit)
         #expect(exit.code == .deadLetterLimit)
         #expect(
-            exit.reason == "the share of dead letters exceeds dlq.max.ratio, which is 0.95: 970 of the last 1000 "
-                + "records are dead letters (bad_json 648, null_value 322), for example in-0-999")
+            exit.reason == "the share of dead letters in one partition exceeds dlq.max.ratio, which is 0.95: 970 of "
+                + "the last 1000 records are dead letters (bad_json 648, null_value 322), for example in-0-999")
         guard case .deadLetterLimit(let excess)? = machine.takeNotes().first else {
             Issue.record("the limit is not logged")
             return

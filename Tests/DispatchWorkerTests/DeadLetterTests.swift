@@ -1,7 +1,8 @@
-import DispatchWorker
-import KafkaClient
+@testable import DispatchWorker
+@testable import KafkaClient
 import ByteStorage
 import Testing
+import LinkDecider
 
 /// The headers of dead letters, and their truncation.
 @Suite struct DeadLetterTests {

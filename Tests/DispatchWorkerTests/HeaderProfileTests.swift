@@ -1,7 +1,9 @@
-import DispatchWorker
-import KafkaClient
+@testable import DispatchWorker
+@testable import KafkaClient
 import TestSupport
 import Testing
+import ByteStorage
+import LinkDecider
 
 /// The headers of dead letters for other tools, decoded as those tools decode them.
 @Suite struct HeaderProfileTests {

@@ -1,4 +1,4 @@
-import KafkaClient
+@testable import KafkaClient
 import Testing
 
 @testable import DispatchWorker
@@ -59,6 +59,22 @@ import Testing
             $0.brokers.answeredAt = 969 * second
         },
         Change(testDescription: "no answer for 30 s") { $0.brokers.answeredAt = 970 * second },
+        Change(testDescription: "a commit that is unfinished for 30 s") { $0.lanes[0].unfinishedCommit = 30 },
+        Change(
+            testDescription: "a commit that is unfinished for 31 s although brokers answer",
+            notReady: ["lane 0: no commit for 31 s: commit_transaction"]
+        ) {
+            let call = CallWatch.Entry(call: .commitTransaction, number: 1, began: 1)
+            $0.lanes = [LaneView(snapshot: $0.lanes[0].snapshot, calls: [call])]
+            $0.lanes[0].unfinishedCommit = 31.9
+        },
+        Change(
+            testDescription: "a deleted output topic",
+            notReady: ["lane 0: no commit for 40 s: topic out does not exist"]
+        ) {
+            $0.lanes[0].unfinishedCommit = 40
+            $0.brokers.missingTopics = ["out"]
+        },
         Change(testDescription: "a refused table") {
             $0.tableCounters.refusals = 1
             $0.tables = [

@@ -1,9 +1,12 @@
-import DispatchWorker
-import KafkaClient
+@testable import DispatchWorker
+@testable import KafkaClient
 import LinkIngest
 import LinkCoordinator
 import TestSupport
+import TableSupport
 import Testing
+import ByteStorage
+import LinkDecider
 
 /// The headers of records on their way from a lane's consumer to its decisions and dead letters.
 @Suite struct LaneHeaderTests {
@@ -60,8 +63,9 @@ import Testing
         test.headers.map { RecordHeader(name: Array($0.0.utf8), value: $0.1.map { Array($0.utf8) }) }
     }
 
-    static func tables() throws -> TableSet {
-        TableSet([try RecordProcessorTests.table("one", scheme: "one", hosts: #""one.example""#, application: "one")])
+    static func configuration() throws -> DeciderConfiguration {
+        let table = try SampleTables.home("one", scheme: "one", hosts: #""one.example""#, application: "one")
+        return DeciderConfiguration(tables: TableSet([table]))
     }
 
     /// Compares decisions and dead letters with the cases, in the order of their offsets.
@@ -100,10 +104,10 @@ import Testing
         configuration.output = "out"
         let identity = LaneIdentity(group: "g", instance: "i", isStable: true, lane: 0)
         let lane = Lane(
-            number: 0, policy: world.policy, topics: LaneTopics(configuration), limits: RecordLimits(configuration),
+            number: 0, policy: world.policy, topics: LaneTopics(configuration), commitBytes: configuration.commit.bytes,
             worker: WorkerIdentity(group: "g", instance: "i", version: "1"),
             environment: SimulatedEnvironment(world, SimulatedLife(), identity),
-            processing: RecordProcessor(tables: try Self.tables()),
+            processing: RecordProcessor(try Self.configuration()),
             shared: WorkerShared(stopAfter: 0, log: Log(level: .error, format: .text) { _ in }))
         for _ in 0..<10_000 where !world.isSettled { #expect(lane.step()) }
         Self.check(decisions: world.visible("out"), deadLetters: world.visible("in.dlq"), topic: world.input)
@@ -151,6 +155,7 @@ import Testing
         let world = SimulatedWorld(seed: 1, callsPerFault: 0, lanes: 1, partitions: 1, isStable: true)
         world.policy.deadLetterMaxConsecutive = 20
         world.policy.deadLetterMaxRatio = 0.5
+        world.policy.deadLetterExcess = .stop
         world.expectedExits = isExceeded ? [.deadLetterLimit] : []
         for run in runs {
             let headers = run.header.map { [RecordHeader(name: Array($0.utf8), value: Array("1".utf8))] } ?? []
@@ -192,7 +197,7 @@ extension BrokerTests {
             let log = Log(level: .warning, format: .text)
             defer { log.close() }
             let outcome = Worker(configuration, log: log).run(
-                tables: try LaneHeaderTests.tables(), limits: IngestLimits(), passthrough: [])
+                try LaneHeaderTests.configuration())
             #expect(outcome.exit == nil)
             #expect(outcome.report.decisions == 4 && outcome.report.deadLetters == 4)
             // The broker answers a commit before its end is written to every partition.

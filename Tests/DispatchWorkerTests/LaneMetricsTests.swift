@@ -1,8 +1,10 @@
 import ByteStorage
-import KafkaClient
+@testable import KafkaClient
 import Testing
 
 @testable import DispatchWorker
+import LinkDecider
+import LinkCoordinator
 
 /// The counters of a lane, and the tally of a transaction.
 @Suite struct LaneMetricsTests {
@@ -17,7 +19,7 @@ import Testing
         }
     }
 
-    private static func decide(_ outcome: DecisionOutcome, in tally: inout BatchTally) {
+    private static func decide(_ outcome: DecisionSummary.Outcome, in tally: inout BatchTally) {
         value.withUnsafeBufferPointer { value in
             tally.count(ProducedDecision(key: .empty, value: ByteView(value), outcome: outcome))
         }
@@ -103,7 +105,7 @@ import Testing
             (.rotated(.retried), .rotations), (.recreated("fenced", .unknownMember), .recreatedFenced),
             (.recreated("commit", .outOfOrderSequence), .recreatedSequence),
             (.recreated("commit", .invalidTransactionState), .recreatedState),
-            (.recreated("commit", .unknownMember), .recreatedFatal), (.fenced, .fenced),
+            (.recreated("commit", .unknownMember), .recreatedFatal), (.fenced(.consumer), .fenced),
             (.rewound(partitions: 3), .rewinds), (.assigned([partition]), .assigned),
             (.revoked([partition]), .revoked), (.lost([partition]), .lost),
         ]

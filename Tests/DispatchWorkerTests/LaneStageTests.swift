@@ -1,5 +1,5 @@
-import DispatchWorker
-import KafkaClient
+@testable import DispatchWorker
+@testable import KafkaClient
 import Testing
 
 /// The stage of a lane and the call that it waits for.
@@ -42,6 +42,12 @@ import Testing
             machine.transactionsInitialized()
             machine.topicsOpened(now: 1)
             machine.subscribed(now: 1)
+            return machine
+        },
+        State(testDescription: "a fenced member", stage: .fenced, call: .findHolders) {
+            var machine = MachineTests.ready()
+            machine.failed(.consume, KafkaError(code: .fencedInstanceID, isFatal: true), now: 1)
+            machine.abandoned(now: 1)
             return machine
         },
         State(testDescription: "an assignment", stage: .idle, call: nil) { MachineTests.ready() },

@@ -1,4 +1,4 @@
-import DispatchWorker
+@testable import DispatchWorker
 import Testing
 
 /// The filter of librdkafka's lines, with given times.

@@ -1,6 +1,6 @@
-import DispatchWorker
+@testable import DispatchWorker
 import Foundation
-import KafkaClient
+@testable import KafkaClient
 import TestSupport
 import Testing
 

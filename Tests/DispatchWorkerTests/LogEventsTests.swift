@@ -1,8 +1,10 @@
+import LinkCoordinator
 import ByteStorage
-import KafkaClient
+@testable import KafkaClient
 import Testing
 
 @testable import DispatchWorker
+import LinkDecider
 
 /// The log entries that follow from the state of a worker, from given snapshots.
 @Suite struct LogEventsTests {
@@ -82,6 +84,87 @@ import Testing
             ])
     }
 
+    @Test("A commit that begins, is aborted, and begins again is unfinished until one succeeds")
+    func unfinishedCommit() {
+        var machine = MachineTests.ready { $0.commit.records = 3 }
+        var events = Self.events()
+        _ = events.entries(for: Self.snapshot(1, machine))
+        #expect(events.unfinished == [:])
+        MachineTests.consume(&machine, 3, now: 1)
+        _ = machine.next(now: 1)
+        #expect(machine.stage == .committing)
+        for time in UInt64(2)...20 { _ = events.entries(for: Self.snapshot(time, machine)) }
+        #expect(events.unfinished == [0: 18])
+        machine.failed(.sendOffsets, KafkaError(code: .timedOut, isAbortable: true), now: 1)
+        machine.aborted(refusal: nil, coordinatorDrops: 0, now: 1)
+        #expect(machine.transaction == .none)
+        // The lag of the partition is not known, so that its records may wait.
+        for time in UInt64(21)...35 {
+            var snapshot = Self.snapshot(time, machine)
+            snapshot.partitions = [PartitionLag(lane: 0, partition: Self.partition, lag: 3)]
+            _ = events.entries(for: snapshot)
+        }
+        #expect(events.unfinished == [0: 33])
+        // A partition that another worker took over, or that has no records, waits for nothing.
+        var taken = Self.snapshot(36, machine)
+        taken.partitions = [PartitionLag(lane: 0, partition: Self.partition, lag: 0)]
+        _ = events.entries(for: taken)
+        #expect(events.unfinished == [:])
+    }
+
+    @Test("A lane that has joined the group and cannot get a producer for 30 s has an unfinished commit")
+    func noProducer() {
+        var machine = MachineTests.ready { $0.commit.records = 3 }
+        var events = Self.events()
+        _ = events.entries(for: Self.snapshot(1, machine))
+        MachineTests.consume(&machine, 3, now: 1)
+        _ = machine.next(now: 1)
+        machine.failed(.sendOffsets, KafkaError(code: .fenced, isFatal: true), now: 1)
+        #expect(machine.isReady && [.starting, .initializing].contains(machine.stage), "\(machine.stage)")
+        for time in UInt64(2)...40 {
+            var snapshot = Self.snapshot(time, machine)
+            // Meanwhile another member may have the partitions for a moment.
+            snapshot.partitions = []
+            _ = events.entries(for: snapshot)
+        }
+        #expect(events.unfinished[0] ?? 0 > UnfinishedCommits.limit, "\(events.unfinished)")
+    }
+
+    @Test("A missing topic has a line at once, and one every 5 minutes")
+    func missingTopic() {
+        var events = Self.events()
+        var lines: [String] = []
+        for time in UInt64(1)...700 {
+            var snapshot = Self.snapshot(time)
+            if (10...650).contains(time) { snapshot.brokers.missingTopics = ["out"] }
+            lines += events.entries(for: snapshot).map { "\(time) \($0.event) \(Self.text($0))" }
+        }
+        let line = "topic.missing a topic of the worker does not exist  topic=out"
+        #expect(lines.count == 3)
+        for (time, found) in zip([10, 310, 610], lines) { #expect(found.hasPrefix("\(time) \(line) advice=")) }
+    }
+
+    @Test("Partitions with lag and without an owner have a line after 30 s, and one when they have owners again")
+    func unowned() {
+        var events = Self.events()
+        var lines: [String] = []
+        for time in stride(from: UInt64(10), through: 120, by: 10) {
+            var snapshot = Self.snapshot(time)
+            var group = GroupLag(answeredAt: snapshot.now)
+            (group.state, group.isRebalancing, group.members) = ("PreparingRebalance", true, 22)
+            let since = (20..<90).contains(time) ? 20 * Self.second : nil
+            group.partitions = [GroupLag.Partition(Self.partition, lag: 9, unownedSince: since)]
+            snapshot.groupLag = group
+            lines += events.entries(for: snapshot).map { "\(time) \($0.event) \(Self.text($0))" }
+        }
+        #expect(lines.count == 2)
+        #expect(
+            lines.first?.hasPrefix(
+                "50 unowned no member of the group owns partitions with lag  partitions=in-0 count=1 lag=9 "
+                    + "state=PreparingRebalance members=22 ms=30000 advice=") == true, "\(lines)")
+        #expect(lines.last == "90 owned every partition with lag has an owner again  ms=70000")
+    }
+
     @Test("A commit is slow after 5 s, once, and not while no broker answers")
     func slowCommit() {
         var machine = MachineTests.ready { $0.commit.records = 3 }
@@ -140,6 +223,7 @@ import Testing
         var lag: Int64? = 5
         var isCurrent = true
         var isPaused = false
+        var isSlowed = false
         var answersFrom: UInt64 = 0
         var movesAt: UInt64 = 1_000
         var lines: [String]
@@ -157,6 +241,7 @@ import Testing
             testDescription: "a position that becomes known", lag: nil, isCurrent: false, movesAt: 150,
             lines: ["122 stalled", "150 progressing"]),
         Stall(testDescription: "a pause", isPaused: true, lines: []),
+        Stall(testDescription: "a slowed partition", isSlowed: true, lines: []),
         Stall(testDescription: "an outage", answersFrom: 101, lines: ["221 stalled"]),
     ]
 
@@ -168,7 +253,8 @@ import Testing
             var snapshot = Self.snapshot(time, isAnswering: time >= stall.answersFrom)
             let view = PartitionView(
                 partition: Self.partition, next: 8, settled: time >= stall.movesAt ? 3 : 0, committed: nil, start: 0,
-                end: nil, isCurrent: stall.isCurrent, isPaused: false)
+                end: nil, isCurrent: stall.isCurrent, isPaused: false,
+                slowed: stall.isSlowed ? SlowedPartition(since: 1, counts: DeadLetterCounts()) : nil)
             snapshot.isPaused = stall.isPaused
             snapshot.partitions = [PartitionLag(lane: 0, partition: Self.partition, lag: stall.lag)]
             lines += detector.check(snapshot, [(0, [view])]).map { "\(time) \($0.event)" }

@@ -1,4 +1,4 @@
-import DispatchWorker
+@testable import DispatchWorker
 import Synchronization
 import Testing
 

@@ -1,5 +1,5 @@
-import DispatchWorker
-import KafkaClient
+@testable import DispatchWorker
+@testable import KafkaClient
 import Testing
 
 /// Decisions of the machine for which an earlier version lost records, waited forever, or ended the worker without a
@@ -62,6 +62,24 @@ import Testing
         #expect(refused.exit == nil)
         refused.failed(.consume, refusal, now: minute + minute / 2)
         #expect(refused.exit?.code == .denied)
+    }
+
+    @Test("Credentials that are refused while a lane starts end it only after start.timeout")
+    func refusalsAtTheStart() {
+        let refusal = KafkaError(code: .authentication, text: "no")
+        var machine = LaneMachine(policy: LanePolicy())
+        var now: UInt64 = 1
+        #expect(machine.next(now: now) == .makeProducer)
+        machine.producerMade()
+        #expect(machine.next(now: now) == .initTransactions(milliseconds: 1_000))
+        machine.failed(.initTransactions, refusal, now: now)
+        #expect(machine.exit == nil)
+        now += 29_000 * Self.ms
+        machine.failed(.initTransactions, refusal, now: now)
+        #expect(machine.exit == nil)
+        now += 1_000 * Self.ms
+        machine.failed(.initTransactions, refusal, now: now)
+        #expect(machine.exit?.code == .denied)
     }
 
     @Test("An end that arrives with records counts after them, and a later record revokes it")

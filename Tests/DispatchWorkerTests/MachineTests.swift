@@ -1,5 +1,5 @@
-import DispatchWorker
-import KafkaClient
+@testable import DispatchWorker
+@testable import KafkaClient
 import Testing
 
 /// The machine's responses to single events.
@@ -249,7 +249,7 @@ import Testing
         }
     }
 
-    @Test("Fencing twice in a minute exits with 79 with a stable name and is a timeout without one")
+    @Test("Fencing twice in a minute leads to a question to the group with a stable name, and is a timeout without one")
     func fencedTwice() {
         for isStable in [true, false] {
             var machine = Self.ready { $0.isStable = isStable }
@@ -260,7 +260,8 @@ import Testing
             Self.recover(&machine, now: &now)
             Self.consume(&machine, 1, now: now)
             machine.failed(.sendOffsets, Self.error(.fenced), now: now)
-            #expect(machine.exit?.code == (isStable ? .fenced : nil))
+            #expect(machine.exit == nil)
+            #expect((machine.group == .fenced) == isStable)
         }
     }
 
@@ -332,6 +333,15 @@ import Testing
         #expect(starting.exit == nil)
         starting.failed(.initTransactions, Self.error(.timedOut, retriable: true), now: 31_000 * Self.ms)
         #expect(starting.exit?.code == .unavailable)
+        #expect(starting.exit?.reason.hasPrefix("no broker answered") == true)
+        var loading = LaneMachine(policy: LanePolicy())
+        _ = loading.next(now: 1)
+        loading.producerMade()
+        loading.failed(
+            .initTransactions, Self.error(.coordinatorLoadInProgress, retriable: true), now: 31_000 * Self.ms)
+        #expect(loading.exit?.code == .unavailable)
+        #expect(loading.exit?.reason.contains("COORDINATOR_LOAD_IN_PROGRESS") == true)
+        #expect(loading.exit?.reason.contains("no broker answered") == false)
         var running = Self.ready()
         running.failed(.fetchCommitted, Self.error(.timedOut, retriable: true), now: 900_000 * Self.ms)
         #expect(running.exit == nil)

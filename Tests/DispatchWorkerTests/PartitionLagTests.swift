@@ -1,6 +1,7 @@
-import DispatchWorker
-import KafkaClient
+@testable import KafkaClient
 import Testing
+
+@testable import DispatchWorker
 
 /// The lag of a partition from a lane's state and its consumer's statistics.
 @Suite struct PartitionLagTests {
@@ -66,5 +67,36 @@ import Testing
         #expect(lag.lane == 3 && lag.partition == MachineTests.partition)
         #expect(lag.lag == state.lag)
         #expect(lag.unstable == state.unstable)
+    }
+
+    @Test("Control records before the first record that waits do not count, and neither do records that are committed")
+    func controlRecords() {
+        var partitions = OwnedPartitions()
+        let partition = MachineTests.partition
+        let start = StartPosition(at: NextOffset(reported: 10))
+        partitions.own(
+            PartitionStart(
+                assigned: AssignedPartition(partition, topic: 0), position: start, committed: 10,
+                positionState: .current))
+        // The control record 10, then the record 11.
+        _ = partitions.admit(topic: 0, partition: 0, offset: 11)
+        #expect(partitions.slots[0].settled == 11)
+        partitions.promote()
+        partitions.reachedEnd(topic: 0, partition: 0, offset: 13)
+        #expect(partitions.slots[0].settled == 11)
+        // A record that is processed and not committed waits, also while its position is sought again.
+        partitions.rollBack()
+        #expect(partitions.slots[0].positionState == .stale)
+        #expect(partitions.slots[0].settled == 11)
+        partitions.restart(0, at: start)
+        #expect(partitions.slots[0].settled == 11)
+        _ = partitions.admit(topic: 0, partition: 0, offset: 11)
+        partitions.promote()
+        partitions.commit()
+        partitions.reachedEnd(topic: 0, partition: 0, offset: 13)
+        #expect(partitions.slots[0].settled == 13)
+        // Another topic with the same name starts again.
+        partitions.restart(0, at: StartPosition(at: .zero, needsCommit: true))
+        #expect(partitions.slots[0].floor == nil)
     }
 }

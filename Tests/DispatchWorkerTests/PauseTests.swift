@@ -1,7 +1,7 @@
 internal import SystemThreads
-import DispatchWorker
+@testable import DispatchWorker
 import Foundation
-import KafkaClient
+@testable import KafkaClient
 import TestSupport
 import Testing
 

@@ -1,5 +1,5 @@
 import Foundation
-import KafkaClient
+@testable import KafkaClient
 import Testing
 
 @testable import DispatchWorker

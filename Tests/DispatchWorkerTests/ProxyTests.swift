@@ -1,5 +1,5 @@
-import DispatchWorker
-import KafkaClient
+@testable import DispatchWorker
+@testable import KafkaClient
 import StrictJSON
 import TestSupport
 import Testing
@@ -62,7 +62,7 @@ struct ProxyTests {
                     #expect(isAsked)
                     SystemClock.sleep(milliseconds: 4_000)
                     proxy.forward(.listOffsets)
-                    let isDone = try becomesTrue(withinSeconds: 60) {
+                    let isDone = try becomesTrue(withinSeconds: 240) {
                         SystemClock.sleep(milliseconds: 200)
                         return try run.unsettled() == []
                     }
@@ -101,7 +101,7 @@ struct ProxyTests {
                     }
                     proxy.forward(.offsetCommit)
                     let began = ContinuousClock.now
-                    let isDone = try becomesTrue(withinSeconds: 60) {
+                    let isDone = try becomesTrue(withinSeconds: 240) {
                         SystemClock.sleep(milliseconds: 200)
                         return try run.unsettled() == []
                     }

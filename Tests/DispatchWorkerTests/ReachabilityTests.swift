@@ -1,11 +1,22 @@
-import DispatchWorker
-import KafkaClient
+@testable import KafkaClient
 import TestSupport
 import Testing
+
+@testable import DispatchWorker
 
 /// The monitor that checks whether all parts of a cluster answer.
 @Suite(.serialized) struct ReachabilityTests {
     private static let group = "probe"
+
+    @Test(
+        "A partition without a majority of its replicas is not reachable, although its leader answers",
+        arguments: [(3, 3, true), (2, 3, true), (1, 3, false), (1, 2, false), (1, 1, true)])
+    func replicas(inSync: Int, replicas: Int, isWritable: Bool) {
+        let partition = PartitionDescription(
+            id: 0, leader: 1, replicas: Array(1...Int32(replicas)), inSyncReplicas: Array(1...Int32(inSync)),
+            error: nil)
+        #expect(ClusterProbe.isWritable(partition) == isWritable)
+    }
 
     /// Returns a cluster of three brokers whose second one coordinates the group, and a monitor of it.
     private static func clusterAndReachability() throws -> (cluster: MockCluster, reachability: Reachability) {

@@ -1,4 +1,4 @@
-import KafkaClient
+@testable import KafkaClient
 import Testing
 
 @testable import DispatchWorker

@@ -1,9 +1,10 @@
 import ByteStorage
-import DispatchWorker
+@testable import DispatchWorker
 import LinkCoordinator
 import Synchronization
 import TestSupport
 import Testing
+import LinkDecider
 
 @Suite("Tables are replaced while they are served")
 struct ServedTablesTests {
@@ -33,9 +34,13 @@ struct ServedTablesTests {
         var arena = OutputArena(chunkBytes: 4096)
         var values: [String] = []
         let cause = Array(event.utf8).withUnsafeBufferPointer { bytes in
-            processor.process(value: ByteView(bytes), key: ByteView("d"), into: &arena) { device, decision, _ in
-                values.append(device.string + " " + decision.string)
-            }
+            let record = ConsumedRecord(
+                topic: 0, partition: 0, offset: 0, timestamp: -1, key: ByteView("d"), value: ByteView(bytes), index: 0,
+                hasHeaders: false)
+            var decisions: [ProducedDecision] = []
+            defer { values = decisions.map { $0.key.string + " " + $0.value.string } }
+            return processor.process(
+                record, headers: [], topicName: ByteView("in"), into: &arena, decisions: &decisions)
         }
         return (values, cause?.reason)
     }
@@ -51,7 +56,7 @@ struct ServedTablesTests {
     @Test("A processor decides with the tables of its last refresh")
     func refresh() throws {
         let served = ServedTables(ServedTables.Version(TableSet([try Self.table("one", version: 1)])))
-        var processor = RecordProcessor(tables: served)
+        var processor = RecordProcessor(served, DeciderConfiguration(tables: TableSet([])))
         let event = Self.events[0]
         #expect(processor.refresh() == 0)
         served.replace(ServedTables.Version(TableSet([try Self.table("one", version: 2)])))
@@ -74,7 +79,7 @@ struct ServedTablesTests {
             ]),
         ]
         let served = ServedTables(ServedTables.Version(sets[0]))
-        var processor = RecordProcessor(tables: served)
+        var processor = RecordProcessor(served, DeciderConfiguration(tables: TableSet([])))
         var generator = SeededGenerator(seed: 0x5E7)
         var distinct: Set<String> = []
         for round in 0..<2_000 {
@@ -83,7 +88,7 @@ struct ServedTablesTests {
             #expect(processor.refresh() == round + 1)
             for _ in 0..<Int.random(in: 1...2, using: &generator) {
                 let event = Self.events.randomElement(using: &generator) ?? ""
-                var new = RecordProcessor(tables: sets[index])
+                var new = RecordProcessor(DeciderConfiguration(tables: sets[index]))
                 let expected = Self.decisions(of: event, with: &new)
                 let found = Self.decisions(of: event, with: &processor)
                 #expect(
@@ -104,7 +109,7 @@ struct ServedTablesTests {
 
         /// Decides with the newest tables until the last version is served.
         func decide(with served: ServedTables, until end: Int) {
-            var processor = RecordProcessor(tables: served)
+            var processor = RecordProcessor(served, DeciderConfiguration(tables: TableSet([])))
             var last = 0
             while last < end && !isOver.load(ordering: .relaxed) {
                 let number = processor.refresh()

@@ -1,6 +1,6 @@
-import DispatchWorker
+@testable import DispatchWorker
 import Foundation
-import KafkaClient
+@testable import KafkaClient
 import TestSupport
 import Testing
 
@@ -58,9 +58,10 @@ import Testing
 ///
 /// Every record must have one outcome, in order.
 ///
-/// `LINKD_TEST_SCHEDULES` is their number (a few hundred by default). `LINKD_TEST_SEED` runs a single seed.
+/// `LINKD_TEST_SCHEDULES` is their number (640 in a long run, otherwise 160). `LINKD_TEST_SEED` runs a single seed.
 @Suite struct ScheduleTests {
-    static let count = Int(ProcessInfo.processInfo.environment["LINKD_TEST_SCHEDULES"] ?? "") ?? 640
+    static let count =
+        Int(ProcessInfo.processInfo.environment["LINKD_TEST_SCHEDULES"] ?? "") ?? (LongTests.areWanted ? 640 : 160)
     static let only = UInt64(ProcessInfo.processInfo.environment["LINKD_TEST_SEED"] ?? "")
 
     @Test("Every record has one outcome, in order, in spite of failures, hangs, and delays", arguments: 0..<8)

@@ -1,5 +1,5 @@
 import ByteStorage
-import KafkaClient
+@testable import KafkaClient
 import Synchronization
 import TestSupport
 import Testing
@@ -79,10 +79,10 @@ import Testing
         let log = Log(level: .info, format: .json) { line in lines.all.withLock { $0.append(line) } }
         let identity = LaneIdentity(group: "g", instance: "i", isStable: true, lane: 0)
         let lane = Lane(
-            number: 0, policy: policy, topics: LaneTopics(configuration), limits: RecordLimits(configuration),
+            number: 0, policy: policy, topics: LaneTopics(configuration), commitBytes: configuration.commit.bytes,
             worker: WorkerIdentity(group: "g", instance: "i", version: "1"),
             environment: SimulatedEnvironment(world, SimulatedLife(), identity),
-            processing: RecordProcessor(tables: try LaneHeaderTests.tables()),
+            processing: RecordProcessor(try LaneHeaderTests.configuration()),
             shared: WorkerShared(stopAfter: 0, log: log))
         for _ in 0..<10_000 where !world.isSettled { #expect(lane.step()) }
         log.close()

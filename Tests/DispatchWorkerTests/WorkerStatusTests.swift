@@ -1,6 +1,6 @@
 import ByteStorage
-import DispatchWorker
-import KafkaClient
+@testable import DispatchWorker
+@testable import KafkaClient
 import SystemThreads
 import TestSupport
 import Testing

@@ -11,7 +11,8 @@ import Testing
     .timeLimit(.minutes(30)))
 struct ReplayTests {
     private static let rounds =
-        ProcessInfo.processInfo.environment["LINKD_TEST_ROUNDS"].flatMap { Int($0) } ?? 2
+        ProcessInfo.processInfo.environment["LINKD_TEST_ROUNDS"].flatMap { Int($0) }
+        ?? (LongTests.areWanted ? 2 : 1)
 
     @Test("Each chosen dead letter is replayed or parked exactly once while the replay is killed repeatedly")
     func killed() async throws {

@@ -66,7 +66,7 @@ nonisolated struct GeneratedFile: Sendable, CustomTestStringConvertible {
 
 /// A generated enumeration of links, for tests of all of them.
 nonisolated protocol GeneratedLink: Sendable, Hashable {
-    associatedtype Screen: LinkScreen
+    associatedtype Screen: StackScreen
     /// The path of the table in the checkout.
     static var file: String { get }
     static var table: Result<RouteTable, RouteTableError> { get }

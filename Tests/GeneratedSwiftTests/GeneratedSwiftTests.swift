@@ -23,7 +23,9 @@ import Testing
         expect(try GeneratedFile.samples(), equals: "Samples.swift")
         for file in GeneratedFile.all {
             let export = try file.export()
-            let cases = export.text.matches(of: #/(?m)^        case \.([^\s(:]+)/#).map(\.1)
+            // The enumeration of screens has cases too.
+            let links = export.text.components(separatedBy: "/// The table from which this file was generated")[0]
+            let cases = links.matches(of: #/(?m)^        case \.([^\s(:]+)/#).map(\.1)
             for name in Set(cases) {
                 let start = "\(export.typeName).\(name)"
                 #expect(export.samples.contains { $0 == start || $0.hasPrefix(start + "(") }, "\(start)")
@@ -91,7 +93,7 @@ import Testing
             """#.utf8)
         let text = try SwiftExport(RouteTable(json: json), json: json, typeName: given).text
         #expect(text.contains("public nonisolated enum \(link): Sendable"))
-        #expect(text.contains("public nonisolated enum \(screen): LinkScreen"))
+        #expect(text.contains("public nonisolated enum \(screen): StackScreen"))
     }
 
     // MARK: - All types
@@ -160,6 +162,13 @@ import Testing
                 #expect(stack.mode == decision.mode && stack.dismissModals == decision.dismissModals)
                 #expect(try stack.screens == decision.stack.map { try Link.Screen($0) })
                 #expect(stack.entries.map(\.identity) == decision.stack.map(\.identity))
+                // Back to entries: with the presentation of the decision, and with the default one.
+                #expect(try stack.entries.map { try StackEntry($0) } == decision.stack, "\(link)")
+                for entry in decision.stack {
+                    var own = try StackEntry(Link.Screen(entry))
+                    own.present = entry.present
+                    #expect(own == entry, "\(link)")
+                }
                 screens += stack.entries.count
             }
         }

@@ -134,7 +134,7 @@ import Testing
             self2: "me", init2: 1, default: true, type: .rawValue2, aB: Self.id, aB2: "2025-11-20",
             modelName: [.value2])
         let destination = try HostileDestination(table.resolve(try link.link(scheme: "x-hostile")))
-        guard case .navigate(let stack) = destination, case .defaultSelf(let model)? = stack.screens.first else {
+        guard case .navigate(let stack) = destination, case .defaultSelf2(let model)? = stack.screens.first else {
             Issue.record("\(destination)")
             return
         }

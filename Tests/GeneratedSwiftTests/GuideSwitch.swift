@@ -31,6 +31,11 @@ final class SwitchingApp {
         }
     }
 
+    func steps(to product: ShopModels.Product) throws -> [StackStep] {
+        let screens = [ShopScreen.homeFeed, .catalogList, .catalogItem(product)]
+        return StackStep.steps(from: shown, to: try screens.map { try StackEntry($0) })
+    }
+
     func link(to product: ShopModels.Product) throws(LinkError) -> String {
         try ShopLink.item(id: product.id, count: product.count).link(scheme: "https")
     }
@@ -46,5 +51,11 @@ final class SwitchingApp {
         #expect(try app.link(to: product) == "https://shop.example/p/\(product.id.uuidString)?count=3")
         try app.open("nonsense")
         #expect(app.shown.count == 2)
+        // A stack of the app's own choice is that of a link to the same product.
+        let decision = try ShopLink.table.get().resolve(app.link(to: product), device: DeviceFacts(app: "6.1.0"))
+        #expect(try app.steps(to: product) == decision.steps(from: app.shown))
+        var stack = app.shown
+        for step in try app.steps(to: product) { step.apply(to: &stack) }
+        #expect(stack == decision.stack)
     }
 }

@@ -1,6 +1,6 @@
 import CPlatform
 import Foundation
-import HTTPServer
+@testable import HTTPServer
 import TestSupport
 import Testing
 

@@ -79,7 +79,8 @@ struct TLSTests {
         for bytes in ["", "\u{16}\u{3}\u{1}", "GET"] {
             let client = try TestClient(server)
             client.send(bytes)
-            #expect(seconds { _ = try? client.readToEnd() } < 10)
+            // A connection that stays open is an error after the time limit of the client.
+            #expect(throws: Never.self) { try client.readToEnd() }
         }
         let answer = try Self.exchange(server, "GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
         #expect(answer.hasPrefix("HTTP/1.1 200 "), "the server still serves")

@@ -1,4 +1,4 @@
-import KafkaClient
+@testable import KafkaClient
 import Testing
 import TestSupport
 
@@ -25,17 +25,16 @@ struct BrokerGroupTests {
     }
 
     private static func answer(_ consumer: KafkaConsumer, _ event: RebalanceEvent) throws {
-        let isCooperative = consumer.rebalanceProtocol == .cooperative
         switch event {
         case .assign(let partitions):
             let offsets = partitions.map { PartitionOffset($0, offset: LogicalOffset.beginning) }
-            if isCooperative {
+            if consumer.isCooperative {
                 try consumer.incrementalAssign(offsets)
             } else {
                 try consumer.assign(offsets)
             }
         case .revoke(let partitions), .lost(let partitions):
-            if isCooperative {
+            if consumer.isCooperative {
                 try consumer.incrementalUnassign(partitions)
             } else {
                 try consumer.unassign()

@@ -1,5 +1,5 @@
 import Foundation
-import KafkaClient
+@testable import KafkaClient
 import Synchronization
 import TestSupport
 import Testing
@@ -107,8 +107,8 @@ import Testing
         "conf_", "topic_partition_list_", "error_", "header", "message_", "event_", "AdminOptions_", "NewTopic_",
         "DeleteTopic_", "ConfigResource_", "ConfigEntry_", "topic_result_", "metadata_destroy", "version", "last_error",
         "consumer_group_metadata_destroy", "CreateTopics_result", "DeleteTopics_result", "DescribeConfigs_result",
-        "DescribeConsumerGroups_result", "ConsumerGroupDescription_", "consumer_group_state_name", "AclBinding",
-        "DescribeAcls_result",
+        "DescribeConsumerGroups_result", "ConsumerGroupDescription_", "AclBinding", "DescribeAcls_result",
+        "group_list_destroy", "mem_free", "mem_malloc",
         // Operations whose answers arrive on a queue.
         "CreateTopics", "DeleteTopics", "DescribeConfigs", "DescribeConsumerGroups", "DescribeAcls",
         "produce",

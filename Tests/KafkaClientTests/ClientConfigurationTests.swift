@@ -1,4 +1,5 @@
-import KafkaClient
+import Foundation
+@testable import KafkaClient
 import Testing
 
 /// The properties and values that librdkafka accepts and rejects, with its own messages.
@@ -28,6 +29,21 @@ struct ClientConfigurationTests {
         #expect(wrong?.property == "linger.ms")
         #expect(wrong?.text.contains("queue.buffering.max.ms") == true)
         #expect(wrong?.description.hasPrefix("linger.ms: Invalid value") == true)
+    }
+
+    @Test("A named pipe as the file of a certificate or a key is refused without waiting for its writer")
+    func namedPipe() throws {
+        let path = FileManager.default.temporaryDirectory.appending(path: "pipe-\(UUID().uuidString)").path
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        try #require(mkfifo(path, 0o600) == 0)
+        for name in ["ssl.ca.location", "ssl.certificate.location", "ssl.key.location", "ssl.keystore.location"] {
+            let configuration = ClientConfiguration([
+                "bootstrap.servers": "127.0.0.1:1", "security.protocol": "ssl", name: path,
+            ])
+            let error = #expect(throws: ConfigurationError.self) { try configuration.validate(as: .consumer) }
+            #expect(error?.property == name)
+            #expect(error?.text.contains("not a regular file") == true)
+        }
     }
 
     @Test("Contradicting properties are detected without a broker")

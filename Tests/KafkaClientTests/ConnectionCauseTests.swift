@@ -23,6 +23,9 @@ struct ConnectionCauseTests {
             text: "127.0.0.1:31002/bootstrap: Connect to ipv4#127.0.0.1:31002 failed: Connection refused "
                 + "(after 0ms in state CONNECT)", expected: .refused(local)),
         Row(
+            text: "127.0.0.1:31002/bootstrap: Failed to create IPv4 socket: Too many open files (after 0ms in state "
+                + "CONNECT)", expected: .noDescriptors),
+        Row(
             text: "[::1]:9092/bootstrap: Connect to ipv6#[::1]:9092 failed: Connection refused (after 0ms in state "
                 + "CONNECT)", expected: .refused("[::1]:9092")),
         Row(
@@ -194,6 +197,7 @@ struct ConnectionCauseTests {
         for text in [cause.summary, cause.advice] {
             #expect(!text.isEmpty && !text.hasSuffix("."), "\(text)")
         }
+        if cause == .noDescriptors { return }
         if case .unknownHost = cause { return }
         #expect(cause.summary.contains(cause.address ?? "?"))
     }

@@ -1,4 +1,4 @@
-import KafkaClient
+@testable import KafkaClient
 import ByteStorage
 import Testing
 
@@ -6,6 +6,7 @@ import Testing
 struct DebugLogWatchTests {
     private func watch(_ lines: [(String, String)]) -> DebugLogWatch {
         var watch = DebugLogWatch()
+        watch.maxFetchMilliseconds = 1_100
         for (facility, text) in lines {
             Array(facility.utf8).withUnsafeBufferPointer { facility in
                 Array(text.utf8).withUnsafeBufferPointer {
@@ -40,6 +41,42 @@ struct DebugLogWatchTests {
             ("FEATURE", "[thrd:a:1/1]: a:1/1:   ApiKey Produce (0) Versions 0..1"),
         ])
         #expect(seen.requestVersions == [28: .init(min: 2, max: 3), 9: .init(min: 0, max: 10)])
+    }
+
+    @Test(
+        "Only the loss of an established connection and a late answer to a fetch interrupt fetches",
+        arguments: [
+            ("STATE", "[thrd:a:1/1]: a:1/1: Broker changed state UP -> DOWN", true),
+            ("STATE", "[thrd:a:1/1]: a:1/1: Broker changed state UPDATE -> DOWN", true),
+            ("STATE", "[thrd:a:1/1]: a:1/1: Broker changed state TRY_CONNECT -> DOWN", false),
+            ("STATE", "[thrd:a:1/1]: a:1/1: Broker changed state CONNECT -> UP", false),
+            ("STATE", "[thrd:main]: Topic t changed state exists -> notexists", false),
+            ("RECV", "[thrd:a:1/1]: a:1/1: Received FetchResponse (v11, 98 bytes, CorrId 12, rtt 1101.33ms)", true),
+            ("RECV", "[thrd:a:1/1]: a:1/1: Received FetchResponse (v11, 98 bytes, CorrId 12, rtt 1100.99ms)", false),
+            ("RECV", "[thrd:a:1/1]: a:1/1: Received FetchResponse (v11, 98 bytes, CorrId 12, rtt 99.00ms)", false),
+            ("RECV", "[thrd:a:1/1]: a:1/1: Received FetchResponse (v11, 900000 bytes, CorrId 1, rtt 2000.00ms)", false),
+            ("RECV", "[thrd:a:1/1]: a:1/1: Received FetchResponse (v11, 900000 bytes, CorrId 1, rtt 2001.00ms)", true),
+            ("RECV", "[thrd:a:1/1]: a:1/1: Received FetchResponse (v11, 52000000 bytes, CorrId 1, rtt 9.0ms)", false),
+            ("RECV", "[thrd:a:1/1]: a:1/1: Received HeartbeatResponse (v3, 6 bytes, CorrId 9, rtt 5000.00ms)", false),
+            ("RECV", "[thrd:a:1/1]: a:1/1: Received FetchResponse (v11, rtt ", false),
+        ])
+    func interruptions(facility: String, line: String, isInterrupted: Bool) {
+        var seen = watch([(facility, line)])
+        #expect(seen.takeInterruptions().isConnectionLost == isInterrupted)
+        #expect(seen.takeInterruptions() == FetchInterruptions())
+    }
+
+    @Test(
+        "A refused fetch names its partition, and other lines do not",
+        arguments: [
+            ("[thrd:a:1/1]: in.put-1 [5]: broker unavailable: fetch: Broker: Unknown topic id", "in.put-1 [5]"),
+            ("in [12]: broker unavailable: fetch: Broker: Not leader for partition", "in [12]"),
+            ("[thrd:a:1/1]: in [x]: broker unavailable", ""), ("[thrd:a:1/1]: in: broker unavailable", ""),
+            ("[thrd:a:1/1]: in []: broker unavailable", ""), ("]: broker unavailable", ""), ("", ""),
+        ])
+    func refusedFetches(line: String, partition: String) {
+        var seen = watch([("BROKERUA", line)])
+        #expect(seen.takeInterruptions().refused.map(\.description) == (partition.isEmpty ? [] : [partition]))
     }
 
     @Test("Truncated lines are ignored", arguments: 0..<45)

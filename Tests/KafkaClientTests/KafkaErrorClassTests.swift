@@ -1,4 +1,4 @@
-import KafkaClient
+@testable import KafkaClient
 import Testing
 
 /// The error classes that this module decides, by code and flags.

@@ -1,4 +1,4 @@
-import KafkaClient
+@testable import KafkaClient
 import ByteStorage
 import Testing
 import TestSupport

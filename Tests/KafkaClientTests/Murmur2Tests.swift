@@ -1,5 +1,5 @@
 import CRdKafka
-import KafkaClient
+@testable import KafkaClient
 import ByteStorage
 import Testing
 import TestSupport

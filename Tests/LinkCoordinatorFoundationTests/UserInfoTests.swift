@@ -89,6 +89,7 @@ import Testing
         try Data(Self.table.utf8).write(to: file)
         let table = try RouteTable(contentsOf: file)
         let url = try #require(URL(string: "t:///s?a=b%20c"))
+        #expect(LinkParameters(url)["A"] == "b c")
         #expect(LinkRequest(url: url) == .link("t:///s?a=b%20c"))
         #expect(table.resolve(url).route == "s" && table.resolve(url).externalURL == nil)
         let external = try Decision(

@@ -1,3 +1,5 @@
+import ByteStorage
+import LinkCoordinator
 import LinkIngest
 import StrictJSON
 import Testing
@@ -5,7 +7,7 @@ import Testing
 @Suite("Passthrough members are copied into the context")
 struct ContextTests {
     private func context(_ value: String, _ names: [String]) -> String? {
-        guard case .success(let event) = snapshot(value, key: "k", passthrough: names) else { return nil }
+        guard case .success(let event) = snapshot(value, key: "k", passthrough: Passthrough(names)) else { return nil }
         return event.context
     }
 
@@ -64,6 +66,43 @@ struct ContextTests {
                             detail: "expected at most 4096 bytes in the passthrough members", event: "e"))
             }
         }
+    }
+
+    @Test("By default a campaign of at most 256 bytes is copied, and anything else is left out with a note")
+    func campaign() {
+        let long = String(repeating: "c", count: 257)
+        let cases: [(value: String, context: String, isNoted: Bool)] = [
+            (#""spring""#, #""campaign":"spring""#, false), (#""""#, #""campaign":"""#, false),
+            ("\"\(long.dropFirst())\"", "\"campaign\":\"\(long.dropFirst())\"", false), ("\"\(long)\"", "", true),
+            ("5", "", true), (#"{"id":"x"}"#, "", true), ("[]", "", true), ("true", "", true), ("null", "", false),
+        ]
+        let forms = [
+            #""link":"a:b""#, #""link":" a:b ""#, #""path":"/a""#, #""route":"r""#, #""payload":{"x":1}"#,
+            #""link":"a:b","aps":{}"#, #""aps":{}"#,
+        ]
+        var reader = EventReader(passthrough: .campaign)
+        for form in forms {
+            for (value, context, isNoted) in cases {
+                for text in ["{\(form),\"campaign\":\(value)}", "{\(form)}", "a:b"] {
+                    let bytes = ExactBytes(Array(text.utf8))
+                    let key = ExactBytes(Array("k".utf8))
+                    guard reader.readInPlace(value: bytes.view, key: key.view), reader.selectDevice(at: 0) else {
+                        Issue.record("\(text): \(reader.failure.detail)")
+                        continue
+                    }
+                    let event = reader.eventPointer.pointee
+                    let hasMember = text.contains("campaign")
+                    #expect(event.context.string == (hasMember ? context : ""), "\(text)")
+                    let notes = event.request.notes.map { $0.code.string + $0.place.string }
+                    let wanted = hasMember && isNoted ? 1 : 0
+                    #expect(notes.filter { $0 == "member_skipped /campaign" }.count == wanted, "\(text): \(notes)")
+                    withExtendedLifetime((bytes, key)) {}
+                }
+            }
+        }
+        // A list that names the campaign copies any value.
+        #expect(self.context(#"{"link":"a:b","campaign":5}"#, ["campaign"]) == #""campaign":5"#)
+        #expect(self.context(#"{"link":"a:b","campaign":5}"#, []) == "")
     }
 
     @Test("The context of a record is not visible in later records or bare links")

@@ -4,7 +4,7 @@ import Testing
 @Suite("Limits are checked below, at, and above the bound")
 struct LimitTests {
     private func reason(
-        _ value: String, limits: IngestLimits = IngestLimits(), passthrough: [String] = []
+        _ value: String, limits: Limits = Limits(), passthrough: Passthrough = []
     ) -> String {
         switch snapshot(value, key: "k", limits: limits, passthrough: passthrough) {
         case .success: "read"
@@ -17,12 +17,12 @@ struct LimitTests {
         let frame = #"{"link":"a:"}"#
         let value = #"{"link":"a:"# + String(repeating: "x", count: size - frame.utf8.count) + #""}"#
         #expect(value.utf8.count == size)
-        #expect(reason(value, limits: IngestLimits(recordBytes: 64)) == expected)
+        #expect(reason(value, limits: Limits(recordBytes: 64)) == expected)
     }
 
     @Test("The depth is limited for every member, with one more level in a payload", arguments: [8, 64, 512])
     func depth(limit: Int) {
-        let limits = IngestLimits(recordBytes: 1 << 20, depth: limit)
+        let limits = Limits(recordBytes: 1 << 20, depth: limit)
         func nested(_ levels: Int) -> String {
             String(repeating: "[", count: levels) + String(repeating: "]", count: levels)
         }
@@ -65,7 +65,7 @@ struct LimitTests {
 
     @Test("A lower limit of devices applies")
     func fewDevices() {
-        let limits = IngestLimits(devices: 2)
+        let limits = Limits(devices: 2)
         #expect(reason(#"{"link":"a:b","devices":[{"id":"a"},{"id":"b"}]}"#, limits: limits) == "read")
         #expect(
             reason(#"{"link":"a:b","devices":[{"id":"a"},{"id":"b"},{"x":{}}]}"#, limits: limits)

@@ -87,6 +87,74 @@ struct LinkPlatformTableTests {
         #expect(problems.map(\.expected) == ["expected the stated result, found `b://c`"])
     }
 
+    @Test(
+        "Rules that rewrite each other's results are a problem, and a chain with an end is none",
+        arguments: [
+            (["b.example", "a.example"], [0, 1]), (["b.example", "c.example", "a.example"], [0, 1, 2]),
+            (["b.example", "end.example"], []), (["b.example", "c.example", "end.example"], []),
+        ])
+    func cycles(origins: [String], places: [Int]) {
+        let hosts = ["a.example", "b.example", "c.example"]
+        let rules = zip(hosts, origins).map { #"{"hosts":["\#($0)"],"origin":"https://\#($1)"}"# }
+        let example = #"{"link":"https://z.example/","result":"itself"}"#
+        let text =
+            #"{"schemaVersion":1,"platforms":[{"id":"p","name":"P","rules":[\#(rules.joined(separator: ","))],"#
+            + #""examples":[\#(example)]}]}"#
+        let problems = LinkPlatforms.check(Array(text.utf8)).problems
+        #expect(problems.map(\.location.pointer) == places.map { "/platforms/0/rules/\($0)" })
+        #expect(problems.allSatisfy { $0.code == .badValue })
+    }
+
+    /// Rules with a host, a mark, and the host of the origin, and the places of those whose links have no end.
+    static let markedRules: [([(host: String, mark: String, origin: String)], [Int])] = [
+        ([("a.example", "t", "b.example"), ("b.example", "u", "a.example")], [0, 1]),
+        ([("a.example", "t", "b.example"), ("b.example", "t", "a.example")], [0, 1]),
+        (
+            [("a.example", "t", "b.example"), ("b.example", "u", "c.example"), ("c.example", "v", "a.example")],
+            [0, 1, 2]
+        ),
+        ([("a.example", "t", "b.example"), ("b.example", "u", "end.example")], []),
+        (
+            [
+                ("a.example", "t", "b.example"), ("b.example", "u", "c.example"), ("c.example", "v", "d.example"),
+                ("d.example", "w", "e.example"), ("e.example", "x", "end.example"),
+            ], []
+        ),
+    ]
+
+    @Test("Rules with different marks that rewrite each other's results are a problem", arguments: markedRules)
+    func markedCycles(rules: [(host: String, mark: String, origin: String)], places: [Int]) {
+        let list = rules.map { #"{"hosts":["\#($0.host)"],"marks":["\#($0.mark)"],"origin":"https://\#($0.origin)"}"# }
+        let example = #"{"link":"https://z.example/","result":"itself"}"#
+        let text =
+            #"{"schemaVersion":1,"platforms":[{"id":"p","name":"P","rules":[\#(list.joined(separator: ","))],"#
+            + #""examples":[\#(example)]}]}"#
+        let problems = LinkPlatforms.check(Array(text.utf8)).problems
+        #expect(problems.map(\.location.pointer) == places.map { "/platforms/0/rules/\($0)" })
+        #expect(problems.allSatisfy { $0.code == .badValue })
+    }
+
+    @Test("A platform without an example is a problem")
+    func noExample() {
+        let text = #"{"schemaVersion":1,"platforms":[\#(Self.row)]}"#
+        let problems = LinkPlatforms.check(Array(text.utf8)).problems
+        #expect(problems.map(\.location.pointer) == ["/platforms/0"])
+        #expect(problems.map(\.code) == [.missingMember])
+    }
+
+    @Test(
+        "An origin with a scheme of the system or the browser is a problem, in any case",
+        arguments: [
+            "javascript", "JavaScript", "data", "file", "filesystem", "vbscript", "blob", "about", "content", "jar",
+            "view-source", "intent", "Intent", "itms-services", "mhtml", "ms-its", "chrome", "tel",
+        ])
+    func unsafeOrigins(scheme: String) {
+        let failure = #expect(throws: RuleFileFailure.self) {
+            try LinkPlatforms.rules(#"{"hosts":["a.example"],"origin":"\#(scheme)://"}"#)
+        }
+        #expect(failure?.problems.first?.location.pointer == "/platforms/0/rules/0/origin")
+    }
+
     @Test("The article and the schema have the keys that the file can have")
     func keys() throws {
         let page = try ReferencePage(path: "Sources/LinkIngest/LinkIngest.docc/LinkPlatforms.md")
@@ -117,7 +185,8 @@ struct LinkPlatformTableTests {
         }
         let named = page.table("Platforms", "Platform")?.names ?? []
         #expect(
-            named.reduce(into: [String]()) { if $0.last != $1 { $0.append($1) } } == table.source.platforms.map(\.id))
+            named.reduce(into: [String]()) { if $0.last != $1 { $0.append($1) } } == table.image.platforms.map(\.string)
+        )
     }
 
     // MARK: - Hosts
@@ -127,18 +196,18 @@ struct LinkPlatformTableTests {
         var checked = 0
         let items = ["u", "q", "url", "link", "af_dp", "adj_deep_link"].map { $0 + "=shop%3A%2F%2Fp" }
             .joined(separator: "&")
-        let hosts = table.source.platforms.flatMap(\.rules).flatMap(\.hosts)
-        let domains = hosts.filter(\.isSuffix).map { "." + $0.name }
-        for host in hosts where !host.name.isEmpty {
+        let hosts = table.image.rules.flatMap { Array($0.hosts) }
+        let domains = hosts.filter(\.isSuffix).map { "." + $0.name.string }
+        for host in hosts.map(\.name.string) {
             // A host such as `app.adjust.com` is also below a domain that the table lists.
-            if domains.contains(where: host.name.hasSuffix) { continue }
+            if domains.contains(where: host.hasSuffix) { continue }
             for before in ["evil", "-", "evil-", "1", "x.evil", "%2E", "evil%2E", "evil。"] {
                 for mark in ["", "adj_t=1&", "link=x&"] {
-                    let link = "https://\(before)\(host.name)/?\(mark)" + items
+                    let link = "https://\(before)\(host)/?\(mark)" + items
                     let found = table.snapshot(link)
                     // Only the platform's own parameters may go.
                     #expect(found.kind == "itself" || found.steps == ["adjust"], "\(link)")
-                    #expect(found.to?.hasPrefix("https://\(before)\(host.name)/") ?? true, "\(link)")
+                    #expect(found.to?.hasPrefix("https://\(before)\(host)/") ?? true, "\(link)")
                     checked += 1
                 }
             }
@@ -181,9 +250,13 @@ struct LinkPlatformTableTests {
 
     /// Returns the texts from which links are composed.
     private static func words(_ table: LinkPlatforms) -> [String] {
-        let rules = table.source.platforms.flatMap(\.rules)
-        let hosts = rules.flatMap(\.hosts).map { $0.isSuffix ? "x." + $0.name : $0.name }
-        let names = rules.flatMap { $0.unwrap.map(\.name) + $0.marks + $0.strip }
+        let hosts = table.image.rules.flatMap { rule in
+            rule.isAnyHost ? [""] : rule.hosts.map { ($0.isSuffix ? "x." : "") + $0.name.string }
+        }
+        let names = table.image.rules.flatMap { rule in
+            rule.unwrap.map(\.name.string) + rule.marks.map(\.string)
+                + rule.strip.map { $0.name.string + ($0.isPrefix ? "*" : "") }
+        }
         let starts = hosts.flatMap { ["https://" + $0, "https://" + $0 + "/?", "https%3A%2F%2F" + $0 + "%2F%3F"] }
         let parts = [
             "https://", "http://", "shop://", "s%3A%2F%2F", "google/link/?", "/", "//", "?", "&", "=", "#", "%", "%2",

@@ -196,6 +196,27 @@ struct RefusalTests {
     }
 
     @Test(
+        "A value in UTF-16 is told with the command that converts it, and is no schema id",
+        arguments: [[0xFF, 0xFE], [0xFE, 0xFF], [] as [UInt8]], [true, false])
+    func utf16(mark: [UInt8], isLittleEndian: Bool) {
+        for text in [#"{"link":"shop:///p/new"}"#, "shop:///p/new"] {
+            guard mark.isEmpty || (mark[0] == 0xFF) == isLittleEndian else { continue }
+            let units: [UInt8] = text.utf8.flatMap { isLittleEndian ? [$0, 0] : [0, $0] }
+            #expect(
+                snapshot(mark + units, key: [0x64])
+                    == .failure(
+                        Snapshot.Refusal(
+                            reason: "not_utf8",
+                            detail: "the value is UTF-16; send UTF-8: `iconv -f UTF-16 -t UTF-8`")))
+        }
+        let framed = snapshot([0, 0, 0, 1, 2, 0x61], key: [0x64])
+        #expect(
+            framed
+                == .failure(
+                    Snapshot.Refusal(reason: "schema_unsupported", detail: "expected JSON after schema id 258")))
+    }
+
+    @Test(
         "A key that is too long or not UTF-8 is not a device",
         arguments: [[0xFF], [UInt8](repeating: 0x61, count: 257)])
     func keys(_ key: [UInt8]) {

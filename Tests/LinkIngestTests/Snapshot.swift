@@ -37,7 +37,7 @@ struct Snapshot: Equatable {
 
 /// Reads a record from memory of exactly its length, so that a sanitizer detects reads beyond it.
 func snapshot(
-    _ value: [UInt8], key: [UInt8]?, limits: IngestLimits = IngestLimits(), passthrough: [String] = []
+    _ value: [UInt8], key: [UInt8]?, limits: Limits = Limits(), passthrough: Passthrough = []
 ) -> Result<Snapshot, Snapshot.Refusal> {
     var reader = EventReader(limits: limits, passthrough: passthrough)
     return snapshot(value, key: key, with: &reader)
@@ -71,7 +71,7 @@ func snapshot(
 }
 
 func snapshot(
-    _ value: String, key: String? = nil, limits: IngestLimits = IngestLimits(), passthrough: [String] = []
+    _ value: String, key: String? = nil, limits: Limits = Limits(), passthrough: Passthrough = []
 ) -> Result<Snapshot, Snapshot.Refusal> {
     snapshot(Array(value.utf8), key: key.map { Array($0.utf8) }, limits: limits, passthrough: passthrough)
 }

@@ -183,8 +183,7 @@ struct VendorFixtureTests {
         let value = ExactBytes(bytes)
         let key = ExactBytes(Array("k".utf8))
         let texts = line.headers.map { (ExactBytes(Array($0.0.utf8)), ExactBytes(Array($0.1.utf8))) }
-        var headers = EnvelopeHeaders()
-        for (name, text) in texts { headers.add(name: name.view, value: text.view) }
+        let headers = texts.map { HeaderView(name: $0.0.view, value: $0.1.view) }
         guard reader.readInPlace(value: value.view, key: isMessage ? nil : key.view, headers: headers),
             reader.selectDevice(at: 0)
         else { return ("error", nil) }
@@ -244,19 +243,8 @@ struct VendorFixtureTests {
         let value = ExactBytes(bytes)
         let keyBytes = ExactBytes(key ?? [])
         let texts = headers.map { (ExactBytes(Array($0.0.utf8)), ExactBytes(Array($0.1.utf8))) }
-        var relevant = EnvelopeHeaders()
-        for (name, text) in texts {
-            if let failure = WireFormat.refusal(ofHeader: name.view, value: text.view) {
-                return [["error": failure.reason.rawValue]]
-            }
-            relevant.add(name: name.view, value: text.view)
-        }
-        let keyView = key == nil ? nil : keyBytes.view
-        let isRead =
-            relevant.isEmpty
-            ? reader.readInPlace(value: value.view, key: keyView)
-            : reader.readInPlace(value: value.view, key: keyView, headers: relevant)
-        guard isRead else {
+        let views = texts.map { HeaderView(name: $0.0.view, value: $0.1.view) }
+        guard reader.readInPlace(value: value.view, key: key == nil ? nil : keyBytes.view, headers: views) else {
             _ = reader.failure.pointer(in: value.view)
             return [["error": reader.failure.reason.rawValue]]
         }

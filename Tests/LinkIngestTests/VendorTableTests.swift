@@ -55,6 +55,7 @@ struct VendorTableTests {
                 examples: #"[{"payload":{"b":1},"reason":"no_link"},{"payload":{"a":1},"reason":"no_link"}]"#),
             .example, "/vendors/0/examples/0"
         ),
+        (table(#""marks":[["/a"]]"#, examples: "[]"), .badValue, "/vendors/0/examples"),
     ]
 
     @Test("A file with a problem is refused with the location of the value", arguments: problems)

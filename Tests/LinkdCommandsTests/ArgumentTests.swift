@@ -3,16 +3,16 @@ internal import Testing
 @testable internal import LinkdCommands
 
 @Suite struct ArgumentTests {
-    private static let command = CommandDeclaration(
+    private static let command = Command(
         path: ["try"], summary: "Try",
         flags: [
-            FlagDeclaration("--topic", "-t", type: .topic, "A topic."),
-            FlagDeclaration("--count", type: .integer(0...9), "A count."),
-            FlagDeclaration("--header", type: .pairs(count: 0...2), repeats: true, "Headers."),
-            FlagDeclaration("--raw", type: .boolean, "A switch."),
+            Flag("--topic", or: "-t", .topic, "A topic."),
+            Flag("--count", .integer(0...9), "A count."),
+            Flag("--header", .pairs(count: 0...2), repeats: true, "Headers."),
+            Flag("--raw", "A switch."),
         ],
-        settings: .worker, operands: OperandDeclaration(name: "FILE", help: "A file.", count: 0...2),
-        examples: [CommandExample(line: "linkd try", description: "Tries.")])
+        settings: .worker, operands: Operands(name: "FILE", help: "A file.", count: 0...2),
+        examples: ["linkd try": "Tries."], run: { _ in .success })
 
     private static func parse(_ arguments: [String]) throws(CommandFailure) -> ParsedArguments {
         try ParsedArguments(arguments, of: command)
@@ -81,7 +81,7 @@ internal import Testing
 
     @Test("Every flag of a command is unique, and every command has an example that parses")
     func declarations() throws {
-        for command in CommandIndex.declarations {
+        for command in CommandIndex.all {
             let names = command.allFlags.flatMap(\.names)
             #expect(Set(names).count == names.count, "\(command.name): \(names)")
             #expect(!command.examples.isEmpty, "\(command.name)")

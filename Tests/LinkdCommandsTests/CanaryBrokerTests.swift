@@ -7,6 +7,7 @@ internal import Testing
 
 @testable internal import DispatchWorker
 @testable internal import LinkdCommands
+import LinkDecider
 
 /// The totals of a canary on a real broker.
 @Suite(.enabled(if: TestBroker.plain != nil, "no broker: KAFKA_BOOTSTRAP_SERVERS is not set"))

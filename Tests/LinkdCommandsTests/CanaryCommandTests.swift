@@ -1,4 +1,5 @@
 internal import Foundation
+import LinkDecider
 internal import LinkCoordinator
 internal import StrictJSON
 internal import TestSupport
@@ -29,20 +30,22 @@ struct CanaryFileTests {
         try folder.write("b.json", TableFolder.text("b", version: 1))
         try folder.write("next.json", TableFolder.text("b", version: 2))
         let reloader = try reloader("a.json", "b.json")
-        let first = try #require(reloader.served.current().canary)
+        let start = reloader.served.current()
+        let first = try #require(start.canary)
         #expect(first.base.identity == reloader.served.current().tables.tables[1].identity)
-        #expect(first.percent == 1_250 && first.compare == 100 && first.entry.path == folder.path("next.json"))
+        #expect(first.percent == 1_250 && first.compare == 100 && start.canaryEntry?.path == folder.path("next.json"))
         reloader.reload(.signal)
         #expect(reloader.served.number == 0)
         try folder.write("next.json", TableFolder.text("b", version: 3))
         reloader.reload(.signal)
         let second = try #require(reloader.served.current().canary)
+        let entry = reloader.served.current().canaryEntry
         #expect(reloader.served.number == 1 && second.candidate.version == "3" && second.base.version == "1")
         try folder.write("b.json", TableFolder.text("b", version: 3))
         reloader.reload(.signal)
         let third = try #require(reloader.served.current().canary)
         #expect(third.base.compiled === second.candidate.compiled && third.candidate.version == "3")
-        #expect(third.entry == second.entry)
+        #expect(reloader.served.current().canaryEntry == entry)
         let lines = try collected.close()
         #expect(
             lines.compactMap { $0["event"]?.string } == [
@@ -117,7 +120,8 @@ struct CanaryFileTests {
         try folder.write("next.json", TableFolder.text("a", version: 2))
         let served = try reloader("a.json", archive: archive).served.current()
         let candidate = try #require(served.canary)
-        #expect(archive.table(hash: candidate.entry.hash) != nil && archive.lastCanary() == candidate.entry)
+        var other = try #require(served.canaryEntry)
+        #expect(archive.table(hash: other.hash) != nil && archive.lastCanary() == other)
         for name in ["a.json", "next.json"] {
             let text = try String(contentsOfFile: folder.path(name), encoding: .utf8)
             try folder.write(name, "{}")
@@ -131,7 +135,6 @@ struct CanaryFileTests {
         try folder.write("next.json", "{}")
         #expect(archive.served(served.entries) == nil)
         #expect(throws: CommandFailure.self) { _ = try reloader("a.json", archive: archive) }
-        var other = candidate.entry
         other.path = folder.path("other.json")
         #expect(archive.served(served.entries, canary: other) == nil)
         #expect(throws: CommandFailure.self) { _ = try reloader("a.json", archive: archive) }

@@ -34,7 +34,7 @@ internal import Testing
         "A quoted text is one word, unchanged", .enabled(if: isInstalled("fish"), "fish is not installed"),
         .enabled(if: isInstalled("zsh"), "zsh is not installed"))
     func quoting() throws {
-        let texts = Self.hostile + CommandIndex.declarations.flatMap { $0.allFlags.map(\.help) }
+        let texts = Self.hostile + CommandIndex.all.flatMap { $0.allFlags.map(\.help) }
         for (shell, quote) in [("bash", ShellQuote.posix), ("zsh", ShellQuote.posix), ("fish", ShellQuote.fish)] {
             let script = texts.map { "printf '%s\\n' " + quote($0) + "\n" }.joined()
             let result = try ChildProcess.run([shell], input: script)
@@ -46,7 +46,7 @@ internal import Testing
     func hidden(shell: CompletionsCommand.Shell) {
         let result = linkd("completions", shell.rawValue)
         #expect(result.code == 0 && result.out.contains("inspect"))
-        for command in CommandIndex.hidden { #expect(!result.out.contains(command.declaration.path[0])) }
+        for command in CommandIndex.hidden { #expect(!result.out.contains(command.path[0])) }
     }
 
     @Test("An unknown shell ends with 64, and the message lists the shells")
@@ -58,9 +58,7 @@ internal import Testing
 
     @Test("The help of a flag is shortened to its first sentence")
     func sentences() {
-        let texts = ["One.", "One. Two.", "One", "a.b is 0.5. Two."].map {
-            CompletionModel.Flag(FlagDeclaration("--x", type: .boolean, $0)).help
-        }
+        let texts = ["One.", "One. Two.", "One", "a.b is 0.5. Two."].map { Flag("--x", $0).sentence }
         #expect(texts == ["One", "One", "One", "a.b is 0.5"])
     }
 
@@ -75,7 +73,7 @@ internal import Testing
         ("linkd completions ", ["bash", "zsh", "fish"]),
         ("linkd inspect --outcome ", ["navigate", "external", "deferred", "none", "reject"]),
         ("linkd inspect --outcome=na", ["navigate"]),
-        ("linkd routes graph --format ", ["svg", "mermaid", "dot"]),
+        ("linkd routes graph --format ", ["mermaid", "dot"]),
         ("linkd produce --format=cs", ["csv"]),
         ("linkd inspect --device ", []),
         ("linkd inspect --out", ["--outcome"]),
@@ -88,7 +86,7 @@ internal import Testing
     ]
 
     private func expectWords(_ shell: CompletionsCommand.Shell) throws {
-        let found = try CompletingShell(shell, CompletionModel(CommandIndex.declarations))
+        let found = try CompletingShell(shell, CompletionModel(CommandIndex.all))
             .candidates(Self.words.map(\.line))
         for (line, candidates) in Self.words {
             #expect(Set(try #require(found[line]).compactMap(word)) == candidates, "\(shell): \(line)")
@@ -96,7 +94,7 @@ internal import Testing
     }
 
     private func expectFlags(_ shell: CompletionsCommand.Shell) throws {
-        let commands = CommandIndex.declarations
+        let commands = CommandIndex.all
         let found = try CompletingShell(shell, CompletionModel(commands)).candidates(
             commands.map { "linkd \($0.name) -" })
         for command in commands {
@@ -106,10 +104,11 @@ internal import Testing
     }
 
     private func expectHelp(_ shell: CompletionsCommand.Shell) throws {
-        var flags = Self.hostile.enumerated().map { FlagDeclaration("--x\($0)", type: .boolean, $1) }
-        flags += Self.hostile.enumerated().map { FlagDeclaration("--y\($0)", type: .file, repeats: true, "Also " + $1) }
-        let command = CommandDeclaration(
-            path: ["run"], summary: "It's a `test`: $x [y] \\ \"z\"", flags: flags, examples: [])
+        var flags = Self.hostile.enumerated().map { Flag("--x\($0)", $1) }
+        flags += Self.hostile.enumerated().map { Flag("--y\($0)", .file, repeats: true, "Also " + $1) }
+        let command = Command(
+            path: ["run"], summary: "It's a `test`: $x [y] \\ \"z\"", flags: flags, examples: [:],
+            run: { _ in .success })
         let shown = try CompletingShell(shell, CompletionModel([command])).candidates(["linkd r", "linkd run --"])
         #expect(try #require(shown["linkd r"]).contains { $0.hasSuffix(command.summary) })
         for flag in flags {

@@ -67,7 +67,7 @@ struct CrashFilesTests {
         try Data("x".utf8).write(to: URL(fileURLWithPath: folder.path("state/journal")))
         let files = CrashFiles(state, log: collected.log)
         let call = Invocation(
-            arguments: try ParsedArguments([], of: WorkerCommand.command.declaration), environment: [:],
+            arguments: try ParsedArguments([], of: WorkerCommand.command), environment: [:],
             console: Console.standard())
         let tables = ServedTables(ServedTables.Version(TableSet([])))
         #expect(files.isolation(of: tables, call, log: collected.log).journal(0) == nil)

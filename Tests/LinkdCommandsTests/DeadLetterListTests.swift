@@ -30,8 +30,8 @@ internal import Testing
         #expect(DeadLetterSample.record(forged).withViews { DeadLetterHead($0) == nil })
     }
 
-    private static func matches(_ record: InspectedRecord, _ change: (inout DeadLetterFilter) -> Void) -> Bool {
-        var filter = DeadLetterFilter()
+    private static func matches(_ record: InspectedRecord, _ change: (inout RecordFilter) -> Void) -> Bool {
+        var filter = RecordFilter(isDeadLetters: true, searchesEvents: true)
         change(&filter)
         return record.withViews { record in
             var value = DecisionTape()
@@ -45,11 +45,11 @@ internal import Testing
         let event = #"{"device":{"id":"d-2"},"devices":[{"id":"d-3"},7,{"id":"d-4"}]}"#
         let letter = DeadLetterSample.record(value: event)
         #expect(Self.matches(letter) { _ in })
-        #expect(Self.matches(letter) { $0.common.reason = "bad_json" })
-        #expect(!Self.matches(letter) { $0.common.reason = "not_utf8" })
-        #expect(Self.matches(letter) { ($0.common.since, $0.common.until) = (1000, 1000) })
-        #expect(!Self.matches(letter) { $0.common.since = 1001 })
-        #expect(!Self.matches(letter) { $0.common.until = 999 })
+        #expect(Self.matches(letter) { $0.reason = "bad_json" })
+        #expect(!Self.matches(letter) { $0.reason = "not_utf8" })
+        #expect(Self.matches(letter) { ($0.since, $0.until) = (1000, 1000) })
+        #expect(!Self.matches(letter) { $0.since = 1001 })
+        #expect(!Self.matches(letter) { $0.until = 999 })
         for device in ["d-1", "d-2", "d-3", "d-4"] { #expect(Self.matches(letter) { $0.device = device }) }
         #expect(!Self.matches(letter) { $0.device = "d-5" })
         #expect(Self.matches(letter) { $0.key = "d-1" })
@@ -61,8 +61,8 @@ internal import Testing
 
     private static func groups(
         by key: DeadLetterKey, _ records: [InspectedRecord], replayed: Set<Int64> = []
-    ) -> DeadLetterGroups {
-        var groups = DeadLetterGroups(by: key)
+    ) -> GroupCounts {
+        var groups = GroupCounts(by: key)
         for record in records {
             record.withViews { record in
                 var value = DecisionTape()
@@ -123,19 +123,19 @@ internal import Testing
 
     @Test("Values beyond the limit are counted together, and long values are cut")
     func limits() {
-        var groups = DeadLetterGroups(by: .reason)
+        var groups = GroupCounts(by: .reason)
         DeadLetterSample.record().withViews { record in
-            for number in 0..<DeadLetterGroups.limit + 5 {
+            for number in 0..<GroupCounts.limit + 5 {
                 groups.add(Array("r\(number)".utf8), record, failedAt: 1, isReplayed: nil)
             }
             groups.add(Array("r0".utf8), record, failedAt: 1, isReplayed: nil)
         }
-        #expect(groups.rows.count == DeadLetterGroups.limit + 1)
+        #expect(groups.rows.count == GroupCounts.limit + 1)
         #expect(groups.rows.first?.group.count == 2 && groups.rows.last?.group.count == 5)
         let long = [UInt8](repeating: 0x61, count: 1000)
-        var cut = DeadLetterGroups(by: .reason)
+        var cut = GroupCounts(by: .reason)
         DeadLetterSample.record().withViews { cut.add(long, $0, failedAt: 1, isReplayed: nil) }
-        #expect(cut.rows.first?.value.count == DeadLetterGroups.valueLimit)
+        #expect(cut.rows.first?.value.count == GroupCounts.valueLimit)
     }
 
     @Test(

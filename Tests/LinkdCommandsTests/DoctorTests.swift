@@ -1,5 +1,5 @@
 internal import Foundation
-internal import KafkaClient
+@testable import KafkaClient
 internal import StrictJSON
 internal import TestSupport
 internal import Testing
@@ -33,7 +33,7 @@ internal import Testing
         #expect(json["checks"]?.array?.last?["next"]?.string?.hasPrefix("check that the broker runs") == true)
     }
 
-    private static func topic(_ name: String, partitions: Int, replicas: Int) -> TopicDescription {
+    static func topic(_ name: String, partitions: Int, replicas: Int) -> TopicDescription {
         let brokers = (1...Int32(replicas)).map { $0 }
         return TopicDescription(
             name: name,
@@ -205,6 +205,19 @@ struct DoctorBrokerTests {
         let result = try Self.doctor(name, partitions: "6", ["--probe"])
         #expect(result.code == 0, "\(result.out)\(result.err)")
         expectSnapshot(DoctorTests.lines(result, [(name, "TOPIC"), (Self.plain, "BROKER")]), "doctor-plain")
+    }
+
+    @Test("A dead entry of --bootstrap is a risk, although another one answers")
+    func deadEntry() throws {
+        let name = TestBroker.uniqueName("doctor-entry")
+        let both = "127.0.0.1:1,\(Self.plain)"
+        let result = try LinkdProcess.run(
+            ["doctor", "--group", name, "-b", both, "--input", name, "--output", name + ".out"])
+        #expect(
+            result.out.contains(
+                "warn bootstrap: 127.0.0.1:1 does not answer: 127.0.0.1:1 refused the connection. Next: check that the "
+                    + "broker runs, and the port in --bootstrap."), "\(result.out)")
+        #expect(!result.out.contains("bootstrap: \(Self.plain)"), "\(result.out)")
     }
 
     @Test("Fewer partitions than lanes are a problem")

@@ -7,7 +7,7 @@ internal import Testing
     @Test("The help of all commands equals the snapshot")
     func overview() { expectSnapshot(linkd("--help").out, "help") }
 
-    @Test("The help of every command equals the snapshot", arguments: CommandIndex.declarations.map(\.name))
+    @Test("The help of every command equals the snapshot", arguments: CommandIndex.all.map(\.name))
     func help(name: String) {
         let result = linkd(name.split(separator: " ").map(String.init) + ["--help"])
         #expect(result.code == 0)

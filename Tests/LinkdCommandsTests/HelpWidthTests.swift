@@ -16,29 +16,20 @@ internal import Testing
     func lines(columns: Int) {
         let narrow = HelpText(style: Style(enabled: false), columns: columns)
         let wide = HelpText(style: Style(enabled: false), columns: nil)
-        for command in CommandIndex.declarations {
+        for command in CommandIndex.all {
             let text = narrow.of(command)
             #expect(words(text) == words(wide.of(command)))
             // A line to copy is not broken.
-            let copied = Set(command.examples.map { "  " + $0.line } + command.allFlags.map(label))
+            let copied = Set(command.examples.map { "  " + $0.key } + command.allFlags.map(label))
             let long = text.split(separator: "\n").filter { line in
                 line.count > columns && !copied.contains(String(line)) && words(String(line)).count > 1
             }
             #expect(long == [], "linkd \(command.name)")
         }
-        let commands = CommandIndex.declarations
+        let commands = CommandIndex.all
         let overview = narrow.overview(commands, path: [])
         #expect(words(overview) == words(wide.overview(commands, path: [])))
         #expect(!overview.split(separator: "\n").contains { $0.count > columns })
-    }
-
-    @Test("A narrow terminal gets more lines")
-    func narrow() throws {
-        let command = try #require(CommandIndex.declarations.first { $0.name == "worker" })
-        let counts = [60, 80, 100].map {
-            HelpText(style: Style(enabled: false), columns: $0).of(command).split(separator: "\n").count
-        }
-        #expect(counts[0] > counts[1] && counts[1] > counts[2])
     }
 
     @Test("-V prints the versions, as --version does")
@@ -50,7 +41,7 @@ internal import Testing
 
     private func words(_ text: String) -> [Substring] { text.split { $0 == " " || $0 == "\n" } }
 
-    private func label(_ flag: FlagDeclaration) -> String {
+    private func label(_ flag: Flag) -> String {
         "  " + flag.names.joined(separator: ", ") + (flag.valueName.map { " " + $0 } ?? "")
     }
 }

@@ -116,8 +116,10 @@ internal import Testing
             Self.read(Self.record("\(number)")) { record, _ in groups.add(record.value) }
         }
         #expect(groups.rows.count == GroupCounts.limit + 1)
-        #expect(groups.rows.last?.count == 4)
+        #expect(groups.rows.last?.group.count == 4)
         #expect(!groups.hasNoValues)
+        let reasons = GroupKey.allCases.filter { $0.reasonWithoutValues?.contains("older version") == true }
+        #expect(reasons == [.application, .campaign])
     }
 
     @Test("Groups of long values need bounded memory, and a table shows the beginnings of values")
@@ -130,7 +132,7 @@ internal import Testing
             value.withUnsafeBufferPointer { groups.add(ByteView($0)) }
         }
         #expect(groups.rows.count == values + 1)
-        #expect(groups.rows.last?.count == 2)
+        #expect(groups.rows.last?.group.count == 2)
         let out = Channel(collecting: Style(enabled: false))
         groups.printTable(on: out, bars: false)
         #expect(out.text.split(separator: "\n").allSatisfy { $0.count <= 100 })

@@ -154,6 +154,21 @@ internal import Testing
         #expect(!Self.matches(RecordFilter(outcome: "navigate"), Self.deadLetter))
     }
 
+    @Test("An event is that of a decision, or of a dead letter by its header")
+    func eventFilter() {
+        var decision = Self.decision
+        decision.value = Array(#"{"outcome":"none","event":"e-1"}"#.utf8)
+        var deadLetter = Self.deadLetter
+        deadLetter.headers.append(RecordHeader(name: Array("dlq.event".utf8), value: Array("e-1".utf8)))
+        for record in [decision, deadLetter] {
+            #expect(Self.matches(RecordFilter(event: "e-1"), record))
+            #expect(!Self.matches(RecordFilter(event: "e-2"), record))
+        }
+        #expect(!Self.matches(RecordFilter(event: "e-1"), Self.decision))
+        #expect(!Self.matches(RecordFilter(event: "e-1"), Self.deadLetter))
+        #expect(RecordFilter(event: "e-1").isActive)
+    }
+
     @Test("A JSON line contains the value unchanged, and bytes that are not UTF-8 in Base64")
     func envelope() throws {
         let line = Self.text(of: Self.decision) { RecordPrinter.appendEnvelope($0, &$1, to: &$2) }
@@ -175,7 +190,7 @@ internal import Testing
         arguments: [
             ("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg=="), ("foobar", "Zm9vYmFy"),
         ])
-    func base64(text: String, expected: String) { #expect(Base64.text(Array(text.utf8)) == expected) }
+    func base64(text: String, expected: String) { #expect(Platform.base64(Array(text.utf8)) == expected) }
 
     @Test("Flags that exclude each other end with exit code 64, and a broker is required")
     func usage() {

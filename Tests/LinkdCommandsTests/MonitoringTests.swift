@@ -86,7 +86,7 @@ internal import Testing
             if metric.kind == .histogram { names.formUnion(["_bucket", "_sum", "_count"].map { metric.name + $0 }) }
         }
         var found: Set<String> = []
-        for file in ["alerts.yml", "alerts-test.yml", "dashboard.json"] {
+        for file in ["alerts.yml", "alerts-test.yml", "alerts-hours-test.yml", "dashboard.json"] {
             let path = Checkout.root.appending(path: "config/monitoring/\(file)")
             let text = try String(contentsOf: path, encoding: .utf8)
             for match in text.matches(of: #/(?:linkd|process)_[a-z_]+/#) { found.insert(String(match.0)) }

@@ -48,12 +48,12 @@ internal import Testing
     func csvLimit() throws {
         let records = try Self.csv(String(repeating: "x", count: 5000) + "\nok\n", limit: 100)
         #expect(records.map { $0.fault != nil } == [true, false])
-        #expect(records[0].cells[0].count <= 100)
+        #expect(records[0].cells.allSatisfy { $0.count <= 100 })
     }
 
     @Test("A record with more than 10,000 cells uses no more memory than its limit")
     func cellLimit() throws {
-        let records = try Self.csv(String(repeating: ",", count: 1_000_000) + "\nok\n", limit: 500_000)
+        let records = try Self.csv(String(repeating: ",", count: 1_000_000) + "\nok\n", limit: 2_000_000)
         #expect(records.map(\.fault) == ["the record has more than 10000 cells", nil])
         #expect(records[0].cells.count == 10_000)
     }
@@ -65,7 +65,7 @@ internal import Testing
             try Data(bytes).write(to: URL(fileURLWithPath: path))
             let result = linkd("produce", "--dry-run", path)
             #expect(result.code == 65)
-            #expect(result.err.contains("line 2: the row is not UTF-8 (line not sent)"), "\(result.err)")
+            #expect(result.err.contains("line 2: the row is not UTF-8; `iconv -f WINDOWS-1252 "), "\(result.err)")
             #expect(result.out.hasPrefix("read 2, would send 1, unreadable 1, "), "\(result.out)")
         }
     }
@@ -75,7 +75,8 @@ internal import Testing
 
     private static func event(_ header: String, _ row: String) throws -> String {
         let records = try csv(header + "\n" + row + "\n")
-        let columns = try EventColumns(header: records[0].cells, file: "f", passthrough: ["tier"])
+        let columns = try EventColumns(
+            header: records[0].cells, file: "f", map: ColumnMap(passthrough: ["tier"]))
         return String(decoding: try #require(columns.event(records[1].cells)), as: UTF8.self)
     }
 
@@ -108,7 +109,7 @@ internal import Testing
     func badColumns(header: String, message: String) throws {
         let cells = try Self.csv(header + "\n")[0].cells
         let error = #expect(throws: CommandFailure.self) {
-            try EventColumns(header: cells, file: "f.csv", passthrough: [])
+            try EventColumns(header: cells, file: "f.csv", map: ColumnMap(passthrough: []))
         }
         #expect(error?.code == .badData)
         #expect(error?.line.contains(message) == true, "\(error?.line ?? "")")
@@ -121,7 +122,7 @@ internal import Testing
         try withTemporaryFile(text) { path in
             let input = try EventInput(
                 try ByteSource(path: path), format: format, raw: raw,
-                separator: separator.flatMap(ColumnSeparator.init), passthrough: ["tier"])
+                separator: separator.flatMap(ColumnSeparator.init), map: ColumnMap(passthrough: ["tier"]))
             var lines: [String] = []
             for _ in 0..<skip { _ = input.skip() }
             while let line = input.next() {

@@ -180,7 +180,7 @@ internal import Testing
             (["2147483648:1-2"], nil), (["0:1-9223372036854775807"], nil), (["0:1-2,0:3-4"], nil), (["0:+1-2"], nil),
         ] as [([String], [Int32: [ClosedRange<Int64>]]?)])
     func ranges(texts: [String], expected: [Int32: [ClosedRange<Int64>]]?) {
-        let ranges = try? DeadLetterFilter.ranges(texts)
+        let ranges = try? RecordFilter.ranges(texts)
         #expect(ranges == expected)
     }
 }

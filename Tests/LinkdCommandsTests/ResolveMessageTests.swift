@@ -181,7 +181,8 @@ internal import Testing
     func ownDomain() {
         let file = """
             {"schemaVersion": 1, "platforms": [
-              {"id": "ours", "name": "Ours", "rules": [{"hosts": ["go.shop.example"], "result": "needs_resolution"}]}]}
+              {"id": "ours", "name": "Ours", "rules": [{"hosts": ["go.shop.example"], "result": "needs_resolution"}],
+               "examples": [{"link": "https://go.shop.example/a", "result": "needs_resolution"}]}]}
             """
         withTemporaryFile(file) { path in
             let event = #"{"application":"com.example.shop","link":"https://go.shop.example/a","device":{"id":"d"}}"#
@@ -217,13 +218,25 @@ internal import Testing
         }
     }
 
-    @Test("A worker without the shipped files logs a warning and starts")
+    @Test("A worker without the shipped files does not start, unless it is told to read none")
     func missing() throws {
-        let result = try LinkdProcess.run(
-            ["worker", "-b", "127.0.0.1:1", "--table", VendorFiles.home + "/routes/shop.json"]
-                + ["--start-timeout", "1s"])
-        #expect(result.code == 69, "\(result.err)")
-        #expect(result.err.contains("vendors.json, which comes with linkd, was not found"), "\(result.err)")
+        let worker = [
+            "worker", "-b", "127.0.0.1:1", "--table", VendorFiles.home + "/routes/shop.json", "--start-timeout", "1s",
+        ]
+        let platforms = ["--link-platforms", VendorFiles.home + "/link-platforms.json"]
+        let cases: [(flags: [String], code: Int32, file: String)] = [
+            ([], 78, "vendors.json"), (platforms, 78, "vendors.json"),
+            (["--vendors", VendorFiles.home + "/vendors.json"] + platforms, 78, "vendors.json"),
+            (["--vendors", "none"], 78, "link-platforms.json"), (["--vendors", "none"] + platforms, 69, ""),
+            (["--vendors", "none", "--link-platforms", "none"], 69, ""),
+            (["--vendors", "none,\(VendorFiles.home)/vendors.json"] + platforms, 69, ""),
+        ]
+        for (flags, code, file) in cases {
+            let result = try LinkdProcess.run(worker + flags, environment: ["LINKD_HOME": "/no/such"])
+            #expect(result.code == code, "\(flags): \(result.err)")
+            #expect(file.isEmpty || result.err.contains("\(file), which comes with linkd, was not found"))
+            #expect(code == 69 || result.err.contains("none"), "\(flags): \(result.err)")
+        }
         let found = try LinkdProcess.run(
             ["worker", "-b", "127.0.0.1:1", "--table", VendorFiles.home + "/routes/shop.json"]
                 + ["--start-timeout", "1s"], environment: ["LINKD_HOME": VendorFiles.home])

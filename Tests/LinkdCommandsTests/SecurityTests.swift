@@ -1,5 +1,6 @@
 internal import Foundation
 internal import KafkaClient
+internal import StrictJSON
 internal import TestSupport
 internal import Testing
 
@@ -66,8 +67,12 @@ struct SecurityTests {
                 #expect(worker.err.contains("librdkafka 2.6.1 or later is required"), "\(worker.err)")
                 return
             }
-            let produced = try LinkdProcess.run(
-                ["produce", "--topic", name] + flags, input: Self.event, environment: environment)
+            var produced = CommandResult(code: 77, out: "", err: "")
+            // The brokers know a new right some time after the tool that grants it has ended.
+            for _ in 0..<20 where produced.code == 77 {
+                produced = try LinkdProcess.run(
+                    ["produce", "--topic", name] + flags, input: Self.event, environment: environment)
+            }
             #expect(produced.code == 0, "\(produced.err)")
             let worker = try LinkdProcess.run(run + ["--log-level", "debug"] + flags, environment: environment)
             #expect(worker.code == 0, "\(worker.err)")
@@ -116,6 +121,44 @@ struct SecurityTests {
                     #expect(!worker.log.contains(#""event":"\#(event)""#), "\(worker.log)")
                 }
             }
+        }
+    }
+
+    @Test("A token that is refused for a moment ends no worker, and every record is decided once")
+    func refusedForAMoment() async throws {
+        try await onThread {
+            let name = TestBroker.uniqueName("commands-moment")
+            let topics = try Self.topics(name)
+            let count = 4_000
+            let plain = ["KAFKA_BOOTSTRAP_SERVERS": TestBroker.plain ?? ""]
+            let events = (0..<count).map { #"{"id":"e\#($0)","link":"shop:///p/new","device":{"id":"d-\#($0 % 97)"}}"# }
+            try withTemporaryFile(WebToken.unsecured("alice", seconds: 12)) { path in
+                let worker = try RunningLinkd(
+                    ["worker", "--group", name, "--table", Self.table, "--lanes", "4", "--stop-after", "\(count)"]
+                        + topics + ["--log-format", "json", "--sasl-token-file", path],
+                    environment: TestBroker.accepting ?? [:])
+                try #require(worker.says(#""event":"ready""#), "\(worker.log)")
+                try withTemporaryFile(events.joined(separator: "\n")) { file in
+                    let producer = try RunningLinkd(
+                        ["produce", file, "--topic", name, "--rate", "150"], environment: plain)
+                    // The brokers close the connections when the time of the first token is over.
+                    try "no-token".write(toFile: path, atomically: true, encoding: .utf8)
+                    // A lane tells it if it calls the brokers at that time, and the connection in any case.
+                    let isRefused = becomesTrue(withinSeconds: 60) {
+                        Thread.sleep(forTimeInterval: 0.02)
+                        return worker.log.contains(#""code":"_AUTHENTICATION""#)
+                            || worker.log.contains("refused the token")
+                    }
+                    try #require(isRefused, "\(worker.log)")
+                    try WebToken.unsecured("alice", seconds: 600).write(toFile: path, atomically: true, encoding: .utf8)
+                    #expect(try producer.end(within: 90) == 0, "\(producer.log)")
+                    #expect(try worker.end(within: 90) == 0, "\(worker.log)")
+                }
+            }
+            let decided = try LinkdProcess.run(
+                ["inspect", "--topic", name + ".out", "--json"], environment: plain
+            ).out.split(separator: "\n").compactMap { try JSONValue.parse(Array($0.utf8))["value"]?["event"]?.string }
+            #expect(decided.count == count && Set(decided).count == count, "\(decided.count) decisions")
         }
     }
 

@@ -133,6 +133,12 @@ internal import Testing
         InvalidSetting(
             flags: ["canary.percent": ["0.5"]], code: .usage, parts: ["needs `canary.table`", "--canary-table FILE"]),
         InvalidSetting(
+            environment: ["LINKD_PORT": "tcp://10.0.0.1:8080"], code: .configuration,
+            parts: ["LINKD_PORT is not a setting", "Kubernetes", "Service named linkd", "`enableServiceLinks: false`"]),
+        InvalidSetting(
+            environment: ["LINKD_SERVICE_HOST": "10.0.0.1"], code: .configuration,
+            parts: ["LINKD_SERVICE_HOST is not a setting", "`enableServiceLinks: false`"]),
+        InvalidSetting(
             environment: ["LINKD_CANARY_COMPARE": "2"], code: .configuration,
             parts: ["LINKD_CANARY_COMPARE", "needs `canary.table`"]),
         InvalidSetting(

@@ -7,6 +7,7 @@ internal import Testing
 
 @testable internal import DispatchWorker
 @testable internal import LinkdCommands
+import LinkDecider
 
 /// A directory with the files of tables.
 struct TableFolder {
@@ -162,7 +163,7 @@ struct TableReloaderTests {
         defer { folder.remove() }
         try folder.write("a.json", TableFolder.text("a", version: 0))
         let reloader = try reloader("a.json")
-        var processor = RecordProcessor(tables: reloader.served)
+        var processor = RecordProcessor(reloader.served, DeciderConfiguration(tables: TableSet([])))
         final class Weak {
             weak var table: CompiledTable?
         }

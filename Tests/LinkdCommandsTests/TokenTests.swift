@@ -54,21 +54,19 @@ internal import Testing
     }
 
     @Test(
-        "A command that fails, hangs, or prints too much is an error",
+        "A command that fails, hangs, or prints too much is an error", .timeLimit(.minutes(5)),
         arguments: [
             (["/no/such/program"], "cannot be started: No such file or directory"),
             (["false"], "failed with exit code 1"),
-            (["sh", "-c", "kill -9 $$"], "failed with signal 9"), (["sleep", "60"], "took too long"),
-            (["sh", "-c", "sleep 60 & echo token"], "took too long"), (["yes"], "printed more than 100 bytes"),
+            (["sh", "-c", "kill -9 $$"], "failed with signal 9"), (["sleep", "600"], "took too long"),
+            (["sh", "-c", "sleep 600 & echo token"], "took too long"), (["yes"], "printed more than 100 bytes"),
             ([], "is empty"),
         ])
     func failing(words: [String], expected: String) {
-        let start = ContinuousClock.now
         let failure = #expect(throws: ProgramFailure.self) {
             _ = try ProgramOutput.of(words, limit: 100, milliseconds: 300)
         }
         #expect(failure?.text == expected)
-        #expect(ContinuousClock.now - start < .seconds(30))
     }
 
     @Test("A source fetches when it is time, and pauses after a failure")
@@ -106,7 +104,7 @@ internal import Testing
         "A token that cannot be read ends a command with exit code 77 and the reason",
         arguments: [
             (["--sasl-token-file", "/no/such/token"], "the token file /no/such/token cannot be read"),
-            (["--sasl-token-file", "/dev/zero"], "the file has more than 65536 bytes"),
+            (["--sasl-token-file", "/dev/zero"], "it is not a regular file"),
             (["--sasl-token-command", "false"], "the token command false failed with exit code 1"),
             (["--sasl-token-command", "yes"], "the token command yes printed more than 65536 bytes"),
         ])

@@ -1,19 +1,40 @@
-internal import KafkaClient
+@testable import KafkaClient
 internal import Testing
 
 @testable internal import LinkdCommands
 
 @Suite struct TopicCheckTests {
-    @Test("The number of brokers is that of the cluster")
-    func brokers() throws {
-        let brokers = (1...3).map { BrokerDescription(id: $0, host: "b\($0)", port: 9092) }
-        #expect(try TopicExpectations.brokers { ClusterMetadata(brokers: brokers, topics: []) } == 3)
+    /// The metadata of a new topic with two partitions, and what is missing.
+    static let newTopics: [(topic: TopicDescription?, missing: String?)] = [
+        (nil, "the brokers do not know it"),
+        (description([], error: .unknownTopicOrPartition), "the brokers do not know it"),
+        (description([], error: .leaderNotAvailable), "the brokers answer LEADER_NOT_AVAILABLE"),
+        (description([]), "0 of 2 partitions are visible"), (description([1]), "1 of 2 partitions are visible"),
+        (description([1, -1]), "1 of 2 partitions have no leader"), (description([1, 2]), nil),
+    ]
+
+    private static func description(_ leaders: [Int32], error: KafkaErrorCode? = nil) -> TopicDescription {
+        TopicDescription(
+            name: "t",
+            partitions: leaders.enumerated().map { id, leader in
+                PartitionDescription(id: Int32(id), leader: leader, replicas: [1], inSyncReplicas: [1], error: nil)
+            }, error: error.map { KafkaError(code: $0) })
+    }
+
+    @Test("A new topic is created when clients see all partitions with their leaders", arguments: newTopics.indices)
+    func visibility(row: Int) {
+        let (topic, missing) = Self.newTopics[row]
+        #expect(TopicsCreateCommand.missingPart(topic, partitions: 2) == missing)
+        guard let missing else { return }
+        let failure = TopicsCreateCommand.invisibleTopic("t", missing)
+        #expect(failure.code == .finding && failure.reason.contains(missing))
+        #expect(failure.advice.contains("linkd topics check"))
     }
 
     @Test("A failed request for the brokers is reported, and is not read as a cluster of one broker")
     func failed() {
         let error = #expect(throws: CommandFailure.self) {
-            try TopicExpectations.brokers { () throws(KafkaError) in throw KafkaError(code: .transport) }
+            try attempt("counting brokers") { () throws(KafkaError) in throw KafkaError(code: .transport) }
         }
         #expect(error?.line.contains("counting brokers") == true, "\(error?.line ?? "")")
     }
@@ -56,6 +77,19 @@ internal import Testing
         let declaration = TopicDeclaration(name: name, role: .replayed, input: nil, deadLetters: "in.dlq")
         let findings = TopicChecks.findings(declaration, state, TopicExpectations(brokers: 1))
         #expect(findings.map(\.code) == Array(repeating: "ledger_retention", count: count))
+    }
+
+    @Test("The finding of a compacted input names the witness", arguments: [TopicDeclaration.Role.input, .output])
+    func compacted(role: TopicDeclaration.Role) throws {
+        let partition = PartitionDescription(id: 0, leader: 1, replicas: [1], inSyncReplicas: [1], error: nil)
+        let state = TopicState(
+            descriptions: [TopicDescription(name: "in", partitions: [partition], error: nil)],
+            settings: ["in": ["cleanup.policy": "compact,delete"]])
+        let declaration = TopicDeclaration(name: "in", role: role, input: nil, deadLetters: nil)
+        let findings = TopicChecks.findings(declaration, state, TopicExpectations(brokers: 1))
+        let finding = try #require(findings.first { $0.code == "compacted" })
+        #expect(finding.text.contains("the witness, the last decided record") == (role == .input))
+        #expect(finding.advice.contains("cleanup.policy=delete"))
     }
 
     @Test("The retention of a ledger is that of its dead letters and a margin, without an overflow")

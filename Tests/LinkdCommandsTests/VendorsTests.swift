@@ -133,6 +133,58 @@ enum VendorFiles {
         }
     }
 
+    @Test(
+        "Marks that every push has are a problem, and those beside a mark of the vendor are none",
+        arguments: [
+            (#""on": ["apple"], "marks": [["/aps"]]"#, false),
+            (#""on": ["apple"], "marks": [["/acme"], ["/aps/alert"]]"#, false),
+            (#""on": ["android"], "marks": [["/title"]]"#, false),
+            (#""on": ["android"], "marks": [[{"prefix": "bo"}]]"#, false),
+            (#""on": ["web"], "marks": [[{"at": "/body", "is": "string"}]]"#, false),
+            (#""on": ["record"], "envelope": "acme", "marks": [["/data"]]"#, false),
+            (#""on": ["record"], "envelope": "acme", "marks": [["/notification"]]"#, false),
+            (#""on": ["record"], "envelope": "acme", "marks": [["/message"]]"#, false),
+            (#""on": ["android"], "marks": [["/from"]]"#, false),
+            (#""on": ["android"], "marks": [["/acme"], ["/collapse_key"]]"#, false),
+            (#""on": ["android"], "marks": [[{"prefix": "google."}]]"#, false),
+            (#""on": ["android"], "marks": [[{"prefix": "gcm.notification."}]]"#, false),
+            (#""on": ["apple"], "marks": [["/gcm.message_id"]]"#, false),
+            (#""on": ["web"], "marks": [["/from", "/google.c.a.e"]]"#, false),
+            (#""on": ["apple"], "marks": [["/aps/interruption-level"]]"#, false),
+            (#""on": ["apple"], "marks": [[{"at": "/aps/sound", "equals": ["default"]}]]"#, false),
+            (#""on": ["android"], "marks": [["/gcm.n.click_action"]]"#, false),
+            (#""on": ["android"], "marks": [["/google.c.a.c_id"]]"#, false),
+            (#""on": ["android"], "marks": [[{"at": "/from", "equals": ["acme"]}]]"#, true),
+            (#""on": ["apple"], "marks": [["/aps", "/acme"]]"#, true),
+            (#""on": ["apple"], "marks": [[{"at": "/aps/category", "equals": ["acme"]}]]"#, true),
+        ])
+    func commonMarks(form: String, isOwn: Bool) {
+        withTemporaryFile(VendorFiles.table(form: form)) { path in
+            let result = VendorFiles.run(["vendors", "check", path])
+            let lines = result.out.split(separator: "\n").filter {
+                $0.contains("found marks of every push [bad_value]")
+            }
+            #expect(lines.count == (isOwn ? 0 : 1), "\(result.out)")
+            #expect(isOwn || result.code == 65 && result.out.contains("at /vendors/0/forms/0/marks"), "\(result.out)")
+        }
+    }
+
+    @Test("A byte order mark is skipped, and UTF-16 is named")
+    func byteOrderMarks() throws {
+        let shipped = try String(contentsOfFile: VendorFiles.home + "/link-platforms.json", encoding: .utf8)
+        withTemporaryFile("\u{FEFF}" + shipped) { path in
+            let result = VendorFiles.run(["vendors", "check", path])
+            #expect(result.code == 0 && result.out.hasPrefix("ok  "), "\(result.out)\(result.err)")
+        }
+        for encoding in [String.Encoding.utf16LittleEndian, .utf16BigEndian] {
+            let file = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID().uuidString).json")
+            defer { try? FileManager.default.removeItem(at: file) }
+            try ("\u{FEFF}" + shipped).data(using: encoding)?.write(to: file)
+            let result = VendorFiles.run(["vendors", "check", file.path])
+            #expect(result.code == 65 && result.out.contains(":1:1: error: expected UTF-8, found UTF-16"))
+        }
+    }
+
     @Test("A file that is not JSON, and one that does not exist, end with different exit codes")
     func unreadable() throws {
         withTemporaryFile("{\n  \"schemaVersion\": 1,\n}") { path in

@@ -114,7 +114,7 @@ struct WhyTests {
         #expect(text.out.contains("the reason:\n"), "\(text.out)")
         try Self.expired(topic, settings)
         // Without the setting of the worker, the context differs.
-        let bare = try why(ids[0], ["--table", Self.shop])
+        let bare = try why(ids[0], ["--table", Self.shop, "--passthrough", "none"])
         let isPassed = bare["decision"]?["context"]?["campaign"] != nil
         #expect(bare["same"]?.text == (isPassed ? "false" : "true"))
         try Self.afterChange(ids[0], state: state, why)
@@ -126,6 +126,41 @@ struct WhyTests {
         let gone = try why(ids[0], settings)
         #expect(gone["input"]?.isNull == true && gone["same"]?.isNull == true, "\(gone.text)")
         #expect(gone["warnings"]?.array?.first?.string?.contains("no longer exists") == true)
+    }
+
+    @Test("A decision of an older version is explained, and what it lacks is named")
+    func older() throws {
+        let topic = TestBroker.uniqueName("older")
+        let names = ["--input", topic, "--output", topic + ".out"]
+        #expect(try Self.linkd(["topics", "create"] + names).code == 0)
+        let event =
+            #"{"id":"e","application":"com.example.shop","link":"shop:///p/new","device":{"id":"d"},"campaign":"c"}"#
+        #expect(try Self.linkd(["produce", "--topic", topic], input: event + "\n").code == 0)
+        let worker = ["worker", "--group", topic, "--stop-after", "1", "--table", Self.shop] + names
+        #expect(try Self.linkd(worker).code == 0)
+        let output = topic + ".out"
+        let now = try Self.linkd(["inspect", "--topic", output, "-f", "%s\\n"]).out
+        let application = #","application":"com.example.shop""#
+        let campaign = #","context":{"campaign":"c"}"#
+        try #require(now.contains(#""device":"d"\#(application),"#) && now.contains(campaign), "\(now)")
+        let id = try Self.linkd(["inspect", "--topic", output, "-f", "%{decision}"]).out
+        let bare = now.replacing(application, with: "")
+        for (old, missing) in [
+            (bare, "it has no `application`, and is"),
+            (now.replacing(campaign, with: ""), "no `campaign` in `context`"),
+            (bare.replacing(campaign, with: ""), "no `application`, and no `campaign` in `context`"),
+        ] {
+            // Each has its own topic, because the first decision with the id is explained.
+            let own = TestBroker.uniqueName("older-out")
+            #expect(try Self.linkd(["topics", "create", "--input", topic, "--output", own]).code == 0)
+            #expect(try Self.linkd(["produce", "--topic", own, "--raw"], input: old).code == 0)
+            let result = try Self.linkd(
+                ["inspect", "--topic", own, "--why", id, "--json", "--table", Self.shop])
+            try #require(result.code == 0, "\(result.err)")
+            let report = try JSONValue.parse(Array(result.out.utf8))
+            #expect(report["same"]?.text == "true", "\(report.text)")
+            #expect(report["warnings"]?.text.contains(missing) == true, "\(report.text)")
+        }
     }
 
     /// The reason for an expired event is its expiry, and the decision is also found by its position.

@@ -12,7 +12,7 @@ struct IngestRunTests {
         var run = IngestRun(environments: try FuzzEnvironment.ingest(), seeds: seeds, seed: seed, cost: .none)
         for number in 0..<1_500 {
             for finding in run.run(number) {
-                Issue.record("seed \(seed), batch \(number): \(finding.text)\n\(finding.inputs.map(CorpusFile.line))")
+                Issue.record("seed \(seed), record \(number): \(finding.text)\n\(CorpusFile.line(finding.input))")
             }
         }
         // The comparison is meaningful only if all kinds of results occur.
@@ -24,8 +24,8 @@ struct IngestRunTests {
         }
     }
 
-    @Test("A batch depends on the seed and its number only")
-    func batches() throws {
+    @Test("A record depends on the seed and its number only")
+    func records() throws {
         let environments = try FuzzEnvironment.ingest()
         let seeds = try IngestSeeds.records()
         func run(_ seed: UInt64) -> IngestRun {
@@ -33,8 +33,8 @@ struct IngestRunTests {
         }
         var used = run(1)
         _ = used.run(0)
-        #expect(used.inputs(of: 7) == run(1).inputs(of: 7))
-        #expect((0..<20).map(used.inputs(of:)) != (0..<20).map(run(2).inputs(of:)))
+        #expect(used.input(of: 7) == run(1).input(of: 7))
+        #expect((0..<20).map(used.input(of:)) != (0..<20).map(run(2).input(of:)))
     }
 
     @Test("An input is read as it was written")

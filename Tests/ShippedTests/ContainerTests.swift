@@ -101,12 +101,37 @@ import Testing
         #expect(try !Self.copied().contains { secret.hasPrefix($0) })
     }
 
+    @Test("The base images are arguments, and their digests are those that the registry returns")
+    func digests() throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "pin-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let script = Checkout.root.appending(path: "config/docker/pin").path
+        let docker = folder.appending(path: "docker")
+        func pin(_ answer: String) throws -> ChildProcess.Result {
+            try Data("#!/bin/sh\n\(answer)\n".utf8).write(to: docker)
+            try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: docker.path)
+            return try ChildProcess.run([script], environment: ["PATH": "\(folder.path):/usr/bin:/bin"])
+        }
+        let digest = String(repeating: "0a", count: 32)
+        let other = String(digest.reversed())
+        let pinned = try pin(
+            "case \"$4\" in swift:*) echo sha256:\(digest);; *) echo sha256:\(other);; esac")
+        #expect(pinned.status == 0, "\(pinned.errors)")
+        #expect(
+            pinned.output == "--build-arg SWIFT_IMAGE=swift:6.3@sha256:\(digest)\n"
+                + "--build-arg DEBIAN_IMAGE=debian:13-slim@sha256:\(other)\n")
+        #expect(try pin("exit 1").status == 69)
+        #expect(try pin("echo none").output == "")
+    }
+
     @Test("The image does not run as root, and its librdkafka supports SCRAM with Kafka 4")
     func image() throws {
         let lines = try Self.text("config/docker/Dockerfile").split(separator: "\n")
         let user = try #require(lines.last { $0.hasPrefix("USER ") })
         #expect(!user.hasPrefix("USER 0") && !user.hasPrefix("USER root"))
         // Debian 13 has librdkafka 2.8. The first version without the defect is 2.6.1.
-        #expect(lines.last { $0.hasPrefix("FROM ") } == "FROM debian:13-slim")
+        #expect(lines.contains("ARG DEBIAN_IMAGE=debian:13-slim"))
+        #expect(lines.last { $0.hasPrefix("FROM ") } == "FROM ${DEBIAN_IMAGE}")
     }
 }

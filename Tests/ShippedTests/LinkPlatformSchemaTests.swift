@@ -22,7 +22,13 @@ struct LinkPlatformSchemaTests {
         let subjects = try lines.map { line in
             let row = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
             let file: [String: Any] = [
-                "schemaVersion": 1, "platforms": [["id": "p", "name": "P", "rules": [row?["rule"] ?? 0]]],
+                "schemaVersion": 1,
+                "platforms": [
+                    [
+                        "id": "p", "name": "P", "rules": [row?["rule"] ?? 0],
+                        "examples": [["link": "https://z.example/", "result": "itself"]],
+                    ]
+                ],
             ]
             let text = String(decoding: try JSONSerialization.data(withJSONObject: file), as: UTF8.self)
             #expect(throws: RuleFileFailure.self) { try LinkPlatforms(file: Array(text.utf8)) }

@@ -67,6 +67,11 @@ import Testing
         Defect("base/worker.yaml", "limits: {memory: 1Gi", "limits: {memory: 2Gi", "the pods of the overlays differ"),
         Defect("base/service.yaml", "selector: {app.kubernetes.io/name", "selector: {name", "finds nothing"),
         Defect("base/kustomization.yaml", "generatorOptions", "namePrefix", "`namePrefix` is not supported"),
+        Defect("base/rules.yaml", "for: 30s", "for: 31s", "its rules are not those of config/monitoring/alerts.yml"),
+        Defect("base/rules.yaml", "alert: LinkdPaused", "alarm: LinkdPaused", "spec/groups/0/rules"),
+        Defect(
+            "overlays/autoscaled/scaler.yaml", "minReplicaCount: 2", "minReplicaCount: 1", "is less than 2, so that"),
+        Defect("overlays/instances/worker.yaml", "replicas: 3", "replicas: 1", "1 replica: nobody decides while"),
         Defect("overlays/autoscaled/scaler.yaml", "maxReplicaCount: 3", "maxReplicaCount: 4", "4 replicas with 2"),
         Defect("overlays/autoscaled/scaler.yaml", "lagThreshold", "lagTreshold", "'lagTreshold' was unexpected"),
         Defect("overlays/autoscaled/scaler.yaml", "topic: link-events", "topic: links", "topic of the scaler is links"),

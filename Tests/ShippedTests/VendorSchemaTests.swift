@@ -6,6 +6,7 @@ import LinkCoordinator
 import LinkIngest
 import TestSupport
 import Testing
+import LinkDecider
 
 /// The schemas of the vendor table, of events with push messages, and of their decisions, checked with an independent
 /// validator.
@@ -186,11 +187,12 @@ struct VendorSchemaTests {
     ) throws -> [SchemaValidator.Subject] {
         let other = table.replacing("\"fixtures\"", with: "\"others\"")
             .replacing("\"shop\",\"myapp\"", with: "\"other\"")
-        var processor = RecordProcessor(
-            tables: TableSet(try (hasOtherTable ? [table, other] : [table]).map { try RouteTable(json: $0.utf8) }),
-            passthrough: ["about"],
-            vendors: try VendorTable(json: bytes("config/vendors.json")),
-            platforms: try LinkPlatforms(file: bytes("config/link-platforms.json")))
+        var decider = Decider(
+            DeciderConfiguration(
+                tables: TableSet(try (hasOtherTable ? [table, other] : [table]).map { try RouteTable(json: $0.utf8) }),
+                passthrough: ["about"],
+                vendors: try VendorTable(json: bytes("config/vendors.json")),
+                platforms: try LinkPlatforms(file: bytes("config/link-platforms.json"))))
         var arena = OutputArena(chunkBytes: 4096)
         var subjects: [SchemaValidator.Subject] = []
         let key = Array("d-0042".utf8)
@@ -201,7 +203,7 @@ struct VendorSchemaTests {
                     let record = ConsumedRecord(
                         topic: 0, partition: 3, offset: 7, timestamp: 1000, key: ByteView(key), value: ByteView(bytes),
                         index: 0, hasHeaders: false)
-                    _ = processor.process(
+                    _ = decider.decide(
                         record, topicName: ByteView("link-events" as StaticString), into: &arena, decisions: &produced)
                     subjects += produced.map { SchemaValidator.Subject(name: value.name, text: $0.value.string) }
                 }

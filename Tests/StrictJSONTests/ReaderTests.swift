@@ -38,6 +38,21 @@ struct ReaderTests {
         }
     }
 
+    @Test("A container is skipped at any depth", arguments: 0..<64)
+    func skippingAtDepth(outer: Int) throws {
+        let text = Array((String(repeating: "[", count: 64) + String(repeating: "]", count: 64)).utf8)
+        try text.withUnsafeBufferPointer { bytes in
+            var cursor = JSONCursor(maxDepth: 64)
+            cursor.open(ByteView(bytes))
+            for _ in 0..<outer {
+                var scope = try cursor.enterArray()
+                #expect(try cursor.nextElement(&scope))
+            }
+            try cursor.skip()
+            #expect(cursor.offset == text.count - outer)
+        }
+    }
+
     /// The text alone, in an array, in an object, and after another value.
     static func wrapped(_ text: [UInt8]) -> [[UInt8]] {
         [

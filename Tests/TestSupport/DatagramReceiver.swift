@@ -1,6 +1,6 @@
 import Foundation
 
-/// A socket of the system that receives datagrams, as that of systemd.
+/// A socket of the system that receives datagrams, as systemd has.
 package final class DatagramReceiver {
     private let descriptor: Int32
 

@@ -37,7 +37,7 @@ package final class RawClient {
     ///   - seconds: The time limit of each read and write.
     /// - Throws: `Failure` if the connection fails.
     package init(
-        port: UInt16, host: String = "127.0.0.1", from source: String = "127.0.0.1", seconds: Int = 20
+        port: UInt16, host: String = "127.0.0.1", from source: String = "127.0.0.1", seconds: Int = 60
     ) throws {
         descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         var limit = timeval(tv_sec: seconds, tv_usec: 0)
@@ -87,6 +87,16 @@ package final class RawClient {
     /// Sends text, and returns false if the server has closed the connection.
     @discardableResult
     package func send(_ text: String) -> Bool { send(Array(text.utf8)) }
+
+    /// Sends text every 20 ms until the server has closed the connection, and returns how many times it was sent.
+    package func sends(_ text: String, most: Int) -> Int {
+        var count = 0
+        while count < most, send(text) {
+            count += 1
+            usleep(20_000)
+        }
+        return count
+    }
 
     /// Tells the server that nothing more is sent.
     package func endSending() { shutdown(descriptor, Int32(SHUT_WR)) }

@@ -17,26 +17,29 @@ import Testing
         ("RouteAnalysis", "LinkCoordinator ByteStorage StrictJSON", false),
         ("RouteTools", "RouteAnalysis LinkCoordinator ByteStorage StrictJSON", false),
         ("LinkIngest", "LinkCoordinator ByteStorage StrictJSON", false),
+        ("LinkDecider", "LinkIngest LinkCoordinator ByteStorage StrictJSON", true),
         ("KafkaClient", "CRdKafka ByteStorage CPlatform Synchronization", true),
         ("SystemThreads", "CPlatform", true),
         ("DecisionIndex", "ByteStorage", false),
         ("HTTPServer", "CMicroHTTPD SystemThreads CPlatform Synchronization", true),
         (
             "DispatchWorker",
-            "LinkCoordinator LinkIngest KafkaClient ByteStorage StrictJSON SystemThreads CPlatform Synchronization",
+            "LinkCoordinator LinkIngest LinkDecider KafkaClient ByteStorage StrictJSON SystemThreads CPlatform "
+                + "Synchronization",
             true
         ),
         (
             "LinkdCommands",
-            "LinkCoordinator RouteAnalysis RouteTools LinkIngest KafkaClient DispatchWorker ByteStorage StrictJSON "
-                + "SystemThreads HTTPServer DecisionIndex CPlatform Synchronization Foundation FoundationEssentials "
-                + "Dispatch",
+            "LinkCoordinator RouteAnalysis RouteTools LinkIngest LinkDecider KafkaClient DispatchWorker ByteStorage "
+                + "StrictJSON SystemThreads HTTPServer DecisionIndex CPlatform Synchronization Foundation "
+                + "FoundationEssentials Dispatch",
             true
         ),
         ("linkd", "LinkdCommands", false),
         (
             "LinkdFuzz",
-            "LinkCoordinator RouteAnalysis LinkIngest KafkaClient DispatchWorker ByteStorage StrictJSON Foundation",
+            "LinkCoordinator RouteAnalysis LinkIngest LinkDecider KafkaClient DispatchWorker ByteStorage StrictJSON "
+                + "Foundation",
             true
         ),
     ]

@@ -101,7 +101,7 @@ export function parseJSON(text) {
 }
 
 /** The error of an answer that is none. */
-function failure(status, body) {
+export function failure(status, body) {
   const error = body?.error;
   if (error?.message) return new ApiError(error.code ?? "error", error.message, error.next ?? null, status);
   if (status === 401 || status === 403) {

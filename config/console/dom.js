@@ -25,6 +25,7 @@ const SVG_NAMESPACE = "http://www.w3.org/2000/svg";
 /** Paths of the icons, in a square of 16 units. */
 export const ICONS = {
   __proto__: null, navigate: "M2.5 8h10M8.5 3.8 12.7 8l-4.2 4.2",
+  fallback: "M13 12V9a3.5 3.5 0 0 0-3.5-3.5H3.5M6.5 2.5l-3 3 3 3",
   external: "M6 3H3v10h10v-3M9 3h4v4M13 3 7.5 8.5",
   deferred: "M4 7.5h8V14H4zM5.5 7.5V5a2.5 2.5 0 0 1 5 0v2.5",
   none: "M8 13.5a5.5 5.5 0 1 0 0-11 5.5 5.5 0 0 0 0 11zM5.5 8h5",
@@ -205,9 +206,12 @@ export function icon(name, options = {}) {
   return svg("svg", attrs, svg("path", { d: ICONS[name] ?? ICONS.none }));
 }
 
-/** Creates the badge of an outcome: glyph and word in its color. */
-export function outcomeBadge(outcome, text) {
-  return el("span", { class: "badge", data: { outcome } }, icon(outcome), text ?? outcome);
+/** Creates the badge of an outcome: glyph and word in its color. `tone` is "fallback" for that of a fallback rule. */
+export function outcomeBadge(outcome, text, tone = outcome) {
+  const isFallback = tone === "fallback";
+  return el("span", { class: "badge", data: { outcome, tone: isFallback ? tone : null },
+    title: isFallback ? `${outcome}, by a fallback rule after a failure` : null }, icon(tone),
+    text ?? (isFallback ? `${outcome} (fallback)` : outcome));
 }
 
 /** Creates a button. `options.icon` names its icon, `options.click` is its action, `options.label` its name. */

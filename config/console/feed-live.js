@@ -1,5 +1,6 @@
 // New decisions as they arrive, and the line of their rate.
 
+import { failure } from "./api.js";
 import { clear, el, svg } from "./dom.js";
 
 /** Silence after which a stream counts as broken, in milliseconds. The server sends a rate each second. */
@@ -11,7 +12,8 @@ const SECONDS = 120;
 
 /**
  * Listens to new rows. A hidden tab closes its stream, and a visible one continues after the last event.
- * `on.rows(rows, dropped)`, `on.rate(rate)`, `on.state(isOpen)`. `after` is where it begins, or null for now. Call the
+ * `on.rows(rows, dropped)`, `on.rate(rate)`, `on.state(isOpen, refusal)`, where `refusal` is the ApiError of a server that
+ * answers without a stream. `after` is where it begins, or null for now. Call the
  * result to stop.
  */
 export function follow(params, after, on) {
@@ -35,11 +37,12 @@ export function follow(params, after, on) {
       on.rate(JSON.parse(event.data));
     });
     source.addEventListener("error", () => {
-      on.state(false);
       // A browser does not try again after an answer that is no stream.
-      if (source?.readyState !== EventSource.CLOSED) return;
+      if (source?.readyState !== EventSource.CLOSED) return on.state(false);
+      const { url } = source;
       close();
       timer = setTimeout(open, 5000);
+      refusalOf(url).then((refusal) => { if (!source && refusal !== undefined) on.state(false, refusal); });
     });
   };
   let timer = 0;
@@ -65,6 +68,20 @@ export function follow(params, after, on) {
   };
 }
 
+/** The error with which the server refuses a stream, which a browser does not tell. Null without an answer, undefined if
+ * the server would not refuse it now. */
+async function refusalOf(url) {
+  const own = new AbortController();
+  try {
+    const response = await fetch(url, { credentials: "same-origin", cache: "no-store", signal: own.signal });
+    return response.ok ? undefined : failure(response.status, await response.json().catch(() => null));
+  } catch {
+    return null;
+  } finally {
+    own.abort();
+  }
+}
+
 /** True for rows that are not among the records before a vector of offsets. Without a vector, all rows are new. */
 export function isNew(vector) {
   const next = new Map((vector ?? "").split(",").filter(Boolean).map((part) => part.split(":")));
@@ -82,9 +99,9 @@ export function rateLine() {
   let hasBegun = false;
   return {
     node,
-    lost() {
+    lost(words = "no connection") {
       hasBegun = false;
-      clear(text, "no connection");
+      clear(text, words);
     },
     reset() {
       hasBegun = false;

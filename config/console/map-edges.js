@@ -91,7 +91,7 @@ function redirects(parts, row, frame, rowsBox, y, way, isOn) {
     const x = rowsBox.left + 2;
     const bend = Math.min(44, 14 + Math.abs(to - y) / 10);
     const line = `M${x} ${y}C${x - bend} ${y} ${x - bend} ${to} ${x} ${to}m-6 -4l6 4l-6 4`;
-    return path(line, { tone: "deferred", isOn, isOff: way != null, weight: 1 });
+    return path(line, { tone: "redirect", isOn, isOff: way != null, weight: 1 });
   }).filter(Boolean);
 }
 

@@ -8,7 +8,7 @@ export const KINDS = {
   __proto__: null, navigate: { words: "Opens a screen", tone: "navigate" },
   external: { words: "Opens another site", tone: "external" },
   outside: { words: "Opens the link outside the app", tone: "external" },
-  redirect: { words: "Redirects", tone: "deferred" },
+  redirect: { words: "Redirects", tone: "redirect" },
   none: { words: "Does nothing", tone: "none" },
   reject: { words: "Rejects the link", tone: "reject" },
 };

@@ -6,8 +6,11 @@
 import { clear, el, icon, link, outside, shown } from "./dom.js";
 import { KINDS } from "./map-model.js";
 
-/** Height of a row in pixels, as in map.css. */
+/** Height of a row in pixels, as in map.css: with a note below the name, and of a longer list. */
 const HEIGHT = 52;
+const COMPACT = 28;
+/** Up to so many rows, each has its note below its name. */
+const FEW = 10;
 const MARGIN = 8;
 
 /** Creates the list. */
@@ -15,13 +18,14 @@ export function rowList(actions, tableId) {
   const space = el("div", { class: "map-space" });
   const element = el("div", { class: "map-rows", attrs: { role: "tree", "aria-label": "Routes" } }, space);
   let rows = [];
+  let height = HEIGHT;
   let active = null;
   let isOn = () => true;
   const drawn = new Map();
 
   const draw = () => {
-    const first = Math.max(0, Math.floor(element.scrollTop / HEIGHT) - MARGIN);
-    const last = Math.min(rows.length, Math.ceil((element.scrollTop + element.clientHeight) / HEIGHT) + MARGIN);
+    const first = Math.max(0, Math.floor(element.scrollTop / height) - MARGIN);
+    const last = Math.min(rows.length, Math.ceil((element.scrollTop + element.clientHeight) / height) + MARGIN);
     const wanted = new Set();
     for (let index = first; index < last; index += 1) wanted.add(rows[index].key);
     const activeIndex = rows.findIndex((row) => row.key === active);
@@ -42,7 +46,7 @@ export function rowList(actions, tableId) {
       drawn.set(row.key, node);
       space.append(node);
     }
-    node.style.setProperty("top", `${index * HEIGHT}px`);
+    node.style.setProperty("top", `${index * height}px`);
     node.tabIndex = row.key === active ? 0 : -1;
     node.classList.toggle("off", !isOn(row));
   };
@@ -64,9 +68,9 @@ export function rowList(actions, tableId) {
   const scrollTo = (key) => {
     const index = rows.findIndex((row) => row.key === key);
     if (index < 0) return;
-    const top = index * HEIGHT;
+    const top = index * height;
     if (top < element.scrollTop) element.scrollTop = top;
-    if (top + HEIGHT > element.scrollTop + element.clientHeight) element.scrollTop = top + HEIGHT - element.clientHeight;
+    if (top + height > element.scrollTop + element.clientHeight) element.scrollTop = top + height - element.clientHeight;
   };
 
   element.addEventListener("scroll", () => { draw(); actions.scrolled(); }, { passive: true });
@@ -86,7 +90,7 @@ export function rowList(actions, tableId) {
   element.addEventListener("keydown", (event) => {
     const row = rowOf(event);
     const index = row ? rows.indexOf(row) : -1;
-    const page = Math.max(1, Math.floor(element.clientHeight / HEIGHT) - 1);
+    const page = Math.max(1, Math.floor(element.clientHeight / height) - 1);
     const moves = { ArrowDown: index + 1, ArrowUp: index - 1, Home: 0, End: rows.length - 1, PageDown: index + page, PageUp: index - page };
     if (event.ctrlKey || event.metaKey || event.altKey || !row) return;
     if (event.key in moves) focus(moves[event.key]);
@@ -106,10 +110,12 @@ export function rowList(actions, tableId) {
     show(next) {
       const hadFocus = element.contains(document.activeElement);
       rows = next;
+      height = rows.length > FEW ? COMPACT : HEIGHT;
+      element.classList.toggle("compact", height === COMPACT);
       if (!rows.some((row) => row.key === active)) active = rows[0]?.key ?? null;
       drawn.clear();
       clear(space);
-      space.style.setProperty("height", `${rows.length * HEIGHT}px`);
+      space.style.setProperty("height", `${rows.length * height}px`);
       draw();
       if (hadFocus) drawn.get(active)?.focus({ preventScroll: true });
     },
@@ -118,7 +124,7 @@ export function rowList(actions, tableId) {
       for (const row of rows) drawn.get(row.key)?.classList.toggle("off", !isOn(row));
     },
     scrollTo,
-    height: () => rows.length * HEIGHT,
+    height: () => rows.length * height,
     focusFirst: () => focus(0),
     visible: () => rows.filter((row) => drawn.has(row.key)),
     find: (key) => drawn.get(key) ?? null,

@@ -3,13 +3,13 @@
 //   drawPhones(decision, options)   an element for a decision's JSON; needs phones.css
 //   topScreen(decision)             a few words for the result, as in a cell: "Product", "shop.example", "Rejected"
 //
-// Options: `screens` (of /api/resolve), `platform`, `size` ("small" for rows and cells), `changed` (a Set of
+// Options: `screens` (of /api/resolve), `then` (what a deferred request opens afterwards, of resume.js), `platform`, `size` ("small" for rows and cells), `changed` (a Set of
 // "2.data.Model.field": the values to mark). A decision can be that of any record: see decision-members.js.
 // A value on a screen has `data-field="Model.field"`, so that a view can tie it to the part of the link it came from.
 
 import { decisionOf } from "./decision-members.js";
 import { el, humanize, icon, outside, readable, shown } from "./dom.js";
-import { PRESENTATIONS, reasonText, ttlText } from "./words.js";
+import { PRESENTATIONS, reasonText, toneOf, ttlText } from "./words.js";
 
 /** Maximum number of screens that are drawn. The ones between the first and the last are counted. */
 const MAX_SCREENS = 5;
@@ -19,10 +19,11 @@ export function drawPhones(given, options = {}) {
   const decision = decisionOf(given);
   const scenes = [];
   const draw = { ...options, decision };
+  const isFallback = toneOf(decision) === "fallback";
   if (decision.wrong.includes("stack")) return unreadable(given.stack);
   switch (decision.outcome) {
-    case "navigate": scenes.push(stackScene(decision, draw)); break;
-    case "external": scenes.push(scene("Outside the app", browserPhone(decision.url, draw))); break;
+    case "navigate": scenes.push(stackScene(decision, draw, isFallback ? "Fallback" : "")); break;
+    case "external": scenes.push(scene(isFallback ? "Fallback, outside the app" : "Outside the app", browserPhone(decision.url, draw))); break;
     case "deferred": scenes.push(stackScene(decision, draw, "Now"), thenScene(decision, draw)); break;
     case "none": scenes.push(scene("", quietPhone(decision, draw))); break;
     case "reject": scenes.push(scene("The app decides what it shows for a rejection", phone(draw, rootScreen()))); break;
@@ -31,7 +32,7 @@ export function drawPhones(given, options = {}) {
   if (decision.notice) scenes.push(noticeScene(decision.notice, draw));
   return el("div", {
     class: "phones" + (options.size ? " " + options.size : ""),
-    data: { outcome: decision.outcome, platform: String(options.platform ?? "").toLowerCase() },
+    data: { outcome: decision.outcome, tone: toneOf(decision), platform: String(options.platform ?? "").toLowerCase() },
   }, scenes);
 }
 
@@ -222,6 +223,14 @@ function thenScene(decision, draw) {
   const claim = resume?.claim ?? decision.guard;
   const time = resume?.ttl ? `for ${ttlText(resume.ttl)} at most${resume.once ? ", once" : ""}` : "";
   const what = resume?.link ?? resume?.path ?? resume?.route;
+  const then = draw.then && decisionOf(draw.then.decision);
+  if (then && then.wrong.length === 0 && (then.outcome === "navigate" || then.outcome === "external")) {
+    const caption = ["Then, when the device has ", el("b", {}, outside(claim)), time && `, ${time}`];
+    const own = { ...draw, decision: then, screens: draw.then.screens, changed: null };
+    const figure = then.outcome === "navigate" ? stackScene(then, own) : scene("", browserPhone(then.url, own));
+    figure.append(el("figcaption", { class: "label" }, caption));
+    return figure;
+  }
   return scene(resume ? "Then" : "No way on", phone({ ...draw }, el("div", { class: "screen waiting" },
     el("span", { class: "lock" }, icon("deferred")),
     el("p", { class: "screen-title" }, "Waits for ", outside(claim)),

@@ -3,7 +3,7 @@
 import { clear, copyButton, duration, el, icon, link, outside, readable, shown } from "./dom.js";
 import { prose } from "./states.js";
 import { mended, unreadable } from "./try-paste.js";
-import { reasonText } from "./words.js";
+import { reasonText, toneOf } from "./words.js";
 
 const MAX_CHIPS = 8;
 const MAX_NEAR = 3;
@@ -20,12 +20,12 @@ export function sentenceText(segments) {
 
 /** Draws the sentence of a decision, in the color of its outcome: as a heading, or as `options.tag`. */
 export function drawSentence({ sentence, decision }, options) {
-  return drawSegments(sentence, decision.outcome, decision.outcome, options);
+  return drawSegments(sentence, decision.outcome, toneOf(decision), options);
 }
 
 /** Draws segments. The first word says the outcome, unless a segment does. */
 function drawSegments(segments, outcome, glyph, { tag = "h2", name = "display answer" } = {}) {
-  const node = el(tag, { class: name, data: { outcome } }, el("span", { class: "tone" }, icon(glyph)));
+  const node = el(tag, { class: name, data: { outcome, tone: glyph === "fallback" ? glyph : null } }, el("span", { class: "tone" }, icon(glyph)));
   let tone = segments.some((part) => part.kind === "outcome") ? null : /^(Opens|Waits)\b/;
   for (const { text, kind } of segments) {
     const word = kind === "outcome" ? text : tone?.exec(text)?.[0];
@@ -112,7 +112,7 @@ export function drawDevices(items, index, choose) {
   }
   return el("div", { class: "toolbar", attrs: { role: "group", "aria-label": "Devices" } },
     items.map((item, at) => el("button", { class: "chip", attrs: { type: "button",
-      "aria-pressed": String(at === index) }, data: { outcome: item.decision.outcome },
+      "aria-pressed": String(at === index) }, data: { outcome: item.decision.outcome, tone: toneOf(item.decision) },
       on: { click: () => choose(at) } },
       el("i", { class: "dot" }), outside(item.device, { limit: 60 }))));
 }

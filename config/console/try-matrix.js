@@ -4,7 +4,7 @@ import { clear, count, el, icon, outside, shown } from "./dom.js";
 import { topScreen } from "./phones.js";
 import { sentenceText } from "./try-answer.js";
 import { compareVersions } from "./try-question.js";
-import { detailText, platformName, reasonText } from "./words.js";
+import { detailText, platformName, reasonText, toneOf } from "./words.js";
 
 /** Draws the matrix into `root`. `choose(platform, version)` is called by a click or Enter. */
 export function drawMatrix(root, matrix, device, choose) {
@@ -66,10 +66,10 @@ function cell(result, { words, sentence, more }, isCurrent, choose, where) {
   const name = `${where}: ${sentence}${isCurrent ? " This device." : ""}`;
   return el("td", { attrs: { role: "gridcell", "aria-selected": String(isCurrent) } },
     el("button", {
-      class: "cell", data: { outcome: result.decision ? result.outcome : "reject" }, title: shown(sentence),
+      class: "cell", data: { outcome: result.decision ? result.outcome : "reject", tone: result.decision && toneOf(result.decision) }, title: shown(sentence),
         on: { click: choose },
       attrs: { type: "button", tabindex: "-1", "aria-label": shown(name) },
-    }, icon(result.decision ? result.outcome : "warning"), el("span", { class: "cell-text" },
+    }, icon(result.decision ? toneOf(result.decision) : "warning"), el("span", { class: "cell-text" },
       el("bdi", {}, breakable(shown(words, 60))), more !== "" && el("small", {}, outside(more, { limit: 80 })))));
 }
 

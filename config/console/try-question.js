@@ -95,16 +95,18 @@ export function writeQuestion(question, table) {
 
 /** The body of a request to the server. */
 export function requestBody(question, table) {
-  const device = {};
   const common = { input: question.input, ...(table ? { table } : {}) };
-  if (!sendsFacts(question)) return { ...common, device };
-  for (const name of TEXT_FACTS) if (question.device[name] !== "") device[name] = question.device[name];
-  for (const name of Object.keys(LIST_FACTS)) {
-    if (question.device[name].length > 0) device[name] = question.device[name];
-  }
-  const attributes = Object.entries(question.device.attributes).filter(([, value]) => value !== "");
+  return { ...common, device: sendsFacts(question) ? sentFacts(question.device) : {} };
+}
+
+/** The facts of a device as a request states them: those that are known. */
+export function sentFacts(facts) {
+  const device = {};
+  for (const name of TEXT_FACTS) if (facts[name]) device[name] = facts[name];
+  for (const name of Object.keys(LIST_FACTS)) if (facts[name]?.length > 0) device[name] = facts[name];
+  const attributes = Object.entries(facts.attributes ?? {}).filter(([, value]) => value !== "");
   if (attributes.length > 0) device.attributes = Object.fromEntries(attributes);
-  return { ...common, device };
+  return device;
 }
 
 /** Compares versions number by number: negative if `a` is before `b`. */

@@ -1,14 +1,17 @@
 // The view of one decision: what the device was told, the input, the reason, and what came before and after.
 
+import { isAborted } from "./api.js";
 import { clear, copyButton, el, icon, link, outcomeBadge, outside, shown, useStyle } from "./dom.js";
 import { decisionOf } from "./decision-members.js";
 import { changed, dateTime, shortTime } from "./feed-filter.js";
 import { drawPhones, topScreen } from "./phones.js";
+import { destinationOf, isWaiting } from "./resume.js";
 import { prose, sentence } from "./states.js";
 import { drawSentence } from "./try-answer.js";
 import { followTies, showLink, tieScreens, tiesOf } from "./try-link.js";
 import { drawPhases } from "./try-phases.js";
-import { detailText, OUTCOMES, reasonText } from "./words.js";
+import { factsIn } from "./try-question.js";
+import { detailText, OUTCOMES, platformName, reasonText, toneOf } from "./words.js";
 
 class Decision {
   constructor(root, app) {
@@ -47,7 +50,17 @@ class Decision {
     const { wrong, ...decision } = decisionOf(why.decision);
     this.app.title(`${topScreen(why.decision)}, decided ${shortTime(why.record.timestamp)}`);
     const ties = tiesOf(explain);
-    const phones = el("div", {}, drawPhones(why.decision, { platform: platformOf(input, device) }));
+    const facts = factsOf(input, device);
+    const drawn = (then) => drawPhones(why.decision, { platform: facts?.platform, then });
+    const phones = el("div", {}, drawn(null));
+    if (isWaiting(decision)) {
+      const table = decision.table?.split("@")[0];
+      const known = this.app.info.tables.some((other) => other.id === table);
+      destinationOf(this.app.api, why.decision, facts ?? {}, known ? table : null, this.request.signal)
+        .then((then) => { clear(phones, drawn(then)); tieScreens(phones, ties); })
+        // Without the destination, the phone says what the app waits for.
+        .catch((error) => { if (!isAborted(error)) console.error(error); });
+    }
     const names = wrong.map((name) => `\`${name}\``).join(", ");
     const warnings = wrong.length === 0 ? why.warnings
       : [...why.warnings, `this record is no decision as a worker writes it: ${names}. Its JSON is at the end`];
@@ -55,7 +68,7 @@ class Decision {
     const linkNode = el("div", {});
     const text = typeof input?.value?.link === "string" ? input.value.link : null;
     showLink(linkNode, text ?? "", text === null ? null : explain, ties);
-    clear(this.root, lead(decision, parts, why, device),
+    clear(this.root, lead(decision, parts, why, device), deviceLine(facts),
       warnings.length > 0 && el("ul", { class: "stack section" }, warnings.map((warning) => el("li", { class: "banner", data: { tone: "deferred" } }, icon("warning"), prose(sentence(warning))))),
       el("div", { class: "why-columns" },
         el("div", {}, section("What the device was told", phones), timelineSection(timeline, why.record, decision, device)),
@@ -97,7 +110,7 @@ function lead(decision, parts, why, device) {
     el("span", { class: "mono", text: shown(`${why.record.topic}-${why.record.partition}-${why.record.offset}`) }),
   ];
   const heading = parts?.length > 0 ? drawSentence({ sentence: parts, decision }, { tag: "h1" })
-    : el("h1", { class: "display answer", data: { outcome } }, el("b", { class: "tone" }, icon(outcome), OUTCOMES[outcome] ?? shown(outcome ?? "Unknown outcome")), rest);
+    : el("h1", { class: "display answer", data: { outcome, tone: toneOf(decision) } }, el("b", { class: "tone" }, icon(toneOf(decision)), OUTCOMES[outcome] ?? shown(outcome ?? "Unknown outcome")), rest);
   heading.tabIndex = -1;
   return el("div", {}, heading, el("p", { class: "source label" }, facts.filter(Boolean)));
 }
@@ -116,12 +129,27 @@ function section(title, ...content) {
   return el("section", {}, el("h2", { text: title }), content);
 }
 
-/** The platform of the device of the decision. */
-function platformOf(input, device) {
+/** The facts of the device of the decision, as its event states them, or null. */
+function factsOf(input, device) {
   const value = input?.value;
   const all = [value?.device, ...(Array.isArray(value?.devices) ? value.devices : [])];
-  const platform = all.find((other) => other?.id === device)?.platform ?? value?.device?.platform;
-  return typeof platform === "string" ? platform : "";
+  const stated = all.find((other) => other?.id === device) ?? value?.device;
+  return stated !== null && typeof stated === "object" ? factsIn(stated) : null;
+}
+
+/** The facts about the device as a line below the headline. */
+function deviceLine(facts) {
+  if (!facts) return null;
+  const named = (name, value) => value && el("span", {}, `${name} `, outside(value, { limit: 80 }));
+  const lists = [["claims", facts.claims], ["capabilities", facts.capabilities]]
+    .map(([name, list]) => named(name, list.slice(0, 12).join(", ")));
+  const items = [
+    facts.platform && outside(platformName(facts.platform), { limit: 40 }), named("app", facts.app), named("OS", facts.os),
+    facts.locale && outside(facts.locale, { limit: 40 }), named("region", facts.region), ...lists,
+    ...Object.entries(facts.attributes).slice(0, 12).map(([name, value]) => named(shown(name, 40), value)),
+  ].filter(Boolean);
+  return el("p", { class: "source label device-facts", attrs: { "aria-label": "Facts about the device" } },
+    items.length > 0 ? items : "The event states no facts about the device.");
 }
 
 /** The record of the event. */
@@ -152,9 +180,9 @@ function timelineSection(timeline, record, decision, device) {
   const own = { kind: "decision", time: record.timestamp, partition: record.partition, offset: record.offset, outcome: decision.outcome, route: decision.route, reason: decision.reason, isOwn: true };
   const rows = [...timeline.after.toReversed(), own, ...timeline.before];
   return section("The device before and after",
-    el("ol", { class: "timeline" }, rows.map((row) => el("li", { attrs: { "aria-current": row.isOwn ? "true" : null }, data: { outcome: row.outcome ?? "reject" } },
+    el("ol", { class: "timeline" }, rows.map((row) => el("li", { attrs: { "aria-current": row.isOwn ? "true" : null }, data: { outcome: row.outcome ?? "reject", tone: toneOf(row) } },
       el("i", { class: "dot" }), timeNode(row),
-      el("span", {}, row.outcome ? outcomeBadge(row.outcome) : el("span", { class: "badge" }, icon("warning"), "dead letter"), " ",
+      el("span", {}, row.outcome ? outcomeBadge(row.outcome, undefined, toneOf(row)) : el("span", { class: "badge" }, icon("warning"), "dead letter"), " ",
         outside([row.route, row.reason].filter(Boolean).join(", ") || (row.target ?? ""), { limit: 120 }),
         row.reason && el("span", { class: "muted", text: ` ${reasonText(row.reason)}` }))))),
     el("p", { class: "label" }, timeline.cut && "Older decisions of the device were not searched. ",

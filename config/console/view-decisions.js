@@ -7,7 +7,7 @@ import { changed, chips, clearButton, dateTime, drawnAgain, filterLink, filterOf
 import { feedList } from "./feed-list.js";
 import { follow, isNew, rateLine } from "./feed-live.js";
 import { prose } from "./states.js";
-import { detailText, reasonText } from "./words.js";
+import { detailText, reasonText, toneOf } from "./words.js";
 
 const OUTCOMES = ["navigate", "external", "deferred", "none", "reject"];
 /** Properties that the search field can filter on. */
@@ -121,7 +121,8 @@ class Decisions {
       if (own === this.request && error?.name !== "AbortError") {
         this.problem(error);
         this.isFailed = !keep && error.status === 0;
-        if (!this.stop) this.listen(null);
+        // A request that the server refuses, such as one with a wrong time, is not answered by waiting.
+        if (!this.stop && (error.status === 0 || error.status >= 500)) this.listen(null);
       }
     } finally {
       done();
@@ -221,26 +222,31 @@ class Decisions {
         if (this.isFailed) this.load();
         else this.showState(rate.state);
       },
-      state: (isOpen) => this.connected(isOpen),
+      state: (isOpen, refusal) => this.connected(isOpen, refusal),
     });
   }
 
   /** The stream opened, or broke: then the rate is unknown, and new rows do not arrive. */
-  connected(isOpen) {
+  connected(isOpen, refusal) {
     if (isOpen) this.lostAt = null;
     else this.lostAt ??= Date.now();
-    if (!isOpen) this.rate.lost();
-    if (!isOpen) return this.showLost();
+    if (!isOpen) this.rate.lost(refusal ? "not live" : undefined);
+    if (!isOpen) return this.showLost(refusal);
     if (this.stateText !== LOST) return;
     this.stateText = null;
     clear(this.message);
     this.list.resize();
   }
 
-  showLost() {
+  /** Says why new decisions do not arrive: the server refuses the stream, or does not answer. */
+  showLost(refusal) {
     if (this.isFailed) return;
     this.stateText = LOST;
-    clear(this.message, this.app.stale(`New decisions have not arrived since ${shortTime(this.lostAt)}: the console's server does not answer. It is asked again by itself.`));
+    if (refusal) {
+      const next = refusal.next ? ` Next: ${refusal.next}.` : "";
+      clear(this.message, this.app.stale(`New decisions do not appear by themselves: ${refusal.message}.${next}`,
+        button("Read again", { click: () => this.load() })));
+    } else clear(this.message, this.app.stale(`New decisions have not arrived since ${shortTime(this.lostAt)}: the console's server does not answer. It is asked again by itself.`));
     this.list.resize();
   }
 
@@ -322,7 +328,7 @@ function cells(row, filter) {
     : el("span", { class: "num", text: shortTime(row.time), title: dateTime(row.time) });
   const outcome = isLetter
     ? el("a", { class: "value", attrs: { href: fragment("decisions", changed(filter, { kind: "dead_letter" })) } }, el("span", { class: "badge", data: { outcome: "reject" } }, icon("warning"), "dead letter"))
-    : row.outcome && el("a", { class: "value", attrs: { href: fragment("decisions", changed(filter, { outcome: row.outcome })) } }, outcomeBadge(row.outcome));
+    : row.outcome && el("a", { class: "value", attrs: { href: fragment("decisions", changed(filter, { outcome: row.outcome })) } }, outcomeBadge(row.outcome, undefined, toneOf(row)));
   const why = [
     row.route && filterLink("route", row.route, filter),
     row.reason && [row.route && ", ", filterLink("reason", row.reason, filter), el("span", { class: "muted", text: ` ${reasonText(row.reason)}` })],

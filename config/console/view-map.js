@@ -8,6 +8,8 @@ import { rowList } from "./map-rows.js";
 
 /** Up to so many routes, all groups are open at first, and those of a search. */
 const FEW = 80;
+/** Up to so many rows, the map is as high as all of them. */
+const WHOLE = 40;
 
 /** Creates a select with its label. */
 function choice(name, label, options, changed) {
@@ -112,6 +114,7 @@ function mapOf(map, app) {
   /** Makes the map as high as its parts. The style sheet bounds it by the window. */
   const fit = () => {
     const above = links.offsetWidth > frameNode.offsetWidth / 2 ? links.offsetHeight + 16 : 0;
+    frameNode.classList.toggle("whole", (state?.rows.length ?? 0) <= WHOLE);
     frameNode.style.setProperty("--content", `${Math.max(rows.height(), lanes.height(), 160) + above}px`);
     frameNode.style.setProperty("--rows", `${rows.height()}px`);
   };
@@ -235,8 +238,11 @@ function linkCard(block) {
 function legend(model, kinds) {
   const hasVersions = model.versions.length > 0;
   const hasInitial = model.lanes.some((lane) => lane.initial != null);
-  return el("p", { class: "map-legend label" }, kinds.map((kind) => el("span", { class: "with-dot", data: { outcome: KINDS[kind].tone } },
-    el("span", { class: "dot" }), KINDS[kind].words)),
+  // A color has one meaning: kinds of the same color are one entry.
+  const tones = new Map();
+  for (const kind of kinds) tones.set(KINDS[kind].tone, [...tones.get(KINDS[kind].tone) ?? [], KINDS[kind].words]);
+  return el("p", { class: "map-legend label" }, [...tones].map(([tone, words]) => el("span", { class: "with-dot", data: { outcome: tone } },
+    el("span", { class: "dot" }), words.length > 1 ? "Opens outside the app" : words[0])),
   hasInitial && el("span", { class: "with-dot" }, el("span", { class: "map-initial" }), "First screen"),
   model.guards.length > 0 && el("span", { class: "with-dot" }, icon("deferred"), "Needs a claim"),
   hasVersions && el("span", { class: "with-dot" }, icon("phone"), "Depends on the version"));

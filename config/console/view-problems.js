@@ -49,7 +49,10 @@ class Problems {
     this.filter = filterOf(params);
     this.later = null;
     drawnAgain(this.chips, () => drawnAgain(this.tools, () => this.drawTools()), () => this.tools.querySelector("select"));
-    if (this.app.info.allowReplay) drawReplay(this.replay, this.app, this.filter);
+    if (this.app.info.allowReplay) {
+      this.stopReplay?.();
+      this.stopReplay = drawReplay(this.replay, this.app, this.filter);
+    }
     this.load(true);
     this.loadWorker();
   }
@@ -188,6 +191,7 @@ class Problems {
 
   unmount() {
     this.later = null;
+    this.stopReplay?.();
     this.request?.abort();
     this.workerRequest?.abort();
     clearInterval(this.timer);

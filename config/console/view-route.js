@@ -5,6 +5,7 @@ import { KINDS } from "./map-model.js";
 import { drawPhones } from "./phones.js";
 import { deviceText, tableOf, tryLink } from "./route-parts.js";
 import { prose } from "./states.js";
+import { toneOf } from "./words.js";
 
 const RELATIONS = {
   same: "matches the same links", wider: "matches some of this route's links", narrower: "matches all of this route's links, and more",
@@ -83,7 +84,7 @@ function examples(route, table) {
   const rows = route.examples.map((example) => [
     [tryLink(example.link, example.device, table), example.isGenerated && el("span", { class: "label", text: " generated" })],
     example.device ? outside(deviceText(example.device), { limit: 200 }) : el("span", { class: "muted", text: "any" }),
-    [outcomeBadge(example.decision.outcome), " ", outcomeText(example.decision)],
+    [outcomeBadge(example.decision.outcome, undefined, toneOf(example.decision)), " ", outcomeText(example.decision)],
   ]);
   return [
     tableOf({ isHidden: true, content: "Examples" }, ["Link", "Device", "Result"], rows),
@@ -127,7 +128,7 @@ function timeline(route) {
     el("tbody", {}, platforms.map((row) => el("tr", {},
       el("th", { attrs: { scope: "row" } }, row.platform ? outside(row.platform) : platforms.length > 1 ? "others" : "every platform"),
       row.cells.map((cell) => el("td", { attrs: { colspan: cell.to - cell.from + 1 } }, el("div", {
-        class: "route-cell", data: { outcome: toneOf(route, cell) },
+        class: "route-cell", data: { outcome: cellOutcome(route, cell) },
       }, cell.choices.length === 0 ? "none" : cell.choices.map((choice, index) => [
         el("span", { class: "route-choice" }, el("b", { text: String(choice.variant + 1) }), " ", shortResult(route.variants[choice.variant])),
         choice.when && el("span", { class: "label" }, " if ", outside(choice.when, { limit: 120 })),
@@ -138,7 +139,7 @@ function timeline(route) {
   return el("div", { class: "route-scroll", attrs: { tabindex: "0", role: "region", "aria-label": "Results by version and platform" } }, table);
 }
 
-function toneOf(route, cell) {
+function cellOutcome(route, cell) {
   const variant = route.variants[cell.choices[0]?.variant];
   if (!variant) return "none";
   if (cell.choices[0].lacks) return "reject";

@@ -2,6 +2,7 @@
 
 import { ApiError, isAborted } from "./api.js";
 import { button, clear, copyButton, el, hiddenIn, icon, shown, useStyle } from "./dom.js";
+import { destinationOf, isWaiting } from "./resume.js";
 import { fragment } from "./router.js";
 import { PATIENCE, waiting } from "./states.js";
 import { drawFacts } from "./try-facts.js";
@@ -354,12 +355,30 @@ class TryPage {
       draw.drawSuggestions(seen.explain, text, (other) => this.address(other)), this.otherTables(),
       would && el("p", { class: "banner would", data: { tone: "deferred" } }, icon("clock"),
         el("span", {}, "If it had not expired: ", draw.drawSentence(would, { tag: "span", name: "sentence" }))));
-    clear(this.phones, draw.drawPhones(seen.decision, { screens: seen.screens, platform: this.device().platform }));
-    draw.tieScreens(this.phones, ties);
+    const drawPhones = (then) => {
+      clear(this.phones, draw.drawPhones(seen.decision, { screens: seen.screens, platform: this.device().platform, then }));
+      draw.tieScreens(this.phones, ties);
+    };
+    drawPhones(null);
+    this.showThen(seen.decision, drawPhones);
     draw.showLink(this.link, text, seen.explain, ties);
     clear(this.phases, seen.explain && draw.drawPhases(seen, ties));
     draw.drawJSON(this.json, item);
     this.say(draw.sentenceText(item.sentence));
+  }
+
+  /** Draws what a decision that waits opens in the end. A newer answer stops it. */
+  async showThen(decision, drawPhones) {
+    const { answer, index } = this;
+    if (!isWaiting(decision)) return;
+    const table = this.table ?? decision.table?.split("@")[0];
+    try {
+      const then = await destinationOf(this.app.api, decision, this.device(), table, this.request.signal);
+      if (this.answer === answer && this.index === index) drawPhones(then);
+    } catch (error) {
+      // Without the destination, the phone says what the app waits for.
+      if (!isAborted(error)) console.error(error);
+    }
   }
 
   /** What to do if no table, or several, take the input: choose one, or correct the link. */

@@ -6,6 +6,11 @@ export const OUTCOMES = {
   reject: "Rejected",
 };
 
+/** The tone of a decision: its outcome, or "fallback" if a fallback rule opened something after a failure. */
+export function toneOf({ outcome, reason }) {
+  return reason != null && (outcome === "navigate" || outcome === "external") ? "fallback" : outcome;
+}
+
 /** Reasons of a failure, of nothing to do, and of a dead letter, as a clause. */
 export const REASONS = {
   __proto__: null,
@@ -42,6 +47,7 @@ export const REASONS = {
   missing_device: "the event has no device, and its record has no key",
   bad_device: "a device has no valid id",
   too_many_devices: "the event has too many devices",
+  too_many_values: "the payload has too many values to read all of it",
   application_unknown: "no table, or more than one, takes the event",
   batch_unsupported: "the record has several messages",
   untargetable: "the message goes to an audience, not to a device",

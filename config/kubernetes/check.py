@@ -16,6 +16,7 @@ except ImportError as error:
     sys.exit(78)
 
 import pod
+import rules
 from render import RenderError, render
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -82,6 +83,7 @@ def overlay_faults(directory, schemas, scratch):
     for item in items:
         for fault in schema_faults(item, schemas):
             yield f"{item.get('kind')} {item.get('metadata', {}).get('name')}: {fault}"
+    yield from rules.faults(items)
     yield from kubectl_faults(directory, items)
     yield from pod.faults(items, os.environ["LINKD"], scratch)
 

@@ -135,7 +135,7 @@ def setting_faults(pod, settings):
 
 
 def port_faults(pod, settings):
-    """Yields ports and pages that are not those of the worker."""
+    """Yields ports and pages that the worker does not have."""
     port = int(settings["http.listen"]["value"].rsplit(":", 1)[1])
     named = {entry.get("name"): entry["containerPort"] for entry in pod.container.get("ports", [])}
     if port not in named.values():
@@ -207,8 +207,8 @@ def scale_faults(pod, settings):
         spec = scaler["spec"]
         if spec["scaleTargetRef"]["name"] != name or replicas is not None:
             yield f"the target of the scaler is not {name} without replicas"
-        if spec.get("minReplicaCount", 0) < 1:
-            yield "minReplicaCount is 0"
+        if spec.get("minReplicaCount", 0) < 2:
+            yield "minReplicaCount is less than 2, so that nobody decides while the only worker is replaced"
         replicas = spec.get("maxReplicaCount", 100)
         asked = spec["triggers"][0]["metadata"]
         expected = {"bootstrapServers": settings["bootstrap"], "topic": settings["input"],
@@ -218,6 +218,8 @@ def scale_faults(pod, settings):
             value = ",".join(value) if isinstance(value, list) else value
             if asked[member] != value:
                 yield f"{member} of the scaler is {asked[member]}, and that of the workers {value}"
+    if (replicas or 1) < 2:
+        yield f"{replicas or 1} replica: nobody decides while the only worker is replaced"
     if (replicas or 1) * lanes > pod.partitions():
         yield f"{replicas} replicas with {lanes} lanes are more than {pod.partitions()} partitions"
 

@@ -1,5 +1,5 @@
 """Renders an overlay without kustomize: the subset of kustomization files that this directory uses. Any other member is
-an error, so that the result is never silently different from that of `kubectl kustomize`.
+an error, so that the result is never silently different from the result of `kubectl kustomize`.
 
     render.py OVERLAY    prints the objects as YAML
 """

@@ -9,6 +9,9 @@ tests:
   - name: The rates of the worker, an hour of those before the failure and then those after it
     interval: 15s
     input_series:
+      # The table before the failure was a day old.
+      - series: 'linkd_table_age_seconds{{instance="a"}}'
+        values: 90000+15x240 0+15x40
 {series}
     promql_expr_test:
       - {{expr: '{alert}', eval_time: 60m, exp_samples: []}}
@@ -22,7 +25,7 @@ def counts(worker, begin, end):
     """Returns the decisions per 15 s of each outcome between two times."""
     samples = [sample for sample in worker.samples if begin <= sample.time <= end]
     first, last = samples[0], samples[-1]
-    outcomes = {labels["outcome"] for name, labels, _ in last.series if name == COUNTER}
+    outcomes = {labels["outcome"] for labels, _ in last.series(COUNTER)}
     scale = 15 / (last.time - first.time)
     return {outcome: round((last.value(COUNTER, outcome=outcome) - first.value(COUNTER, outcome=outcome)) * scale)
             for outcome in outcomes}

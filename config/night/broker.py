@@ -1,4 +1,4 @@
-"""Kafka brokers of ../shared/kafka/broker, and the faults of their disk, certificate, and network."""
+"""Kafka brokers of the script in NIGHT_BROKER, and the faults of their disk, certificate, and network."""
 
 import os
 import pathlib
@@ -24,7 +24,7 @@ logger.server.level=INFO
 logger.transaction.name=kafka.coordinator.transaction
 logger.transaction.level=INFO
 """
-"""The lines in the log of a broker: those of its start, and those of its transaction coordinator."""
+"""The lines in the log of a broker about its start, and about its transaction coordinator."""
 
 
 def port_is_free(port):
@@ -37,11 +37,11 @@ def port_is_free(port):
         return True
 
 
-def free_port():
-    """Returns a port P for which P to P+4 and P+6 are free."""
+def free_port(nodes=1):
+    """Returns a port P for which P to P+4 and P+6 are free, and the ports of further nodes."""
     for _ in range(50):
         base = 20_000 + random.randrange(1_200) * 10
-        if all(port_is_free(base + offset) for offset in (0, 1, 2, 3, 4, 6)):
+        if all(port_is_free(base + 10 * node + offset) for node in range(nodes) for offset in (0, 1, 2, 3, 4, 6)):
             return base
     raise RuntimeError("no free ports were found for a broker")
 
@@ -49,8 +49,9 @@ def free_port():
 class Broker:
     """One broker with its own directory and ports.
 
-    The kinds are `plain`, `proxied` (clients connect through a proxy that can be slow), `secure` (with TLS, SASL, and
-    access rights), and `disk` (with its data on a small disk of its own).
+    The kinds are `plain`, `members` (another plain one), `proxied` (clients connect through a proxy that can be slow),
+    `secure` (with TLS, SASL, and access rights), `disk` (with its data on a small disk of its own), and `three` and
+    `three-long` (three brokers with three replicas of each partition, of which two must have a record).
     """
 
     @staticmethod
@@ -61,7 +62,7 @@ class Broker:
         return None
 
     def __init__(self, night, kind):
-        self.night, self.kind, self.port = night, kind, free_port()
+        self.night, self.kind, self.port = night, kind, free_port(3 if kind.startswith("three") else 1)
         self.directory = night.work / f"broker-{kind}"
         self.disk = night.work / "disk"
         self.logging = night.work / f"broker-{kind}.properties"
@@ -70,6 +71,8 @@ class Broker:
 
     @property
     def bootstrap(self):
+        if self.kind.startswith("three"):
+            return ",".join(f"127.0.0.1:{self.port + 10 * node}" for node in range(3))
         return f"127.0.0.1:{self.port + 6 if self.proxy else self.port}"
 
     @property
@@ -94,6 +97,8 @@ class Broker:
         # during an outage while it starts, and then it skips their markers.
         arguments = ["start", "--port", str(self.port),
                      "--set", "transaction.abort.timed.out.transaction.cleanup.interval.ms=10000"]
+        if self.kind.startswith("three"):
+            arguments += ["--nodes", "3"]
         if self.kind == "secure":
             arguments.append("--secure")
         if self.proxy:

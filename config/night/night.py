@@ -15,6 +15,8 @@ import threading
 import time
 
 import cases
+import faults  # noqa: F401 (adds its cases)
+import matrix
 import page
 from broker import Broker
 from run import Night, Run, Stopped
@@ -29,16 +31,28 @@ def options():
     parser.add_argument("--list", action="store_true", help="print the cases and end")
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of a table")
     parser.add_argument("--keep", action="store_true", help="keep the directory with the logs")
+    parser.add_argument("--long", action="store_true", help="run the cases that take minutes too")
+    parser.add_argument("--matrix", metavar="FILE",
+                        help="run the cases with each version of librdkafka, and write the page of the fault matrix")
     parser.add_argument("--write-page", action="store_true", help="write the lines that were seen to the page")
     return parser.parse_args()
 
 
-def chosen(names):
+def libraries(night, is_matrix):
+    """Returns the directories of the versions of librdkafka, and None for the version of the system."""
+    newer = pathlib.Path(os.environ["NIGHT_BROKER"]).parent / "librdkafka-2.16"
+    if is_matrix and not newer.is_dir():
+        night.say(f"skipped, not passed: {newer} does not exist")
+    return [None, newer] if is_matrix and newer.is_dir() else [None]
+
+
+def chosen(names, is_long):
     known = {case.name: case for case in cases.ALL}
     for name in names or []:
         if name not in known:
             sys.exit(f"night: no case is named `{name}`. Next: use one of {', '.join(known)}")
-    return [known[name] for name in names] if names else cases.ALL
+    return [known[name] for name in names] if names else [
+        case for case in cases.ALL if is_long or not case.is_long]
 
 
 def perform(night, case, broker):
@@ -49,7 +63,9 @@ def perform(night, case, broker):
     began = time.monotonic()
     try:
         case.function(run)
-        run.check_known(LIMIT)
+        run.measure_recovery()
+        if case.is_in_article:
+            run.check_known(LIMIT)
     except Stopped:
         run.fail("interrupted")
     except Exception as error:  # A defect of one case must not hide the results of the others.
@@ -104,6 +120,18 @@ def perform_all(night, selected):
     return sorted(runs, key=lambda run: cases.ALL.index(run.case))
 
 
+def perform_each(night, selected, versions):
+    """Runs all cases with each version of librdkafka, one after the other."""
+    runs, work = [], night.work
+    for number, library in enumerate(versions):
+        if not night.stopping.is_set():
+            # The directories of a version's cases are its own: brokers and states of the other one are not met again.
+            night.library, night.work = library, work / str(number)
+            night.work.mkdir()
+            runs += perform_all(night, selected)
+    return sorted(runs, key=lambda run: cases.ALL.index(run.case))
+
+
 def row(name, log, metric, known, code, records, state):
     return f"{name:<18} {log:>7} {metric:>7} {known:>7}  {code:>5}  {records:>8}  {state}"
 
@@ -129,13 +157,13 @@ def main():
         for case in cases.ALL:
             print(f"{case.name:<18} {case.title}")
         return 0
-    selected = chosen(arguments.case)
+    selected = chosen(arguments.case, arguments.long)
     work = pathlib.Path(tempfile.mkdtemp(prefix="linkd-night."))
     night = Night(pathlib.Path(os.environ["NIGHT_ROOT"]), work)
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, lambda number, _: night.stop(128 + number))
     try:
-        runs = perform_all(night, selected)
+        runs = perform_each(night, selected, libraries(night, arguments.matrix))
     finally:
         night.end_processes()
         if arguments.keep:
@@ -143,7 +171,10 @@ def main():
         else:
             shutil.rmtree(work, ignore_errors=True)
     if not night.stopping.is_set():
-        page.check(night.root, runs, writes=arguments.write_page)
+        if arguments.matrix:
+            matrix.write(night, pathlib.Path(os.environ["NIGHT_BROKER"]), runs, arguments.matrix)
+        else:
+            page.check(night.root, runs, writes=arguments.write_page)
     if arguments.json:
         print(json.dumps({"limit_seconds": LIMIT, "cases": [run.document() for run in runs]}, indent=2))
     else:

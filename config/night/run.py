@@ -25,6 +25,8 @@ class Night:
         self.linkd = os.environ["LINKD"]
         self.stopping = threading.Event()
         self.status = 0
+        self.library = None
+        """The directory of the librdkafka that workers use, or None for the system's."""
         self.processes = []
         self.lock = threading.Lock()
 
@@ -82,7 +84,7 @@ class Run:
         self.failures, self.notes, self.shown = [], [], []
         self.workers, self.producers = [], []
         self.fault = self.log_seconds = self.metric_seconds = self.exit_code = self.records = None
-        self.needs_metric = True
+        self.lost = self.doubled = self.disordered = self.mended_at = self.recovered_seconds = self.version = None
         self.partitions = 0
         self.seconds = 0.0
         self.input = f"{case.name}-events"
@@ -90,7 +92,8 @@ class Run:
         self.group = f"{case.name}-group"
         self.directory = night.work / case.name
         self.directory.mkdir(exist_ok=True)
-        # The settings of commands that talk to the broker; a case with a secure broker changes those of its workers.
+        # The settings of commands that talk to the broker; a case with a secure broker changes the settings of its
+        # workers.
         self.bootstrap = ["--bootstrap", broker.bootstrap] if broker else []
 
     # The result.
@@ -110,7 +113,9 @@ class Run:
         return {
             "case": self.case.name, "title": self.case.title, "result": self.state, "skipped": self.skipped,
             "known_seconds": self.known, "log_seconds": self.log_seconds, "metric_seconds": self.metric_seconds,
-            "exit_code": self.exit_code, "records": self.records, "seconds": round(self.seconds, 1),
+            "exit_code": self.exit_code, "records": self.records, "lost": self.lost, "doubled": self.doubled,
+            "out_of_order": self.disordered, "recovered_seconds": self.recovered_seconds,
+            "librdkafka": self.version, "seconds": round(self.seconds, 1),
             "failures": self.failures, "notes": self.notes, "lines": [line.data for line in self.shown],
         }
 
@@ -141,18 +146,36 @@ class Run:
         elif self.known > limit:
             self.fail(f"an operator knows after {self.known:.1f} s, the limit is {limit} s")
 
+    def measure_recovery(self):
+        """Measures the time from the end of the failure until a worker has committed records again.
+
+        Without an end of its own, the failure ends when it begins.
+        """
+        since = self.mended_at or self.fault
+        if since is None:
+            return
+        times = [time for time in (worker.next_commit(since) for worker in self.workers) if time is not None]
+        self.recovered_seconds = round(min(times) - since, 1) if times else None
+
     def end(self):
         """Ends the processes of the case."""
         for process in [worker.process for worker in self.workers] + self.producers:
             if process.poll() is None:
                 process.kill()
                 process.wait()
+        for worker in self.workers:
+            worker.samples.clear()
 
     # The faults and their signs.
 
     def break_now(self):
         """Marks the time of the failure."""
         self.fault = time.monotonic()
+
+    def mended(self):
+        """Marks the end of the failure, and returns its time."""
+        self.mended_at = time.monotonic()
+        return self.mended_at
 
     def line(self, worker, event, within=15, since=None, shows=True, **members):
         """Waits for a log line after the failure, which the article shows.
@@ -202,6 +225,10 @@ class Run:
         self.exit_code = worker.process.poll()
         self.expect(self.exit_code == code, f"exit code {self.exit_code}, expected {code}: {worker.last_line()}")
 
+    def stop_process(self, worker):
+        """Stops the process of a worker like a machine that is suspended, until it is continued."""
+        worker.process.send_signal(signal.SIGSTOP)
+
     def stop(self, worker, within=40):
         """Stops a worker, which must commit its work and end with code 0."""
         worker.process.terminate()
@@ -239,8 +266,12 @@ class Run:
             "--group", self.group, "--table", str(table), "--lanes", "2", "--http-listen", "127.0.0.1:0",
             "--log-format", "json", *flags]
         log = self.directory / f"worker-{len(self.workers)}.log"
-        worker = Worker(self.night, arguments, self.environment(**(environment or {})), log)
+        library = {"LD_LIBRARY_PATH": str(self.night.library)} if self.night.library else {}
+        worker = Worker(self.night, arguments, self.environment(**library, **(environment or {})), log)
         self.workers.append(worker)
+        self.night.wait(lambda: worker.find("start", 0, {}) or worker.process.poll() is not None, 20)
+        started = worker.find("start", 0, {})
+        self.version = started.data["librdkafka"] if started else self.version
         if waits and not self.night.wait(lambda: worker.count("ready") == 2 or worker.process.poll() is not None, 60):
             raise RuntimeError(f"the worker is not ready: {worker.last_line()}")
         if waits and worker.process.poll() is not None:
@@ -271,43 +302,81 @@ class Run:
 
     # The results in the topics.
 
-    def results(self):
+    def results(self, repeats_names=False):
         """Returns the number of results of each event: committed decisions, and dead letters by source."""
-        decisions, letters = {}, {}
+        decisions, letters, made = {}, {}, []
         for line in self.linkd("inspect", "--topic", self.output, "--json").splitlines():
-            value = json.loads(line)["value"]
+            record = json.loads(line)
+            value = record["value"]
             decisions.setdefault(value["event"], []).append(value)
+            made.append((record["partition"], record["offset"], record["key"], value["decision"], value["event"]))
+        self.disordered = self.count_disordered(made, repeats_names)
         pattern = "%{dlq.reason} %{dlq.source.topic}-%{dlq.source.partition}-%{dlq.source.offset}\n"
         for line in self.linkd("inspect", "--topic", f"{self.input}.dlq", "-f", pattern).splitlines():
             reason, source = line.split(" ", 1)
             letters.setdefault(source, []).append(reason)
         return decisions, letters
 
-    def drained(self, worker, within=60):
-        """Waits until the worker owns all partitions and has no lag."""
-        def is_done(sample):
-            lags = sample.values("linkd_consumer_lag")
-            return len(lags) == self.partitions and sum(lags) == 0 and sample.value("linkd_librdkafka_fetchq_cnt") == 0
-        since = time.monotonic()
-        found = self.night.wait(lambda: worker.sample(since + 2.5, is_done), within)
-        self.judge(found, "the lag did not become 0")
+    def count_lost(self, names, letters):
+        """Returns the number of records in the input without a decision and without a dead letter."""
+        places = {name.rsplit("-", 1)[0] for name, _ in names} | set(letters)
+        records = self.linkd("inspect", "--topic", self.input, "-f", "%t-%p-%o\n").split()
+        return sum(record not in places for record in records)
 
-    def exactly_once(self, events, letters=0):
+    @staticmethod
+    def count_disordered(made, repeats_names):
+        """Returns the number of decisions after one of the same device whose record is later in its partition.
+
+        If names repeat, the number of the event is compared in place of the offset of its record.
+        """
+        count, last = 0, {}
+        for _, _, device, name, event in sorted(made):
+            # The name ends with the partition and the offset of the record, and with a number.
+            _, partition, offset, _ = name.rsplit("-", 3)
+            place = int(event.rsplit("-", 1)[1] if repeats_names else offset)
+            before = last.get((device, partition), -1)
+            count += place < before
+            last[device, partition] = max(before, place)
+        return count
+
+    def drained(self, *workers, within=60):
+        """Waits until the workers own all partitions and have no lag."""
+        def lags(since):
+            samples = [worker.sample(since, lambda sample: True) for worker in workers]
+            if not all(samples) or any(sample.value("linkd_librdkafka_fetchq_cnt") for sample in samples):
+                return None
+            return [lag for sample in samples for lag in sample.values("linkd_consumer_lag")]
+
+        def is_done():
+            values = lags(time.monotonic() - 1.5)
+            return values is not None and len(values) == self.partitions and sum(values) == 0
+        self.night.sleep(2.5)
+        self.judge(self.night.wait(is_done, within), "the lag did not become 0")
+
+    def exactly_once(self, events, letters=0, others=0, repeats_names=False):
         """Checks that every record has one decision, except for those with a dead letter.
 
+        `others` is the number of records that are no events, which have a dead letter each.
+
         The name of a decision contains the position of its record, so that a record that the producer has sent twice is
-        not mistaken for a record that the worker has processed twice.
+        not mistaken for a record that the worker has processed twice. After a recreation of the topic, names repeat.
         """
-        decisions, dead = self.results()
+        decisions, dead = self.results(repeats_names)
         missing = [event for event in events if event not in decisions]
-        names = collections.Counter(value["decision"] for values in decisions.values() for value in values)
+        names = collections.Counter((value["decision"], value["event"] if repeats_names else "")
+                                    for values in decisions.values() for value in values)
         doubled = [name for name, count in names.items() if count > 1]
         doubled += [source for source, reasons in dead.items() if len(reasons) > 1]
         sent_twice = sum(len(values) - 1 for values in decisions.values()) - sum(names.values()) + len(names)
-        self.records = len(events) + sent_twice
+        self.records = len(events) + others + sent_twice
+        # After a recreation of the topic, the records of the old one are gone.
+        self.lost = len(missing) if repeats_names else self.count_lost(names, dead)
+        self.doubled = len(doubled)
+        self.judge(not self.lost, f"{self.lost} records of the input have no result")
         self.judge(len(missing) == letters, f"{len(missing)} events have no decision, expected {letters}")
-        self.judge(len(dead) == letters, f"{len(dead)} dead letters, expected {letters}")
+        self.judge(len(dead) == letters + others, f"{len(dead)} dead letters, expected {letters + others}")
         self.judge(not doubled, f"{len(doubled)} records have two results, such as {doubled[:1]}")
+        self.judge(not self.disordered, f"{self.disordered} decisions are out of order")
         if sent_twice:
             self.notes.append(f"{sent_twice} events were sent twice by `linkd produce`, and have a decision for each")
         return decisions, dead

@@ -23,16 +23,18 @@ class Sample:
     """The answers of the HTTP server at one time."""
 
     def __init__(self, began, ping, ready, metrics):
-        self.time, self.ping, self.ready = began, ping, ready
-        self.series = []
-        for line in metrics.splitlines():
-            match = SERIES.match(line)
-            if match:
-                self.series.append((match[1], dict(LABEL.findall(match[2] or "")), float(match[3])))
+        # A page is read when it is asked for: in ten minutes there are thousands.
+        self.time, self.ping, self.ready, self.metrics = began, ping, ready, metrics
+
+    def series(self, name):
+        """Returns the labels and the value of each series of a metric."""
+        matches = (SERIES.match(line) for line in self.metrics.splitlines() if line.startswith(name))
+        return [(dict(LABEL.findall(match[2] or "")), float(match[3])) for match in matches
+                if match and match[1] == name]
 
     def values(self, name, **labels):
-        return [value for found, has, value in self.series
-                if found == name and all(has.get(label) == text for label, text in labels.items())]
+        return [value for has, value in self.series(name)
+                if all(has.get(label) == text for label, text in labels.items())]
 
     def value(self, name, **labels):
         return sum(self.values(name, **labels))
@@ -99,6 +101,15 @@ class Worker:
             if sample.time >= since and condition(sample):
                 return sample
         return None
+
+    def next_commit(self, since):
+        """Returns the time of the first page after a time with more committed decisions than at that time."""
+        def count(sample):
+            return sample.value("linkd_records_out_total")
+        samples = list(self.samples)
+        before = [count(sample) for sample in samples if sample.time <= since]
+        least = before[-1] if before else 0
+        return next((sample.time for sample in samples if sample.time > since and count(sample) > least), None)
 
     def last_line(self):
         return json.dumps(self.lines[-1].data) if self.lines else "the log is empty"

@@ -149,9 +149,10 @@ static inline void linkd_unmap(void *address, uintptr_t bytes) { (void)munmap(ad
 
 /// Opens a regular file for reading without waiting. Returns its descriptor, or -1 with `errno`.
 ///
-/// Other kinds of files are refused with EINVAL, for example a named pipe, which opening or reading can wait for.
-static inline int linkd_open_regular_file(const char *path) {
-    int descriptor = open(path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
+/// Other kinds of files are refused with EINVAL, for example a named pipe, which opening or reading can wait for. With
+/// `follows`, a symbolic link at the end of the path is followed.
+static inline int linkd_open_regular_file(const char *path, int follows) {
+    int descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | (follows ? 0 : O_NOFOLLOW));
     if (descriptor < 0) return -1;
     struct stat info;
     if (fstat(descriptor, &info) == 0 && S_ISREG(info.st_mode)) return descriptor;
@@ -160,9 +161,15 @@ static inline int linkd_open_regular_file(const char *path) {
     return -1;
 }
 
+/// Returns whether opening a file can wait for another process: it is a named pipe or a socket.
+static inline int linkd_may_wait(const char *path) {
+    struct stat info;
+    return stat(path, &info) == 0 && (S_ISFIFO(info.st_mode) || S_ISSOCK(info.st_mode));
+}
+
 /// Reads at most `limit` bytes of a regular file without waiting. Returns their number, or -1 with `errno`.
 static inline intptr_t linkd_read_regular_file(const char *path, void *buffer, uintptr_t limit) {
-    int descriptor = linkd_open_regular_file(path);
+    int descriptor = linkd_open_regular_file(path, 0);
     if (descriptor < 0) return -1;
     intptr_t count = read(descriptor, buffer, limit);
     close(descriptor);

@@ -1,5 +1,70 @@
 package import KafkaClient
 
+/// A librdkafka property and its value.
+package struct ClientProperty: Sendable, Equatable {
+    /// The key.
+    ///
+    /// A key that a user sets may begin with `consumer.` or `producer.`.
+    package var key: String
+    /// The value in text form.
+    package var value: String
+
+    /// Creates a property.
+    package init(_ key: String, _ value: String) {
+        self.key = key
+        self.value = value
+    }
+}
+
+/// One of the two clients of a lane.
+package enum ClientKind: String, Sendable, CaseIterable {
+    /// The consumer.
+    case consumer
+    /// The producer.
+    case producer
+}
+
+/// The names that identify a lane to brokers.
+///
+/// With a stable instance name, a restarted worker takes over its predecessor's transaction and group membership at
+/// once. Without one, the name is new at every start, and membership is not static.
+package struct LaneIdentity: Sendable, Equatable {
+    /// The lane's number, starting at 0.
+    package let lane: Int
+    /// The consumer group.
+    package let group: String
+    /// The instance's name: the configured one, or the host name and eight random digits.
+    package let instance: String
+    /// A Boolean value that indicates whether the instance name is configured and therefore survives restarts.
+    package let isStable: Bool
+
+    /// Creates a lane's identity.
+    package init(group: String, instance: String, isStable: Bool, lane: Int) {
+        self.group = group
+        self.instance = instance
+        self.isStable = isStable
+        self.lane = lane
+    }
+
+    /// `transactional.id`.
+    package var transactionalID: String { "linkd.\(group).\(instance).\(lane)" }
+
+    /// `group.instance.id`, or nil without static membership.
+    package var groupInstanceID: String? { isStable ? "\(instance).\(lane)" : nil }
+
+    /// `client.id`, at most 64 bytes.
+    ///
+    /// librdkafka up to 2.4 does not handle longer ones correctly (issue 4689).
+    package var clientID: String {
+        let suffix = "-\(lane)"
+        let name = String(decoding: "linkd-\(instance)".utf8.prefix(64 - suffix.utf8.count), as: UTF8.self)
+        return name + suffix
+    }
+
+    /// `<instance>.<lane>`, the name of the lane in dead letters.
+    package var name: String { "\(instance).\(lane)" }
+}
+
 /// The librdkafka properties that the worker sets, and the list of those that cannot be overridden.
 package enum ClientSettings {
     /// Keys that cannot be overridden because the worker's guarantees depend on them.
@@ -209,6 +274,9 @@ package enum ClientSettings {
             if LibraryInfo.supportsFetchQueueBackoff && !isGiven("fetch.queue.backoff.ms") {
                 result["fetch.queue.backoff.ms"] = "10"
             }
+            // These debug lines are parsed, not printed. They report lost connections, refused fetches, and late
+            // answers, which would otherwise be reported late or not at all.
+            result["debug"] = [result["debug"], "broker,topic,protocol"].compactMap { $0 }.joined(separator: ",")
         case .producer:
             if !LibraryInfo.hasLZ4 && !isGiven("compression.codec") { result["compression.codec"] = "none" }
             if let bytes = batchBytes(messageLimit: messageLimit), !isGiven("batch.size") {

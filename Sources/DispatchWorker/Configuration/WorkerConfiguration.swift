@@ -14,10 +14,14 @@ package struct WorkerConfiguration: Sendable {
     package var deadLetterTemplate = "{input}.dlq"
     /// `dlq.headers`: the headers that dead letters have for other tools.
     package var deadLetterHeaders = HeaderProfile.native
-    /// `dlq.max.ratio`: the share of dead letters among a lane's last 1,000 records that ends the worker.
+    /// `dlq.max.ratio`: the largest share of dead letters among the last 1,000 records of a partition.
     ///
     /// 0 turns the limit off.
     package var deadLetterMaxRatio = 0.95
+    /// `dlq.excess`: the reaction to a partition that exceeds `dlq.max.ratio`.
+    package var deadLetterExcess = ExcessPolicy.slow
+    /// `dlq.max.rate`: the dead letters per second of a slowed partition.
+    package var deadLetterMaxRate = 100
     /// `dlq.max.consecutive`: the largest number of consecutive dead letters in one partition that does not end the
     /// worker.
     ///
@@ -59,12 +63,6 @@ package struct WorkerConfiguration: Sendable {
     package var maxLoopAgeMilliseconds = 60_000
     /// `http.max.stall` in milliseconds.
     package var maxStallMilliseconds = 120_000
-    /// `limits.record.bytes`: the maximum size of a value that is parsed.
-    package var recordBytesLimit = 1 << 20
-    /// `limits.decision.bytes`: the maximum size of a decision.
-    package var decisionBytesLimit = 1_000_000
-    /// `limits.output.bytes`: the maximum size of all decisions of one record.
-    package var outputBytesLimit = 8 << 20
     /// `log.level`: the least severe level that is written.
     package var logLevel = LogLevel.info
     /// `log.format`: the format of log lines.
@@ -122,6 +120,14 @@ package enum DataLossPolicy: String, Sendable, CaseIterable {
     case earliest
     /// Consumption continues at the end.
     case latest
+}
+
+/// The reaction to a partition whose dead letters exceed `dlq.max.ratio`.
+package enum ExcessPolicy: String, Sendable, CaseIterable {
+    /// The dead letters of the partition are slowed to `dlq.max.rate`.
+    case slow
+    /// The worker exits with 81.
+    case stop
 }
 
 /// The group's assignment strategy.

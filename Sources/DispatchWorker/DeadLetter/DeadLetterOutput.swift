@@ -1,5 +1,36 @@
-package import KafkaClient
 package import ByteStorage
+internal import KafkaClient
+package import LinkDecider
+
+/// The worker that writes dead letters: its names in their headers, and the headers that it adds for other tools.
+package struct WorkerIdentity: Sendable, Equatable {
+    /// The consumer group.
+    package var group: String
+    /// `<instance>.<lane>`.
+    package var instance: String
+    /// The lane's number.
+    package var lane: Int = 0
+    /// The program's version.
+    package var version: String
+    /// `dlq.headers`: the headers that are added for other tools.
+    package var profile: HeaderProfile = .native
+}
+
+/// A record that becomes a dead letter, with the cause.
+package struct DeadLetterSource {
+    /// The record.
+    package var record: ConsumedRecord
+    /// The name of the record's topic.
+    package var topic: ByteView
+    /// The record's headers.
+    package var headers: [HeaderView]
+    /// The cause of the failure.
+    package var cause: DeadLetterCause
+    /// The number of attempts.
+    package var attempts: Int = 1
+    /// A Boolean value that indicates whether a broker has set the record's timestamp.
+    package var hasBrokerTimestamp: Bool = false
+}
 
 /// The record of a dead letter: the original bytes with headers, truncated to the size that its topic accepts.
 package struct DeadLetterOutput {

@@ -1,26 +1,7 @@
-internal import KafkaClient
-internal import LinkIngest
 package import ByteStorage
-
-/// The size limits for the records and outputs of a lane.
-package struct RecordLimits: Sendable, Equatable {
-    /// The maximum size of a value that is parsed, in bytes.
-    package var recordBytes = 1 << 20
-    /// The maximum size of a decision with its key and headers, in bytes.
-    package var decisionBytes = 1_000_000
-    /// The size of outputs, in bytes, at which a batch is interrupted for a commit.
-    package var commitBytes = 32 << 20
-
-    /// Creates the default limits.
-    package init() {}
-
-    /// Creates the limits of a configuration.
-    package init(_ configuration: WorkerConfiguration) {
-        recordBytes = configuration.recordBytesLimit
-        decisionBytes = configuration.decisionBytesLimit
-        commitBytes = configuration.commit.bytes
-    }
-}
+package import KafkaClient
+package import LinkDecider
+internal import LinkIngest
 
 /// The pace at which a batch reads the clock: after every record while records are slow, and less often while they are
 /// fast.
@@ -89,17 +70,18 @@ package struct BatchWork<Processing: RecordProcessing & ~Copyable>: ~Copyable {
     var crashes: LaneCrashes?
     private var decisions: [ProducedDecision] = []
     private var headers: [HeaderView] = []
-    /// The headers of the current record that determine how its value is read, if it has headers.
-    private var envelope = EnvelopeHeaders()
     /// A Boolean value that indicates whether a replay has written the current record, if it has headers.
     private var isReplay = false
-    private let limits: RecordLimits
+    private let limits: Limits
+    /// The size of outputs, in bytes, at which a batch is interrupted for a commit.
+    private let commitBytes: Int
     private let worker: WorkerIdentity
 
     /// Creates the hot path of a lane.
-    package init(processing: consuming Processing, limits: RecordLimits, worker: WorkerIdentity) {
+    package init(processing: consuming Processing, commitBytes: Int, worker: WorkerIdentity) {
+        limits = processing.limits
         self.processing = processing
-        self.limits = limits
+        self.commitBytes = commitBytes
         self.worker = worker
         arena = OutputArena(chunkBytes: 1 << 20)
     }
@@ -137,12 +119,13 @@ package struct BatchWork<Processing: RecordProcessing & ~Copyable>: ~Copyable {
         var index = start
         var topic: Int32 = -1
         var topicName = ByteView.empty
-        while index < records.count && result.records < maxRecords && arena.bytesInUse < limits.commitBytes {
+        while index < records.count && result.records < maxRecords && arena.bytesInUse < commitBytes {
             let record = records[index]
             index &+= 1
             guard
                 let slot = partitions.admit(
-                    topic: record.topic, partition: record.partition, offset: record.offset)
+                    topic: record.topic, partition: record.partition, offset: record.offset,
+                    record: Int32(truncatingIfNeeded: index &- 1))
             else { continue }
             result.records &+= 1
             if record.topic != topic {
@@ -170,7 +153,8 @@ package struct BatchWork<Processing: RecordProcessing & ~Copyable>: ~Copyable {
                 if !deadLetter(record, consumer, cause, attempts, wall) { result.isBroken = true }
             }
             result.decisions &+= cause == nil ? decisions.count : 0
-            Self.count(cause, record, at: slot, in: &partitions, isReplay: record.hasHeaders && isReplay, &result)
+            if cause != nil { result.deadLetters &+= 1 }
+            if !(record.hasHeaders && isReplay) { Self.count(cause, record.offset, at: slot, in: &partitions) }
             if pace.isDue(read: record.value?.count ?? 0, written: arena.bytesInUse) {
                 let now = clock.now()
                 pace.clockRead(now: now)
@@ -180,28 +164,21 @@ package struct BatchWork<Processing: RecordProcessing & ~Copyable>: ~Copyable {
                 }
             }
         }
+        partitions.takeWitnesses(from: records)
         result.messages = index - start
         result.bytes = arena.bytesInUse
         return result
     }
 
-    /// Counts a dead letter, and a record for the limits on dead letters.
-    ///
-    /// Records that were replayed do not count for the limits.
+    /// Counts a record for the limits on dead letters.
     @inline(__always)
     private static func count(
-        _ cause: DeadLetterCause?, _ record: ConsumedRecord, at slot: Int, in partitions: inout OwnedPartitions,
-        isReplay: Bool, _ result: inout BatchResult
+        _ cause: DeadLetterCause?, _ offset: Int64, at slot: Int, in partitions: inout OwnedPartitions
     ) {
         if let cause {
-            result.countDeadLetter(
-                cause.reason, partitions.slots[slot].partition, offset: record.offset, isReplay: isReplay)
-        }
-        if isReplay {
-            result.replays.records &+= 1
+            partitions.countDeadLetter(cause.reason, offset: offset, at: slot)
         } else {
-            let run = partitions.countOutcome(at: slot, isDeadLetter: cause != nil)
-            if run > result.longestDeadLetterRun { result.longestDeadLetterRun = run }
+            partitions.countDecision(at: slot)
         }
     }
 
@@ -215,18 +192,16 @@ package struct BatchWork<Processing: RecordProcessing & ~Copyable>: ~Copyable {
         #if DEBUG
         TestCrash.crash(at: topicName, record)
         #endif
-        guard let value = record.value else { return .nullValue }
-        if value.count == 0 { return .emptyValue }
-        if value.count > limits.recordBytes { return oversizeInput(value.count) }
         decisions.removeAll(keepingCapacity: true)
         if !headers.isEmpty { headers.removeAll(keepingCapacity: true) }
-        if record.hasHeaders, let cause = takeHeaders(of: record.index, consumer) { return cause }
+        if record.hasHeaders { takeHeaders(of: record.index, consumer) }
         let cause =
-            record.hasHeaders && !envelope.isEmpty
+            record.hasHeaders
             ? processing.process(
-                record, headers: envelope, topicName: topicName, into: &arena, decisions: &decisions)
-            : processing.process(record, topicName: topicName, into: &arena, decisions: &decisions)
+                record, headers: headers, topicName: topicName, into: &arena, decisions: &decisions)
+            : processing.process(record, headers: [], topicName: topicName, into: &arena, decisions: &decisions)
         if let cause { return cause }
+        if record.hasHeaders { keepTraceHeaders() }
         var headerBytes = 0
         for header in headers { headerBytes &+= header.name.count &+ (header.value?.count ?? 0) &+ 10 }
         for decision in decisions
@@ -247,23 +222,19 @@ package struct BatchWork<Processing: RecordProcessing & ~Copyable>: ~Copyable {
         return nil
     }
 
-    /// Collects the headers that are copied to the outputs, and those that determine how the value is read.
-    ///
-    /// Returns a cause if a header prevents reading the value.
+    /// Collects the headers of a record.
     @inline(never)
-    private mutating func takeHeaders<Consumer: LaneConsumer>(
-        of index: Int32, _ consumer: Consumer
-    ) -> DeadLetterCause? {
-        envelope = EnvelopeHeaders()
+    private mutating func takeHeaders<Consumer: LaneConsumer>(of index: Int32, _ consumer: Consumer) {
         consumer.headerViews(of: index, into: &headers)
         isReplay = DeadLetterHeaders.isReplay(headers)
-        if let failure = envelope.add(headers) {
-            return DeadLetterCause(reason: .encodingUnsupported, detail: failure.detail)
-        }
+    }
+
+    /// Keeps the headers that are copied to the outputs.
+    @inline(never)
+    private mutating func keepTraceHeaders() {
         headers.removeAll {
             !$0.name.equals("traceparent") && !$0.name.equals("tracestate") && !$0.name.equals("baggage")
         }
-        return nil
     }
 
     @inline(never)
@@ -310,16 +281,196 @@ package struct BatchWork<Processing: RecordProcessing & ~Copyable>: ~Copyable {
         return true
     }
 
-    private func oversizeInput(_ count: Int) -> DeadLetterCause {
-        DeadLetterCause(
-            reason: .oversizeInput,
-            detail: "the value has \(count) bytes, limits.record.bytes is \(limits.recordBytes)")
-    }
-
     private func oversizeOutput(_ decision: ProducedDecision, _ limit: Int) -> DeadLetterCause {
         DeadLetterCause(
             reason: .oversizeOutput,
             detail: "a decision of \(decision.value.count) bytes is too long: the limit is \(limit) with key, headers, "
                 + "and frame (limits.decision.bytes, the output topic's max.message.bytes)")
+    }
+}
+
+extension BatchWork where Processing: ~Copyable {
+    /// Adds the times of a resolved record to the tally if its trace is sampled.
+    @inline(never)
+    mutating func sampleTrace<Consumer: LaneConsumer>(
+        of record: ConsumedRecord, _ consumer: Consumer, _ topic: ByteView, _ clock: some LaneEnvironment
+    ) {
+        var headers: [HeaderView] = []
+        consumer.headerViews(of: record.index, into: &headers)
+        guard let received, let value = headers.first(where: { $0.name.equals("traceparent") })?.value,
+            let trace = TraceParent(value), trace.isSampled
+        else { return }
+        tally.traces.add(
+            TraceSample(
+                traceID: trace.traceID, topic: topic.string, partition: record.partition, offset: record.offset,
+                received: received, resolved: clock.wallMilliseconds()))
+    }
+}
+
+/// The isolation of records that end the process, as a lane uses it.
+struct LaneCrashes {
+    /// The journal, or nil if it cannot be written.
+    let journal: CrashJournal?
+    /// The records that are resolved in a child process first.
+    let suspects: CrashSuspects
+    /// Resolves a record in a child process.
+    let trial: @Sendable (TriedRecord) -> CrashTrial
+
+    /// Creates the isolation of a lane.
+    init(_ isolation: CrashIsolation, lane: Int) {
+        journal = isolation.journal(lane)
+        suspects = isolation.suspects
+        trial = isolation.trial
+    }
+
+    /// Returns the cause and the number of attempts if a record ends a child process, and nil if it is resolved as
+    /// usual.
+    @inline(never)
+    func crashLoop<Consumer: LaneConsumer>(
+        _ record: ConsumedRecord, _ consumer: Consumer, _ topic: ByteView, _ suspects: [CrashSuspects.Entry]
+    ) -> (cause: DeadLetterCause, attempts: Int)? {
+        let entry = suspects.first { entry in
+            let mark = entry.suspect.mark
+            return mark.offset == record.offset && mark.partition == record.partition
+                && Array(mark.topic.utf8) == topic.array
+        }
+        guard let entry else { return nil }
+        let trial = entry.trial ?? tried(record, consumer, entry.suspect.mark)
+        guard case .crashed(let signal) = trial else { return nil }
+        let deaths = entry.suspect.deaths
+        let cause = DeadLetterCause(
+            reason: .crashLoop,
+            detail: "resolving this record has ended the process \(deaths) times, and a child process with signal "
+                + "\(signal): report this defect with the record")
+        return (cause, deaths + 1)
+    }
+
+    /// Resolves a record in a child process and records the result.
+    private func tried<Consumer: LaneConsumer>(
+        _ record: ConsumedRecord, _ consumer: Consumer, _ mark: CrashMark
+    ) -> CrashTrial {
+        var headers: [HeaderView] = []
+        if record.hasHeaders { consumer.headerViews(of: record.index, into: &headers) }
+        let result = trial(
+            TriedRecord(
+                mark: mark, timestamp: record.timestamp, key: record.key?.array, value: record.value?.array,
+                headers: headers.map(\.copied)))
+        suspects.record(result, of: mark)
+        return result
+    }
+}
+
+/// An output with headers, which cannot be part of its partition's run.
+package struct OutputWithHeaders {
+    /// The producer's handle of the topic.
+    package var topic: Int
+    /// The partition.
+    package var partition: Int32
+    /// The key, or nil for none.
+    package var key: ByteView?
+    /// The value, or nil for none.
+    package var value: ByteView?
+    /// The range of its headers in the queue's pool.
+    package var headers: Range<Int>
+    /// The timestamp, or nil for the current time.
+    package var timestamp: Int64?
+    /// The number of records of its partition's run that precede it.
+    package var position: Int
+}
+
+/// The outputs that wait for the producer: one run for each partition of the output topic, and a list of those with
+/// headers.
+///
+/// Only the order inside a partition matters, so each run is produced with one call. Memory is reused.
+package struct OutputQueues {
+    /// The output topic.
+    package private(set) var topic = OpenTopic(handle: 0, partitions: 1, messageLimit: 1 << 20)
+    private var runs: [[OutboundRecord]] = [[]]
+    private var sent: [Int] = [0]
+    private var outputsWithHeaders: [OutputWithHeaders] = []
+    private var sentWithHeaders = 0
+    /// The headers of the outputs with headers.
+    package var headerPool: [HeaderView] = []
+    private var runSent = 0
+
+    /// Creates empty queues.
+    package init() {}
+
+    /// Sets the output topic.
+    ///
+    /// The queues must be empty.
+    package mutating func use(_ topic: OpenTopic) {
+        self.topic = topic
+        while runs.count < Int(topic.partitions) {
+            runs.append([])
+            sent.append(0)
+        }
+    }
+
+    /// Appends a record to a partition's run.
+    @inline(__always)
+    package mutating func append(_ record: OutboundRecord, partition: Int32) {
+        runs[Int(truncatingIfNeeded: partition)].append(record)
+    }
+
+    /// Returns the number of waiting records of a partition's run, for `OutputWithHeaders.position`.
+    package func length(of partition: Int32) -> Int { runs[Int(partition)].count }
+
+    /// Appends a record with headers after the waiting records of its partition.
+    package mutating func append(_ output: OutputWithHeaders) { outputsWithHeaders.append(output) }
+
+    /// Removes all outputs.
+    package mutating func removeAll() {
+        for index in runs.indices {
+            runs[index].removeAll(keepingCapacity: true)
+            sent[index] = 0
+        }
+        outputsWithHeaders.removeAll(keepingCapacity: true)
+        headerPool.removeAll(keepingCapacity: true)
+        sentWithHeaders = 0
+        runSent = 0
+    }
+
+    /// Produces the waiting outputs in order.
+    ///
+    /// Returns the error that stopped producing, or nil.
+    ///
+    /// After a full queue, the next call continues at the output that failed.
+    package mutating func offer<Producer: LaneProducer>(to producer: Producer) -> KafkaError? {
+        while sentWithHeaders < outputsWithHeaders.count {
+            let output = outputsWithHeaders[sentWithHeaders]
+            if output.topic == topic.handle,
+                let error = offerRun(Int(output.partition), upTo: output.position, to: producer)
+            {
+                return error
+            }
+            do {
+                try producer.produce(
+                    topic: output.topic, partition: output.partition, key: output.key, value: output.value,
+                    headers: Array(headerPool[output.headers]), timestamp: output.timestamp)
+            } catch {
+                return error
+            }
+            sentWithHeaders += 1
+        }
+        while runSent < runs.count {
+            if let error = offerRun(runSent, upTo: runs[runSent].count, to: producer) { return error }
+            runSent += 1
+        }
+        return nil
+    }
+
+    private mutating func offerRun<Producer: LaneProducer>(
+        _ partition: Int, upTo end: Int, to producer: Producer
+    ) -> KafkaError? {
+        let start = sent[partition]
+        guard start < end else { return nil }
+        let (accepted, error) = runs[partition].withUnsafeBufferPointer { run in
+            producer.produce(
+                topic: topic.handle, partition: Int32(truncatingIfNeeded: partition),
+                UnsafeBufferPointer(rebasing: run[start..<end]))
+        }
+        sent[partition] = start + accepted
+        return error
     }
 }

@@ -1,5 +1,6 @@
-internal import Synchronization
+internal import LinkDecider
 internal import KafkaClient
+internal import Synchronization
 
 // The log lines of a lane.
 extension Lane where Processing: ~Copyable {
@@ -45,16 +46,25 @@ extension Lane where Processing: ~Copyable {
             line(.info, "paused", "consumption is paused", [("partitions", .count(partitions))])
         case .resumed: line(.info, "resumed", "consumption is resumed", [])
         case .rotated(let cause):
-            line(.info, "rotated", "producer replaced after an unknown outcome", [("cause", .text(cause.rawValue))])
+            // A metric counts them. Brokers that are slow or leave cause hundreds.
+            line(.debug, "rotated", "producer replaced after an unknown outcome", [("cause", .text(cause.rawValue))])
         case .recreated(let cause, let code):
             line(
                 .warning, "recreated", "producer replaced after a failure",
                 [("cause", .text(cause)), ("code", .text(code.name))])
-        case .fenced: line(.warning, "fenced", "producer fenced", [])
-        case .dataLost(let partition, let expected, let actual):
+        case .fenced(let client):
+            line(.warning, "fenced", "\(client.rawValue) fenced", [("client", .text(client.rawValue))])
+        case .dataLost(let partition, let expected, let actual, let contradiction):
             line(
-                .error, "data.lost", "records at the next offset no longer exist",
+                .error, "data.lost",
+                contradiction.map { "the topic was deleted and created again: \($0.description)" }
+                    ?? "records at the next offset no longer exist",
                 fields(of: partition) + [("wanted", .number(expected)), ("got", .number(actual))])
+        case .witnessUnknown(let partition, let offset):
+            line(
+                .warning, "witness.unknown",
+                "the last decided record no longer exists, so a topic that was created again would not be noticed",
+                fields(of: partition) + [("offset", .number(offset))])
         case .commitVanished(let partition, let had):
             line(
                 .warning, "commit.vanished",
@@ -66,7 +76,17 @@ extension Lane where Processing: ~Copyable {
                 isDeadLetter
                     ? "a broker refuses the dead letter of a record" : "a broker refuses the outputs of a record",
                 fields(of: partition) + [("offset", .number(offset)), ("code", .text(code.name))])
-        case .deadLetterLimit(let excess): deadLetterLimit(excess)
+        case .deadLetterLimit(let excess): line(.error, "dlq.limit", excess.limit, fields(of: excess.counts))
+        case .slowed(let partition, let counts, let ratio, let rate):
+            line(
+                .warning, "dlq.slowed",
+                "the share of dead letters exceeds dlq.max.ratio, which is \(ratio): the partition continues with at "
+                    + "most \(rate) dead letters per second",
+                fields(of: partition) + fields(of: counts))
+        case .recovered(let partition, let milliseconds):
+            line(
+                .info, "dlq.recovered", "the dead letters of the partition are no longer slowed",
+                fields(of: partition) + [("ms", .count(milliseconds))])
         case .failed(let call, let error):
             line(
                 .warning, "failed", "\(call.rawValue): \(error.description)",
@@ -83,13 +103,11 @@ extension Lane where Processing: ~Copyable {
             ])
     }
 
-    private func deadLetterLimit(_ excess: DeadLetterExcess) -> LogEntry {
-        line(
-            .error, "dlq.limit", excess.limit,
-            [
-                ("reasons", .list(excess.counts.reasonList)), ("records", .count(excess.counts.records)),
-                ("dead_letters", .count(excess.counts.deadLetters)), ("example", .text(excess.counts.exampleText)),
-            ])
+    private func fields(of counts: DeadLetterCounts) -> [(String, LogValue)] {
+        [
+            ("reasons", .list(counts.reasonList)), ("records", .count(counts.records)),
+            ("dead_letters", .count(counts.deadLetters)), ("example", .text(counts.exampleText)),
+        ]
     }
 
     private func fields(of partition: TopicPartition) -> [(String, LogValue)] {
@@ -134,7 +152,8 @@ extension Lane where Processing: ~Copyable {
             default: .debug
             }
         let isKnown = line.isAboutConnection && isExplained(.transport)
-        report(line.text, facility: line.facility, client, isKnown ? .debug : level)
+        let text = shared.brokers?.hasAnswered ?? false ? line.text.withoutSettingsGuess : line.text
+        report(text, facility: line.facility, client, isKnown ? .debug : level)
     }
 
     private func handle(_ error: KafkaError, _ client: ClientKind) {
@@ -144,7 +163,9 @@ extension Lane where Processing: ~Copyable {
             machine.failed(client == .producer ? .produce : .consume, error, now: environment.now())
         case .authentication, .fencedInstance:
             machine.failed(.consume, error, now: environment.now())
-        default: report(error.text, facility: error.name, client, isExplained(error.code) ? .debug : .warning)
+        default:
+            let text = shared.brokers?.hasAnswered ?? false ? error.text.withoutSettingsGuess : error.text
+            report(text, facility: error.name, client, isExplained(error.code) ? .debug : .warning)
         }
     }
 
@@ -159,5 +180,23 @@ extension Lane where Processing: ~Copyable {
             if count > 1 { fields.append(LogField("count", .count(count))) }
         }
         shared.log.log(LogEntry(level, "librdkafka", lane: number, text, fields))
+    }
+
+    /// Logs the times of the sampled records of a committed transaction.
+    func report(_ traces: TraceSamples, committedAt: Int64) {
+        for (index, sample) in traces.samples.enumerated() {
+            var fields = [
+                LogField("trace_id", .text(sample.traceID)), LogField("topic", .text(sample.topic)),
+                LogField("partition", .number(Int64(sample.partition))), LogField("offset", .number(sample.offset)),
+                LogField("received_ms", .number(sample.received)),
+            ]
+            if let time = sample.resolved { fields.append(LogField("resolved_ms", .number(time))) }
+            if let time = sample.produced { fields.append(LogField("produced_ms", .number(time))) }
+            fields.append(LogField("committed_ms", .number(committedAt)))
+            if index == traces.samples.count - 1, traces.more > 0 {
+                fields.append(LogField("more", .count(traces.more)))
+            }
+            shared.log.log(LogEntry(.info, LogEntry.trace, lane: number, "a sampled record is committed", fields))
+        }
     }
 }

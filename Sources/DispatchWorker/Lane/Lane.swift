@@ -1,4 +1,5 @@
 internal import KafkaClient
+internal import Synchronization
 
 /// The work of one thread: a consumer, a transactional producer, and the state machine that drives them.
 ///
@@ -37,12 +38,14 @@ package final class Lane<Environment: LaneEnvironment, Processing: RecordProcess
     /// A Boolean value that indicates whether an event is not published yet.
     var hasNews = false
     private var needs: [ClientNeed] = []
+    /// The time of the next report of slowed partitions to the process.
+    private var deadLetterReportAt: UInt64 = 0
 
     /// Creates a lane.
     ///
     /// Nothing connects before the first step.
     package init(
-        number: Int, policy: LanePolicy, topics: LaneTopics, limits: RecordLimits, worker: WorkerIdentity,
+        number: Int, policy: LanePolicy, topics: LaneTopics, commitBytes: Int, worker: WorkerIdentity,
         environment: Environment, processing: consuming Processing, shared: WorkerShared,
         status: LaneStatus = LaneStatus()
     ) {
@@ -52,7 +55,7 @@ package final class Lane<Environment: LaneEnvironment, Processing: RecordProcess
         self.environment = environment
         self.shared = shared
         self.status = status
-        work = BatchWork(processing: processing, limits: limits, worker: worker)
+        work = BatchWork(processing: processing, commitBytes: commitBytes, worker: worker)
         if shared.log.isEnabled(.debug) { work.notes = [] }
     }
 
@@ -60,6 +63,7 @@ package final class Lane<Environment: LaneEnvironment, Processing: RecordProcess
     package func step() -> Bool {
         updateStopState()
         let now = environment.now()
+        reportDeadLetters(now)
         let action = machine.next(now: now)
         if action == .end {
             if let exit = machine.exit { shared.fail(exit) }
@@ -87,6 +91,15 @@ package final class Lane<Environment: LaneEnvironment, Processing: RecordProcess
         if shared.stop.isLimited { machine.allowance(isExhausted: shared.stop.isExhausted) }
     }
 
+    /// Reports the slowed partitions to the process, and ends the lane if they are most of its partitions for too long.
+    private func reportDeadLetters(_ now: UInt64) {
+        guard now >= deadLetterReportAt else { return }
+        deadLetterReportAt = now + DeadLetterMajority.reportNanoseconds
+        let load = machine.deadLetterLoad(now: now)
+        let excess = shared.deadLetters.withLock { $0.report(load, lane: number, now: now) }
+        if let excess { machine.deadLettersPersist(excess) }
+    }
+
     /// Checks the invariants in debug builds.
     ///
     /// A violation is a bug, and the lane ends before anything is committed.
@@ -104,7 +117,7 @@ package final class Lane<Environment: LaneEnvironment, Processing: RecordProcess
 
     private func perform(_ action: LaneAction, now: UInt64) {
         switch action {
-        case .makeProducer, .initTransactions, .openTopics, .dropProducer, .subscribe, .close:
+        case .makeProducer, .initTransactions, .openTopics, .dropProducer, .subscribe, .abandon, .findHolders, .close:
             performLifecycle(action)
         case .poll(let milliseconds, let maximum): poll(milliseconds, maximum)
         case .keepAlive: pollToKeepAlive()
@@ -115,7 +128,7 @@ package final class Lane<Environment: LaneEnvironment, Processing: RecordProcess
             consumer?.releaseBatch()
             releaseReservation()
             machine.discarded()
-        case .fetchCommitted, .seek, .reassign, .findEnds, .pause, .resume, .assign, .unassign:
+        case .fetchCommitted, .seek, .reassign, .findEnds, .identify, .pause, .resume, .assign, .unassign:
             performPositioning(action)
         case .announce(let exit):
             shared.fail(exit)
@@ -127,6 +140,8 @@ package final class Lane<Environment: LaneEnvironment, Processing: RecordProcess
         if lost > 0 {
             work.tally.removeAll()
             _ = work.processing.ended(isCommitted: false)
+            // Without a transaction, the producer has none of the outputs, and nothing else discards them.
+            if case .ready(.none, _) = machine.producer { work.forgetOutputs() }
         }
         shared.stop.release(lost)
         reportNeeds()
@@ -144,6 +159,7 @@ package final class Lane<Environment: LaneEnvironment, Processing: RecordProcess
     /// Each step is checked.
     func rebalance(_ event: RebalanceEvent) {
         let began = environment.now()
+        if let member = consumer?.memberID { machine.joined(as: member) }
         machine.rebalancing(request(event), now: began)
         while true {
             updateStopState()
@@ -178,7 +194,9 @@ package final class Lane<Environment: LaneEnvironment, Processing: RecordProcess
         do {
             try body()
         } catch {
-            machine.failed(call, error, now: environment.now())
+            // A failed consumer answers with this code, and its own error names the cause.
+            let cause = error.code == .fatal ? consumer?.fatalError : nil
+            machine.failed(call, cause ?? error, now: environment.now())
             return nil
         }
         let took = environment.now().saturatingSubtract(began)
@@ -188,5 +206,156 @@ package final class Lane<Environment: LaneEnvironment, Processing: RecordProcess
         default: break
         }
         return Int(took / 1_000_000)
+    }
+}
+
+// Polling and processing of batches.
+extension Lane where Processing: ~Copyable {
+    func poll(_ milliseconds: Int, _ maximum: Int) {
+        guard let consumer else { return }
+        let outcome = consumer.poll(max: maximum, timeoutMilliseconds: Int32(milliseconds))
+        let now = environment.now()
+        let events = consumer.events
+        if outcome.rebalanced {
+            consumer.releaseBatch()
+        } else if outcome.records > 0 {
+            reserved = shared.stop.reserve(upTo: outcome.records)
+            batchStart = 0
+            if machine.policy.logsTraces { work.received = environment.wallMilliseconds() }
+            shared.meter.received(now: now)
+        }
+        refreshTables()
+        machine.interrupted(consumer.takeInterruptions())
+        machine.polled(outcome, isKeepAlive: false, now: now)
+        if !outcome.rebalanced {
+            machine.verify(consumer.records)
+            // After a full batch there are more records to fetch.
+            if outcome.records < maximum { updateEnds(consumer) }
+            for event in events { handle(event, consumer, now: now) }
+        }
+        handleClientEvents(consumer)
+    }
+
+    /// Takes the newest tables between two batches, also while no records arrive.
+    private func refreshTables() {
+        let number = work.processing.refresh()
+        if number == tables { return }
+        tables = number
+        hasNews = true
+    }
+
+    /// Updates the end offsets of the partitions from the last fetches, without a request to a broker.
+    private func updateEnds(_ consumer: Environment.Consumer) {
+        for index in machine.partitions.slots.indices {
+            guard let ends = consumer.cachedWatermarks(of: machine.partitions.slots[index].partition) else { continue }
+            machine.partitions.setEnd(at: index, ends.high)
+        }
+    }
+
+    /// Passes an event to the machine.
+    ///
+    /// A fatal event is passed with the consumer's fatal error, which names the cause.
+    private func handle(_ event: ConsumerEvent, _ consumer: Environment.Consumer, now: UInt64) {
+        var event = event
+        if event.kind == .fatal { event.error = consumer.fatalError ?? event.error }
+        machine.handle(event, now: now)
+    }
+
+    /// Polls to keep the group membership alive and releases the records.
+    func pollToKeepAlive() {
+        guard let consumer else { return }
+        let outcome = consumer.poll(max: 1, timeoutMilliseconds: 0)
+        let now = environment.now()
+        let events = consumer.events
+        consumer.releaseBatch()
+        machine.interrupted(consumer.takeInterruptions())
+        machine.polled(outcome, isKeepAlive: true, now: now)
+        if !outcome.rebalanced {
+            for event in events { handle(event, consumer, now: now) }
+        }
+        handleClientEvents(consumer)
+    }
+
+    /// Handles the events of the consumer and the producer.
+    ///
+    /// The producer's log is drained even while nothing is produced.
+    private func handleClientEvents(_ consumer: Environment.Consumer) {
+        // A fatal error is not always reported as an event. Without this check, the lane would poll a failed consumer
+        // forever.
+        if machine.exit == nil, let error = consumer.fatalError {
+            machine.failed(.consume, error, now: environment.now())
+        }
+        handle(consumer.takeEvents(), .consumer)
+        if let producer { handle(producer.takeEvents(), .producer) }
+    }
+
+    func process(_ records: Int, _ until: UInt64) {
+        guard let consumer else { return }
+        if reserved == 0 {
+            // `stop.after` is reached. The rest of the batch is not processed.
+            machine.dropBatch()
+            return
+        }
+        let began = environment.now()
+        let result = work.run(
+            consumer, from: batchStart, maxRecords: min(records, reserved), until: until, clock: environment,
+            partitions: &machine.partitions, isolation: machine.isolation)
+        batchStart += result.messages
+        reserved -= result.records
+        let now = environment.now()
+        metrics.observe(.batchRecords, UInt64(result.records))
+        metrics.observe(.resolveSeconds, now.saturatingSubtract(began))
+        machine.processed(result, now: now)
+        if batchStart >= consumer.records.count { releaseReservation() }
+    }
+
+    /// Releases the reserved quota of records that did not arrive or were duplicates.
+    func releaseReservation() {
+        shared.stop.release(reserved)
+        reserved = 0
+    }
+}
+
+// The publication of the lane's state.
+extension Lane where Processing: ~Copyable {
+    /// The longest time between two published states while the lane performs steps.
+    private static var publishNanoseconds: UInt64 { 1_000_000_000 }
+
+    /// Publishes the state after an event, after a change of the stage, and once a second.
+    ///
+    /// If a reader holds the lock, the lane publishes at its next step.
+    func publishIfDue(_ now: UInt64) {
+        let stage = machine.stage
+        if !hasNews, let published, published.stage == stage,
+            now.saturatingSubtract(published.at) < Self.publishNanoseconds
+        {
+            return
+        }
+        publish(stage, now)
+    }
+
+    /// Publishes the state of a lane that has ended.
+    func publishLast(_ now: UInt64) {
+        while !publish(machine.stage, now) {}
+    }
+
+    @discardableResult
+    private func publish(_ stage: LaneStage, _ now: UInt64) -> Bool {
+        metrics[.duplicates] = UInt64(machine.partitions.duplicates)
+        metrics[.offsetGaps] = UInt64(machine.partitions.gaps)
+        let snapshot = LaneSnapshot(
+            lane: number, machine: machine, at: now, lastCommit: lastCommit, metrics: metrics, lastErrors: lastErrors,
+            tables: tables, canary: canary)
+        guard status.publish(snapshot) else { return false }
+        hasNews = false
+        published = (stage, now)
+        return true
+    }
+
+    /// Keeps the error of a log entry for the published state.
+    func keepError(of entry: LogEntry, _ now: UInt64) {
+        guard let error = LaneError(entry, at: now) else { return }
+        if lastErrors.count >= LaneError.limit { lastErrors.removeFirst() }
+        lastErrors.append(error)
     }
 }

@@ -1,3 +1,4 @@
+internal import SystemThreads
 #if canImport(Glibc)
 internal import Glibc
 #elseif canImport(Musl)
@@ -5,7 +6,6 @@ internal import Musl
 #elseif canImport(Darwin)
 internal import Darwin
 #endif
-internal import SystemThreads
 
 /// The worker's log.
 ///
@@ -122,5 +122,148 @@ package final class Log: Sendable {
 
     private func write(_ line: LogEntry, _ milliseconds: Int64) {
         write(LogFormatter.text(of: line, milliseconds: milliseconds, format: format))
+    }
+}
+
+/// A rate limit for log lines.
+///
+/// Of one event and lane, 10 lines pass in 10 s. Further lines are replaced by one line with their count.
+package struct LogRate: Sendable {
+    /// The number of lines of one event and lane that pass in a window.
+    package static let linesPerWindow = 10
+    /// The length of a window.
+    package static let windowNanoseconds: UInt64 = 10_000_000_000
+
+    private struct Source: Hashable {
+        var event: String
+        var lane: Int?
+    }
+
+    private struct Window {
+        var began: UInt64
+        var passed = 0
+        var suppressed: Int64 = 0
+        var level: LogLevel
+    }
+
+    private var windows: [Source: Window] = [:]
+    private var hasEnded = false
+
+    /// Creates a rate limit without history.
+    package init() {}
+
+    /// Returns the lines to write for `line` at `now`: the summary of a window that has ended, then the line itself if
+    /// it passes.
+    ///
+    /// The line that states why the process ends is always the last one. All summaries precede it, and no line passes
+    /// after it. A requested status and traces, which have
+    /// a limit of their own, always pass.
+    package mutating func admit(_ line: LogEntry, now: UInt64) -> [LogEntry] {
+        if hasEnded { return [] }
+        if line.event == LogEntry.exit {
+            hasEnded = true
+            return due(now: now, final: true) + [line]
+        }
+        if line.event == LogEntry.status || line.event == LogEntry.trace { return [line] }
+        let source = Source(event: line.event, lane: line.lane)
+        var result: [LogEntry] = []
+        if let window = windows[source], now &- window.began >= Self.windowNanoseconds {
+            if let sum = Self.sum(source, window) { result.append(sum) }
+            windows[source] = nil
+        }
+        var window = windows[source] ?? Window(began: now, level: line.level)
+        if window.passed < Self.linesPerWindow {
+            window.passed += 1
+            result.append(line)
+        } else {
+            window.suppressed += 1
+            window.level = min(window.level, line.level)
+        }
+        windows[source] = window
+        return result
+    }
+
+    /// Returns the summaries of windows that have ended at `now`, or of all windows if `final` is true.
+    package mutating func due(now: UInt64, final: Bool = false) -> [LogEntry] {
+        var result: [LogEntry] = []
+        for (source, window) in windows where final || now &- window.began >= Self.windowNanoseconds {
+            if let sum = Self.sum(source, window) { result.append(sum) }
+            windows[source] = nil
+        }
+        return result.sorted { ($0.event, $0.lane ?? -1) < ($1.event, $1.lane ?? -1) }
+    }
+
+    private static func sum(_ source: Source, _ window: Window) -> LogEntry? {
+        guard window.suppressed > 0 else { return nil }
+        return LogEntry(
+            window.level, source.event, lane: source.lane, "similar lines suppressed",
+            [LogField("suppressed", .number(window.suppressed))])
+    }
+}
+
+/// The lines of librdkafka that the log has had in the last 5 minutes, over all lanes and clients.
+///
+/// A line that differs only in numbers and in quoted names is the same line.
+package struct LibraryLines: Sendable {
+    /// The time after which the same line is logged again, in nanoseconds.
+    package static let interval: UInt64 = 300_000_000_000
+    /// The maximum number of different lines.
+    ///
+    /// Further lines count as one.
+    package static let capacity = 256
+    /// The length of a text that is compared, in UTF-8 bytes.
+    private static let textLimit = 512
+
+    private struct Known {
+        var loggedAt: UInt64
+        var count = 0
+    }
+
+    private var lines: [String: Known] = [:]
+
+    /// Creates a filter without history.
+    package init() {}
+
+    /// Returns the number of lines that a line stands for, or nil if it is not logged.
+    ///
+    /// The number includes the same lines that were not logged before it.
+    ///
+    /// - Parameters:
+    ///   - facility: The part of the library that logs, or the name of an error.
+    ///   - text: The text.
+    ///   - now: The time, in nanoseconds of the monotonic clock.
+    package mutating func admit(facility: String, text: String, now: UInt64) -> Int? {
+        var key = Self.key(facility, text)
+        if lines[key] == nil, lines.count >= Self.capacity {
+            lines = lines.filter { now.saturatingSubtract($0.value.loggedAt) < Self.interval }
+            if lines.count >= Self.capacity { key = "" }
+        }
+        guard var known = lines[key] else {
+            lines[key] = Known(loggedAt: now)
+            return 1
+        }
+        defer { lines[key] = known }
+        known.count += 1
+        guard now.saturatingSubtract(known.loggedAt) >= Self.interval else { return nil }
+        let count = known.count
+        known = Known(loggedAt: now)
+        return count
+    }
+
+    /// Returns the parts of a line that are the same in all lines of its kind: without digits and quoted texts.
+    private static func key(_ facility: String, _ text: String) -> String {
+        var result = Array((facility + " ").utf8)
+        var rest = Array(text.utf8.prefix(textLimit))[...]
+        while let byte = rest.popFirst() {
+            switch byte {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"): continue
+            case UInt8(ascii: "'"), UInt8(ascii: "\""):
+                // An apostrophe has no other end.
+                guard let end = rest.firstIndex(of: byte) else { continue }
+                rest = rest[(end + 1)...]
+            default: result.append(byte)
+            }
+        }
+        return String(decoding: result, as: UTF8.self)
     }
 }

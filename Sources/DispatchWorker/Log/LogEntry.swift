@@ -1,3 +1,31 @@
+internal import StrictJSON
+
+/// The severity of a log line, most severe first.
+package enum LogLevel: UInt8, Sendable, CaseIterable, Comparable {
+    case error, warning, info, debug
+
+    /// The name of the level in settings and log lines.
+    package var name: String {
+        switch self {
+        case .error: "error"
+        case .warning: "warning"
+        case .info: "info"
+        case .debug: "debug"
+        }
+    }
+
+    /// Returns a Boolean value that indicates whether `a` is more severe than `b`.
+    package static func < (a: LogLevel, b: LogLevel) -> Bool { a.rawValue < b.rawValue }
+}
+
+/// The format of log lines (`log.format`).
+package enum LogFormat: String, Sendable, CaseIterable {
+    /// Text for people.
+    case text
+    /// One JSON object per line.
+    case json
+}
+
 /// A log entry: an event with its message and fields.
 ///
 /// An entry never contains a key, value, header, link, or credential.
@@ -64,3 +92,129 @@ package enum LogValue: Sendable, Equatable, ExpressibleByStringLiteral, Expressi
     /// Creates a number.
     package static func count(_ value: Int) -> LogValue { .number(Int64(value)) }
 }
+
+/// The formatter of log entries.
+///
+/// Lines have no line terminator.
+package enum LogFormatter {
+    /// Returns the formatted line.
+    ///
+    /// `milliseconds` since 1970 is its time.
+    package static func text(of line: LogEntry, milliseconds: Int64, format: LogFormat) -> String {
+        switch format {
+        case .json: json(line, Timestamp.text(milliseconds: milliseconds))
+        case .text: plain(line, Timestamp.text(milliseconds: milliseconds))
+        }
+    }
+
+    private static func json(_ line: LogEntry, _ time: String) -> String {
+        var result = "{\"time\":\"\(time)\",\"level\":\"\(line.level.name)\",\"event\":\(quoted(line.event))"
+        if let lane = line.lane { result += ",\"lane\":\(lane)" }
+        result += ",\"message\":\(quoted(line.message))"
+        for field in line.fields { result += ",\(quoted(field.name)):\(json(field.value))" }
+        return result + "}"
+    }
+
+    private static func json(_ value: LogValue) -> String {
+        switch value {
+        case .text(let text): quoted(text)
+        case .number(let number): String(number)
+        case .list(let list): "[" + list.map(quoted).joined(separator: ",") + "]"
+        // Only strings of the value can contain characters that are escaped.
+        case .json(let text): escaped(text)
+        }
+    }
+
+    private static func plain(_ line: LogEntry, _ time: String) -> String {
+        var parts = ["\(time) \(line.level.name)"]
+        if let lane = line.lane { parts.append("lane \(lane)") }
+        parts.append(escaped(line.message))
+        let fields = line.fields.map { "\($0.name)=\(plain($0.value))" }.joined(separator: " ")
+        if !fields.isEmpty { parts.append(fields) }
+        return parts.joined(separator: "  ")
+    }
+
+    private static func plain(_ value: LogValue) -> String {
+        switch value {
+        case .number(let number): String(number)
+        case .list(let list): plain(.text(list.joined(separator: ",")))
+        case .json(let text): quoted(text)
+        case .text(let text):
+            text.isEmpty || text.contains(where: { " =\"".contains($0) }) ? quoted(text) : escaped(text)
+        }
+    }
+
+    /// Returns the text as a JSON string (RFC 8259, section 7).
+    ///
+    /// The text format uses the same form for values with spaces.
+    package static func quoted(_ text: String) -> String {
+        var result = "\""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "\"": result += "\\\""
+            case "\\": result += "\\\\"
+            default: append(scalar, to: &result)
+            }
+        }
+        return result + "\""
+    }
+
+    /// Returns the text with control characters and marks of the writing direction escaped, so that external text
+    /// cannot control a terminal.
+    private static func escaped(_ text: String) -> String {
+        var result = ""
+        for scalar in text.unicodeScalars { append(scalar, to: &result) }
+        return result
+    }
+
+    private static func append(_ scalar: Unicode.Scalar, to result: inout String) {
+        switch scalar.value {
+        case 0x0A: result += "\\n"
+        case 0x0D: result += "\\r"
+        case 0x09: result += "\\t"
+        case _ where scalar.value < 0x20 || TerminalControl.contains(scalar):
+            let digits = String(scalar.value, radix: 16)
+            result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+        default: result.unicodeScalars.append(scalar)
+        }
+    }
+}
+
+/// The RFC 3339 text of a time of day, in UTC with milliseconds.
+package enum Timestamp {
+    /// Returns the text of `milliseconds` since 1970, such as `2026-11-20T10:00:00.123Z`.
+    package static func text(milliseconds: Int64) -> String {
+        let days = floorDivide(milliseconds, 86_400_000)
+        let rest = milliseconds - days * 86_400_000
+        let (year, month, day) = civil(days: days)
+        let second = rest / 1_000
+        return padded(year, 4) + "-" + padded(month, 2) + "-" + padded(day, 2) + "T" + padded(second / 3_600, 2) + ":"
+            + padded(second / 60 % 60, 2) + ":" + padded(second % 60, 2) + "." + padded(rest % 1_000, 3) + "Z"
+    }
+
+    /// Returns the year, month, and day of a number of days since 1970 in the Gregorian calendar.
+    ///
+    /// Counts in eras of 400 years (146,097 days) that begin on March 1, so that a leap day is the last day of its
+    /// year.
+    private static func civil(days: Int64) -> (Int64, Int64, Int64) {
+        let shifted = days + 719_468
+        let era = floorDivide(shifted, 146_097)
+        let dayOfEra = shifted - era * 146_097
+        let yearOfEra = (dayOfEra - dayOfEra / 1_460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+        let monthFromMarch = (5 * dayOfYear + 2) / 153
+        let day = dayOfYear - (153 * monthFromMarch + 2) / 5 + 1
+        let month = monthFromMarch < 10 ? monthFromMarch + 3 : monthFromMarch - 9
+        return (yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, day)
+    }
+
+    private static func floorDivide(_ a: Int64, _ b: Int64) -> Int64 { a >= 0 ? a / b : -((-a + b - 1) / b) }
+
+    private static func padded(_ value: Int64, _ width: Int) -> String {
+        let digits = String(value)
+        return String(repeating: "0", count: max(0, width - digits.count)) + digits
+    }
+}
+
+/// Returns a count with its noun, such as `1 record` or `2 records`.
+func counted(_ count: Int, _ noun: String) -> String { count == 1 ? "1 \(noun)" : "\(count) \(noun)s" }

@@ -1,5 +1,105 @@
 package import KafkaClient
 
+// The life cycle of the producer: creation, initialization, opening of topics, and replacement after an unknown outcome
+// or a fatal error.
+extension LaneMachine {
+    /// Records that a producer was created.
+    package mutating func producerMade() {
+        producer = isExactlyOnce ? .initializing(retryAt: 0) : .ready(.none, .unopened(retryAt: 0))
+    }
+
+    /// Records that `init_transactions` succeeded and the predecessor's transaction has ended.
+    package mutating func transactionsInitialized() {
+        guard case .initializing = producer else { return }
+        credentials = .accepted
+        producerCredentials = .accepted
+        producer = .ready(.none, .unopened(retryAt: 0))
+    }
+
+    /// Records that all topics are open.
+    package mutating func topicsOpened(now: UInt64) {
+        guard case .ready(let transaction, _) = producer else { return }
+        credentials = .accepted
+        producer = .ready(transaction, .open(since: now))
+    }
+
+    /// Requests that topics be opened, because an assigned input has a dead-letter topic that is not open.
+    package mutating func topicsNeeded() {
+        guard case .ready(let transaction, let topics) = producer else { return }
+        if case .unopened = topics { return }
+        producer = .ready(transaction, .unopened(retryAt: 0))
+    }
+
+    /// Records that the consumer has subscribed.
+    package mutating func subscribed(now: UInt64) { group = .member(lastPoll: now) }
+
+    /// Records that the producer is destroyed.
+    package mutating func producerDropped(now: UInt64) {
+        guard case .retiring(let wait) = producer else { return }
+        producer = .absent(notBefore: now + nanoseconds(wait))
+    }
+
+    /// Records that the consumer is closed.
+    ///
+    /// No partitions are owned, and the last batch is gone.
+    package mutating func closed() {
+        if transaction.content != nil { transactionFailed(.lost) }
+        partitions.disown(partitions.names)
+        batch = .none
+        callback = .none
+        group = .left
+    }
+
+    /// Retires the producer and drops its transaction.
+    ///
+    /// The next producer is created after `wait` milliseconds.
+    mutating func retireProducer(wait: Int) {
+        if transaction != .none { dropTransaction() }
+        if case .absent = producer { return }
+        producer = .retiring(wait: wait)
+    }
+
+    /// Replaces the producer because the outcome of one of its requests is unknown.
+    ///
+    /// This does not count as a recreation.
+    mutating func rotate(_ cause: RotationCause) {
+        counters.rotations += 1
+        notes.append(.rotated(cause))
+        retireProducer(wait: rotationBackoff.next())
+    }
+
+    /// Replaces a producer that has failed.
+    ///
+    /// Rewinding to the committed offsets makes every outcome correct.
+    mutating func recreate(_ cause: String, _ error: KafkaError, isCounted: Bool, now: UInt64) {
+        counters.recreations += 1
+        notes.append(.recreated(cause, error.code))
+        if isCounted && recreations.count(now: now) {
+            end(
+                WorkerExit(
+                    .tryAgain, "the producer failed more than 3 times in 5 minutes, most recently with \(error.name)",
+                    advice: "check the brokers; a supervisor should restart the worker"))
+        }
+        retireProducer(wait: isCounted ? recreations.wait() : rotationBackoff.next())
+    }
+
+    /// Handles the loss of the producer's epoch, either by the transaction's timeout or by another process with the
+    /// same name.
+    mutating func handleFencing(_ error: KafkaError, now: UInt64) {
+        let isYoung =
+            transaction.content.map {
+                now.saturatingSubtract($0.content.beganAt) < nanoseconds(policy.transactionTimeoutMilliseconds)
+            } ?? true
+        let isContested = isYoung && policy.isStable
+        if isContested && recreations.countYoungFencing(now: now) {
+            contest(.producer)
+        } else {
+            notes.append(.fenced(.producer))
+            recreate("fenced", error, isCounted: !isContested, now: now)
+        }
+    }
+}
+
 // Reactions to failed calls.
 extension LaneMachine {
     /// Reacts to a failed call.
@@ -13,7 +113,7 @@ extension LaneMachine {
         case .authorization(let resource): handleDenial(call, error, resource)
         case .authentication: handleAuthenticationFailure(call, error, now: now)
         case .configuration: end(Self.configurationExit(call, error))
-        case .fencedInstance: end(Self.fencedInstanceExit)
+        case .fencedInstance: contest(.consumer)
         case .fenced where isProducerCall(call): handleFencing(error, now: now)
         case .retriable: retry(call, error, now: now)
         case .abortable where transaction.content != nil && isProducerCall(call) && call != .abort:
@@ -62,6 +162,7 @@ extension LaneMachine {
             transaction = .committingOffsets(open, offsets, began: began, retryAt: later)
         case (.seek, _), (.reassign, _): reassignFailed(error, now: now)
         case (.findEnds, _): endsFailed(error, now: now)
+        case (.findHolders, _): holdersUnknown(error, now: now)
         case (.assign, _), (.unassign, _): handleFatal(call, error, now: now)
         default: waitForBrokers(call, error, now: now)
         }
@@ -90,9 +191,11 @@ extension LaneMachine {
         let limit = nanoseconds(policy.startTimeoutMilliseconds)
         if !isReady && !isMember && now.saturatingSubtract(startedAt ?? now) >= limit {
             end(
-                WorkerExit(
-                    .unavailable, "no broker answered within start.timeout (\(call.rawValue): \(error.name))",
-                    advice: "check --bootstrap and whether the brokers are running"))
+                error.code.rawValue > 0
+                    ? .unready(error, call)
+                    : WorkerExit(
+                        .unavailable, "no broker answered within start.timeout (\(call.rawValue): \(error.name))",
+                        advice: "check --bootstrap and whether the brokers are running"))
         }
     }
 
@@ -109,7 +212,7 @@ extension LaneMachine {
                     .tryAgain, "the consumer failed (\(call.rawValue): \(error.name))",
                     advice: "a supervisor should restart the worker"))
         case .fetchCommitted, .subscribe, .openTopics: waitForBrokers(call, error, now: now)
-        case .findEnds, .seek, .reassign, .pause, .resume: retry(call, error, now: now)
+        case .findEnds, .seek, .reassign, .pause, .resume, .findHolders: retry(call, error, now: now)
         case .makeProducer: end(Self.configurationExit(call, error))
         case .commitOffsets:
             if Self.isMembershipLost(error.code) {
@@ -144,15 +247,22 @@ extension LaneMachine {
 
     /// Handles refused credentials.
     ///
-    /// They end the lane during its start, and later if they are refused for `start.timeout` without any success in
-    /// between.
+    /// They end the lane if they are refused for `start.timeout` without any success in between, also during its start:
+    /// `WorkerStart` has used the same credentials before the lanes, so a refusal that is final ends the worker there.
     private mutating func handleAuthenticationFailure(_ call: LaneCall, _ error: KafkaError, now: UInt64) {
-        let since = credentials.refuse(now: now)
-        if isReady && now.saturatingSubtract(since) < nanoseconds(policy.startTimeoutMilliseconds) {
+        let since = isProducerCall(call) ? producerCredentials.refuse(now: now) : credentials.refuse(now: now)
+        guard now.saturatingSubtract(since) < nanoseconds(policy.startTimeoutMilliseconds) else {
+            return end(Self.authenticationExit(error))
+        }
+        // A transaction that has failed goes on failing with good credentials. Only an abort or a new producer helps.
+        let isFailed = isProducerCall(call) && !error.isRetriable
+        if isFailed && error.isAbortable && call != .abort && transaction.content != nil {
+            abort(call, error)
+        } else if isFailed && (error.isFatal || call == .abort) {
+            recreate(call.rawValue, error, isCounted: false, now: now)
+        } else {
             notes.append(.failed(call, error))
             if call != .consume { retry(call, error, now: now) }
-        } else {
-            end(Self.authenticationExit(error))
         }
     }
 
@@ -172,8 +282,4 @@ extension LaneMachine {
                 ? "lower transaction.timeout.ms to at most the broker's transaction.max.timeout.ms"
                 : "correct the setting that the message names")
     }
-
-    private static let fencedInstanceExit = WorkerExit(
-        .fenced, "another process uses this instance name: its group member replaced this one",
-        advice: "give each running worker its own --instance")
 }

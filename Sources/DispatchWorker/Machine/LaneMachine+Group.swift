@@ -12,7 +12,9 @@ extension LaneMachine {
             recordRequest(.membership, isAnswered: true)
             callback = isLeaving || partitions.isEmpty ? .assigning([]) : .fetchingCommitted(partitions)
         case .revoke(let partitions):
-            if exit == nil && transaction.isCommittable && partitions.contains(where: isPending) {
+            if exit == nil && transaction.isCommittable && partitions.contains(where: isPending),
+                !isCommitBlocked
+            {
                 startCommit(now)
                 let budget = min(10_000, policy.sessionTimeoutMilliseconds / 3)
                 callback = .revoking(partitions, deadline: now + nanoseconds(budget))
@@ -37,6 +39,7 @@ extension LaneMachine {
 
     /// Returns the next action inside the callback, or nil when the rebalance is answered.
     package mutating func nextInCallback(now: UInt64) -> LaneAction? {
+        noticeStep(now)
         if callback != .none, let announcement { return announcement }
         switch callback {
         case .none: return nil
@@ -92,17 +95,249 @@ extension LaneMachine {
         switch event.kind {
         case .endOfPartition:
             credentials = .accepted
+            if let unknown = partitions.verifyEnd(event, isCompacted: isCompacted) { noteUnknown(unknown) }
             partitions.reachedEnd(topic: event.topic, partition: event.partition, offset: event.offset)
         case .offsetOutOfRange:
             if let index = partitions.slot(topic: event.topic, partition: event.partition),
-                partitions.slots[index].positionState == .current
+                [.current, .verifying].contains(partitions.slots[index].positionState)
             {
                 partitions.slots[index].positionState = .outOfRange(retryAt: 0)
             }
         case .authorization, .fatal:
             if let error = event.error { failed(.consume, error, now: now) }
-        case .unknownTopic, .maxPollExceeded, .other:
+        case .unknownTopic:
+            doubt()
             if let error = event.error { notes.append(.failed(.consume, error)) }
+        case .maxPollExceeded, .other:
+            if let error = event.error { notes.append(.failed(.consume, error)) }
+        }
+    }
+}
+
+// The unmet needs of a lane, for the watchdog.
+extension LaneMachine {
+    /// The needs that the library did not meet in time and that still exist.
+    ///
+    /// They are derived from the lane's next actions. A need ends when its last cause ends, such as a partition that is
+    /// revoked or a member that leaves.
+    package var needs: [ClientNeed] { unanswered.isEmpty ? [] : ClientNeed.allCases.filter(isUnmet) }
+
+    private func isUnmet(_ need: ClientNeed) -> Bool { unanswered.contains(need) && isNeeded(need) }
+
+    private func isNeeded(_ need: ClientNeed) -> Bool {
+        guard isMember, exit == nil else { return false }
+        switch need {
+        case .committedOffsets:
+            if case .fetchingCommitted = callback { return true }
+            return !isDraining && partitions.slots.contains { $0.positionState == .stale }
+        case .committing: if case .committingOffsets = transaction { return true } else { return false }
+        case .membership: return !isDraining
+        }
+    }
+
+    /// Records that a request of this kind was answered in time, or that it was not.
+    mutating func recordRequest(_ need: ClientNeed, isAnswered: Bool) {
+        if isAnswered { unanswered.remove(need) } else { unanswered.insert(need) }
+    }
+
+    /// Removes needs that no longer exist, so that a later one counts as a new need.
+    mutating func removeObsoleteNeeds() {
+        if !unanswered.isEmpty { unanswered.formIntersection(needs) }
+    }
+
+    /// Updates the needs after a failed call.
+    ///
+    /// An error that arrives in time is an answer.
+    mutating func recordNeed(_ call: LaneCall, _ error: KafkaError) {
+        switch call {
+        case .fetchCommitted: recordRequest(.committedOffsets, isAnswered: error.code != .timedOut)
+        case .commitOffsets: recordRequest(.committing, isAnswered: error.code != .timedOut)
+        default: break
+        }
+    }
+}
+
+// Fencing: another client has the lane's instance name, or a broker says so.
+//
+// The lane gives up both clients, and asks the group. It ends with 79 if a member that this process never was still has
+// the name when its session would have expired without a living process. Otherwise it joins again with new clients. Of
+// two processes with one name, exactly one is the last that joined, and that one is never asked to end.
+extension LaneMachine {
+    /// The time between two descriptions of a group that contains a rival, and the time that a coordinator has to
+    /// remove an expired member, in nanoseconds.
+    private static var rivalNanoseconds: UInt64 { 1_000_000_000 }
+
+    /// Gives up both clients, because a broker fenced one of them.
+    mutating func contest(_ client: ClientKind) {
+        switch group {
+        case .outside, .member: break
+        case .fenced, .contested, .left: return
+        }
+        notes.append(.fenced(client))
+        dropBatch()
+        retireProducer(wait: 0)
+        group = .fenced
+    }
+
+    /// Records a member id that the coordinator gave to this lane.
+    package mutating func joined(as member: String) { ownMembers.insert(member) }
+
+    /// Records that the consumer is destroyed.
+    package mutating func abandoned(now: UInt64) {
+        guard group == .fenced else { return }
+        if !partitions.isEmpty { notes.append(.lost(partitions.names)) }
+        partitions.disown(partitions.names)
+        batch = .none
+        callback = .none
+        group = .contested(Contest(retryAt: now + nanoseconds(contestBackoff.next())))
+    }
+
+    /// Destroys the consumer of a fenced lane, then describes the group until the name is free or lost.
+    mutating func contestStep(_ now: UInt64) -> Step {
+        switch group {
+        case .fenced: .act(.abandon)
+        case .contested(let contest):
+            .act(contest.retryAt > now ? wait(until: contest.retryAt, now) : .findHolders)
+        case .outside, .member, .left: .pass
+        }
+    }
+
+    /// Records who has the lane's instance name.
+    package mutating func holdersFound(_ holders: InstanceHolders, now: UInt64) {
+        guard case .contested(var contest) = group else { return }
+        guard holders.members.contains(where: { !ownMembers.contains($0) }) else {
+            group = .outside(retryAt: now)
+            return
+        }
+        let known = contest.rival.flatMap { $0.coordinator == holders.coordinator ? $0 : nil }
+        let rival = known ?? Contest.Rival(coordinator: holders.coordinator, since: now)
+        let session = nanoseconds(policy.sessionTimeoutMilliseconds)
+        if policy.decidesContest && now.saturatingSubtract(rival.since) >= session + Self.rivalNanoseconds {
+            end(Self.fencedExit)
+        }
+        contest.rival = rival
+        contest.error = nil
+        contest.retryAt = now + Self.rivalNanoseconds
+        group = .contested(contest)
+    }
+
+    /// Describes the group again later.
+    ///
+    /// The coordinator that answers next may be another one.
+    mutating func holdersUnknown(_ error: KafkaError, now: UInt64) {
+        guard case .contested(var contest) = group else { return }
+        if contest.error != error.code { notes.append(.failed(.findHolders, error)) }
+        contest.error = error.code
+        contest.rival = nil
+        contest.retryAt = now + nanoseconds(contestBackoff.next())
+        group = .contested(contest)
+    }
+
+    private static let fencedExit = WorkerExit(
+        .fenced, "another process uses this instance name: its group member replaced this one",
+        advice: "give each running worker its own --instance")
+}
+
+// Pauses: a paused lane commits its work, keeps its partitions, and reads nothing.
+extension LaneMachine {
+    /// The time in nanoseconds after which a failed call to pause or resume is repeated, and between two requests for
+    /// the end of a paused partition.
+    private static var pauseRetryNanoseconds: UInt64 { 1_000_000_000 }
+
+    /// Requests that no records are consumed, or that they are consumed again.
+    package mutating func pause(_ isRequested: Bool) { isPauseRequested = isRequested }
+
+    /// A Boolean value that indicates whether a pause was requested and the lane has no work in progress.
+    package var isPaused: Bool {
+        isPauseRequested && transaction == .none && batch == .none && partitions.slots.allSatisfy(\.isPaused)
+    }
+
+    /// Commits the work in progress and pauses all partitions, or resumes them.
+    ///
+    /// A stop does not wait for either.
+    mutating func pauseStep(_ now: UInt64) -> Step {
+        if isDraining { return .pass }
+        if !isPauseRequested {
+            let step = slowStep(now)
+            if case .pass = step { return resumeStep(now) }
+            return step
+        }
+        if case .remaining = batch {
+            dropBatch()
+            return .again
+        }
+        if case .open = transaction {
+            if isCommitBlocked { return .pass }
+            startCommit(now)
+            return .again
+        }
+        let running = partitions.slots.filter { !$0.isPaused }.map(\.partition)
+        if !running.isEmpty { return now >= pauseRetryAt ? .act(.pause(running)) : .pass }
+        if isReady && !isPauseReported {
+            isPauseReported = true
+            notes.append(.paused(partitions: partitions.slots.count))
+        }
+        return endRequest(now).map { .act(.findEnds($0)) } ?? .pass
+    }
+
+    private mutating func resumeStep(_ now: UInt64) -> Step {
+        let paused = partitions.slots.filter { $0.isPaused && !$0.isHeld }.map(\.partition)
+        if !paused.isEmpty { return now >= pauseRetryAt ? .act(.resume(paused)) : .pass }
+        if isPauseReported {
+            isPauseReported = false
+            notes.append(.resumed)
+        }
+        return .pass
+    }
+
+    /// Returns the next partition whose end is fetched for the lag, or nil if none is due.
+    ///
+    /// The statistics of a paused partition do not change.
+    private mutating func endRequest(_ now: UInt64) -> TopicPartition? {
+        let slots = partitions.slots.filter { !$0.needsEnds }
+        guard !slots.isEmpty, now >= endRequestAt else { return nil }
+        endRequestAt = now + Self.pauseRetryNanoseconds
+        endRequests &+= 1
+        return slots[endRequests % slots.count].partition
+    }
+
+    /// Records that partitions were paused, except those in `failed`.
+    package mutating func pauseFinished(_ paused: [TopicPartition], failed: [PartitionResult], now: UInt64) {
+        finish(.pause, paused, failed, now) { slot in slot.isPaused = true }
+    }
+
+    /// Records that partitions were resumed, except those in `failed`.
+    ///
+    /// The position at which the client continues is not used, because a batch that was fetched before the pause may be
+    /// lost.
+    package mutating func resumeFinished(_ resumed: [TopicPartition], failed: [PartitionResult], now: UInt64) {
+        finish(.resume, resumed, failed, now) { $0.resumed() }
+    }
+
+    private mutating func finish(
+        _ call: LaneCall, _ names: [TopicPartition], _ failed: [PartitionResult], _ now: UInt64,
+        _ change: (inout OwnedPartition) -> Void
+    ) {
+        if let error = failed.compactMap(\.error).first {
+            notes.append(.failed(call, error))
+            pauseRetryAt = now + Self.pauseRetryNanoseconds
+        }
+        for index in partitions.slots.indices {
+            let name = partitions.slots[index].partition
+            guard names.contains(name), !failed.contains(where: { $0.partition == name }) else { continue }
+            change(&partitions.slots[index])
+        }
+    }
+}
+
+extension OwnedPartition {
+    /// Records that the partition is no longer paused.
+    mutating func resumed() {
+        isPaused = false
+        switch positionState {
+        case .current: positionState = check == nil ? .stale : .needsReturn
+        case .verifying: positionState = .needsReturn
+        default: break
         }
     }
 }

@@ -1,4 +1,5 @@
 package import KafkaClient
+package import ByteStorage
 
 // The positions at which partitions continue.
 extension LaneMachine {
@@ -19,7 +20,7 @@ extension LaneMachine {
             else {
                 continue
             }
-            setPosition(index, result.offset)
+            setPosition(index, result)
         }
         counters.rewinds += 1
     }
@@ -28,8 +29,7 @@ extension LaneMachine {
     private mutating func start(of assigned: AssignedPartition, _ results: [PartitionResult]) -> PartitionStart? {
         guard let result = results.first(where: { $0.partition == assigned.partition }) else { return nil }
         if let offset = result.offset {
-            return PartitionStart(
-                assigned: assigned, position: StartPosition(at: NextOffset(reported: offset)), committed: offset)
+            return PartitionStart(assigned: assigned, position: Self.position(at: offset, result), committed: offset)
         }
         switch policy.from {
         case .earliest: return PartitionStart(assigned: assigned, position: .beginning)
@@ -42,11 +42,11 @@ extension LaneMachine {
     }
 
     /// Sets the position of an owned partition after its committed offset was fetched.
-    private mutating func setPosition(_ index: Int, _ offset: Int64?) {
+    private mutating func setPosition(_ index: Int, _ result: PartitionResult) {
         let slot = partitions.slots[index]
-        if let offset {
+        if let offset = result.offset {
             partitions.slots[index].committed = offset
-            partitions.slots[index].positionState = .needsSeek(StartPosition(at: NextOffset(reported: offset)))
+            partitions.slots[index].positionState = .needsSeek(Self.position(at: offset, result))
             return
         }
         if let had = slot.committed { notes.append(.commitVanished(slot.partition, had: had)) }
@@ -61,6 +61,12 @@ extension LaneMachine {
         case .latest: partitions.slots[index].positionState = .needsEnd(retryAt: 0)
         case .fail: end(Self.nothingCommitted(slot.partition))
         }
+    }
+
+    /// Returns the start at a committed offset, with the witness that was committed with it.
+    private static func position(at offset: Int64, _ result: PartitionResult) -> StartPosition {
+        let next = NextOffset(reported: offset)
+        return StartPosition(at: next, witness: Witness(result.metadata, before: next))
     }
 
     private static func nothingCommitted(_ partition: TopicPartition) -> WorkerExit {
@@ -78,6 +84,7 @@ extension LaneMachine {
         // cannot be assigned again either, that is a note.
         let errors = failed.compactMap(\.error).filter { $0.code != .state }
         if let error = errors.first { notes.append(.failed(.seek, error)) }
+        returned(offsets, failed: failed)
         for offset in offsets {
             guard let index = partitions.index(of: offset.partition),
                 case .needsSeek(let start) = partitions.slots[index].positionState, start.seek == offset.offset
@@ -85,8 +92,10 @@ extension LaneMachine {
             if failed.contains(where: { $0.partition == offset.partition }) {
                 partitions.slots[index].positionState = .needsReassign(start, tries: 0, retryAt: 0)
             } else {
+                // A slowed partition that continues after its last record does not return to an earlier one.
+                let slot = partitions.slots[index]
+                if slot.slowed == nil || slot.next != start.next { count += 1 }
                 partitions.restart(index, at: start)
-                count += 1
             }
         }
         if count > 0 { notes.append(.rewound(partitions: count)) }
@@ -94,14 +103,16 @@ extension LaneMachine {
 
     /// Records that partitions were assigned again because seeking them failed.
     package mutating func reassigned(_ offsets: [PartitionOffset]) {
+        // The call ends the pauses of all partitions.
+        for index in partitions.slots.indices where partitions.slots[index].isPaused {
+            partitions.slots[index].resumed()
+        }
         for offset in offsets {
             guard let index = partitions.index(of: offset.partition),
                 case .needsReassign(let start, _, _) = partitions.slots[index].positionState
             else { continue }
             partitions.restart(index, at: start)
         }
-        // An assignment may end the pause of a partition.
-        for index in partitions.slots.indices { partitions.slots[index].isPaused = false }
         notes.append(.rewound(partitions: offsets.count))
     }
 
@@ -130,7 +141,13 @@ extension LaneMachine {
         case .needsEnd:
             let start = StartPosition(at: NextOffset(reported: ends.high), needsCommit: true)
             partitions.slots[index].positionState = .needsSeek(start)
-        case .outOfRange: outOfRange(index, ends)
+        case .outOfRange:
+            if let check = partitions.slots[index].check {
+                witnessOutOfRange(index, check, ends)
+            } else {
+                outOfRange(index, ends)
+            }
+        case .contradicted: contradicted(index, ends)
         default: if partitions.slots[index].isPaused { partitions.setEnd(at: index, ends.high) }
         }
     }
@@ -178,8 +195,202 @@ extension LaneMachine {
             switch partitions.slots[index].positionState {
             case .needsEnd: partitions.slots[index].positionState = .needsEnd(retryAt: retryAt)
             case .outOfRange: partitions.slots[index].positionState = .outOfRange(retryAt: retryAt)
+            case .contradicted: partitions.slots[index].positionState = .contradicted(retryAt: retryAt)
             default: continue
             }
         }
     }
+}
+
+// The check that a topic was not deleted and created again: after an assignment, an interruption of the fetches, or a
+// step that took too long, the witness of a partition is read again before anything is committed.
+extension LaneMachine {
+    /// The time of a step after which witnesses are read again.
+    ///
+    /// A process that is stopped loses no connection, so nothing else tells that a topic was created again meanwhile.
+    private static var longStepNanoseconds: UInt64 { 1_000_000_000 }
+
+    /// A Boolean value that indicates whether pending offsets wait for the check of a witness.
+    var isCommitBlocked: Bool { partitions.isUnproven }
+
+    /// Records the time of a step.
+    mutating func noticeStep(_ now: UInt64) {
+        if let lastStepAt, now.saturatingSubtract(lastStepAt) > Self.longStepNanoseconds { doubt() }
+        lastStepAt = now
+    }
+
+    /// Records what interrupted the fetches before the records of a poll were fetched.
+    package mutating func interrupted(_ interruptions: FetchInterruptions) {
+        if interruptions.isConnectionLost {
+            doubt()
+        } else if !interruptions.refused.isEmpty {
+            partitions.doubt { interruptions.refused.contains($0) }
+        }
+    }
+
+    /// Requires all witnesses to be read again.
+    mutating func doubt() { partitions.doubt { _ in true } }
+
+    /// Compares the records of a poll with the witnesses that are being checked.
+    package mutating func verify(_ records: UnsafeBufferPointer<ConsumedRecord>) {
+        for unknown in partitions.verify(records, isCompacted: isCompacted) { noteUnknown(unknown) }
+    }
+
+    func isCompacted(_ partition: TopicPartition) -> Bool { policy.compactedInputs.contains(partition.topic) }
+
+    /// Logs once that a witness cannot be checked.
+    mutating func noteUnknown(_ witness: PartitionOffset) {
+        guard unknownWitnesses.insert(witness.partition).inserted else { return }
+        notes.append(.witnessUnknown(witness.partition, offset: witness.offset))
+    }
+
+    /// Returns the step of a lane whose commit is due and waits for the check of a witness.
+    ///
+    /// A check needs a poll, which releases the rest of the batch. A check that takes too long, because the leader of
+    /// one partition is away, must not hold back the others.
+    mutating func blockedStep(_ open: OpenTransaction, _ now: UInt64) -> Step {
+        let limit = nanoseconds(policy.transactionTimeoutMilliseconds / 2)
+        if isDraining || now.saturatingSubtract(open.content.beganAt) >= limit {
+            transactionFailed(isDraining ? .shutdown : .timeout)
+            return .again
+        }
+        if case .remaining = batch {
+            dropBatch()
+            return .again
+        }
+        return .pass
+    }
+
+    /// Moves the consumer to the witnesses that must be read again, or finds out why one was not found.
+    mutating func witnessStep(_ now: UInt64) -> Step? {
+        var returns: [PartitionOffset] = []
+        for index in partitions.slots.indices {
+            let slot = partitions.slots[index]
+            switch slot.positionState {
+            case .current where slot.check != nil: partitions.slots[index].positionState = .needsReturn
+            case .needsReturn: break
+            case .contradicted where slot.pending != nil:
+                // Nothing that was read after the witness may be committed.
+                transactionFailed(.lost)
+                return .again
+            case .outOfRange(let retryAt) where slot.check != nil && retryAt <= now:
+                return .act(.findEnds(slot.partition))
+            case .unidentified: return .act(.identify([slot.partition.topic]))
+            default: continue
+            }
+            returns.append(PartitionOffset(slot.partition, offset: slot.returnOffset))
+        }
+        if !returns.isEmpty { return .act(.seek(returns)) }
+        return isCommitBlocked ? .pass : nil
+    }
+
+    /// Records that the consumer was moved to witnesses, except for the partitions in `failed`.
+    mutating func returned(_ offsets: [PartitionOffset], failed: [PartitionResult]) {
+        for offset in offsets {
+            guard let index = partitions.index(of: offset.partition),
+                partitions.slots[index].positionState == .needsReturn,
+                partitions.slots[index].returnOffset == offset.offset
+            else { continue }
+            let slot = partitions.slots[index]
+            if !failed.contains(where: { $0.partition == offset.partition }) {
+                partitions.slots[index].positionState = slot.check == nil ? .current : .verifying
+            } else if slot.pending == nil && !slot.isStaged {
+                partitions.slots[index].positionState = .needsReassign(
+                    StartPosition(at: slot.next, witness: slot.check?.witness), tries: 0, retryAt: 0)
+            } else {
+                transactionFailed(.error)
+                return
+            }
+        }
+    }
+
+    /// Handles the watermarks of a partition that does not have the offset of its witness.
+    mutating func witnessOutOfRange(_ index: Int, _ check: WitnessCheck, _ ends: Watermarks) {
+        if ends.high <= check.witness.offset {
+            partitions.slots[index].check?.finding = .end(ends.high)
+            partitions.slots[index].positionState = .contradicted(retryAt: 0)
+        } else if ends.low <= check.witness.offset {
+            partitions.slots[index].positionState = .needsReturn
+        } else {
+            // Retention has removed the witness, and possibly more.
+            if partitions.asksForID(index, check) { return }
+            if let unknown = partitions.endUnread(index, check) { noteUnknown(unknown) }
+            partitions.slots[index].positionState =
+                partitions.slots[index].next.value < ends.low ? .outOfRange(retryAt: 0) : .needsReturn
+        }
+    }
+
+    /// Handles the watermarks of a partition whose witness was not found.
+    mutating func contradicted(_ index: Int, _ ends: Watermarks) {
+        let slot = partitions.slots[index]
+        guard slot.pending == nil, let check = slot.check, let finding = check.finding else { return }
+        let isOtherTopic = if case .otherTopic = finding { true } else { false }
+        if ends.low > check.witness.offset && !isOtherTopic {
+            // Retention has removed the witness in the meantime.
+            partitions.setStale(index)
+            return
+        }
+        if case .end = finding, ends.high > check.witness.offset {
+            // A new leader did not know the end yet.
+            partitions.slots[index].check = WitnessCheck(check.witness)
+            partitions.slots[index].positionState = .needsReturn
+            return
+        }
+        let contradiction = WitnessContradiction(check.witness, finding)
+        let actual = policy.dataLoss == .latest ? ends.high : ends.low
+        notes.append(
+            .dataLost(slot.partition, expected: slot.next.value, actual: actual, contradiction: contradiction))
+        identifyAt = (lastStepAt ?? 0) + Self.identifyNanoseconds
+        if policy.dataLoss == .stop {
+            end(Self.recreatedExit(slot.partition, contradiction))
+            return
+        }
+        partitions.slots[index].committed = nil
+        partitions.slots[index].check = nil
+        // The position is committed, because a restart must not depend on `from`.
+        partitions.slots[index].positionState = .needsSeek(
+            StartPosition(at: NextOffset(reported: actual), needsCommit: true))
+    }
+
+    /// The time between two requests for the ids of topics.
+    ///
+    /// It is also the time for which a topic must have the same id, because a broker may know a new topic late.
+    private static var identifyNanoseconds: UInt64 { 5_000_000_000 }
+    /// The time until the next request after one without an answer.
+    private static var identifyRetryNanoseconds: UInt64 { 60_000_000_000 }
+
+    /// Fetches the ids of topics whose witnesses have none.
+    mutating func identifyStep(_ now: UInt64) -> Step {
+        guard policy.hasTopicIDs, isMember, !isDraining, !isCommitBlocked else { return .pass }
+        let topics = Set(partitions.slots.filter(\.needsTopicID).map(\.partition.topic))
+        guard !topics.isEmpty else { return .pass }
+        let due = identifyAt ?? now + Self.identifyNanoseconds
+        identifyAt = due
+        return due <= now ? .act(.identify(topics.sorted())) : .pass
+    }
+
+    /// Handles the ids of these topics.
+    ///
+    /// A topic whose id is unknown is absent.
+    package mutating func identified(_ topics: [String], _ ids: [String: String], now: UInt64) {
+        identifyAt = now + (ids.isEmpty ? Self.identifyRetryNanoseconds : Self.identifyNanoseconds)
+        for index in partitions.slots.indices {
+            let topic = partitions.slots[index].partition.topic
+            if topics.contains(topic) { partitions.identified(index, ids[topic]) }
+        }
+    }
+
+    private static func recreatedExit(
+        _ partition: TopicPartition, _ contradiction: WitnessContradiction
+    ) -> WorkerExit {
+        WorkerExit(
+            .badData, "the topic of \(partition) was deleted and created again: \(contradiction.description)",
+            advice: "start again with --data-loss earliest to decide all records of the new topic, or with latest to "
+                + "skip those that it already has")
+    }
+}
+
+extension OwnedPartition {
+    /// The offset to which the consumer returns: that of the witness, or without a check the next one.
+    var returnOffset: Int64 { check?.witness.offset ?? next.value }
 }

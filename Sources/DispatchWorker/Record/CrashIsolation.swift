@@ -1,4 +1,5 @@
-package import KafkaClient
+package import ByteStorage
+package import LinkDecider
 internal import Synchronization
 
 /// The isolation of records whose resolution ends the process.
@@ -136,5 +137,28 @@ package struct TriedRecord: Sendable, Equatable {
         self.key = key
         self.value = value
         self.headers = headers
+    }
+}
+
+extension TriedRecord {
+    /// Resolves the record as a lane does, and discards the decisions.
+    package func resolve(with decider: inout Decider) {
+        var input = OutputArena(chunkBytes: 1 << 20)
+        func view(_ bytes: [UInt8]) -> ByteView {
+            input.begin()
+            input.append(bytes)
+            return input.finish()
+        }
+        let topic = view(Array(mark.topic.utf8))
+        let views = headers.map { HeaderView(name: view($0.name), value: $0.value.map(view)) }
+        let record = ConsumedRecord(
+            topic: 0, partition: mark.partition, offset: mark.offset, timestamp: timestamp, key: key.map(view),
+            value: value.map(view), index: 0, hasHeaders: !headers.isEmpty)
+        #if DEBUG
+        TestCrash.crash(at: topic, record)
+        #endif
+        var outputs = OutputArena(chunkBytes: 1 << 20)
+        var decisions: [ProducedDecision] = []
+        _ = decider.decide(record, headers: views, topicName: topic, into: &outputs, decisions: &decisions)
     }
 }

@@ -1,9 +1,13 @@
+internal import ByteStorage
 package import KafkaClient
+internal import LinkCoordinator
+internal import LinkDecider
 
 /// A counter of a lane, besides those by topic, outcome, and reason.
 package enum LaneCounter: Int, Sendable, CaseIterable {
     case transactionsCommitted, abortedRevoked, abortedLost, abortedRefused, abortedTimeout, abortedError
-    case abortedShutdown, rotations, recreatedFenced, recreatedSequence, recreatedState, recreatedFatal
+    case abortedShutdown, abortedDeadLetters, rotations, recreatedFenced, recreatedSequence, recreatedState,
+        recreatedFatal
     case fenced, rewinds, assigned, revoked, lost, queueFull
     /// Records that were duplicates or came from a position that is not current.
     case duplicates
@@ -19,6 +23,7 @@ package enum LaneCounter: Int, Sendable, CaseIterable {
         case .timeout: .abortedTimeout
         case .error: .abortedError
         case .shutdown: .abortedShutdown
+        case .deadLetters: .abortedDeadLetters
         }
     }
 }
@@ -39,8 +44,8 @@ package struct LaneMetrics: Sendable, Equatable {
     private var words: [UInt64]
     /// The input topics, in the order of their first committed record.
     package private(set) var topics: [TopicTotals] = []
-    /// Decisions by outcome, in the order of `DecisionOutcome.allCases`.
-    package private(set) var outcomes = [UInt64](repeating: 0, count: DecisionOutcome.allCases.count)
+    /// Decisions by outcome, in the order of `DecisionSummary.Outcome.allCases`.
+    package private(set) var outcomes = [UInt64](repeating: 0, count: DecisionSummary.Outcome.allCases.count)
     /// The size of the decisions in bytes.
     package private(set) var outputBytes: UInt64 = 0
     /// The partitions in which records no longer existed, with the number of times.
@@ -93,10 +98,12 @@ package struct LaneMetrics: Sendable, Equatable {
         case .assigned: self[.assigned] &+= 1
         case .revoked: self[.revoked] &+= 1
         case .lost: self[.lost] &+= 1
-        case .dataLost(let partition, let expected, let actual):
+        case .dataLost(let partition, let expected, let actual, _):
             // A topic that ends before the expected offset was created again, so that the number is unknown.
             countLoss(of: UInt64(clamping: max(1, actual &- expected)), in: partition)
-        case .ready, .paused, .resumed, .commitVanished, .refused, .deadLetterLimit, .failed: break
+        case .ready, .paused, .resumed, .commitVanished, .witnessUnknown, .refused, .deadLetterLimit, .slowed,
+            .recovered, .failed:
+            break
         }
     }
 
@@ -136,5 +143,190 @@ package struct LaneMetrics: Sendable, Equatable {
             observe(.endToEndSeconds, UInt64(min(age, 1 << 40)) &* 1_000_000)
         }
         tally.removeAll()
+    }
+}
+
+/// A histogram of a lane.
+///
+/// Durations are measured in nanoseconds.
+package enum LaneHistogram: Int, Sendable, CaseIterable {
+    /// Records of a batch that were processed at once.
+    case batchRecords
+    /// The duration of processing a batch.
+    case resolveSeconds
+    /// The time from a record's timestamp until its commit returned, of 1 in 64 records.
+    case endToEndSeconds
+    /// Input records of a committed transaction.
+    case transactionRecords
+    /// The time from the begin of a committed transaction until its commit returned.
+    case transactionSeconds
+    /// The duration of a commit call.
+    case commitSeconds
+    /// The duration of a call that adds offsets to a transaction.
+    case sendOffsetsSeconds
+    /// The duration of the lane's answer to a rebalance.
+    case rebalanceSeconds
+
+    /// The upper bounds of the buckets, without the last one, which has no bound.
+    package var bounds: [UInt64] {
+        switch self {
+        case .batchRecords, .transactionRecords: Self.counts
+        case .resolveSeconds: Self.shortTimes
+        case .endToEndSeconds, .transactionSeconds, .commitSeconds, .sendOffsetsSeconds, .rebalanceSeconds: Self.times
+        }
+    }
+
+    /// A Boolean value that indicates whether the values are nanoseconds.
+    package var isTime: Bool {
+        switch self {
+        case .batchRecords, .transactionRecords: false
+        default: true
+        }
+    }
+
+    private static let counts: [UInt64] = [1, 10, 100, 1_000, 10_000, 50_000, 100_000, 500_000]
+    /// From 100 µs to 1 s.
+    private static let shortTimes: [UInt64] = [
+        100_000, 250_000, 500_000, 1_000_000, 2_500_000, 5_000_000, 10_000_000, 25_000_000, 50_000_000, 100_000_000,
+        250_000_000, 500_000_000, 1_000_000_000,
+    ]
+    /// From 1 ms to 60 s.
+    private static let times: [UInt64] = [
+        1_000_000, 2_500_000, 5_000_000, 10_000_000, 25_000_000, 50_000_000, 100_000_000, 250_000_000, 500_000_000,
+        1_000_000_000, 2_500_000_000, 5_000_000_000, 10_000_000_000, 30_000_000_000, 60_000_000_000,
+    ]
+}
+
+/// The values of a histogram.
+package struct HistogramValues: Sendable, Equatable {
+    /// The upper bounds of the buckets, without the last one.
+    package var bounds: [UInt64]
+    /// The number of values in each bucket, which are one more than the bounds.
+    package var buckets: [UInt64]
+    /// The sum of the values.
+    package var sum: UInt64
+
+    /// The number of values.
+    package var count: UInt64 { buckets.reduce(0, &+) }
+}
+
+/// The committed records of an input topic.
+package struct TopicTotals: Sendable, Equatable {
+    /// The topic's name.
+    package var name: String
+    /// Input records.
+    package var records: UInt64 = 0
+    /// The size of the records' values in bytes.
+    package var bytes: UInt64 = 0
+    /// Dead letters by reason, in the order of `DeadLetterReason.allCases`.
+    package var deadLetters = [UInt64](repeating: 0, count: DeadLetterReason.allCases.count)
+
+    /// Creates totals that are zero.
+    package init(name: String) { self.name = name }
+
+    /// Adds other totals of the same topic.
+    mutating func add(_ other: TopicTotals) {
+        records &+= other.records
+        bytes &+= other.bytes
+        for index in deadLetters.indices { deadLetters[index] &+= other.deadLetters[index] }
+    }
+
+    /// Sets all counts to zero.
+    mutating func reset() {
+        records = 0
+        bytes = 0
+        for index in deadLetters.indices { deadLetters[index] = 0 }
+    }
+}
+
+/// The records that were processed since the last end of a transaction.
+///
+/// On a commit they are added to the metrics, and otherwise they are dropped, so that the metrics count committed
+/// records only.
+package struct BatchTally: Sendable {
+    /// The maximum number of sampled timestamps.
+    package static let sampleLimit = 8_192
+    /// The bits of an offset that are zero for a sampled record, which is 1 in 64.
+    private static let sampleMask: Int64 = 63
+
+    /// The input topics.
+    ///
+    /// Those without records stay in the list.
+    package private(set) var topics: [TopicTotals] = []
+    /// Decisions by outcome, in the order of `DecisionSummary.Outcome.allCases`.
+    package private(set) var outcomes = [UInt64](repeating: 0, count: DecisionSummary.Outcome.allCases.count)
+    /// The size of the decisions in bytes.
+    package private(set) var outputBytes: UInt64 = 0
+    /// The timestamps of the sampled records in milliseconds since 1970.
+    package private(set) var sampledTimestamps: [Int64] = []
+    /// The samples of records with sampled traces, if they are logged.
+    package var traces = TraceSamples()
+    /// The index in `topics` by the consumer's index of a topic, or -1.
+    private var indices: [Int] = []
+    /// The topic of the records that are not in `topics` yet.
+    private var current = -1
+    private var records: UInt64 = 0
+    private var bytes: UInt64 = 0
+
+    /// Creates an empty tally.
+    package init() {}
+
+    /// Counts the following records for a topic.
+    @inline(never)
+    mutating func use(topic: Int32, name: ByteView) {
+        flush()
+        let number = Int(max(0, topic))
+        while indices.count <= number { indices.append(-1) }
+        if indices[number] < 0 {
+            indices[number] = topics.count
+            topics.append(TopicTotals(name: name.string))
+        }
+        current = indices[number]
+    }
+
+    /// Counts a record.
+    @inline(__always)
+    mutating func count(_ record: ConsumedRecord) {
+        records &+= 1
+        bytes &+= UInt64(truncatingIfNeeded: record.value?.count ?? 0)
+        if record.offset & Self.sampleMask == 0 { sample(record.timestamp) }
+    }
+
+    @inline(never)
+    private mutating func sample(_ timestamp: Int64) {
+        if sampledTimestamps.count < Self.sampleLimit { sampledTimestamps.append(timestamp) }
+    }
+
+    /// Counts a decision of the current record.
+    @inline(__always)
+    mutating func count(_ decision: ProducedDecision) {
+        outcomes[Int(decision.outcome.rawValue)] &+= 1
+        outputBytes &+= UInt64(truncatingIfNeeded: decision.value.count)
+    }
+
+    /// Counts the current record as a dead letter.
+    mutating func countDeadLetter(_ reason: DeadLetterReason) {
+        guard current >= 0, let index = DeadLetterReason.allCases.firstIndex(of: reason) else { return }
+        topics[current].deadLetters[index] &+= 1
+    }
+
+    /// Adds the records of the current topic to `topics`.
+    mutating func flush() {
+        guard current >= 0 else { return }
+        topics[current].records &+= records
+        topics[current].bytes &+= bytes
+        records = 0
+        bytes = 0
+    }
+
+    /// Removes all records.
+    package mutating func removeAll() {
+        records = 0
+        bytes = 0
+        for index in topics.indices { topics[index].reset() }
+        for index in outcomes.indices { outcomes[index] = 0 }
+        outputBytes = 0
+        sampledTimestamps.removeAll(keepingCapacity: true)
+        if !traces.isEmpty { traces.removeAll() }
     }
 }

@@ -1,4 +1,5 @@
 package import KafkaClient
+internal import Synchronization
 
 /// The state of a lane at one time, for readers on other threads.
 ///
@@ -85,11 +86,13 @@ package struct PartitionView: Sendable, Equatable {
     package var isCurrent: Bool
     /// A Boolean value that indicates whether consumption is paused.
     package var isPaused: Bool
+    /// The state of a partition whose dead letters are slowed, or nil.
+    package var slowed: SlowedPartition?
 
     /// Creates the state of a partition.
     package init(
         partition: TopicPartition, next: Int64, settled: Int64, committed: Int64?, start: Int64?, end: Int64?,
-        isCurrent: Bool, isPaused: Bool
+        isCurrent: Bool, isPaused: Bool, slowed: SlowedPartition? = nil
     ) {
         self.partition = partition
         self.next = next
@@ -99,17 +102,15 @@ package struct PartitionView: Sendable, Equatable {
         self.end = end
         self.isCurrent = isCurrent
         self.isPaused = isPaused
+        self.slowed = slowed
     }
 
     /// Creates the view of an owned partition.
     package init(_ slot: OwnedPartition) {
-        let isSettled = slot.pending == nil && !slot.isStaged
         self.init(
-            partition: slot.partition, next: slot.next.value,
-            settled: isSettled
-                ? max(slot.next.value, slot.drained ?? 0) : slot.committed ?? slot.start.next.value,
-            committed: slot.committed, start: slot.start.seek >= 0 ? slot.start.seek : nil, end: slot.end,
-            isCurrent: slot.positionState == .current, isPaused: slot.isPaused)
+            partition: slot.partition, next: slot.next.value, settled: slot.settled, committed: slot.committed,
+            start: slot.start.seek >= 0 ? slot.start.next.value : nil, end: slot.end,
+            isCurrent: !slot.needsPosition, isPaused: slot.isPaused, slowed: slot.slowed)
     }
 }
 
@@ -130,15 +131,9 @@ package struct LaneError: Sendable, Equatable {
     package var message: String
     /// The time, in nanoseconds of the monotonic clock.
     package var at: UInt64
+}
 
-    /// Creates an error.
-    package init(event: String, code: String, message: String, at: UInt64) {
-        self.event = event
-        self.code = code
-        self.message = message
-        self.at = at
-    }
-
+extension LaneError {
     /// Creates the error of a log entry, or returns nil for an entry that is no warning or error.
     init?(_ entry: LogEntry, at now: UInt64) {
         guard entry.level <= .warning else { return nil }
@@ -147,5 +142,152 @@ package struct LaneError: Sendable, Equatable {
             if case .text(let text) = field.value { code = text }
         }
         self.init(event: entry.event, code: code, message: String(entry.message.prefix(Self.messageLimit)), at: now)
+    }
+}
+
+/// The stage of a lane, for people who operate the worker.
+package enum LaneStage: String, Sendable, CaseIterable {
+    /// The lane has no producer.
+    case starting
+    /// The producer is being initialized, which ends the open transaction of a predecessor.
+    case initializing
+    /// The output and dead-letter topics are being opened.
+    case opening
+    /// The lane waits for an assignment of the group.
+    case joining
+    /// Another client has the lane's instance name. The lane asks the group, and then ends or joins it again.
+    case fenced
+    /// At least one partition is being moved to its committed offset.
+    case positioning
+    /// No records wait.
+    case idle
+    /// Records are being processed.
+    case working
+    /// The transaction is being committed.
+    case committing
+    /// The transaction is being aborted.
+    case aborting
+    /// Consumption is paused.
+    case paused
+    /// The lane finishes its work and leaves.
+    case draining
+    /// The lane has ended.
+    case ended
+}
+
+extension LaneMachine {
+    /// The stage of the lane.
+    package var stage: LaneStage {
+        let isLeaving = isDraining || exit != nil || group == .left
+        switch producer {
+        case .absent where isLeaving && !isMember: return .ended
+        case .ready(.sendingOffsets, _), .ready(.committing, _), .ready(.flushing, _), .ready(.committingOffsets, _):
+            return .committing
+        case .ready(.aborting, _): return .aborting
+        case _ where isLeaving: return .draining
+        case _ where isFenced: return .fenced
+        case .absent, .retiring: return .starting
+        case .initializing: return .initializing
+        case .ready(_, .unopened): return .opening
+        case .ready(let transaction, _): return stage(in: transaction)
+        }
+    }
+
+    private var isFenced: Bool {
+        switch group {
+        case .fenced, .contested: true
+        case .outside, .member, .left: false
+        }
+    }
+
+    private func stage(in transaction: Transaction) -> LaneStage {
+        guard isMember, !partitions.isEmpty || isReady, !unanswered.contains(.membership) else { return .joining }
+        if isPaused { return .paused }
+        if partitions.slots.contains(where: \.needsPosition) { return .positioning }
+        return transaction == .none && batch == .none ? .idle : .working
+    }
+
+    /// The call that the lane makes or repeats next, or nil while it polls and processes.
+    package var waitsFor: LaneCall? {
+        if case .contested = group { return exit == nil ? .findHolders : nil }
+        switch producer {
+        case .absent, .retiring: return exit == nil ? .makeProducer : nil
+        case .initializing: return .initTransactions
+        case .ready(.sendingOffsets, _): return .sendOffsets
+        case .ready(.committing, _): return .commit
+        case .ready(.flushing, _): return .flush
+        case .ready(.committingOffsets, _): return .commitOffsets
+        case .ready(.aborting, _): return .abort
+        case .ready(.beginning, _): return .begin
+        case .ready(_, .unopened): return .openTopics
+        case .ready: break
+        }
+        if case .outside = group { return .subscribe }
+        for slot in partitions.slots {
+            switch slot.positionState {
+            case .current, .held, .verifying, .unidentified: continue
+            case .stale: return .fetchCommitted
+            case .needsEnd, .outOfRange, .contradicted: return .findEnds
+            case .needsSeek, .needsReturn: return .seek
+            case .needsReassign: return .reassign
+            }
+        }
+        return nil
+    }
+}
+
+/// The place where a lane publishes its state, and where readers on other threads find it.
+///
+/// The lane never waits for a reader: if one holds the lock, which it does only to copy a reference, the lane publishes
+/// at its next step.
+package final class LaneStatus: Sendable {
+    private struct Parked {
+        var bytes: [UInt8]
+        var at: UInt64
+    }
+
+    let current = Mutex<LaneSnapshot?>(nil)
+    private let ofConsumer = Mutex<Parked?>(nil)
+    private let ofProducer = Mutex<Parked?>(nil)
+
+    /// Creates the status of a lane that has published nothing.
+    package init() {}
+
+    /// Publishes a snapshot, and returns a Boolean value that indicates whether it did.
+    @discardableResult
+    package func publish(_ snapshot: LaneSnapshot) -> Bool {
+        // The previous snapshot is destroyed after the lock is released.
+        let previous: LaneSnapshot?? = current.withLockIfAvailable { current in
+            let previous = current
+            current = snapshot
+            return previous
+        }
+        return previous != nil
+    }
+
+    /// The newest snapshot, or nil before the first one.
+    package var snapshot: LaneSnapshot? { current.withLock { $0 } }
+
+    /// Keeps the newest statistics document of a client for the thread that reads it.
+    package func park(_ document: [UInt8], of client: ClientKind, at now: UInt64) {
+        switch client {
+        case .consumer: ofConsumer.withLock { $0 = Parked(bytes: document, at: now) }
+        case .producer: ofProducer.withLock { $0 = Parked(bytes: document, at: now) }
+        }
+    }
+
+    /// Returns and removes the newest statistics document of a client, or nil if none has arrived since the last call.
+    package func takeStatistics(of client: ClientKind) -> (bytes: [UInt8], at: UInt64)? {
+        let parked: Parked? =
+            switch client {
+            case .consumer: ofConsumer.withLock { Self.take(&$0) }
+            case .producer: ofProducer.withLock { Self.take(&$0) }
+            }
+        return parked.map { ($0.bytes, $0.at) }
+    }
+
+    private static func take(_ parked: inout Parked?) -> Parked? {
+        defer { parked = nil }
+        return parked
     }
 }

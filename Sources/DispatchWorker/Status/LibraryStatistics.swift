@@ -88,6 +88,8 @@ package struct LibraryStatistics: Sendable, Equatable {
     package var rebalances: Int64?
     /// The state of joining the group, such as `steady`, or nil for a producer.
     package var joinState: String?
+    /// A Boolean value that indicates whether the client does not wait for an assignment.
+    package var isSettled: Bool { joinState == nil || joinState == "steady" }
     /// The state of the idempotent producer, such as `Assigned`, or nil for a consumer.
     package var idempotenceState: String?
     /// The state of the transaction, such as `InTransaction`, or nil for a consumer.

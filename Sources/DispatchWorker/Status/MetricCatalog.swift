@@ -1,4 +1,83 @@
 internal import KafkaClient
+internal import LinkDecider
+internal import LinkCoordinator
+
+/// A metric: its description, and the function that adds its samples.
+package struct Metric: Sendable {
+    /// The name, the kind, the labels, and the text for people.
+    package let description: MetricDescription
+    /// The function that adds the samples.
+    private let addSamples: @Sendable (WorkerSnapshot, inout PrometheusText) -> Void
+
+    /// Creates a metric of the process.
+    init(
+        _ name: String, _ kind: MetricDescription.Kind, labels: [String] = [], _ help: String,
+        _ write: @escaping @Sendable (WorkerSnapshot, inout PrometheusText) -> Void
+    ) {
+        description = MetricDescription(name: name, kind: kind, labels: labels, help: help)
+        addSamples = write
+    }
+
+    /// Writes the metric to a page.
+    ///
+    /// A metric without samples is omitted.
+    package func write(_ snapshot: WorkerSnapshot, to text: inout PrometheusText) {
+        text.begin(description)
+        addSamples(snapshot, &text)
+    }
+
+    /// Returns a metric with one or more samples for each lane.
+    ///
+    /// The function gets the lane and the value of its label.
+    static func lanes(
+        _ name: String, _ kind: MetricDescription.Kind, labels: [String] = [], _ help: String,
+        _ write: @escaping @Sendable (LaneView, String, inout PrometheusText) -> Void
+    ) -> Metric {
+        Metric(name, kind, labels: ["lane"] + labels, help) { snapshot, text in
+            for lane in snapshot.lanes { write(lane, String(lane.snapshot.lane), &text) }
+        }
+    }
+
+    /// Returns a metric of a lane's counter.
+    static func counter(_ name: String, _ counter: LaneCounter, _ help: String) -> Metric {
+        lanes(name, .counter, help) { lane, label, text in text.add([label], lane.snapshot.metrics[counter]) }
+    }
+
+    /// Returns a metric of several counters of a lane, which a label separates.
+    static func counters(
+        _ name: String, _ separating: String, _ counters: [(value: String, counters: [LaneCounter])], _ help: String
+    ) -> Metric {
+        lanes(name, .counter, labels: [separating], help) { lane, label, text in
+            for (value, counters) in counters {
+                text.add([label, value], counters.reduce(0) { $0 &+ lane.snapshot.metrics[$1] })
+            }
+        }
+    }
+
+    /// Returns a metric of a lane's histogram.
+    static func histogram(_ name: String, _ histogram: LaneHistogram, _ help: String) -> Metric {
+        lanes(name, .histogram, help) { lane, label, text in
+            text.add([label], lane.snapshot.metrics.values(of: histogram), isTime: histogram.isTime)
+        }
+    }
+
+    /// Returns a metric with at most one sample for each owned partition.
+    ///
+    /// The function gets the partition and the values of its labels.
+    static func partitions(
+        _ name: String, _ help: String,
+        _ write: @escaping @Sendable (PartitionLag, [String], inout PrometheusText) -> Void
+    ) -> Metric {
+        Metric(name, .gauge, labels: ["topic", "partition"], help) { snapshot, text in
+            // During a rebalance, a partition can be in the states of its old and its new lane.
+            var written: Set<TopicPartition> = []
+            for partition in snapshot.partitions where written.insert(partition.partition).inserted {
+                let name = partition.partition
+                write(partition, [name.topic, String(name.partition)], &text)
+            }
+        }
+    }
+}
 
 /// The metrics of a worker.
 ///
@@ -23,7 +102,7 @@ package enum MetricCatalog {
         ) { snapshot, text in
             for lane in snapshot.lanes {
                 let label = String(lane.snapshot.lane)
-                for (outcome, count) in zip(DecisionOutcome.allCases, lane.snapshot.metrics.outcomes) {
+                for (outcome, count) in zip(DecisionSummary.Outcome.allCases, lane.snapshot.metrics.outcomes) {
                     text.add([label, snapshot.output, outcome.name], count)
                 }
             }
@@ -72,7 +151,8 @@ package enum MetricCatalog {
     /// The gauges of owned partitions.
     private static let partitions: [Metric] = [
         .partitions(
-            "linkd_consumer_lag", "Records from the next offset to the last stable offset."
+            "linkd_consumer_lag",
+            "Records after the last committed one up to the last stable offset, of owned partitions."
         ) { partition, labels, text in
             if let lag = partition.lag { text.add(labels, lag) }
         },
@@ -81,9 +161,21 @@ package enum MetricCatalog {
         ) { partition, labels, text in
             if let unstable = partition.unstable { text.add(labels, unstable) }
         },
+        Metric(
+            "linkd_group_lag", .gauge, labels: ["topic", "partition"],
+            "Records after the group's committed offset up to the last stable one, of all partitions, once a minute."
+        ) { snapshot, text in
+            for one in snapshot.groupLag?.partitions ?? [] {
+                if let lag = one.lag { text.add([one.partition.topic, String(one.partition.partition)], lag) }
+            }
+        },
         .partitions("linkd_seconds_since_progress", "Seconds with lag and without progress.") {
             partition, labels, text in
             text.add(labels, seconds: partition.secondsSinceProgress)
+        },
+        .partitions("linkd_partition_slowed", "1 if the dead letters of the partition are slowed, otherwise 0.") {
+            partition, labels, text in
+            text.add(labels, partition.isSlowed)
         },
     ]
 
@@ -116,7 +208,7 @@ package enum MetricCatalog {
                 ("fatal", [.recreatedFatal]),
             ], "Producers that were replaced after a failure."),
         .counter(
-            "linkd_fenced_total", .fenced, "Times that another producer had the lane's transactional id."),
+            "linkd_fenced_total", .fenced, "Times that another client had the lane's instance name."),
         .counter("linkd_rewinds_total", .rewinds, "Times that a lane returned to committed offsets."),
         .counters(
             "linkd_rebalances_total", "type",
@@ -151,16 +243,26 @@ package enum MetricCatalog {
         },
         Metric(
             "linkd_ready", .gauge, labels: ["lane"],
-            "1 if the lane has joined the group and does not stop, otherwise 0."
+            "1 if the lane has joined the group, commits, and does not stop, otherwise 0."
         ) { snapshot, text in
             for lane in snapshot.lanes {
-                text.add([String(lane.snapshot.lane)], lane.snapshot.isReady && !snapshot.isDraining)
+                let isReady = lane.snapshot.isReady && !snapshot.isDraining && !lane.isCommitOverdue
+                text.add([String(lane.snapshot.lane)], isReady)
+            }
+        },
+        Metric(
+            "linkd_rebalancing_seconds", .gauge, labels: ["lane"],
+            "Seconds for which the lane has waited for an assignment of the group, otherwise 0."
+        ) { snapshot, text in
+            for lane in snapshot.lanes where lane.consumer != nil {
+                let passed = lane.rebalancingSince.map { snapshot.now.saturatingSubtract($0) } ?? 0
+                text.add([String(lane.snapshot.lane)], nanoseconds: passed)
             }
         },
     ]
 }
 
-extension DecisionOutcome {
+extension DecisionSummary.Outcome {
     /// The outcome as in decisions.
     package var name: String {
         switch self {
@@ -196,4 +298,174 @@ extension WorkerSnapshot {
         }
         return losses.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
     }
+}
+
+// The metrics of the process and of its tables.
+extension MetricCatalog {
+    /// The metrics without a lane.
+    static let worker: [Metric] = [
+        Metric(
+            "linkd_build_info", .gauge, labels: ["version", "librdkafka", "table"],
+            "1, with the versions and one series for each served table."
+        ) { snapshot, text in
+            for table in snapshot.tables.isEmpty ? [""] : snapshot.tables.map(label) {
+                text.add([snapshot.version, snapshot.library, table], true)
+            }
+        },
+        Metric("linkd_brokers_reachable", .gauge, "1 if a broker answers, otherwise 0.") { snapshot, text in
+            text.add([], snapshot.brokers.isReachable)
+        },
+        Metric("linkd_table_age_seconds", .gauge, labels: ["table"], "Seconds since a served table was loaded.") {
+            snapshot, text in
+            for table in snapshot.tables {
+                let age = max(0, snapshot.wallMilliseconds - table.loadedAtMilliseconds)
+                text.add([label(table)], seconds: Double(age) / 1_000)
+            }
+        },
+        Metric(
+            "linkd_table_fallback", .gauge, "1 if an earlier table is served because its file is refused, otherwise 0."
+        ) { snapshot, text in
+            text.add([], snapshot.tables.contains(where: \.isFallback))
+        },
+        Metric("linkd_table_reloads_total", .counter, labels: ["result"], "Changes of the tables by result.") {
+            snapshot, text in
+            text.add(["ok"], snapshot.tableCounters.reloads)
+            text.add(["refused"], snapshot.tableCounters.refusals)
+        },
+        Metric("linkd_canary_decisions_total", .counter, "Committed decisions of the canary.") { snapshot, text in
+            if let canary = snapshot.canary { text.add([], canary.decided) }
+        },
+        Metric(
+            "linkd_canary_compared_total", .counter, labels: ["result"],
+            "Committed decisions that were compared with the canary's, by result."
+        ) { snapshot, text in
+            guard let canary = snapshot.canary else { return }
+            text.add(["same"], canary.compared &- min(canary.different, canary.compared))
+            text.add(["different"], canary.different)
+        },
+        Metric(
+            "linkd_canary_differences_total", .counter, labels: ["route"],
+            "Compared decisions that differ, by route, at most 100 routes and `other`."
+        ) { snapshot, text in
+            for route in snapshot.canary?.routes ?? [] { text.add([route.name], route.count) }
+        },
+        Metric(
+            "linkd_log_dropped_total", .counter, "Log lines that were dropped because the output is too slow."
+        ) { snapshot, text in
+            text.add([], snapshot.logDropped)
+        },
+        Metric(
+            "linkd_statistics_refused_total", .counter, "Statistics documents of librdkafka that were refused."
+        ) { snapshot, text in
+            text.add([], snapshot.statisticsRefused)
+        },
+        Metric("process_cpu_seconds_total", .counter, "CPU seconds of the process, user and system.") {
+            snapshot, text in
+            text.add(seconds: snapshot.process.cpuSeconds)
+        },
+        Metric("process_resident_memory_bytes", .gauge, "Resident memory of the process.") { snapshot, text in
+            if snapshot.process.residentBytes > 0 { text.add([], snapshot.process.residentBytes) }
+        },
+        Metric("process_open_fds", .gauge, "Open file descriptors of the process.") { snapshot, text in
+            if snapshot.process.openFiles > 0 { text.add([], Int64(snapshot.process.openFiles)) }
+        },
+        Metric("process_max_fds", .gauge, "Largest number of open file descriptors of the process.") {
+            snapshot, text in
+            if snapshot.process.maxFiles > 0 { text.add([], Int64(snapshot.process.maxFiles)) }
+        },
+        Metric("linkd_state_free_bytes", .gauge, "Bytes that the worker can still write in `state.dir`.") {
+            snapshot, text in
+            if let free = snapshot.stateFreeBytes() { text.add([], free) }
+        },
+        Metric("process_start_time_seconds", .gauge, "Start of the process, in seconds since 1970.") {
+            snapshot, text in
+            text.add(seconds: snapshot.process.startSeconds)
+        },
+    ]
+
+    /// Returns a table as in decisions.
+    private static func label(_ table: ServedTable) -> String { "\(table.id)@\(table.version)+\(table.hash)" }
+}
+
+// The statistics of librdkafka.
+extension MetricCatalog {
+    /// The statistics of the clients, with librdkafka's names.
+    static let library: [Metric] = [
+        client("msg_cnt", "Records in the queue of the client.") { $0.messages },
+        client("msg_size", "Bytes in the queue of the client.") { $0.messageBytes },
+        Metric(
+            "linkd_librdkafka_fetchq_cnt", .gauge, labels: ["topic", "partition"],
+            "Records that were fetched and not consumed, of owned partitions."
+        ) { snapshot, text in
+            for lane in snapshot.lanes {
+                for view in lane.snapshot.partitions {
+                    guard let statistics = lane.consumer?.partitions[view.partition] else { continue }
+                    text.add([view.partition.topic, String(view.partition.partition)], statistics.fetched)
+                }
+            }
+        },
+        broker("rtt_seconds", "Time from a request to its response, by quantile.") { $0.roundTrip },
+        broker("int_latency_seconds", "Time of records in the queue of the producer, by quantile.") {
+            $0.internalLatency
+        },
+        broker("outbuf_latency_seconds", "Time of requests in the queue of the connection, by quantile.") {
+            $0.outputLatency
+        },
+        state("txn_state", "1, with the state of the transaction.") { $0.transactionState },
+        state("idemp_state", "1, with the state of the idempotent producer.") { $0.idempotenceState },
+        client("producer_epoch", "Epoch of the producer.") { $0.producerEpoch },
+        client("epoch_cnt", "Number of epochs of the producer.") { $0.epochs },
+        client("rebalance_cnt", "Number of rebalances of the consumer.") { $0.rebalances },
+    ]
+
+    /// The clients of a lane, with the values of the label `client`.
+    private static func clients(_ lane: LaneView) -> [(name: String, statistics: LibraryStatistics)] {
+        [(ClientKind.consumer.rawValue, lane.consumer), (ClientKind.producer.rawValue, lane.producer)]
+            .compactMap { name, statistics in statistics.map { (name, $0) } }
+    }
+
+    private static func client(
+        _ name: String, _ help: String, _ value: @escaping @Sendable (LibraryStatistics) -> Int64?
+    ) -> Metric {
+        .lanes("linkd_librdkafka_\(name)", .gauge, labels: ["client"], help) { lane, label, text in
+            for (client, statistics) in clients(lane) {
+                if let value = value(statistics) { text.add([label, client], value) }
+            }
+        }
+    }
+
+    /// Returns a metric of the durations of each broker, without brokers that have none.
+    private static func broker(
+        _ name: String, _ help: String,
+        _ value: @escaping @Sendable (LibraryStatistics.Broker) -> LibraryStatistics.Durations
+    ) -> Metric {
+        .lanes("linkd_librdkafka_\(name)", .summary, labels: ["client", "broker", "quantile"], help) {
+            lane, label, text in
+            for (client, statistics) in clients(lane) {
+                for broker in statistics.brokers {
+                    let durations = value(broker)
+                    guard durations.count > 0 else { continue }
+                    for (quantile, microseconds) in durations.quantiles {
+                        let nanoseconds = UInt64(min(max(0, microseconds), 1 << 50)) * 1_000
+                        text.add([label, client, broker.name, quantile], nanoseconds: nanoseconds)
+                    }
+                }
+            }
+        }
+    }
+
+    private static func state(
+        _ name: String, _ help: String, _ value: @escaping @Sendable (LibraryStatistics) -> String?
+    ) -> Metric {
+        .lanes("linkd_librdkafka_\(name)", .gauge, labels: ["client", "state"], help) { lane, label, text in
+            for (client, statistics) in clients(lane) {
+                if let state = value(statistics) { text.add([label, client, state], true) }
+            }
+        }
+    }
+}
+
+extension LibraryStatistics.Durations {
+    /// The values of the label `quantile` with their durations in microseconds.
+    fileprivate var quantiles: [(String, Int64)] { [("0.5", p50), ("0.95", p95), ("0.99", p99)] }
 }

@@ -1,3 +1,40 @@
+/// The page `/metrics`.
+package enum PrometheusPage {
+    /// The media type of the text format.
+    package static let contentType = "text/plain; version=0.0.4; charset=utf-8"
+
+    /// Returns all metrics of a worker.
+    package static func text(_ snapshot: WorkerSnapshot) -> [UInt8] {
+        var text = PrometheusText()
+        for metric in MetricCatalog.all { metric.write(snapshot, to: &text) }
+        return text.bytes
+    }
+}
+
+/// The description of a metric.
+package struct MetricDescription: Sendable {
+    /// The kind of a metric.
+    package enum Kind: String, Sendable {
+        /// A number that only increases while the process runs.
+        case counter
+        /// A number that increases and decreases.
+        case gauge
+        /// The distribution of values over buckets.
+        case histogram
+        /// Quantiles of values.
+        case summary
+    }
+
+    /// The name.
+    package let name: String
+    /// The kind.
+    package let kind: Kind
+    /// The names of the labels, without `le`.
+    package let labels: [String]
+    /// A description for people.
+    package let help: String
+}
+
 /// A page of metrics in the Prometheus text format 0.0.4.
 ///
 /// Numbers have no exponent, and no value is NaN or infinite.

@@ -24,6 +24,7 @@ package enum StatusDocument {
         text.boolean("draining", snapshot.isDraining)
         text.boolean("paused", snapshot.isPaused)
         writeBrokers(snapshot, &text)
+        writeGroup(snapshot, &text)
         writeTables(snapshot, &text)
         text.beginObject("rates")
         text.decimal("records_per_s", snapshot.recordsPerSecond)
@@ -44,6 +45,29 @@ package enum StatusDocument {
         text.number("since_ms", age(snapshot.brokers.since, snapshot.now))
         text.text("cause", snapshot.brokers.cause?.summary)
         text.text("address", snapshot.brokers.address)
+        text.texts("missing_topics", snapshot.brokers.missingTopics)
+        text.endObject()
+    }
+
+    private static func writeGroup(_ snapshot: WorkerSnapshot, _ text: inout JSONText) {
+        guard let group = snapshot.groupLag else { return text.text("group_lag", nil) }
+        text.beginObject("group_lag")
+        text.text("state", group.state)
+        text.number("members", Int64(group.members))
+        text.number("answered_ms", age(group.answeredAt, snapshot.now))
+        text.number("lag", group.partitions.reduce(Int64(0)) { $0 &+ ($1.lag ?? 0) })
+        let unowned = group.unowned
+        text.number("unowned_count", Int64(unowned.count))
+        text.beginArray("unowned")
+        for one in unowned.prefix(GroupLag.listLimit) {
+            text.beginObject()
+            text.text("topic", one.partition.topic)
+            text.number("partition", Int64(one.partition.partition))
+            text.number("lag", one.lag)
+            text.number("since_ms", age(one.unownedSince, snapshot.now))
+            text.endObject()
+        }
+        text.endArray()
         text.endObject()
     }
 
@@ -94,6 +118,7 @@ package enum StatusDocument {
         text.text("waits_for", lane.calls.last?.call.rawValue ?? snapshot.waitsFor?.rawValue)
         text.number("step_ms", age(snapshot.publishedAt, worker.now))
         text.number("last_poll_ms", age(snapshot.lastPollAt, worker.now))
+        text.number("rebalancing_ms", age(lane.rebalancingSince, worker.now))
         text.number("last_commit_ms", age(snapshot.lastCommitAt, worker.now))
         text.number("commit_ms", snapshot.lastCommitMilliseconds.map { Int64($0) })
         if let transaction = snapshot.transaction {
@@ -135,9 +160,21 @@ package enum StatusDocument {
             text.decimal("seconds_since_progress", lag?.secondsSinceProgress ?? 0)
             text.boolean("stalled", lag?.isStalled ?? false)
             text.boolean("paused", view.isPaused)
+            write(view.slowed, worker.now, &text)
             text.endObject()
         }
         text.endArray()
+    }
+
+    private static func write(_ slowed: SlowedPartition?, _ now: UInt64, _ text: inout JSONText) {
+        guard let slowed else { return text.text("slowed", nil) }
+        text.beginObject("slowed")
+        text.number("age_ms", age(slowed.since, now))
+        text.number("records", Int64(slowed.counts.records))
+        text.number("dead_letters", Int64(slowed.counts.deadLetters))
+        text.texts("reasons", slowed.counts.reasonList)
+        text.text("example", slowed.counts.exampleText)
+        text.endObject()
     }
 
     private static func writeErrors(_ snapshot: LaneSnapshot, _ now: UInt64, _ text: inout JSONText) {
@@ -159,4 +196,75 @@ package enum StatusDocument {
     }
 
     private static func number(_ value: UInt64) -> Int64 { Int64(clamping: value) }
+}
+
+/// The conditions of the pages `/ready` and `/ping`.
+package enum Health {
+    /// The time without an answer of a broker after which a worker is not ready, in nanoseconds.
+    package static let answerNanoseconds: UInt64 = 30_000_000_000
+
+    /// Returns the reasons why a worker is not ready, or none if it is.
+    ///
+    /// A lane without partitions is ready. A refused change of the tables is no reason, because the worker continues
+    /// with the tables that it serves.
+    package static func notReady(_ snapshot: WorkerSnapshot) -> [String] {
+        var reasons: [String] = []
+        if let exit = snapshot.exit {
+            reasons.append("ending with exit code \(exit.code.rawValue)")
+        } else if snapshot.isDraining {
+            reasons.append("draining")
+        }
+        for lane in snapshot.lanes where !lane.snapshot.isReady {
+            reasons.append("lane \(lane.snapshot.lane): \(lane.snapshot.stage.rawValue)")
+        }
+        if !snapshot.isReady && snapshot.lanes.allSatisfy(\.snapshot.isReady) {
+            reasons.append(snapshot.lanes.isEmpty ? "starting" : "starting: not every lane has begun")
+        }
+        reasons += commits(snapshot)
+        if let brokers = brokers(snapshot) { reasons.append(brokers) }
+        return reasons
+    }
+
+    /// Returns a reason for each lane of which a commit that began is unfinished for 30 s.
+    private static func commits(_ snapshot: WorkerSnapshot) -> [String] {
+        let missing = snapshot.brokers.missingTopics.map { "topic \($0) does not exist" }
+        return snapshot.lanes.filter(\.isCommitOverdue).map { lane in
+            let call = (lane.calls.last?.call.rawValue ?? lane.snapshot.waitsFor?.rawValue).map { [$0] } ?? []
+            let causes = missing.isEmpty ? call : missing
+            return "lane \(lane.snapshot.lane): no commit for \(Int(min(lane.unfinishedCommit ?? 0, 1e9))) s"
+                + (causes.isEmpty ? "" : ": " + causes.joined(separator: ", "))
+        }
+    }
+
+    private static func brokers(_ snapshot: WorkerSnapshot) -> String? {
+        let silence = snapshot.brokers.answeredAt.map { snapshot.now.saturatingSubtract($0) }
+        guard !snapshot.brokers.isReachable || (silence ?? 0) > answerNanoseconds else { return nil }
+        let time = silence.map { " for \($0 / 1_000_000_000) s" } ?? ""
+        return "brokers: no answer\(time)" + (snapshot.brokers.cause.map { ": \($0.summary)" } ?? "")
+    }
+
+    /// Returns the reasons why a worker should be restarted, or none.
+    ///
+    /// They are a lane that takes no step, and a partition with lag and without progress. Neither counts while no
+    /// broker answers, because a restart does not help then.
+    ///
+    /// - Parameters:
+    ///   - snapshot: The state of the worker.
+    ///   - maxLoopAge: The longest time since a lane's last step, in nanoseconds.
+    package static func notLive(_ snapshot: WorkerSnapshot, maxLoopAge: UInt64) -> [String] {
+        guard snapshot.brokers.isReachable else { return [] }
+        var reasons: [String] = []
+        for lane in snapshot.lanes.map(\.snapshot) where lane.stage != .ended {
+            // The time without a broker does not count, so it begins again after an outage.
+            let begin = max(lane.publishedAt, snapshot.brokers.returnedAt ?? 0)
+            let age = snapshot.now.saturatingSubtract(begin)
+            if age > maxLoopAge { reasons.append("lane \(lane.lane): no step for \(age / 1_000_000_000) s") }
+        }
+        for partition in snapshot.partitions where partition.isStalled {
+            let lag = partition.lag.map { " with a lag of \($0)" } ?? ""
+            let seconds = Int64(min(max(0, partition.secondsSinceProgress), 1e9))
+            reasons.append("\(partition.partition): no progress for \(seconds) s\(lag)")
+        }
+        return reasons
+    }
 }

@@ -34,6 +34,8 @@ package struct WorkerSnapshot: Sendable {
     package var partitions: [PartitionLag] = []
     /// The state of the brokers.
     package var brokers = BrokerState()
+    /// The lag of the group, or nil while the brokers do not tell it.
+    package var groupLag: GroupLag?
     /// The tables that the worker serves.
     package var tables: [ServedTable] = []
     /// The counters of the tables.
@@ -46,6 +48,10 @@ package struct WorkerSnapshot: Sendable {
     package var statisticsRefused: UInt64 = 0
     /// The figures of the process.
     package var process = ProcessFigures()
+    /// Returns the free bytes of the directory of the worker's state, or nil without one.
+    ///
+    /// It is a function, because a file system may not answer, and only the page that needs it may wait.
+    package var stateFreeBytes: @Sendable () -> Int64? = { nil }
 
     /// Creates the snapshot of a worker without lanes.
     package init(now: UInt64) { self.now = now }
@@ -63,6 +69,13 @@ package struct LaneView: Sendable {
     package var producer: LibraryStatistics?
     /// The time at which the consumer's statistics arrived, in nanoseconds of the monotonic clock, or nil.
     package var statisticsAt: UInt64?
+    /// The time since which the consumer waits for an assignment, in nanoseconds of the monotonic clock, or nil.
+    package var rebalancingSince: UInt64?
+    /// The seconds since a commit began, if none has succeeded since, or nil.
+    package var unfinishedCommit: Double?
+
+    /// A Boolean value that indicates whether a commit that began is unfinished for too long.
+    package var isCommitOverdue: Bool { unfinishedCommit.map { $0 > UnfinishedCommits.limit } ?? false }
 
     /// Creates a view.
     package init(snapshot: LaneSnapshot, calls: [CallWatch.Entry] = []) {
@@ -85,9 +98,8 @@ package struct BrokerState: Sendable, Equatable {
     package var cause: ConnectionCause?
     /// The address of the broker that the last failure concerns, or nil.
     package var address: String?
-
-    /// Creates the state before the first request.
-    package init() {}
+    /// The topics of the worker that do not exist.
+    package var missingTopics: [String] = []
 }
 
 /// The figures of the process.
@@ -98,9 +110,174 @@ package struct ProcessFigures: Sendable, Equatable {
     package var residentBytes: Int64 = 0
     /// The number of open file descriptors.
     package var openFiles = 0
+    /// The largest number of open file descriptors, or 0 if there is no limit.
+    package var maxFiles = 0
     /// The start of the process, in seconds since 1970.
     package var startSeconds = 0.0
+}
 
-    /// Creates figures that are zero.
-    package init() {}
+/// The lag and the progress of an owned partition.
+package struct PartitionLag: Sendable, Equatable {
+    /// The lane that owns the partition.
+    package var lane: Int
+    /// The partition.
+    package var partition: TopicPartition
+    /// The records up to the last stable offset without an outcome, or nil if unknown.
+    package var lag: Int64?
+    /// The records between the last stable offset and the high watermark, or nil if unknown.
+    package var unstable: Int64?
+    /// The seconds since the partition last had progress or no lag.
+    package var secondsSinceProgress = 0.0
+    /// A Boolean value that indicates whether the partition has lag and no progress.
+    package var isStalled = false
+    /// A Boolean value that indicates whether the dead letters of the partition are slowed.
+    package var isSlowed = false
+
+    /// Creates the lag of a partition.
+    package init(lane: Int, partition: TopicPartition, lag: Int64? = nil, unstable: Int64? = nil) {
+        self.lane = lane
+        self.partition = partition
+        self.lag = lag
+        self.unstable = unstable
+    }
+
+    /// Creates the lag from a lane's state of a partition and the statistics of its consumer.
+    ///
+    /// The lag counts to the last stable offset, because records of open transactions cannot be consumed yet. It is 0
+    /// after the control record of a transaction. It is unknown before the first fetch, and while only the broker knows
+    /// where the partition starts.
+    package init(lane: Int, _ view: PartitionView, _ statistics: LibraryStatistics.Partition?) {
+        self.init(lane: lane, partition: view.partition)
+        isSlowed = view.slowed != nil
+        // The offsets of a paused partition are not fetched, so the lane asks for its end.
+        let asked = view.isPaused ? view.end : nil
+        guard view.isCurrent || view.committed != nil,
+            let stable = [statistics?.stable, asked].compactMap({ $0 }).max()
+        else { return }
+        lag = max(0, stable - max(view.settled, statistics?.low ?? 0))
+        if let high = statistics?.high { unstable = max(0, high - stable) }
+    }
+}
+
+/// The lag of the whole group, as the brokers have told it.
+package struct GroupLag: Sendable, Equatable {
+    /// The lag of a partition.
+    package struct Partition: Sendable, Equatable {
+        /// The partition.
+        package var partition: TopicPartition
+        /// The records from the group's committed offset to the last stable offset, or nil if unknown.
+        package var lag: Int64?
+        /// The time since which the partition has lag and no owner, in nanoseconds of the monotonic clock, or nil.
+        package var unownedSince: UInt64?
+
+        /// Creates the lag of a partition.
+        package init(_ partition: TopicPartition, lag: Int64?, unownedSince: UInt64? = nil) {
+            self.partition = partition
+            self.lag = lag
+            self.unownedSince = unownedSince
+        }
+    }
+
+    /// The time without an owner after which a partition with lag is told, in nanoseconds.
+    package static let patience: UInt64 = 30_000_000_000
+    /// The age after which an answer no longer counts, in nanoseconds.
+    package static let freshness: UInt64 = 180_000_000_000
+
+    /// The largest number of partitions in a list for people.
+    package static let listLimit = 20
+
+    /// The time of the answer, in nanoseconds of the monotonic clock.
+    package var answeredAt: UInt64
+    /// The state of the group as in Kafka's protocol, or nil if the brokers do not tell it.
+    package var state: String?
+    /// A Boolean value that indicates whether members join or leave.
+    package var isRebalancing = false
+    /// The number of members of the group.
+    package var members = 0
+    /// The partitions of the inputs, ordered.
+    package var partitions: [Partition] = []
+
+    /// Creates an answer without partitions.
+    package init(answeredAt: UInt64) { self.answeredAt = answeredAt }
+
+    /// The partitions that have had lag and no owner for 30 s.
+    package var unowned: [Partition] {
+        partitions.filter { partition in
+            partition.unownedSince.map { answeredAt.saturatingSubtract($0) >= Self.patience } ?? false
+        }
+    }
+
+    /// A Boolean value that indicates whether the next answer is needed soon.
+    package var isUneasy: Bool {
+        isRebalancing || partitions.contains { $0.unownedSince != nil }
+    }
+}
+
+/// The history of a group's answers.
+///
+/// A partition has an owner if a described member has it, or if its committed offset has changed since the answer
+/// before. During a rebalance, brokers tell no partitions of members, or those before it, also of members that are
+/// dead. Members of the cooperative protocol continue in it.
+package struct GroupLagHistory: Sendable {
+    /// The answer of the brokers about a partition.
+    package struct Offsets: Sendable, Equatable {
+        /// The partition.
+        package var partition: TopicPartition
+        /// The group's committed offset, or nil if there is none.
+        package var committed: Int64?
+        /// The offset of the first record.
+        package var low: Int64
+        /// The last stable offset.
+        package var stable: Int64
+
+        /// Creates an answer.
+        package init(_ partition: TopicPartition, committed: Int64?, low: Int64, stable: Int64) {
+            self.partition = partition
+            self.committed = committed
+            self.low = low
+            self.stable = stable
+        }
+    }
+
+    private let from: StartPolicy
+    private var committed: [TopicPartition: Int64] = [:]
+    private var unownedSince: [TopicPartition: UInt64] = [:]
+
+    /// Creates a history without answers.
+    ///
+    /// - Parameter from: The start of partitions without a committed offset.
+    package init(from: StartPolicy) { self.from = from }
+
+    /// Adds an answer, and returns the group's lag.
+    ///
+    /// Without a description, no partition counts as one without an owner.
+    package mutating func add(_ offsets: [Offsets], _ group: GroupDescription?, now: UInt64) -> GroupLag {
+        let isRebalancing = group?.isRebalancing ?? false
+        let owned = Set((isRebalancing ? [] : group?.members ?? []).flatMap(\.partitions))
+        var since: [TopicPartition: UInt64] = [:]
+        var result = GroupLag(answeredAt: now)
+        result.state = group?.state
+        result.isRebalancing = isRebalancing
+        result.members = group?.members.count ?? 0
+        for one in offsets.sorted(by: { $0.partition < $1.partition }) {
+            let lag = lag(one)
+            let isMoving = committed[one.partition] != one.committed
+            if group != nil, lag ?? 0 > 0, !owned.contains(one.partition) {
+                since[one.partition] = isMoving ? now : unownedSince[one.partition] ?? now
+            }
+            result.partitions.append(
+                GroupLag.Partition(one.partition, lag: lag, unownedSince: since[one.partition]))
+        }
+        unownedSince = since
+        committed = [:]
+        for one in offsets { committed[one.partition] = one.committed }
+        return result
+    }
+
+    /// Returns the lag of a partition, which is unknown without a committed offset unless the group starts at the first
+    /// record.
+    private func lag(_ offsets: Offsets) -> Int64? {
+        if let committed = offsets.committed { return max(0, offsets.stable - max(committed, offsets.low)) }
+        return from == .earliest ? max(0, offsets.stable - offsets.low) : nil
+    }
 }

@@ -36,6 +36,37 @@ package final class StateDirectory: Sendable {
 
     deinit { close(lock) }
 
+    /// Returns the reason why a worker could not use a directory, or nil if it could, without taking it.
+    package static func problem(at path: String) -> StateDirectoryError? {
+        var found = stat()
+        let exists = stat(path, &found) == 0
+        let parent = path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
+        guard access(exists ? path : parent, W_OK | X_OK) == 0 else {
+            let reason = String(cString: strerror(errno))
+            return StateDirectoryError(
+                reason: "the state directory \(path) cannot be " + (exists ? "written: " : "created: ") + reason,
+                advice: "set state.dir to a directory in which this user can create files")
+        }
+        guard exists, found.st_mode & S_IFMT != S_IFDIR else { return nil }
+        return StateDirectoryError(
+            reason: "the state directory \(path) is not a directory", advice: "set state.dir to a directory")
+    }
+
+    /// The number of bytes that this user can still write there, or nil if the system does not tell it.
+    ///
+    /// It is 0 if no file can be created.
+    package var freeBytes: Int64? { Self.freeBytes(at: path) }
+
+    /// Returns the number of bytes that this user can still write in a directory, or nil if it is unknown.
+    package static func freeBytes(at path: String) -> Int64? {
+        var found = statvfs()
+        guard statvfs(path, &found) == 0 else { return nil }
+        // Some file systems have no limit on the number of files, and report none.
+        if found.f_files > 0, found.f_favail == 0 { return 0 }
+        let (bytes, isTooLarge) = UInt64(found.f_bavail).multipliedReportingOverflow(by: UInt64(found.f_frsize))
+        return isTooLarge ? .max : Int64(clamping: bytes)
+    }
+
     /// Returns the path of a file in the directory.
     package func file(_ name: String) -> String { path + "/" + name }
 }

@@ -34,3 +34,8 @@ package enum SystemClock {
 package func systemWrite(_ descriptor: Int32, _ start: UnsafeRawPointer, _ count: Int) -> Int {
     write(descriptor, start, count)
 }
+
+extension UInt64 {
+    /// Returns the difference, or 0 if it would be negative.
+    func saturatingSubtract(_ other: UInt64) -> UInt64 { self > other ? self - other : 0 }
+}

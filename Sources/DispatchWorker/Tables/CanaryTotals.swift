@@ -1,3 +1,6 @@
+internal import LinkCoordinator
+package import LinkDecider
+
 /// The committed decisions of a canary, and the differences between its candidate and the served table.
 ///
 /// The totals begin at zero when another candidate or another served table with its id is loaded, because differences
@@ -81,4 +84,49 @@ package struct CanaryTotals: Sendable, Equatable {
 
     /// Returns a Boolean value that indicates whether other totals are of the same two tables.
     package func hasTables(of other: CanaryTotals) -> Bool { table == other.table && base == other.base }
+}
+
+extension CanaryPlan {
+    /// Totals of this plan that are zero.
+    package var totals: CanaryTotals {
+        CanaryTotals(table: candidate.identity, base: base.identity, percent: percent, compare: compare)
+    }
+}
+
+/// The counts of a lane's canary: those of the open transaction, and those of all committed ones.
+struct CanaryCounts {
+    private var plan: CanaryPlan
+    private var uncommitted: CanaryTotals
+    private var total: CanaryTotals
+
+    init(_ plan: CanaryPlan) {
+        self.plan = plan
+        (uncommitted, total) = (plan.totals, plan.totals)
+    }
+
+    /// Uses a newer plan.
+    ///
+    /// The totals begin at zero if it has another candidate or another served table.
+    mutating func use(_ plan: CanaryPlan) {
+        self.plan = plan
+        if !total.hasTables(of: plan.totals) { (uncommitted, total) = (plan.totals, plan.totals) }
+    }
+
+    /// Adds the counts of a record to those of the open transaction.
+    mutating func add(_ record: CandidateCounts) {
+        uncommitted.decided &+= record.decided
+        uncommitted.compared &+= record.compared
+        for difference in record.differences {
+            uncommitted.countDifferences(
+                of: CanaryTotals.Route(
+                    name: difference.route ?? CanaryTotals.withoutRoute, count: 1, witness: difference.position))
+        }
+    }
+
+    /// Ends the transaction, and returns the totals of all committed ones.
+    mutating func ended(isCommitted: Bool) -> CanaryTotals {
+        if isCommitted { total.add(uncommitted) }
+        uncommitted = plan.totals
+        return total
+    }
 }

@@ -1,4 +1,5 @@
 package import LinkCoordinator
+package import LinkDecider
 internal import Synchronization
 
 /// The route tables that the lanes of a worker serve, and the counters of their changes.
@@ -18,12 +19,18 @@ package final class ServedTables: Sendable {
         package fileprivate(set) var entries: [ServedTable]
         /// The candidate for one of the tables, or nil.
         package let canary: CanaryPlan?
+        /// The description of the candidate, or nil.
+        package let canaryEntry: ServedTable?
 
         /// Creates a version.
-        package init(_ tables: TableSet, _ entries: [ServedTable] = [], canary: CanaryPlan? = nil) {
+        package init(
+            _ tables: TableSet, _ entries: [ServedTable] = [], canary: CanaryPlan? = nil,
+            canaryEntry: ServedTable? = nil
+        ) {
             self.tables = tables
             self.entries = entries
             self.canary = canary
+            self.canaryEntry = canaryEntry
         }
     }
 

@@ -1,5 +1,4 @@
-package import LinkCoordinator
-package import LinkIngest
+package import LinkDecider
 
 extension Worker {
     /// The requests of an operator, of which loading the tables again is answered outside of the worker.
@@ -7,31 +6,19 @@ extension Worker {
 
     /// Runs until the worker ends.
     ///
-    /// Every lane resolves records with these tables, and takes newer ones between two batches. With `crashes`, records
-    /// that end the process are isolated.
+    /// Every lane decides with these tables in place of those in the configuration, and takes newer ones between two
+    /// batches. With `crashes`, records that end the process are isolated.
     ///
     /// This function uses a concrete type of processor, so that the compiler specializes the generic lane.
     package func run(
-        tables: ServedTables, limits: IngestLimits, passthrough: [String], vendors: VendorTable? = nil,
-        platforms: LinkPlatforms? = nil, crashes: CrashIsolation? = nil
+        tables: ServedTables, _ configuration: DeciderConfiguration, crashes: CrashIsolation? = nil
     ) -> WorkerOutcome {
         status.show(tables)
-        let outputs = OutputLimits(
-            decisionBytes: configuration.decisionBytesLimit, recordBytes: configuration.outputBytesLimit)
-        return run(crashes: crashes) { _ in
-            RecordProcessor(
-                tables: tables, limits: limits, passthrough: passthrough, outputs: outputs, vendors: vendors,
-                platforms: platforms)
-        }
+        return run(crashes: crashes) { _ in RecordProcessor(tables, configuration) }
     }
 
     /// Runs until the worker ends, with tables that never change.
-    package func run(
-        tables: TableSet, limits: IngestLimits, passthrough: [String], vendors: VendorTable? = nil,
-        platforms: LinkPlatforms? = nil
-    ) -> WorkerOutcome {
-        run(
-            tables: ServedTables(ServedTables.Version(tables)), limits: limits, passthrough: passthrough,
-            vendors: vendors, platforms: platforms)
+    package func run(_ configuration: DeciderConfiguration) -> WorkerOutcome {
+        run(tables: ServedTables(ServedTables.Version(configuration.tables)), configuration)
     }
 }

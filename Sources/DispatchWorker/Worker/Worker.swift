@@ -41,7 +41,9 @@ package final class Worker: Sendable {
         let connection = ClientSettings.adminConfiguration(configuration, identity)
         shared = WorkerShared(
             stopAfter: configuration.stopAfter, log: log,
-            brokers: configuration.isMockBroker ? nil : BrokerWatch(connection, topic: configuration.output))
+            brokers: configuration.isMockBroker
+                ? nil : BrokerWatch(connection, topics: LaneTopics(configuration).known),
+            group: configuration.isMockBroker ? nil : GroupWatch(configuration, identity))
         laneCalls = (0..<configuration.lanes).map { _ in CallWatch() }
         laneStatuses = (0..<configuration.lanes).map { _ in LaneStatus() }
         status = WorkerStatus(
@@ -111,6 +113,8 @@ package final class Worker: Sendable {
         _ facts: TopicFacts, _ crashes: CrashIsolation?, _ makeProcessing: @escaping @Sendable (Int) -> Processing
     ) -> WorkerOutcome {
         warnOfIdleLanes(facts)
+        shared.group?.start()
+        defer { shared.group?.stop() }
         let results = Monitor([LaneCounters]())
         var started = 0
         for number in 0..<configuration.lanes {
@@ -135,9 +139,12 @@ package final class Worker: Sendable {
         _ makeProcessing: @Sendable (Int) -> Processing
     ) -> LaneCounters {
         let identity = identity(of: number)
+        var policy = LanePolicy(configuration, identity)
+        policy.compactedInputs = facts.compactedInputs
+        policy.hasTopicIDs = LibraryInfo.hasTopicIDs
         let lane = Lane(
-            number: number, policy: LanePolicy(configuration, isStable: identity.isStable),
-            topics: LaneTopics(configuration), limits: RecordLimits(configuration),
+            number: number, policy: policy,
+            topics: LaneTopics(configuration), commitBytes: configuration.commit.bytes,
             worker: WorkerIdentity(
                 group: configuration.group, instance: identity.name, lane: number, version: configuration.version,
                 profile: configuration.deadLetterHeaders),
@@ -180,6 +187,17 @@ package final class Worker: Sendable {
                     LogField("librdkafka", .text(LibraryInfo.versionText)), LogField("instance", .text(instance)),
                     LogField("group", .text(configuration.group)), LogField("lanes", .count(configuration.lanes)),
                     LogField("guarantee", .text(configuration.guarantee.rawValue)),
+                ]))
+        let needed = ProcessFigures.neededFiles(lanes: configuration.lanes, brokers: configuration.bootstrap.count)
+        let limit = ProcessFigures.maxFiles
+        guard limit > 0, limit < needed else { return }
+        shared.log.log(
+            LogEntry(
+                .warning, "files.limited", "this process may open fewer files than it needs",
+                [
+                    LogField("limit", .count(limit)), LogField("needed", .count(needed)),
+                    LogField(
+                        "advice", .text("raise the limit (LimitNOFILE= of systemd, `ulimit -n`), or use fewer lanes")),
                 ]))
     }
 

@@ -1,5 +1,4 @@
 internal import CMicroHTTPD
-
 #if canImport(Glibc)
 internal import Glibc
 #elseif canImport(Musl)
@@ -118,7 +117,7 @@ extension EventLoop {
         connection.deadline = deadline(milliseconds: configuration.handlerMilliseconds)
         MHD_suspend_connection(connection.handle)
         let (number, count) = (connection.number, connection.requests)
-        pool.submit { [handler, mailbox] in
+        pools.pool(of: request.path).submit { [handler, mailbox] in
             mailbox.post(handler(request), connection: number, request: count)
         }
         return true
@@ -189,5 +188,125 @@ extension Connection {
     fileprivate static func from(_ handle: OpaquePointer?) -> Connection? {
         guard let handle, let pointer = linkd_http_context(handle) else { return nil }
         return Unmanaged<Connection>.fromOpaque(pointer).takeUnretainedValue()
+    }
+}
+
+/// The headers of a request, and what they say about its body.
+struct HeaderList {
+    private(set) var fields: HTTPHeaders = [:]
+    /// A Boolean value that indicates whether every name is a token, and no value has a control character.
+    ///
+    /// A space before the colon is part of the name here. A proxy that drops it reads another header (RFC 9112, section
+    /// 5.1).
+    private(set) var isPlain = true
+    /// The numbers of headers that determine the length of the body.
+    private var lengths = 0
+    private var encodings = 0
+    private var hasUnknownLength = false
+    /// The length of the body in bytes, or 0 if it is not known in advance.
+    private(set) var bodyBytes = 0
+
+    /// Reads the headers of a request.
+    static func read(_ handle: OpaquePointer) -> HeaderList {
+        var list = HeaderList()
+        withUnsafeMutablePointer(to: &list) { list in
+            linkd_http_headers(
+                handle,
+                { context, _, name, nameCount, value, valueCount in
+                    context?.assumingMemoryBound(to: HeaderList.self).pointee.add(
+                        UnsafeRawBufferPointer(start: name, count: name == nil ? 0 : nameCount),
+                        UnsafeRawBufferPointer(start: value, count: value == nil ? 0 : valueCount))
+                    return linkd_http_yes
+                }, list)
+        }
+        return list
+    }
+
+    /// A Boolean value that indicates whether the end of the request is unambiguous.
+    var isFramed: Bool { lengths <= 1 && encodings <= 1 && lengths + encodings <= 1 && !hasUnknownLength }
+
+    /// Returns a Boolean value that indicates whether a byte can be in a token (RFC 9110, section 5.6.2).
+    private static func isTokenByte(_ byte: UInt8) -> Bool {
+        switch byte {
+        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
+        default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
+        }
+    }
+
+    private mutating func add(_ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) {
+        let isName = !name.isEmpty && name.allSatisfy(Self.isTokenByte)
+        if !isName || !value.allSatisfy({ $0 == 0x09 || $0 >= 0x20 && $0 != 0x7F }) { isPlain = false }
+        let (name, value) = (String(decoding: name, as: UTF8.self), String(decoding: value, as: UTF8.self))
+        if HTTPHeaders.isSame(name, "Content-Length") {
+            lengths += 1
+            let isNumber = !value.isEmpty && value.utf8.allSatisfy { (0x30...0x39).contains($0) }
+            if isNumber { bodyBytes = Int(value) ?? .max } else { hasUnknownLength = true }
+        } else if HTTPHeaders.isSame(name, "Transfer-Encoding") {
+            encodings += 1
+            if !HTTPHeaders.isSame(value, "chunked") { hasUnknownLength = true }
+        }
+        fields.add(name, value)
+    }
+}
+
+/// The stream of a response, retained by the library until the response is sent.
+final class StreamSource {
+    /// The function that copies the next bytes, as `EventLoop.read` does.
+    fileprivate let read: (UnsafeMutableRawBufferPointer) -> Int
+
+    init(_ read: @escaping (UnsafeMutableRawBufferPointer) -> Int) { self.read = read }
+}
+
+/// Conversions of responses to those of libmicrohttpd.
+enum NativeResponse {
+    /// The headers that the server or the library sets.
+    private static let reserved = ["Connection", "Content-Length", "Content-Type", "Date", "Transfer-Encoding"]
+
+    /// Passes a response to the library.
+    ///
+    /// Returns false if the response is not valid.
+    static func queue(
+        _ response: HTTPResponse, source: StreamSource?, closes: Bool, _ connection: OpaquePointer
+    ) -> Bool {
+        guard (200...599).contains(response.status), let native = create(response.body, source) else { return false }
+        defer { MHD_destroy_response(native) }
+        var fields = response.headers.fields
+        guard !fields.contains(where: { field in reserved.contains { HTTPHeaders.isSame($0, field.name) } }) else {
+            return false
+        }
+        for (name, value) in [("Cache-Control", "no-store"), ("X-Content-Type-Options", "nosniff")]
+        where response.headers[name] == nil {
+            fields.append(HTTPHeaders.Field(name: name, value: value))
+        }
+        fields.append(HTTPHeaders.Field(name: "Content-Type", value: response.contentType))
+        if closes { fields.append(HTTPHeaders.Field(name: "Connection", value: "close")) }
+        for field in fields {
+            guard isPlain(field), MHD_add_response_header(native, field.name, field.value) == linkd_http_yes else {
+                return false
+            }
+        }
+        return MHD_queue_response(connection, UInt32(response.status), native) == linkd_http_yes
+    }
+
+    private static func create(_ body: HTTPResponse.Body, _ source: StreamSource?) -> OpaquePointer? {
+        guard case .bytes(let bytes) = body else { return source.flatMap(create) }
+        return bytes.withUnsafeBytes { linkd_http_bytes($0.baseAddress, $0.count) }
+    }
+
+    private static func create(_ source: StreamSource) -> OpaquePointer? {
+        let retained = Unmanaged.passRetained(source)
+        let native = linkd_http_stream(
+            { context, _, buffer, count in
+                guard let context, let buffer else { return Int(linkd_http_end_with_error) }
+                return Unmanaged<StreamSource>.fromOpaque(context).takeUnretainedValue()
+                    .read(UnsafeMutableRawBufferPointer(start: buffer, count: count))
+            }, retained.toOpaque(), { context in context.map { Unmanaged<StreamSource>.fromOpaque($0).release() } })
+        if native == nil { retained.release() }
+        return native
+    }
+
+    private static func isPlain(_ field: HTTPHeaders.Field) -> Bool {
+        !field.name.isEmpty && field.name.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: ":") }
+            && !field.value.isEmpty && field.value.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F }
     }
 }

@@ -18,7 +18,7 @@ final class EventLoop {
     struct Start: Sendable {
         let configuration: HTTPServerConfiguration
         let mailbox: Mailbox
-        let pool: HandlerPool
+        let pools: HandlerPools
         let handler: @Sendable (HTTPRequest) -> HTTPResponse
         let answerEarly: (@Sendable (HTTPRequest) -> HTTPResponse?)?
     }
@@ -34,7 +34,7 @@ final class EventLoop {
 
     let configuration: HTTPServerConfiguration
     let mailbox: Mailbox
-    let pool: HandlerPool
+    let pools: HandlerPools
     let handler: @Sendable (HTTPRequest) -> HTTPResponse
     let answerEarly: (@Sendable (HTTPRequest) -> HTTPResponse?)?
     private(set) var daemon: OpaquePointer?
@@ -67,7 +67,7 @@ final class EventLoop {
 
     /// Starts the library's daemon, or returns nil if it cannot start.
     init?(_ start: Start, _ listener: ListenSocket) {
-        (configuration, mailbox, pool) = (start.configuration, start.mailbox, start.pool)
+        (configuration, mailbox, pools) = (start.configuration, start.mailbox, start.pools)
         (handler, answerEarly, self.listener) = (start.handler, start.answerEarly, listener)
         identity = configuration.tls.map { (strdup($0.certificate), strdup($0.key)) } ?? (nil, nil)
         var callbacks = Self.callbacks
@@ -304,7 +304,7 @@ final class EventLoop {
 
     /// Has a thread of handlers fill a stream's queue if there is room.
     func produce(_ stream: HTTPStream) {
-        if let job = stream.productionIfNeeded() { pool.submit(job) }
+        if let job = stream.productionIfNeeded() { pools.streams.submit(job) }
     }
 
     private func beginStop() {

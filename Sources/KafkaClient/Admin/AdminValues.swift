@@ -24,12 +24,6 @@ package struct TopicResult: Sendable, Equatable {
     package var name: String
     /// The error, or nil on success.
     package var error: KafkaError?
-
-    /// Creates a result.
-    package init(name: String, error: KafkaError?) {
-        self.name = name
-        self.error = error
-    }
 }
 
 /// The settings of one topic or broker.
@@ -42,13 +36,6 @@ package struct ResourceSettings: Sendable, Equatable {
     package var values: [String: String]
     /// The error, or nil on success.
     package var error: KafkaError?
-
-    /// Creates settings.
-    package init(name: String, values: [String: String], error: KafkaError?) {
-        self.name = name
-        self.values = values
-        self.error = error
-    }
 }
 
 /// The state of a consumer group.
@@ -57,14 +44,31 @@ package struct GroupDescription: Sendable, Equatable {
     package var name: String
     /// The state as in Kafka's protocol, such as `Stable`, `Empty`, or `Dead` for a group that does not exist.
     package var state: String
-    /// The number of members.
-    package var members: Int
+    /// The members.
+    ///
+    /// Their partitions are those of the group while it is `Stable`.
+    package var members: [GroupMember]
+    /// The number of the broker that coordinates the group, or -1 if it is not known.
+    package var coordinator: Int32 = -1
 
-    /// Creates a description.
-    package init(name: String, state: String, members: Int) {
-        self.name = name
-        self.state = state
-        self.members = members
+    /// A Boolean value that indicates whether members join or leave, so that none has its new partitions yet.
+    package var isRebalancing: Bool { state == "PreparingRebalance" || state == "CompletingRebalance" }
+}
+
+/// A member of a consumer group.
+package struct GroupMember: Sendable, Equatable {
+    /// The id that the coordinator gave to the member.
+    package var id: String
+    /// The `client.id` of the member.
+    package var clientID: String = ""
+    /// The partitions of the member.
+    package var partitions: [TopicPartition] = []
+
+    /// Returns a Boolean value that indicates whether the member has this `group.instance.id`.
+    ///
+    /// Brokers make the id of a static member of its instance, a hyphen, and a UUID.
+    package func isInstance(_ name: String) -> Bool {
+        id.hasPrefix(name + "-") && id.utf8.count == name.utf8.count + 37
     }
 }
 
@@ -101,18 +105,53 @@ package struct AccessBinding: Sendable, Equatable {
     package var operation: Operation
     /// A Boolean value that indicates whether the rule denies the operation.
     package var isDenial = false
+}
 
-    /// Creates a rule.
-    package init(
-        resource: Resource, name: String, isPrefixed: Bool = false, principal: String, host: String = "*",
-        operation: Operation, isDenial: Bool = false
-    ) {
-        self.resource = resource
-        self.name = name
-        self.isPrefixed = isPrefixed
-        self.principal = principal
-        self.host = host
-        self.operation = operation
-        self.isDenial = isDenial
-    }
+/// A partition in a metadata response.
+package struct PartitionDescription: Sendable, Equatable {
+    /// The partition's number.
+    package var id: Int32
+    /// The leader's node id, or -1.
+    package var leader: Int32
+    /// The node ids of all replicas.
+    package var replicas: [Int32]
+    /// The node ids of the in-sync replicas.
+    package var inSyncReplicas: [Int32]
+    /// The partition's error, such as LEADER_NOT_AVAILABLE, or nil.
+    package var error: KafkaError?
+}
+
+/// A topic in a metadata response.
+package struct TopicDescription: Sendable, Equatable {
+    /// The name.
+    package var name: String
+    /// The partitions, ordered by number.
+    ///
+    /// Empty for a missing topic.
+    package var partitions: [PartitionDescription]
+    /// The topic's error, such as UNKNOWN_TOPIC_OR_PARTITION or TOPIC_AUTHORIZATION_FAILED, or nil.
+    package var error: KafkaError?
+
+    /// A Boolean value that indicates whether the topic exists.
+    ///
+    /// It may still have another error.
+    package var exists: Bool { error?.code != .unknownTopicOrPartition && error?.code != .unknownTopic }
+}
+
+/// A broker of the cluster.
+package struct BrokerDescription: Sendable, Equatable {
+    /// The node id.
+    package var id: Int32
+    /// The host name that the broker advertises.
+    package var host: String = "*"
+    /// The port.
+    package var port: Int32
+}
+
+/// The response to a metadata request.
+package struct ClusterMetadata: Sendable, Equatable {
+    /// The brokers.
+    package var brokers: [BrokerDescription]
+    /// The requested topics, or all topics.
+    package var topics: [TopicDescription]
 }

@@ -103,7 +103,27 @@ package final class KafkaAdmin {
     /// Describes a consumer group without joining it.
     package func describe(group: String, timeoutMilliseconds: Int32) throws(KafkaError) -> GroupDescription {
         defer { serve() }
-        return try AdminCall(handle, .describeGroups, timeoutMilliseconds: timeoutMilliseconds).group(group)
+        return try handle.group(group, timeoutMilliseconds: timeoutMilliseconds)
+    }
+
+    /// Returns the error with which brokers refuse to describe a consumer group, or nil.
+    ///
+    /// A program that runs for long must not call it, see `ClientHandle.group`.
+    package func refusal(toDescribe group: String, timeoutMilliseconds: Int32) throws(KafkaError) -> KafkaError? {
+        defer { serve() }
+        return try AdminCall(handle, .describeGroups, timeoutMilliseconds: timeoutMilliseconds).groupError(group)
+    }
+
+    /// Fetches the offset of the first record of partitions, with `LogicalOffset.beginning`, or their last stable
+    /// offset, with `LogicalOffset.end`, in one request to each leader.
+    package func offsets(
+        of partitions: [TopicPartition], at end: Int64, timeoutMilliseconds: Int32
+    ) throws(KafkaError) -> [PartitionResult] {
+        if partitions.isEmpty { return [] }
+        defer { serve() }
+        // The library's default of `isolation.level` is read_committed, for all kinds of clients.
+        return try handle.offsets(
+            forTimes: partitions.map { PartitionOffset($0, offset: end) }, timeoutMilliseconds: timeoutMilliseconds)
     }
 
     /// Fetches the access rules of the cluster.

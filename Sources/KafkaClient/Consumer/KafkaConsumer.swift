@@ -7,6 +7,8 @@ internal import CRdKafka
 package final class KafkaConsumer: RecordReceiver {
     let context: RebalanceContext
     private var queue: ConsumerQueue?
+    /// The partitions that were paused and not resumed.
+    var paused: Set<TopicPartition> = []
 
     /// Creates a consumer, which connects on its own.
     ///
@@ -16,12 +18,12 @@ package final class KafkaConsumer: RecordReceiver {
     ///   - configuration: librdkafka properties, including `group.id`.
     ///   - watch: The watch that lists its calls.
     ///   - rebalance: Receives every rebalance and answers it by assign, unassign, or their incremental forms,
-    ///     depending on `rebalanceProtocol`. An unanswered rebalance is answered as librdkafka does without a handler.
+    ///     depending on `isCooperative`. An unanswered rebalance is answered as librdkafka does without a handler.
     package init(
         _ configuration: ClientConfiguration, watch: CallWatch = CallWatch(),
         rebalance: @escaping (KafkaConsumer, RebalanceEvent) -> Void
     ) throws(ConfigurationError) {
-        let context = RebalanceContext()
+        let context = RebalanceContext(configuration)
         let native = try NativeConfiguration(configuration)
         native.setOpaque(Unmanaged.passUnretained(context).toOpaque())
         native.setRebalanceCallback(RebalanceContext.callback)
@@ -30,6 +32,8 @@ package final class KafkaConsumer: RecordReceiver {
         self.context = context
         queue = ConsumerQueue(of: handle)
         super.init(handle)
+        let wait = configuration["fetch.wait.max.ms"].flatMap { Int32($0) } ?? 500
+        debugLog.maxFetchMilliseconds = Int32(clamping: Int(wait) + 1_000)
         context.handler = { [weak self] event in
             if let self { rebalance(self, event) }
         }
@@ -63,6 +67,12 @@ package final class KafkaConsumer: RecordReceiver {
         return PollOutcome(records: records, events: events, rebalanced: context.count != rebalances)
     }
 
+    /// Returns and removes what has interrupted the fetches of this consumer since the last call.
+    ///
+    /// This requires `debug=broker,topic,protocol`. After a poll, it includes everything that happened before the
+    /// records of the poll were fetched.
+    package func takeInterruptions() -> FetchInterruptions { debugLog.takeInterruptions() }
+
     /// The fatal error of this consumer, or nil.
     package var fatalError: KafkaError? { handle.isOpen ? handle.fatalError : nil }
 
@@ -85,10 +95,197 @@ package final class KafkaConsumer: RecordReceiver {
         try KafkaError.check(code)
     }
 
-    /// Destroys the instance without leaving the group, for a consumer with a fatal error.
+    /// Destroys the instance without leaving the group and without a last revocation.
     package func abandon() {
         releaseBatch()
         queue = nil
         handle.destroy()
+    }
+}
+
+// Group membership: the assignment and the answers to rebalances.
+//
+// A rebalance counts as answered when one of the assign functions has succeeded. If the handler's call throws, the
+// rebalance is answered as librdkafka does without a handler, so that the group never waits for this member forever.
+extension KafkaConsumer {
+    /// A Boolean value that indicates whether only partitions that move are revoked and assigned.
+    ///
+    /// Otherwise each rebalance revokes all partitions and assigns all again.
+    package var isCooperative: Bool { context.isCooperative }
+
+    /// A Boolean value that indicates whether the current assignment is lost.
+    ///
+    /// Other members may already own it.
+    package var assignmentLost: Bool { handle.callWithoutWaiting { rd_kafka_assignment_lost($0) } != 0 }
+
+    /// Returns the current assignment.
+    package func assignment() throws(KafkaError) -> [TopicPartition] { try handle.assignment() }
+
+    /// Assigns exactly these partitions at these offsets.
+    package func assign(_ offsets: [PartitionOffset]) throws(KafkaError) {
+        endPauses()
+        let list = PartitionList(offsets)
+        try KafkaError.check(handle.call(.assign) { rd_kafka_assign($0, list.pointer) })
+        context.isAnswered = true
+    }
+
+    /// Removes the whole assignment.
+    package func unassign() throws(KafkaError) {
+        endPauses()
+        try KafkaError.check(handle.call(.assign) { rd_kafka_assign($0, nil) })
+        context.isAnswered = true
+    }
+
+    /// Adds these partitions at these offsets to the assignment (cooperative groups).
+    package func incrementalAssign(_ offsets: [PartitionOffset]) throws(KafkaError) {
+        // A revocation that was answered without this class has kept the pauses.
+        endPauses { partition in offsets.contains { $0.partition == partition } }
+        let list = PartitionList(offsets)
+        try KafkaError.check(handle.call(.incrementalAssign) { rd_kafka_incremental_assign($0, list.pointer) })
+        context.isAnswered = true
+    }
+
+    /// Removes these partitions from the assignment (cooperative groups).
+    package func incrementalUnassign(_ partitions: [TopicPartition]) throws(KafkaError) {
+        endPauses(partitions.contains)
+        let list = PartitionList(partitions)
+        try KafkaError.check(handle.call(.incrementalUnassign) { rd_kafka_incremental_unassign($0, list.pointer) })
+        context.isAnswered = true
+    }
+
+    /// The id that the group's coordinator gave to this member, or nil before the first answer.
+    package var memberID: String? {
+        guard handle.isOpen, let native = handle.call(.memberID, { rd_kafka_memberid($0) }) else { return nil }
+        defer { handle.callWithoutWaiting { rd_kafka_mem_free($0, native) } }
+        return native.pointee == 0 ? nil : String(cString: native)
+    }
+
+    /// Returns the group metadata for `KafkaProducer.sendOffsets`, or nil outside of a group.
+    package func groupMetadata() -> GroupMetadata? {
+        guard let metadata = handle.call(.groupMetadata, { rd_kafka_consumer_group_metadata($0) }) else { return nil }
+        return GroupMetadata(adopting: metadata)
+    }
+}
+
+// Offsets: committed offsets, seeks, pauses, and watermarks.
+extension KafkaConsumer {
+    /// Fetches the group's committed offsets.
+    ///
+    /// With `isolation.level=read_committed`, only stable offsets are returned, and the library repeats
+    /// UNSTABLE_OFFSET_COMMIT up to the timeout.
+    ///
+    /// - Returns: One result per partition. A result without offset and error means that nothing is committed.
+    package func committed(
+        _ partitions: [TopicPartition], timeoutMilliseconds: Int32
+    ) throws(KafkaError) -> [PartitionResult] {
+        if partitions.isEmpty { return [] }
+        let list = PartitionList(partitions)
+        let code = handle.call(.committed) { rd_kafka_committed($0, list.pointer, timeoutMilliseconds) }
+        try KafkaError.check(code)
+        return list.results
+    }
+
+    /// The time that a seek may wait for the library's threads, in milliseconds.
+    ///
+    /// A seek sends no request to a broker.
+    private static var seekMilliseconds: Int32 { 10_000 }
+
+    /// Continues at these offsets and drops everything that was fetched before.
+    ///
+    /// - Returns: One result per partition. A partition with an error was not moved.
+    package func seek(_ offsets: [PartitionOffset]) throws(KafkaError) -> [PartitionResult] {
+        if offsets.isEmpty { return [] }
+        let list = PartitionList(offsets)
+        // Before 2.1.0 the timeout was interpreted in microseconds (librdkafka issue 4230).
+        let timeout: Int32 = LibraryInfo.isAtLeast(2, 1, 0) ? Self.seekMilliseconds : Self.seekMilliseconds * 1_000
+        try KafkaError.check(handle.call(.seek) { rd_kafka_seek_partitions($0, list.pointer, timeout) })
+        return list.results
+    }
+
+    /// Pauses fetching of these partitions.
+    ///
+    /// Polling continues. The pause ends with the assignment of the partition.
+    package func pause(_ partitions: [TopicPartition]) throws(KafkaError) -> [PartitionResult] {
+        let list = PartitionList(partitions)
+        try KafkaError.check(handle.call(.pause) { rd_kafka_pause_partitions($0, list.pointer) })
+        paused.formUnion(partitions)
+        return list.results
+    }
+
+    /// Resumes fetching of these partitions.
+    package func resume(_ partitions: [TopicPartition]) throws(KafkaError) -> [PartitionResult] {
+        let list = PartitionList(partitions)
+        try KafkaError.check(handle.call(.resume) { rd_kafka_resume_partitions($0, list.pointer) })
+        let results = list.results
+        for result in results where result.error == nil { paused.remove(result.partition) }
+        return results
+    }
+
+    /// Ends the pauses of partitions, by default of all.
+    ///
+    /// librdkafka keeps the pause of a partition that leaves the assignment, so that it would return paused.
+    package func endPauses(_ isLeaving: (TopicPartition) -> Bool = { _ in true }) {
+        let leaving = paused.filter(isLeaving)
+        guard !leaving.isEmpty else { return }
+        let list = PartitionList(Array(leaving))
+        // The only error is that of a partition that the client does not know, and that is not paused either.
+        _ = handle.call(.resume) { rd_kafka_resume_partitions($0, list.pointer) }
+        paused.subtract(leaving)
+    }
+
+    /// Commits these offsets for the group and waits for the answer up to the timeout.
+    ///
+    /// This is for the guarantee at-least-once. With exactly-once, the producer sends the offsets (`sendOffsets`).
+    ///
+    /// `rd_kafka_commit` is not used because it waits as long as the coordinator is unavailable or does not answer.
+    ///
+    /// - Throws: The error of the commit or of a single partition. After `timedOut` the outcome is unknown, and the
+    ///   commit may still take effect.
+    package func commit(_ offsets: [PartitionOffset], timeoutMilliseconds: Int32) throws(KafkaError) {
+        if offsets.isEmpty { return }
+        // Each commit has a new queue, because the late answer to a commit that timed out must not count as that of
+        // this commit.
+        guard let answers = CommitQueue(of: handle) else { throw KafkaError(code: .state) }
+        try answers.start(offsets)
+        let answer = handle.call(.commit) { _ in answers.answer(timeoutMilliseconds: timeoutMilliseconds) }
+        guard let answer else { throw KafkaError(code: .timedOut) }
+        if let error = answer.error { throw error }
+    }
+
+    /// Returns the offsets after the last returned records.
+    ///
+    /// At the end of a partition they include control records.
+    ///
+    /// Do not use them for a transaction's offsets, because they include records that were returned and not processed.
+    package func position(_ partitions: [TopicPartition]) throws(KafkaError) -> [PartitionResult] {
+        let list = PartitionList(partitions)
+        try KafkaError.check(handle.callWithoutWaiting { rd_kafka_position($0, list.pointer) })
+        return list.results
+    }
+
+    /// Fetches the low and high watermarks of a partition from its leader.
+    ///
+    /// With read_committed, `high` is the last stable offset.
+    package func watermarks(
+        of partition: TopicPartition, timeoutMilliseconds: Int32
+    ) throws(KafkaError) -> Watermarks {
+        try handle.watermarks(of: partition, timeoutMilliseconds: timeoutMilliseconds)
+    }
+
+    /// Fetches the ids of topics by their names.
+    ///
+    /// A topic that could not be described is absent. Throws `.unsupportedFeature` if `LibraryInfo.hasTopicIDs` is
+    /// false.
+    package func topicIDs(of names: [String], timeoutMilliseconds: Int32) throws(KafkaError) -> [String: String] {
+        if names.isEmpty { return [:] }
+        return try AdminCall(handle, .describeTopics, timeoutMilliseconds: timeoutMilliseconds).topicIDs(of: names)
+    }
+
+    /// Returns the watermarks from the last fetch responses without a request, or nil before the first response.
+    ///
+    /// `high` is the high watermark regardless of the isolation level. A reader of committed records does not reach it
+    /// after a transaction, because control records are not returned. `low` may be outdated or -1.
+    package func cachedWatermarks(of partition: TopicPartition) -> Watermarks? {
+        handle.cachedWatermarks(of: partition)
     }
 }

@@ -1,4 +1,6 @@
+internal import ByteStorage
 internal import CRdKafka
+internal import Synchronization
 
 /// The owner of a client instance (`rd_kafka_t`) and of the two queues that every client polls.
 ///
@@ -105,4 +107,231 @@ final class ClientHandle {
         if code == RD_KAFKA_RESP_ERR_NO_ERROR { return nil }
         return KafkaError(code: KafkaErrorCode(code), text: text(of: message), isFatal: true)
     }
+}
+
+// Consumer groups, described without joining them.
+//
+// A worker does not use `rd_kafka_DescribeConsumerGroups`, which ends the process with an assertion if its connection
+// to the group's coordinator is lost before the request is sent (librdkafka issues 3663 and 4605).
+extension ClientHandle {
+    /// Describes a consumer group.
+    ///
+    /// Each broker is asked for its groups, and the group's coordinator for its members.
+    func group(_ name: String, timeoutMilliseconds: Int32) throws(KafkaError) -> GroupDescription {
+        var list: UnsafePointer<rd_kafka_group_list>?
+        let code = call(.listGroups) { rd_kafka_list_groups($0, name, &list, timeoutMilliseconds) }
+        defer { if let list { rd_kafka_group_list_destroy(list) } }
+        let groups = UnsafeBufferPointer(start: list?.pointee.groups, count: Int(list?.pointee.group_cnt ?? 0))
+        // If some brokers did not answer, the group may be among those of the others.
+        guard let group = groups.first(where: { String(cString: $0.group) == name }) else {
+            try KafkaError.check(code)
+            return GroupDescription(name: name, state: "Dead", members: [])
+        }
+        try KafkaError.check(group.err)
+        let members = UnsafeBufferPointer(start: group.members, count: Int(group.member_cnt))
+        return GroupDescription(
+            name: name, state: String(cString: group.state),
+            members: members.map { member in
+                let bytes = UnsafeRawBufferPointer(
+                    start: member.member_assignment, count: max(0, Int(member.member_assignment_size)))
+                return GroupMember(
+                    id: String(cString: member.member_id), clientID: String(cString: member.client_id),
+                    partitions: AssignmentReader(bytes).partitions())
+            }, coordinator: group.broker.id)
+    }
+}
+
+/// A reader of the assignment of a member: `ConsumerProtocolAssignment` of Kafka's protocol.
+struct AssignmentReader {
+    private let bytes: UnsafeRawBufferPointer
+    private var position = 0
+
+    /// Creates a reader of the bytes that the leader of the group has written.
+    init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
+
+    /// Returns the partitions, or none of an assignment in another form.
+    func partitions() -> [TopicPartition] {
+        var reader = self
+        return reader.read() ?? []
+    }
+
+    private mutating func read() -> [TopicPartition]? {
+        guard integer(Int16.self) != nil, let topics = integer(Int32.self) else { return nil }
+        var found: [TopicPartition] = []
+        for _ in 0..<max(0, topics) {
+            guard let length = integer(Int16.self), length >= 0, bytes.count - position >= Int(length) else {
+                return nil
+            }
+            let topic = String(decoding: bytes[position..<position + Int(length)], as: UTF8.self)
+            position += Int(length)
+            guard let count = integer(Int32.self) else { return nil }
+            for _ in 0..<max(0, count) {
+                guard let partition = integer(Int32.self) else { return nil }
+                found.append(TopicPartition(topic: topic, partition: partition))
+            }
+        }
+        return found
+    }
+
+    /// Returns the next number, in network byte order, or nil at the end.
+    private mutating func integer<Value: FixedWidthInteger>(_ type: Value.Type) -> Value? {
+        guard bytes.count - position >= MemoryLayout<Value>.size else { return nil }
+        defer { position += MemoryLayout<Value>.size }
+        return Value(bigEndian: bytes.loadUnaligned(fromByteOffset: position, as: Value.self))
+    }
+}
+
+// The passing of tokens to clients of librdkafka.
+extension TokenSource {
+    /// Passes a token to a new client, and later ones until `detach`.
+    ///
+    /// The first client waits for the token.
+    func attach(_ client: OpaquePointer) {
+        if state.withLock({ $0.token == nil }) { renew() }
+        state.withLock { state in
+            state.clients.insert(UInt(bitPattern: client))
+            state.send(to: client)
+        }
+    }
+
+    /// Forgets a client, which can then be destroyed.
+    func detach(_ client: OpaquePointer) {
+        state.withLock { _ = $0.clients.remove(UInt(bitPattern: client)) }
+    }
+}
+
+extension TokenSource.State {
+    /// Passes the token, or the reason why there is none, to all clients.
+    ///
+    /// The lock of the state is held, so that no client is destroyed meanwhile.
+    func sendToAll() {
+        for address in clients { OpaquePointer(bitPattern: address).map(send) }
+    }
+
+    /// Passes the token, or the reason why there is none, to a client.
+    ///
+    /// A failure becomes an error event of the client.
+    func send(to client: OpaquePointer) {
+        guard let token else {
+            rd_kafka_oauthbearer_set_token_failure(client, failure?.text ?? "no token")
+            return
+        }
+        var message = [CChar](repeating: 0, count: 512)
+        let code = rd_kafka_oauthbearer_set_token(
+            client, token.value, token.expiresAt, token.principal, nil, 0, &message, message.count)
+        if code != RD_KAFKA_RESP_ERR_NO_ERROR { rd_kafka_oauthbearer_set_token_failure(client, message) }
+    }
+}
+
+/// The events of a client instance that the application has not taken yet.
+///
+/// The list is bounded. Further events are dropped.
+struct ClientInbox {
+    /// The maximum number of waiting events.
+    private static let capacity = 1000
+    /// The maximum size of a statistics document in bytes.
+    ///
+    /// A larger one is dropped. Documents have about 600 bytes per partition.
+    private static let statisticsLimit = 4 << 20
+    /// The least severe syslog level of log lines that are kept (info).
+    ///
+    /// Debug lines are only parsed.
+    private static let leastSevereLevel: Int32 = 6
+
+    /// The waiting events.
+    private(set) var events: [ClientEvent] = []
+    /// The information from debug lines.
+    var watch = DebugLogWatch()
+    /// The counter of delivery reports that arrive as events.
+    var deliveries: UnsafeMutablePointer<DeliveryCounter>?
+
+    /// Returns and removes the waiting events.
+    mutating func takeEvents() -> [ClientEvent] {
+        defer { events.removeAll(keepingCapacity: true) }
+        return events
+    }
+
+    /// Adds one event.
+    ///
+    /// The caller destroys it.
+    mutating func add(_ event: OpaquePointer) {
+        switch rd_kafka_event_type(event) {
+        case RD_KAFKA_EVENT_LOG: addLog(event)
+        case RD_KAFKA_EVENT_STATS:
+            guard let text = rd_kafka_event_stats(event) else { return }
+            keepStatistics(ByteView(cString: text))
+        case RD_KAFKA_EVENT_ERROR:
+            let error = KafkaError(
+                code: KafkaErrorCode(rd_kafka_event_error(event)),
+                text: String(cString: rd_kafka_event_error_string(event)),
+                isFatal: rd_kafka_event_error_is_fatal(event) != 0)
+            keep(.error(error))
+        case RD_KAFKA_EVENT_DR:
+            while let message = rd_kafka_event_message_next(event) {
+                deliveries?.pointee.count(message)
+            }
+        default: break
+        }
+    }
+
+    /// Keeps the newest statistics document.
+    private mutating func keepStatistics(_ document: ByteView) {
+        guard document.count <= Self.statisticsLimit else { return }
+        events.removeAll { if case .statistics = $0 { true } else { false } }
+        keep(.statistics(document.array))
+    }
+
+    private mutating func addLog(_ event: OpaquePointer) {
+        var facility: UnsafePointer<CChar>?
+        var text: UnsafePointer<CChar>?
+        var level: Int32 = 0
+        guard rd_kafka_event_log(event, &facility, &text, &level) == 0, let facility, let text else { return }
+        watch.read(facility: ByteView(cString: facility), text: ByteView(cString: text))
+        if level <= Self.leastSevereLevel {
+            keep(.log(LogLine(level: level, facility: String(cString: facility), text: String(cString: text))))
+        }
+    }
+
+    private mutating func keep(_ event: ClientEvent) {
+        if events.count < Self.capacity { events.append(event) }
+    }
+}
+
+/// The owner of an `rd_kafka_mock_cluster_t`.
+///
+/// Destroy it before its client.
+final class MockClusterHandle {
+    private let handle: ClientHandle
+    private var cluster: OpaquePointer?
+
+    init?(_ handle: ClientHandle, brokers: Int32) {
+        guard let cluster = handle.call(.mock, { rd_kafka_mock_cluster_new($0, brokers) }) else { return nil }
+        self.handle = handle
+        self.cluster = cluster
+    }
+
+    deinit { destroy() }
+
+    /// Destroys the cluster.
+    ///
+    /// A second call has no effect.
+    func destroy() {
+        call { rd_kafka_mock_cluster_destroy($0) }
+        cluster = nil
+    }
+
+    /// Makes a call to the cluster, or returns nil after it was destroyed.
+    @discardableResult
+    func call<Result>(_ body: (OpaquePointer) -> Result) -> Result? {
+        guard let cluster else { return nil }
+        return handle.watch.during(.mock) { body(cluster) }
+    }
+
+    /// Makes a call to the cluster that may fail.
+    func check(_ body: (OpaquePointer) -> rd_kafka_resp_err_t) throws(KafkaError) {
+        try KafkaError.check(call(body) ?? RD_KAFKA_RESP_ERR__DESTROY)
+    }
+
+    /// The addresses of the brokers.
+    var bootstrapServers: String { cluster.map { String(cString: rd_kafka_mock_cluster_bootstraps($0)) } ?? "" }
 }

@@ -1,4 +1,13 @@
+internal import CPlatform
 internal import CRdKafka
+internal import Synchronization
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#elseif canImport(Darwin)
+internal import Darwin
+#endif
 
 /// The owner of an `rd_kafka_conf_t` until a client takes ownership.
 struct NativeConfiguration: ~Copyable {
@@ -8,8 +17,18 @@ struct NativeConfiguration: ~Copyable {
     init(_ configuration: ClientConfiguration) throws(ConfigurationError) {
         pointer = rd_kafka_conf_new()
         for entry in configuration.entries {
+            try Self.checkFile(entry)
             try set(entry.name, entry.value)
         }
+    }
+
+    /// Refuses a named pipe as the file of a certificate or a key, because the library would wait for its writer.
+    private static func checkFile(_ entry: ClientConfiguration.Entry) throws(ConfigurationError) {
+        guard entry.name.hasSuffix(".location") || entry.name.hasSuffix(".keytab"), linkd_may_wait(entry.value) != 0
+        else { return }
+        throw ConfigurationError(
+            kind: .invalidValue, property: entry.name,
+            text: "\(entry.value) is not a regular file, and reading a named pipe can wait forever")
     }
 
     deinit { rd_kafka_conf_destroy(pointer) }
@@ -99,4 +118,43 @@ struct NativeConfiguration: ~Copyable {
 /// Returns the text in a C buffer up to its terminating zero.
 func text(of buffer: [CChar]) -> String {
     String(decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+}
+
+/// The reason why OpenSSL refused a broker's certificate, which librdkafka's texts do not contain.
+///
+/// librdkafka calls the callback on a thread of its own. The client keeps this object as long as the instance exists.
+final class CertificateCheck: Sendable {
+    private let code = Atomic<Int32>(0)
+
+    /// The reason of the last refusal, or nil.
+    var problem: CertificateProblem? {
+        let code = code.load(ordering: .relaxed)
+        return code == 0 ? nil : CertificateProblem(openSSLCode: code)
+    }
+
+    /// Sets the callback, which keeps OpenSSL's result.
+    ///
+    /// A library without TLS refuses the callback, and then no certificate is checked.
+    func observe(_ configuration: borrowing NativeConfiguration) {
+        configuration.setOpaque(Unmanaged.passUnretained(self).toOpaque())
+        configuration.setCertificateCallback { _, _, _, error, _, _, _, _, _, opaque in
+            guard let error, let opaque else { return 1 }
+            if error.pointee == 0 { return 1 }
+            Unmanaged<CertificateCheck>.fromOpaque(opaque).takeUnretainedValue().code
+                .store(error.pointee, ordering: .relaxed)
+            return 0
+        }
+    }
+}
+
+/// Returns the text that `rd_kafka_conf_properties_show` prints, or an empty text if memory is exhausted.
+func propertiesManual() -> String {
+    var bytes: UnsafeMutablePointer<CChar>?
+    var size = 0
+    guard let stream = open_memstream(&bytes, &size) else { return "" }
+    rd_kafka_conf_properties_show(stream)
+    fclose(stream)
+    guard let bytes else { return "" }
+    defer { free(bytes) }
+    return String(cString: bytes)
 }

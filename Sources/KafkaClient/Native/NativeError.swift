@@ -1,4 +1,12 @@
+internal import ByteStorage
 internal import CRdKafka
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#elseif canImport(Darwin)
+internal import Darwin
+#endif
 
 extension KafkaError {
     /// Copies an error object and destroys it.
@@ -32,5 +40,37 @@ extension KafkaError {
     init?(_ native: rd_kafka_resp_err_t, text: UnsafePointer<CChar>? = nil) {
         if native == RD_KAFKA_RESP_ERR_NO_ERROR { return nil }
         self.init(code: KafkaErrorCode(native), text: text.map { String(cString: $0) })
+    }
+}
+
+extension KafkaErrorCode {
+    /// Creates a code from librdkafka's enumeration.
+    init(_ native: rd_kafka_resp_err_t) { self.init(native.rawValue) }
+
+    /// The code in librdkafka's enumeration.
+    var native: rd_kafka_resp_err_t { rd_kafka_resp_err_t(rawValue: rawValue) }
+
+    /// The symbolic name, such as `REQUEST_TIMED_OUT` or `_FENCED`.
+    ///
+    /// An unknown number has the name `ERR_n?`.
+    package var name: String { String(cString: rd_kafka_err2name(native)) }
+
+    /// librdkafka's message for this code.
+    package var text: String { String(cString: rd_kafka_err2str(native)) }
+}
+
+extension ByteView {
+    /// Creates a view of a C string without its terminating zero.
+    init(cString: UnsafePointer<CChar>) {
+        self.init(UnsafeRawBufferPointer(start: cString, count: strlen(cString)))
+    }
+
+    /// Creates a view of a C field with a length.
+    ///
+    /// Nil stays nil, which is different from an empty field.
+    @inline(__always)
+    init?(pointer: UnsafeMutableRawPointer?, count: Int) {
+        guard let pointer else { return nil }
+        self.init(start: UnsafeRawPointer(pointer).assumingMemoryBound(to: UInt8.self), count: count)
     }
 }

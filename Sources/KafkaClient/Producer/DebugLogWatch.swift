@@ -6,12 +6,16 @@ package struct RequestVersions: Sendable, Equatable {
     package var min: Int32
     /// The newest version.
     package var max: Int32
+}
 
-    /// Creates a range.
-    package init(min: Int32, max: Int32) {
-        self.min = min
-        self.max = max
-    }
+/// The events that interrupted the fetches of a consumer.
+///
+/// A topic can be deleted and created again in between.
+package struct FetchInterruptions: Sendable, Equatable {
+    /// A Boolean value that indicates whether a connection to a broker was lost, or an answer to a fetch was late.
+    package var isConnectionLost = false
+    /// The partitions whose leader refused a fetch, such as for an unknown topic.
+    package var refused: Set<TopicPartition> = []
 }
 
 /// A parser of librdkafka's debug lines, for information that has no other source.
@@ -19,7 +23,8 @@ package struct RequestVersions: Sendable, Equatable {
 /// It works on bytes and creates no strings.
 ///
 /// `debug=eos` logs when the connection to the transaction coordinator is lost. `debug=feature` logs the supported
-/// versions of each request at every new connection.
+/// versions of each request at every new connection. `debug=broker,topic,protocol` logs lost connections, refused
+/// fetches, and the time of each answer.
 package struct DebugLogWatch: Sendable {
     /// The number of times that the connection to the transaction coordinator was lost.
     ///
@@ -27,6 +32,9 @@ package struct DebugLogWatch: Sendable {
     /// began.
     package private(set) var coordinatorDrops = 0
     private var coordinatorIsUp: Bool?
+    private var interruptions = FetchInterruptions()
+    /// The time in milliseconds after which the answer to a fetch is late.
+    package var maxFetchMilliseconds: Int32 = .max
     /// The versions that *every* broker seen so far supports, by request key (18 is ApiVersions).
     package private(set) var requestVersions: [Int32: RequestVersions] = [:]
 
@@ -39,7 +47,51 @@ package struct DebugLogWatch: Sendable {
             readCoordinator(text)
         } else if facility.equals("APIVERSION") {
             readVersions(text)
+        } else if facility.equals("STATE") {
+            // `… Broker changed state UP -> DOWN`. Other changes to `DOWN` are connections that were not established.
+            if contains(text, "changed state UP -> DOWN") || contains(text, "changed state UPDATE -> DOWN") {
+                interruptions.isConnectionLost = true
+            }
+        } else if facility.equals("BROKERUA") {
+            readRefusedFetch(text)
+        } else if facility.equals("RECV") {
+            readAnswer(text)
         }
+    }
+
+    /// Parses `… Received FetchResponse (v11, 98 bytes, CorrId 12, rtt 101.33ms)`.
+    ///
+    /// A network that is away for a while delays an answer and closes no connection. A large answer on a slow network
+    /// has more time: a millisecond for each kilobyte.
+    private mutating func readAnswer(_ text: ByteView) {
+        guard maxFetchMilliseconds < .max, let start = index(of: "FetchResponse (v", in: text, from: 0),
+            let size = index(of: ", ", in: text, from: start), let time = index(of: ", rtt ", in: text, from: size)
+        else { return }
+        var sizePosition = size + 2
+        var timePosition = time + 6
+        // A number with more digits than are read is that of an answer with many bytes.
+        guard let bytes = number(text, &sizePosition), let rtt = number(text, &timePosition) else { return }
+        let isHuge = sizePosition < text.count && text[sizePosition] != UInt8(ascii: " ")
+        if Int(rtt) > Int(maxFetchMilliseconds) + (isHuge ? 60_000 : Int(bytes) / 1_000) {
+            interruptions.isConnectionLost = true
+        }
+    }
+
+    /// Returns and removes the interruptions of fetches.
+    package mutating func takeInterruptions() -> FetchInterruptions {
+        if !interruptions.isConnectionLost && interruptions.refused.isEmpty { return interruptions }
+        defer { interruptions = FetchInterruptions() }
+        return interruptions
+    }
+
+    /// Parses `[thrd:…]: topic [partition]: broker unavailable: fetch: …`.
+    private mutating func readRefusedFetch(_ text: ByteView) {
+        guard let end = index(of: "]: broker unavailable", in: text, from: 0) else { return }
+        let start = index(of: "]: ", in: text, from: 0).map { $0 < end ? $0 + 3 : 0 } ?? 0
+        guard let open = index(of: " [", in: text, from: start), open < end else { return }
+        var position = open + 2
+        guard let partition = number(text, &position), position == end else { return }
+        interruptions.refused.insert(TopicPartition(topic: text.slice(start, open).string, partition: partition))
     }
 
     /// Parses `… Transaction coordinator is now down`, or `up`.

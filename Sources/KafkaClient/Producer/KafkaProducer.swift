@@ -1,5 +1,5 @@
-internal import CRdKafka
 package import ByteStorage
+internal import CRdKafka
 
 /// A producer's handle of a topic.
 package struct ProducerTopic: Hashable, Sendable {
@@ -171,5 +171,168 @@ package final class KafkaProducer {
         guard handle.isOpen else { return }
         handle.serveMain(timeoutMilliseconds: timeoutMilliseconds, into: &inbox)
         handle.drainLog(into: &inbox)
+    }
+}
+
+/// Numbered records, whose delivery reports can be attributed.
+extension KafkaProducer {
+    /// Produces one record with a number, which its delivery report returns.
+    ///
+    /// - Parameters:
+    ///   - topic: The topic.
+    ///   - partition: The partition, or nil for the partitioner's choice.
+    ///   - key: The key, or nil for none. It is copied.
+    ///   - value: The value, or nil for a tombstone. It is copied.
+    ///   - headers: The headers in order. They are copied.
+    ///   - number: The number, greater than 0.
+    package func produce(
+        _ topic: ProducerTopic, partition: Int32?, key: ByteView?, value: ByteView?, headers: [HeaderView] = [],
+        number: UInt
+    ) throws(KafkaError) {
+        let request = ProduceRequest(
+            partition: partition, key: key, value: value, headers: headers, timestamp: nil, copiesValue: true,
+            number: number)
+        try produce(request, to: topic)
+    }
+
+    /// The numbered records that were reported as not delivered, in the order of their reports.
+    ///
+    /// There are at most `undeliveredLimit`. Further ones are only counted, in `deliveries`.
+    package var undelivered: [UndeliveredRecord] { counter.pointee.undelivered }
+
+    /// The limit of the list `undelivered`.
+    package static var undeliveredLimit: Int { DeliveryCounter.undeliveredLimit }
+
+    /// The greatest number of a record that a broker has stored, or 0.
+    package var lastDelivered: UInt { counter.pointee.lastDelivered }
+}
+
+// The transaction calls. Each one drains the log at its end, so `debugLog` is up to date when it returns or throws.
+//
+// Timeouts are in milliseconds. -1 means twice `transaction.timeout.ms` for `initTransactions` and the remaining time
+// of the transaction for the others.
+extension KafkaProducer {
+    /// Initializes transactions: ends the open transaction of a predecessor and gets a new epoch, which fences the
+    /// predecessor.
+    ///
+    /// `.timedOut` and other retriable errors can be repeated. The call continues where it stopped.
+    package func initTransactions(timeoutMilliseconds: Int32) throws(KafkaError) {
+        try finishTransactionCall(
+            handle.call(.initTransactions) { rd_kafka_init_transactions($0, timeoutMilliseconds) })
+    }
+
+    /// Opens a transaction.
+    ///
+    /// No request is sent.
+    package func beginTransaction() throws(KafkaError) {
+        try finishTransactionCall(handle.call(.beginTransaction) { rd_kafka_begin_transaction($0) })
+    }
+
+    /// Adds the group's new offsets to the transaction.
+    ///
+    /// They are the offsets of the *next* records.
+    ///
+    /// After a retriable error, repeat the call with the same arguments. Never commit a transaction for which this call
+    /// did not succeed. An empty list succeeds without checking the generation.
+    package func sendOffsets(
+        _ offsets: [PartitionOffset], _ group: borrowing GroupMetadata, timeoutMilliseconds: Int32
+    ) throws(KafkaError) {
+        let list = PartitionList(offsets)
+        let metadata = group.pointer
+        try finishTransactionCall(
+            handle.call(.sendOffsets) { client in
+                rd_kafka_send_offsets_to_transaction(client, list.pointer, metadata, timeoutMilliseconds)
+            })
+    }
+
+    /// Flushes and commits.
+    ///
+    /// After a retriable error, repeat the call. No other call is allowed before it succeeds.
+    package func commitTransaction(timeoutMilliseconds: Int32) throws(KafkaError) {
+        try finishTransactionCall(
+            handle.call(.commitTransaction) { rd_kafka_commit_transaction($0, timeoutMilliseconds) })
+    }
+
+    /// Purges queued records, which are reported as purged, and aborts.
+    ///
+    /// After a broker has rejected a record (too large, invalid), librdkafka 2.0.2 continues with that record's
+    /// sequence number. The next transaction of this instance fails with an abortable OUT_OF_ORDER_SEQUENCE_NUMBER, and
+    /// the one after it succeeds. A new producer avoids this.
+    package func abortTransaction(timeoutMilliseconds: Int32) throws(KafkaError) {
+        try finishTransactionCall(
+            handle.call(.abortTransaction) { rd_kafka_abort_transaction($0, timeoutMilliseconds) })
+    }
+}
+
+/// The counts of delivery reports since the producer was created.
+package struct DeliveryCounts: Sendable, Equatable {
+    /// Records that a broker has stored.
+    package var delivered: Int = 0
+    /// Records that failed, not including purged ones.
+    package var failed: Int = 0
+    /// Records that were purged, by `purge` or by an abort.
+    package var purged: Int = 0
+    /// Failed records by code since `forgetDeliveryErrors`.
+    package var failures: [KafkaErrorCode: Int] = [:]
+    /// The last error since `forgetDeliveryErrors` that is about one record (too large, invalid, bad timestamp), or
+    /// nil.
+    package var lastRecordError: KafkaError? = nil
+    /// The last error since `forgetDeliveryErrors`, or nil.
+    package var lastError: KafkaError? = nil
+
+    /// The number of records with a delivery report.
+    package var reported: Int { delivered + failed + purged }
+}
+
+/// A numbered record that no broker has acknowledged.
+package struct UndeliveredRecord: Sendable, Equatable {
+    /// The number with which the record was produced.
+    package var number: UInt
+    /// The error of its delivery report.
+    package var code: KafkaErrorCode
+    /// A Boolean value that indicates whether a broker can have stored the record, because it was sent and no answer
+    /// has arrived.
+    package var mayBeStored: Bool
+}
+
+/// The default partitioner of the Java client for records with a key, named `murmur2_random` in librdkafka.
+///
+/// All clients that use it put the records of a key in the same partition.
+package enum Murmur2 {
+    /// Returns the hash of Kafka's `Utils.murmur2` (MurmurHash2, 32 bit, seed 0x9747b28c).
+    @inlinable
+    package static func hash(_ key: ByteView) -> UInt32 {
+        let multiplier: UInt32 = 0x5bd1_e995
+        var hash: UInt32 = 0x9747_b28c ^ UInt32(truncatingIfNeeded: key.count)
+        let base = UnsafeRawPointer(key.start)
+        var index = 0
+        while index &+ 4 <= key.count {
+            var word = UInt32(littleEndian: (base + index).loadUnaligned(as: UInt32.self))
+            word = word &* multiplier
+            word ^= word &>> 24
+            word = word &* multiplier
+            hash = (hash &* multiplier) ^ word
+            index &+= 4
+        }
+        if index < key.count {
+            var rest: UInt32 = 0
+            var shift: UInt32 = 0
+            while index < key.count {
+                rest |= UInt32(key.start[index]) &<< shift
+                shift &+= 8
+                index &+= 1
+            }
+            hash = (hash ^ rest) &* multiplier
+        }
+        hash ^= hash &>> 13
+        hash = hash &* multiplier
+        return hash ^ (hash &>> 15)
+    }
+
+    /// Returns the partition of a key among `count` partitions, which must be at least 1.
+    @inlinable
+    package static func partition(of key: ByteView, among count: Int32) -> Int32 {
+        assert(count > 0)
+        return Int32(truncatingIfNeeded: (hash(key) & 0x7fff_ffff) % UInt32(truncatingIfNeeded: count))
     }
 }

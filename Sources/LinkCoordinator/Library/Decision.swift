@@ -1,9 +1,10 @@
+internal import ByteStorage
 package import StrictJSON
 
 /// The result of resolving a link for one device: the decision's members and their JSON representation.
 ///
 /// Two decisions are equal if their JSON is the same, byte for byte.
-public struct Decision: Sendable, Hashable {
+public struct Decision: Sendable, Hashable, CustomStringConvertible {
     /// The kind of action that a decision requires.
     public enum Outcome: String, Sendable, CaseIterable {
         /// Apply the stack to the screens that the app shows.
@@ -58,6 +59,12 @@ public struct Decision: Sendable, Hashable {
         self.json = json
         // The encoder always writes valid JSON, so the empty object is never used.
         value = (try? JSONValue.parse(json, maxDepth: 512)) ?? JSONValue(.object([]))
+    }
+
+    /// Creates a decision from JSON that the encoder wrote, with the scratch memory of a cursor.
+    init(_ json: ByteView, reading cursor: inout JSONCursor) {
+        self.json = json.array
+        value = (try? JSONValue.parse(json, with: &cursor)) ?? JSONValue(.object([]))
     }
 
     /// Returns the text of a member, or nil if the member is absent or not a string.
@@ -124,6 +131,9 @@ public struct Decision: Sendable, Hashable {
         }
         return try entry.model(type)
     }
+
+    /// The decision's JSON as text.
+    public var description: String { String(decoding: json, as: UTF8.self) }
 
     /// Returns a Boolean value that indicates whether both decisions have the same JSON, byte for byte.
     public static func == (a: Decision, b: Decision) -> Bool { a.json == b.json }
@@ -203,4 +213,161 @@ extension Decision.Reason {
 public struct DecisionError: Error, Sendable, Equatable, CustomStringConvertible {
     /// The error as a phrase: what was found or expected.
     public let description: String
+
+    /// Creates an error.
+    public init(description: String) { self.description = description }
+}
+
+/// The query parameters of a link, for code that does not use a table.
+///
+/// Lookup by name ignores case. The query is split at `&`, and then each name and value is percent-decoded once, so an
+/// escaped `&` or `=` stays in its value. If a name occurs more than once, the last value is used. A name without `=`
+/// is ignored. So is a pair whose name or value cannot be decoded.
+public struct LinkParameters: Sendable, Equatable {
+    /// The values by lowercase name.
+    public let dictionary: [String: String]
+
+    /// Creates the parameters of a link.
+    ///
+    /// A text that is not a link has no parameters.
+    ///
+    /// - Parameters:
+    ///   - link: The percent-encoded link.
+    ///   - repair: Pass `true` to read `&amp;` as `&`, and a pilcrow as `&para`. HTML processing leaves both in links.
+    public init(_ link: String, repair: Bool = false) {
+        dictionary = Self.read(Array((repair ? Self.repaired(link) : link).utf8))
+    }
+
+    private static func read(_ link: [UInt8]) -> [String: String] {
+        var dictionary: [String: String] = [:]
+        let hasScheme = link.withUnsafeBufferPointer { Resolver.schemeLength(ByteView($0)) > 0 }
+        guard hasScheme, link.count <= maxBytes else { return [:] }
+        let end = link.firstIndex(of: UInt8(ascii: "#")) ?? link.count
+        guard let mark = link[..<end].firstIndex(of: UInt8(ascii: "?")) else { return [:] }
+        for item in link[(mark + 1)..<end].split(separator: UInt8(ascii: "&")).prefix(maxItems) {
+            guard let equals = item.firstIndex(of: UInt8(ascii: "=")), let name = decoded(item[..<equals]),
+                let value = decoded(item[(equals + 1)...])
+            else { continue }
+            dictionary[name.lowercased()] = value
+        }
+        return dictionary
+    }
+
+    /// Returns the value for a name, ignoring the name's case, or nil if there is none.
+    public subscript(name: String) -> String? { dictionary[name.lowercased()] }
+
+    /// The length of the longest link that is read, in bytes.
+    ///
+    /// A longer link has no parameters.
+    public static let maxBytes = 8192
+
+    /// The maximum number of query items that are read.
+    ///
+    /// Further items are ignored.
+    public static let maxItems = 128
+
+    private static func decoded(_ raw: ArraySlice<UInt8>) -> String? {
+        var arena = OutputArena(chunkBytes: 256)
+        return Array(raw).withUnsafeBufferPointer { raw in
+            arena.begin()
+            let decodes = PercentDecoding.decode(ByteView(raw), plusIsSpace: false, into: &arena)
+            let text = arena.finish()
+            return decodes && PercentDecoding.isClean(text, invisiblesAllowed: true) ? text.string : nil
+        }
+    }
+
+    private static func repaired(_ link: String) -> String {
+        var repaired = ""
+        var rest = link[...]
+        while let first = rest.first {
+            if rest.hasPrefix("&amp;") {
+                repaired += "&"
+                rest = rest.dropFirst(5)
+            } else {
+                repaired += first == "\u{B6}" ? "&para" : String(first)
+                rest = rest.dropFirst()
+            }
+        }
+        return repaired
+    }
+}
+
+extension Decision {
+    /// The request to resolve again when the device has the claim that a guard requires.
+    ///
+    /// The library does not store it. The app keeps it, for at most ``ttl``, until the device has the claim or receives
+    /// another link, which supersedes it.
+    ///
+    /// See DecisionReference, "Resume".
+    public struct Resume: Sendable, Hashable, Codable {
+        /// The name of the claim that the device lacks.
+        public let claim: String
+        /// The original request.
+        ///
+        /// A push payload is kept whole if the route binds fields from it. Otherwise, the request is the link or route
+        /// that was found in the payload.
+        public let request: LinkRequest
+        /// The time for which the request can be resumed, starting at the decision.
+        public let ttl: Duration
+        /// A Boolean value that indicates whether to resume the request only once, regardless of the result.
+        public let once: Bool
+
+        /// Creates a request to resume.
+        ///
+        /// - Parameters:
+        ///   - claim: The name of the claim that the device lacks.
+        ///   - request: The original request.
+        ///   - ttl: The time for which the request can be resumed, starting at the decision.
+        ///   - once: Pass `true` to resume the request only once, regardless of the result.
+        public init(claim: String, request: LinkRequest, ttl: Duration, once: Bool) {
+            self.claim = claim
+            self.request = request
+            self.ttl = ttl
+            self.once = once
+        }
+
+        private enum CodingKeys: String, CodingKey { case claim, ttl, once }
+
+        /// Reads the members of a decision's `resume`, in which `ttl` is a number of seconds.
+        public init(from decoder: any Decoder) throws {
+            let container = try decoder.container(keyedBy: CodingKeys.self)
+            claim = try container.decode(String.self, forKey: .claim)
+            request = try LinkRequest(from: decoder)
+            ttl = .seconds(try container.decode(Int64.self, forKey: .ttl))
+            once = try container.decodeIfPresent(Bool.self, forKey: .once) ?? false
+        }
+
+        /// Writes the members of a decision's `resume`, in which `ttl` is a number of whole seconds.
+        public func encode(to encoder: any Encoder) throws {
+            try request.encode(to: encoder)
+            var container = encoder.container(keyedBy: CodingKeys.self)
+            try container.encode(claim, forKey: .claim)
+            try container.encode(ttl.components.seconds, forKey: .ttl)
+            if once { try container.encode(true, forKey: .once) }
+        }
+    }
+
+    /// The request to resume after a ``Outcome/deferred`` decision, or nil if the guard does not resume requests.
+    public var resume: Resume? {
+        guard let resume = value["resume"], let claim = resume["claim"]?.string, let ttl = resume["ttl"]?.integer,
+            let request = Self.request(of: resume)
+        else { return nil }
+        var once = false
+        if case .bool(true)? = resume["once"]?.kind { once = true }
+        return Resume(claim: claim, request: request, ttl: .seconds(ttl), once: once)
+    }
+
+    /// Returns the request of a `resume` object.
+    ///
+    /// A payload takes precedence, because the table finds the same link or route in it again.
+    private static func request(of resume: JSONValue) -> LinkRequest? {
+        if let payload = resume["payload"].flatMap({ LinkRequest.Object($0) }) { return .payload(payload) }
+        if let link = resume["link"]?.string { return .link(link) }
+        if let path = resume["path"]?.string {
+            return .path(path, mode: resume["mode"]?.string.flatMap(LinkRequest.Mode.init))
+        }
+        return resume["route"]?.string.map {
+            .route($0, params: resume["params"].flatMap { LinkRequest.Object($0) } ?? [:])
+        }
+    }
 }

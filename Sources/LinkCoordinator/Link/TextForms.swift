@@ -92,7 +92,7 @@ package enum TextForms {
     }
 
     /// Returns the number that the digits from one index up to another one represent, or nil.
-    static func digits(_ text: ByteView, _ from: Int, _ to: Int) -> Int? {
+    package static func digits(_ text: ByteView, _ from: Int, _ to: Int) -> Int? {
         var value = 0
         for index in from..<to {
             let digit = text[index] &- UInt8(ascii: "0")
@@ -146,5 +146,227 @@ package enum TextForms {
             if count > 0 || text[index] != UInt8(ascii: "0") { count += 1 }
         }
         return count
+    }
+}
+
+// The text form of a `decimal`, and the exact comparison of such numbers.
+//
+// See RouteTableReference, "Field types".
+extension TextForms {
+    /// The length of the longest text of a `decimal`, in bytes.
+    package static let maxDecimalBytes = 64
+
+    /// The maximum number of significant digits of a `decimal`, without leading zeros and trailing zeros of the
+    /// fraction.
+    package static let maxDecimalDigits = 38
+
+    /// Returns the canonical text of a `decimal`, or nil.
+    ///
+    /// The form is that of a `double`, with more digits.
+    @inline(never)
+    package static func decimal(_ text: ByteView) -> ByteView? {
+        number(text, maxBytes: maxDecimalBytes, maxDigits: maxDecimalDigits)
+    }
+
+    /// Returns a negative number if the first of two canonical decimals is less than the second one, 0 if they are
+    /// equal, and a positive number otherwise.
+    ///
+    /// The digits are compared, so the result is exact for any number of digits.
+    @inline(never)
+    package static func compareDecimals(_ a: ByteView, _ b: ByteView) -> Int {
+        let (isNegative, isOtherNegative) = (startsWithMinus(a), startsWithMinus(b))
+        if isNegative != isOtherNegative { return isNegative ? -1 : 1 }
+        return isNegative ? compareMagnitudes(b.dropFirst(1), a.dropFirst(1)) : compareMagnitudes(a, b)
+    }
+
+    private static func startsWithMinus(_ text: ByteView) -> Bool {
+        text.count > 0 && text[0] == UInt8(ascii: "-")
+    }
+
+    /// Compares two canonical decimals without a sign.
+    ///
+    /// The number with more digits before the point is greater. Otherwise, the first different byte decides, or a
+    /// fraction that only one of them has.
+    private static func compareMagnitudes(_ a: ByteView, _ b: ByteView) -> Int {
+        let (whole, otherWhole) = (wholeDigits(a), wholeDigits(b))
+        if whole != otherWhole { return whole < otherWhole ? -1 : 1 }
+        var index = 0
+        while index < a.count, index < b.count {
+            if a[index] != b[index] { return a[index] < b[index] ? -1 : 1 }
+            index += 1
+        }
+        return a.count &- b.count
+    }
+
+    /// Returns the number of digits before the point.
+    private static func wholeDigits(_ text: ByteView) -> Int {
+        var index = 0
+        while index < text.count, text[index] != UInt8(ascii: ".") { index += 1 }
+        return index
+    }
+}
+
+extension FieldType {
+    /// Returns a Boolean value that indicates whether a canonical decimal is within bounds.
+    ///
+    /// A missing or empty bound is none.
+    static func isDecimal(_ number: ByteView, from min: ByteView?, to max: ByteView?) -> Bool {
+        if let min, !min.isEmpty, TextForms.compareDecimals(number, min) < 0 { return false }
+        if let max, !max.isEmpty, TextForms.compareDecimals(number, max) > 0 { return false }
+        return true
+    }
+
+    /// Returns a Boolean value that indicates whether a canonical decimal is less than or equal to another one.
+    static func isInOrder(_ min: String, _ max: String) -> Bool {
+        Array(min.utf8).withUnsafeBufferPointer { isDecimal(ByteView($0), from: nil, to: max) }
+    }
+
+    /// Returns a Boolean value that indicates whether a canonical decimal is within the bounds of a table.
+    static func isDecimal(_ number: ByteView, from min: String?, to max: String?) -> Bool {
+        Array((min ?? "").utf8).withUnsafeBufferPointer { low in
+            Array((max ?? "").utf8).withUnsafeBufferPointer { high in
+                isDecimal(number, from: ByteView(low), to: ByteView(high))
+            }
+        }
+    }
+}
+
+/// A value in its canonical form, which borrows the original text.
+package enum CanonicalValue: Sendable {
+    /// The text is not of the type.
+    case invalid
+    /// A text, unchanged.
+    case text(ByteView)
+    /// A UUID, to be written in uppercase.
+    case uuid(ByteView)
+    /// A number, unchanged.
+    case number(ByteView)
+    /// A Boolean value.
+    case boolean(Bool)
+    /// A date and time, to be written in UTC.
+    case dateTime(UTCDateTime)
+}
+
+/// A date and time in the form of RFC 3339, section 5.6, converted to UTC.
+///
+/// It borrows its fraction from the original text. A leap second is not accepted, because most calendars of apps
+/// cannot represent it.
+///
+/// See RouteTableReference, "Dates and times".
+package struct UTCDateTime: Sendable {
+    /// The length of the longest text, in bytes.
+    package static let maxBytes = 35
+
+    /// The maximum number of digits of the fraction of a second.
+    package static let maxFractionDigits = 9
+
+    /// The date of the proleptic Gregorian calendar.
+    private var year: Int, month: Int, day: Int
+
+    /// The time of the day.
+    private let hour: Int, minute: Int, second: Int
+
+    /// The fraction of a second with its point, or an empty text.
+    private let fraction: ByteView
+
+    /// A Boolean value that indicates whether the original text is the canonical one.
+    package let isCanonical: Bool
+
+    /// Reads a text, or returns nil if the text is not a date and time with an offset, or if the year is not from 1 to
+    /// 9999 in UTC.
+    @inline(never)
+    package init?(_ text: ByteView) {
+        guard text.count >= 20, text.count <= Self.maxBytes, Self.hasSeparators(text),
+            TextForms.isDate(text.slice(0, 10)), let year = TextForms.digits(text, 0, 4),
+            let month = TextForms.digits(text, 5, 7), let day = TextForms.digits(text, 8, 10),
+            let hour = TextForms.digits(text, 11, 13), let minute = TextForms.digits(text, 14, 16),
+            let second = TextForms.digits(text, 17, 19), hour <= 23, minute <= 59, second <= 59,
+            let end = Self.endOfFraction(text), let offset = Self.offset(text.slice(end, text.count))
+        else { return nil }
+        (self.year, self.month, self.day) = (year, month, day)
+        // An offset is less than one day, so the date changes by one day at most.
+        let minutes = hour * 60 + minute - offset
+        let carried = minutes < 0 ? minutes + Self.minutesOfDay : minutes % Self.minutesOfDay
+        self.hour = carried / 60
+        self.minute = carried % 60
+        self.second = second
+        fraction = text.slice(19, end)
+        isCanonical = text[10] == UInt8(ascii: "T") && text[end] == UInt8(ascii: "Z")
+        if minutes < 0 { stepBack() }
+        if minutes >= Self.minutesOfDay { stepForward() }
+        guard self.year >= 1, self.year <= 9999 else { return nil }
+    }
+
+    private static let minutesOfDay = 24 * 60
+
+    private static func hasSeparators(_ text: ByteView) -> Bool {
+        text[10] | 0x20 == UInt8(ascii: "t") && text[13] == UInt8(ascii: ":") && text[16] == UInt8(ascii: ":")
+    }
+
+    /// Returns the index after the optional fraction at index 19, or nil if it has no digits or too many.
+    private static func endOfFraction(_ text: ByteView) -> Int? {
+        guard text[19] == UInt8(ascii: ".") else { return 19 }
+        var end = 20
+        while end < text.count, text[end] &- UInt8(ascii: "0") < 10 { end += 1 }
+        return end > 20 && end <= 20 + maxFractionDigits ? end : nil
+    }
+
+    /// Returns the offset from UTC in minutes, or nil if the text is not an offset.
+    private static func offset(_ text: ByteView) -> Int? {
+        if text.count == 1 { return text[0] | 0x20 == UInt8(ascii: "z") ? 0 : nil }
+        guard text.count == 6, text[3] == UInt8(ascii: ":"), let hours = TextForms.digits(text, 1, 3),
+            let minutes = TextForms.digits(text, 4, 6), hours <= 23, minutes <= 59
+        else { return nil }
+        switch text[0] {
+        case UInt8(ascii: "+"): return hours * 60 + minutes
+        case UInt8(ascii: "-"): return -(hours * 60 + minutes)
+        default: return nil
+        }
+    }
+
+    private mutating func stepBack() {
+        day -= 1
+        if day > 0 { return }
+        month -= 1
+        if month == 0 { (year, month) = (year - 1, 12) }
+        day = TextForms.days(inMonth: month, of: year)
+    }
+
+    private mutating func stepForward() {
+        day += 1
+        if day <= TextForms.days(inMonth: month, of: year) { return }
+        (month, day) = (month + 1, 1)
+        if month == 13 { (year, month) = (year + 1, 1) }
+    }
+
+    /// Calls a closure with each byte of the canonical text: `YYYY-MM-DDThh:mm:ss`, the fraction as given, and `Z`.
+    package func write(to put: (UInt8) -> Void) {
+        Self.write(year / 100, to: put)
+        Self.write(year % 100, to: put)
+        put(UInt8(ascii: "-"))
+        Self.write(month, to: put)
+        put(UInt8(ascii: "-"))
+        Self.write(day, to: put)
+        put(UInt8(ascii: "T"))
+        Self.write(hour, to: put)
+        put(UInt8(ascii: ":"))
+        Self.write(minute, to: put)
+        put(UInt8(ascii: ":"))
+        Self.write(second, to: put)
+        for index in 0..<fraction.count { put(fraction[index]) }
+        put(UInt8(ascii: "Z"))
+    }
+
+    /// The canonical text.
+    package var text: String {
+        var bytes: [UInt8] = []
+        write { bytes.append($0) }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// Writes a number from 0 to 99 as two digits.
+    private static func write(_ number: Int, to put: (UInt8) -> Void) {
+        put(UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: number / 10))
+        put(UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: number % 10))
     }
 }

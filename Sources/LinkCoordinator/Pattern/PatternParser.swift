@@ -1,3 +1,5 @@
+internal import ByteStorage
+
 /// Parses pattern texts.
 ///
 /// See RouteTableReference, "Patterns".
@@ -190,5 +192,262 @@ private struct Parts {
         } else {
             matchers.append(.affix(prefix: prefix, inner: type.matcher, suffix: suffix))
         }
+    }
+}
+
+/// Recognizes captures in the syntax of other routers.
+enum LikelyCapture {
+    /// Returns an error for the text after an opening brace if it has the syntax of another router.
+    static func find(_ reader: TextReader) -> TextError? {
+        var rest = reader
+        let inside = rest.text(until: "}", "/")
+        guard rest.next == UInt8(ascii: "}") else { return nil }
+        let name = inside.drop { "*.: ".contains($0) }.prefix { $0.isLetter || $0.isNumber || "_-".contains($0) }
+        let own = NameRule.identifier.matches(String(name)) ? CaptureNames.allowed(String(name)) : "name"
+        let isLast = rest.at + 1 == reader.bytes.count
+        func error(_ message: String, _ form: String) -> TextError {
+            TextError(message, at: reader.at, suggestion: "write `\(form)`")
+        }
+        if inside.isEmpty { return error("a capture needs a name", "{name}") }
+        if inside.hasPrefix("*") || inside.hasPrefix("...") || inside.hasSuffix("...") {
+            if isLast { return error("the `*` of a tail must follow its name", "{\(own)*}") }
+            return TextError(
+                "a tail must be last, and its `*` must follow its name", at: reader.at,
+                suggestion: "write `{\(own)}` for one segment")
+        }
+        if inside.prefix(while: { $0 != ":" }).contains(" ") {
+            return error("a capture must not contain spaces", allowed(inside.filter { $0 != " " }))
+        }
+        if inside.hasPrefix(":") { return error("a capture must not have `:` before its name", "{\(own)}") }
+        if inside.hasPrefix("{") {
+            return error("a capture must have a single pair of braces", allowed(inside.dropFirst()))
+        }
+        if inside.contains("="), !inside.contains("(") {
+            return TextError(
+                "a capture cannot have a default", at: reader.at,
+                suggestion: "write `{\(own)?}` at the end, and declare the default in the type of the field")
+        }
+        return nil
+    }
+
+    /// Returns a capture with a valid name and the unchanged text after the name.
+    private static func allowed(_ inside: some StringProtocol) -> String {
+        let name = inside.prefix { $0.isLetter || $0.isNumber || "_-".contains($0) }
+        return "{\(CaptureNames.allowed(String(name)))\(inside.dropFirst(name.count))}"
+    }
+
+    /// Returns a suggestion for an unknown type of a capture.
+    static func type(_ name: String, _ text: String) -> String? {
+        switch name.lowercased() {
+        case "integer", "number", "long", "num", "digits": return "write `int`"
+        case "boolean": return "write `bool`"
+        case "guid": return "write `uuid`"
+        case "str", "text", "any", "word": return "remove the type: a capture without a type matches any segment"
+        case "slug": return "write `[a-z0-9-]{1,64}`"
+        case "alpha": return "write `[A-Za-z]{1,64}`"
+        case "path", "rest", "tail", "wildcard": return "write `{name+}` or `{name*}` for the rest of the path"
+        case "float", "double", "decimal", "url", "list":
+            return "remove the type, and declare it for the field of the model"
+        case "regex", "re", "regexp": return expression(text)
+        case "": return expression(text)
+        default: return nil
+        }
+    }
+
+    /// Returns a suggestion that replaces a regular expression such as `^[A-Z]+$`.
+    private static func expression(_ text: String) -> String {
+        let marks = "^$()"
+        let plain = text.filter { !marks.contains($0) }
+        if plain == "\\d+" || plain == "[0-9]+" { return "write `int`, or `[0-9]{1,19}` to allow leading zeros" }
+        if plain == "\\w+" { return "write `[A-Za-z0-9_]{1,64}`" }
+        if plain.hasPrefix("["), let end = plain.firstIndex(of: "]") {
+            let after = plain[plain.index(after: end)...]
+            if after == "+" || after == "*" || after.isEmpty { return "write `\(plain[...end]){1,64}`" }
+        }
+        if plain.contains("|"), !plain.contains("\\"), !plain.contains("[") { return "write `enum(\(plain))`" }
+        return "use a class such as `[a-z0-9]{2,8}`, an enum such as `enum(a|b)`, or a number such as `int(1..99)`"
+    }
+
+    /// Returns a suggestion for the lengths after a class: `+`, `{5}`, `{2,}`.
+    static func lengths(_ text: String, of characters: String) -> String? {
+        if text.hasPrefix("+") || text.hasPrefix("*") || text.isEmpty || text.hasPrefix("}") {
+            return "write `\(characters){1,64}`"
+        }
+        let digits = text.dropFirst().prefix { $0.isNumber }
+        if text.hasPrefix("{"), let count = Int(digits), count >= 1, count <= 64 {
+            let rest = text.dropFirst(1 + digits.count)
+            if rest.hasPrefix("}") { return "write `\(characters){\(count),\(count)}`" }
+            if rest.hasPrefix(",}") { return "write `\(characters){\(count),64}`" }
+        }
+        return nil
+    }
+}
+
+/// An error in a pattern, a type, or another small text of the table, with its position in the text.
+package struct TextError: Error, Sendable, Equatable {
+    /// The kind of an error.
+    package enum Kind: Sendable, Equatable {
+        /// The text violates the grammar.
+        case syntax
+        /// A tail precedes the end of the pattern.
+        case tailPosition
+        /// A name violates the rules of names.
+        case name
+        /// A name is reserved.
+        case reservedName
+        /// A name occurs twice.
+        case duplicate
+    }
+
+    /// The kind of the error.
+    package var kind: Kind
+
+    /// A description of what was found and what was expected.
+    package var message: String
+
+    /// A description of what to do, unless the message makes it clear.
+    package var suggestion: String?
+
+    /// The byte offset in the text.
+    package var offset: Int
+
+    /// Creates an error at a byte of the text.
+    package init(_ message: String, at offset: Int, kind: Kind = .syntax, suggestion: String? = nil) {
+        self.message = message
+        self.offset = offset
+        self.kind = kind
+        self.suggestion = suggestion
+    }
+}
+
+/// Reads a small text of the table byte by byte: a pattern, type, template, or condition.
+package struct TextReader {
+    /// The whole text.
+    package let bytes: [UInt8]
+
+    /// The index of the next byte.
+    package var at: Int
+
+    /// The index after the last byte to read.
+    package let end: Int
+
+    /// Creates a reader of a text.
+    package init(_ text: String) {
+        bytes = Array(text.utf8)
+        at = 0
+        end = bytes.count
+    }
+
+    /// Creates a reader of a part of a text.
+    package init(_ bytes: [UInt8], from start: Int, to end: Int) {
+        self.bytes = bytes
+        at = start
+        self.end = end
+    }
+
+    /// The next byte, or nil at the end.
+    package var next: UInt8? { at < end ? bytes[at] : nil }
+
+    /// A Boolean value that indicates whether all bytes have been read.
+    package var isAtEnd: Bool { at >= end }
+
+    /// Skips `byte` if it is the next byte.
+    ///
+    /// Returns `false` if another byte is next.
+    package mutating func take(_ byte: Unicode.Scalar) -> Bool {
+        guard next == UInt8(ascii: byte) else { return false }
+        at += 1
+        return true
+    }
+
+    /// Skips `word` if the remaining bytes begin with it.
+    ///
+    /// Returns `false` if they do not.
+    package mutating func take(word: String) -> Bool {
+        let expected = Array(word.utf8)
+        guard at + expected.count <= end, bytes[at..<(at + expected.count)].elementsEqual(expected) else {
+            return false
+        }
+        at += expected.count
+        return true
+    }
+
+    /// Reads bytes as long as they satisfy the predicate.
+    package mutating func run(while passes: (UInt8) -> Bool) -> [UInt8] {
+        let start = at
+        while let byte = next, passes(byte) { at += 1 }
+        return Array(bytes[start..<at])
+    }
+
+    /// Reads text up to one of the stop bytes, which remains the next byte, or to the end.
+    package mutating func text(until stops: Unicode.Scalar...) -> String {
+        let ends = stops.map { UInt8(ascii: $0) }
+        return String(decoding: run { !ends.contains($0) }, as: UTF8.self)
+    }
+
+    /// Reads the name of a capture.
+    package mutating func captureName() throws(TextError) -> String {
+        let start = at
+        let name = String(decoding: run(while: NameRule.identifier.continues), as: UTF8.self)
+        guard NameRule.identifier.matches(name) else {
+            throw TextError("the name of a capture must be \(NameRule.identifier.text)", at: start, kind: .name)
+        }
+        if NameRule.isReserved(name) {
+            throw TextError("the name `\(name)` is reserved", at: start, kind: .reservedName)
+        }
+        return name
+    }
+
+    /// Reads `(min..max)`, `(min..)`, or `(..max)` after the name of a type.
+    ///
+    /// Returns nil if no parenthesis follows.
+    package mutating func bounds() throws(TextError) -> (min: Int64?, max: Int64?)? {
+        let start = at
+        guard take("(") else { return nil }
+        let min = try boundsEnd(before: "..")
+        guard take(word: "..") else {
+            throw TextError("expected bounds such as `(1..99)`, `(1..)`, or `(..9)`", at: start)
+        }
+        let max = try boundsEnd(before: ")")
+        guard take(")"), min != nil || max != nil else {
+            throw TextError("expected bounds such as `(1..99)`, `(1..)`, or `(..9)`", at: start)
+        }
+        if let min, let max, min > max {
+            throw TextError(
+                "the lower bound \(min) is greater than the upper bound \(max)", at: start,
+                suggestion: "write `(\(max)..\(min))`")
+        }
+        return (min, max)
+    }
+
+    private mutating func boundsEnd(before what: String) throws(TextError) -> Int64? {
+        let start = at
+        let digits = run { $0 == UInt8(ascii: "-") || $0 &- UInt8(ascii: "0") < 10 }
+        if digits.isEmpty { return nil }
+        guard let value = digits.withUnsafeBufferPointer({ TextForms.integer(ByteView($0)) }) else {
+            throw TextError(
+                "expected a 64-bit number without leading zeros before `\(what)`", at: start,
+                suggestion: "write bounds such as `(1..99)`, `(1..)`, or `(..9)`")
+        }
+        return value
+    }
+
+    /// Reads `(a|b|c)` after `enum`: nonempty and unique values in their order.
+    package mutating func enumValues() throws(TextError) -> [[UInt8]] {
+        guard take("(") else { throw TextError("expected values, such as `enum(a|b)`", at: at) }
+        var values: [[UInt8]] = []
+        repeat {
+            let start = at
+            let value = run { $0 != UInt8(ascii: "|") && $0 != UInt8(ascii: ")") && $0 != UInt8(ascii: "}") }
+            if value.isEmpty { throw TextError("a value of an enum must not be empty", at: start) }
+            if values.contains(value) {
+                throw TextError(
+                    "the value `\(String(decoding: value, as: UTF8.self))` occurs twice in the enum", at: start,
+                    kind: .duplicate)
+            }
+            values.append(value)
+        } while take("|")
+        guard take(")") else { throw TextError("expected `)` after the values of the enum", at: at) }
+        return values
     }
 }

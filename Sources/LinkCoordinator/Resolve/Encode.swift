@@ -1,4 +1,4 @@
-internal import ByteStorage
+package import ByteStorage
 internal import StrictJSON
 
 // Encodes decisions as JSON: members in a fixed order, without white space and without empty members.
@@ -11,7 +11,8 @@ extension Resolver {
     @inline(__always)
     mutating func writeStart(_ out: inout OutputArena) {
         if let head, head.source.count > 0 {
-            let texts = head.source.count &* 2 &+ head.event.count &* 6 &+ head.device.count &* 6
+            let names = head.event.count &+ head.device.count &+ head.application.count
+            let texts = head.source.count &* 2 &+ names &* 6
             out.reserve(texts &+ 192 &+ OutputArena.slack)
             out.put("{\"decision\":\"")
             out.putShort(head.source)
@@ -29,6 +30,10 @@ extension Resolver {
             }
             out.put("\",\"device\":\"")
             write(head.device, isPlain: head.deviceIsPlain, &out)
+            if !head.application.isEmpty {
+                out.put("\",\"application\":\"")
+                out.putEscaped(head.application)
+            }
             out.put("\",")
         } else {
             out.append(byte: UInt8(ascii: "{"))
@@ -299,5 +304,164 @@ extension Resolver {
             if value.state == .uuid { out.appendUppercased(value.view) } else { out.appendEscaped(value.view) }
         }
         out.reserve(constant)
+    }
+
+    // Encodes the request that a deferred decision resumes. It has the form of an event's request, so it can be sent as
+    // a new event. See DecisionReference, "Resume".
+
+    /// Writes `resume`: the claim, the request, and the time for which it can be resumed.
+    mutating func writeResume(_ guarding: Ref<CompiledGuard>, _ out: inout OutputArena) {
+        out.append(",\"resume\":{\"claim\":")
+        out.appendString(guarding.claim)
+        if record.resumed.isEmpty {
+            writeRequest(&out)
+        } else {
+            out.append(record.resumed)
+        }
+        out.append(",\"ttl\":")
+        out.append(decimal: guarding.ttlSeconds)
+        if guarding.once { out.append(",\"once\":true") }
+        out.append(byte: UInt8(ascii: "}"))
+    }
+
+    /// Creates the members of the resumed request, once for all devices of a record.
+    ///
+    /// Only parameters and payloads are created in advance, because their text in the record may be far longer than the
+    /// compact form.
+    mutating func makeResumed() throws(Rejection) {
+        guard record.resumed.isEmpty else { return }
+        let json: ByteView
+        if request.form == .route {
+            json = request.params
+        } else if request.form == .payload && !bindsPayload && requested.link.isEmpty {
+            json = requested.params
+        } else if request.form == .payload && bindsPayload {
+            record.hasData = true
+            record.resumed = record.texts.write { arena in
+                arena.append(",\"payload\":")
+                arena.appendCompact(request.payload)
+                if request.tapped.kind != .unknown && !request.action.isEmpty {
+                    arena.append(",\"action\":")
+                    arena.appendString(request.action)
+                }
+                switch request.payloadType {
+                case .unspecified: break
+                case .apns: arena.append(",\"payloadType\":\"apns\"")
+                case .fcm: arena.append(",\"payloadType\":\"fcm\"")
+                }
+            }
+            return
+        } else {
+            return
+        }
+        record.hasData = true
+        let id = request.form == .route ? request.text : requested.route
+        do throws(JSONError) {
+            record.resumed = try record.texts.write { arena throws(JSONError) in
+                arena.append(",\"route\":")
+                arena.appendString(id)
+                if json.isEmpty { return }
+                arena.append(",\"params\":")
+                try ParamWriter.write(json, into: &arena)
+            }
+        } catch {
+            throw Rejection(.internalError)
+        }
+    }
+
+    /// A Boolean value that indicates whether the route, or a route that supplies its parent entries, binds fields from
+    /// the payload.
+    private var bindsPayload: Bool {
+        mutating get { selection.route.map { $0.bindsPayload } ?? false }
+    }
+
+    /// Writes the original link or path, or the link that was found in a payload.
+    private mutating func writeRequest(_ out: inout OutputArena) {
+        guard request.form == .path else {
+            out.append(",\"link\":")
+            return out.appendString(request.form == .link ? request.text : requested.link)
+        }
+        out.append(",\"path\":")
+        out.appendString(request.text)
+        switch request.mode {
+        case .unspecified: break
+        case .replace: out.append(",\"mode\":\"replace\"")
+        case .append: out.append(",\"mode\":\"append\"")
+        case .reuse: out.append(",\"mode\":\"reuse\"")
+        }
+    }
+
+    /// Builds the URL of an external target, with percent-encoded captures and each segment of a tail encoded
+    /// separately.
+    ///
+    /// The bytes are valid until the next template is texts.built.
+    ///
+    /// See RouteTableReference, "Targets".
+    package mutating func externalURL(_ template: UnsafeBufferPointer<CompiledTemplatePart>) throws(Rejection)
+        -> ByteView
+    {
+        texts.built.begin()
+        for index in 0..<template.count {
+            let part = template.at(index)
+            switch part.kind {
+            case .bytes: texts.built.append(part.bytes)
+            case .segmentEnd: break
+            case .query:
+                if case .text(let value) = find(part.ref(\.query)) { PercentDecoding.encode(value, into: &texts.built) }
+            case .capture:
+                if let first = tail(part.name) {
+                    for index in first..<max(first, path.count) {
+                        if index > first { texts.built.append(byte: UInt8(ascii: "/")) }
+                        PercentDecoding.encode(path[index].text, into: &texts.built)
+                    }
+                } else {
+                    PercentDecoding.encode(capture(part.name) ?? rewritten(part.name) ?? .empty, into: &texts.built)
+                }
+            }
+        }
+        let url = texts.built.finish()
+        if Self.hasDotSegment(url) { throw Rejection(.dotSegment) }
+        return url
+    }
+
+    /// Returns a Boolean value that indicates whether the URL's path has a segment `.` or `..`, which a browser would
+    /// resolve.
+    private static func hasDotSegment(_ url: ByteView) -> Bool {
+        if !beginsWithDot(url) { return false }
+        var start = 0
+        var index = 0
+        while index <= url.count {
+            let byte = index < url.count ? url.start[index] : UInt8(ascii: "/")
+            if byte == UInt8(ascii: "/") || byte == UInt8(ascii: "?") || byte == UInt8(ascii: "#") {
+                let length = index &- start
+                if length > 0 && length <= 2 && url.start[start] == UInt8(ascii: ".")
+                    && url.start[index &- 1] == UInt8(ascii: ".")
+                {
+                    return true
+                }
+                if index < url.count && byte != UInt8(ascii: "/") { return false }
+                start = index &+ 1
+            }
+            index &+= 1
+        }
+        return false
+    }
+
+    /// Returns a Boolean value that indicates whether a dot follows a slash anywhere.
+    ///
+    /// If no dot follows a slash, no segment consists of dots.
+    private static func beginsWithDot(_ url: ByteView) -> Bool {
+        var index = 0
+        while index &+ 9 <= url.count {
+            let slashes = ByteScan.zeros(ByteScan.load(url, index) ^ 0x2F2F_2F2F_2F2F_2F2F)
+            let dots = ByteScan.zeros(ByteScan.load(url, index &+ 1) ^ 0x2E2E_2E2E_2E2E_2E2E)
+            if slashes & dots != 0 { return true }
+            index &+= 8
+        }
+        while index &+ 1 < url.count {
+            if url.start[index] == UInt8(ascii: "/") && url.start[index &+ 1] == UInt8(ascii: ".") { return true }
+            index &+= 1
+        }
+        return false
     }
 }

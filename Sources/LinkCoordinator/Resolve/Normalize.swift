@@ -326,3 +326,188 @@ extension CompiledHostRule {
         }
     }
 }
+
+// Splits plain paths, which nearly all links have: nonempty ASCII segments without escapes that do not begin with a
+// dot.
+extension Resolver {
+    /// Splits the path that begins at `start` if it is plain, and stores the query and fragment.
+    ///
+    /// Returns `false` if a part must be decoded, checked, or noted. No part is stored in that case, and the caller
+    /// falls back to the slow path. `text` must be padded.
+    mutating func splitPlainPath(of text: ByteView, from start: Int) -> Bool {
+        guard let stop = splitPlainSegments(text.start + start, text.end, text.lease) else {
+            segments.removeAll()
+            return false
+        }
+        if stop < text.end { Self.splitPlainTail(stop, text.end, text.lease, into: &link) }
+        return true
+    }
+
+    /// Stores the query and the fragment, the first of which begins at `stop`.
+    @inline(__always)
+    private static func splitPlainTail(
+        _ stop: UnsafePointer<UInt8>, _ end: UnsafePointer<UInt8>, _ lease: ViewLease, into link: inout NormalizedLink
+    ) {
+        let isQuery = stop.pointee == UInt8(ascii: "?")
+        let hash =
+            isQuery
+            ? WideScan.first(from: stop + 1, to: end) { WideBytes.equal(WideBytes.all(UInt8(ascii: "#")), in: $0) }
+            : stop
+        if isQuery { link.query = ByteView(start: stop + 1, count: hash - stop - 1, lease: lease) }
+        if hash < end { link.fragment = ByteView(start: hash + 1, count: end - hash - 1, lease: lease) }
+    }
+
+    /// Adds the segments from `start` to `?`, `#`, or the end, and returns that position, or nil if a segment is not
+    /// plain.
+    @inline(__always)
+    mutating func splitPlainSegments(
+        _ start: UnsafePointer<UInt8>, _ end: UnsafePointer<UInt8>, _ lease: ViewLease
+    ) -> UnsafePointer<UInt8>? {
+        var at = start
+        if at < end && at.pointee == UInt8(ascii: "/") { at += 1 }
+        while at < end {
+            let stop = Self.segmentEnd(from: at, to: end)
+            let byte = stop < end ? stop.pointee : UInt8(ascii: "?")
+            let isEnd = byte == UInt8(ascii: "?") || byte == UInt8(ascii: "#")
+            if stop == at { return isEnd ? endPlain(at, from: start) : nil }
+            let text = ByteView(start: at, count: stop - at, lease: lease)
+            if at.pointee == UInt8(ascii: ".") || segments.count >= tableData.maxSegments { return nil }
+            segments.append(Segment(plain: text, head: WideScan.head(at, text.count)))
+            if byte != UInt8(ascii: "/") { return isEnd ? stop : nil }
+            at = stop + 1
+        }
+        return endPlain(at, from: start)
+    }
+
+    /// Ends a path that ends with a slash or has no segments.
+    ///
+    /// Such a path is plain unless empty segments have a meaning.
+    @inline(__always)
+    private mutating func endPlain(
+        _ stop: UnsafePointer<UInt8>, from start: UnsafePointer<UInt8>
+    ) -> UnsafePointer<UInt8>? {
+        link.block.emptySegments == .reset && stop > start ? nil : stop
+    }
+
+    /// Returns the position of the first slash, `?`, `#`, percent sign, or byte above 0x7F, or `end`.
+    @inline(__always)
+    private static func segmentEnd(
+        from start: UnsafePointer<UInt8>, to end: UnsafePointer<UInt8>
+    ) -> UnsafePointer<UInt8> {
+        var at = start
+        while true {
+            at = WideScan.first(from: at, to: end) { bytes in
+                // `/` and `?` differ in one bit. `#`, `%`, `!`, and `'` differ in two bits, which the mask clears.
+                let slashes = WideBytes.equal(WideBytes.all(0x3F), in: bytes | WideBytes.all(0x10))
+                let marks = WideBytes.equal(WideBytes.all(0x21), in: bytes & WideBytes.all(0xF9))
+                return slashes | marks | WideBytes.highs(in: bytes)
+            }
+            if at == end || (at.pointee != UInt8(ascii: "!") && at.pointee != UInt8(ascii: "'")) { return at }
+            at += 1
+        }
+    }
+}
+
+/// The result of phase 1: the parts of a request that the other phases read.
+///
+/// Its texts are valid as long as the request. The segments of its path are those of the resolver.
+package struct NormalizedLink: BitwiseCopyable {
+    /// The link block that reads the link.
+    package var block: Ref<CompiledLinkBlock>
+    /// The scheme of the link.
+    package var scheme: ByteView = .empty
+    /// The number of the scheme in the table if a pattern mentions it.
+    package var schemeNumber: Int32?
+    /// The normalized host, or nil if the link has none that patterns can match.
+    package var host: ByteView?
+    /// The port, if it is not that of the scheme.
+    package var port: UInt16?
+    /// The path after rewrites.
+    package var path = LinkPath()
+    /// A Boolean value that indicates whether the path continues that of the device.
+    var isRelative = false
+    /// The undecoded query.
+    var query: ByteView?
+    /// The undecoded fragment.
+    package var fragment: ByteView?
+
+    init(block: Ref<CompiledLinkBlock>) { self.block = block }
+
+    /// Removes the parts of the last link.
+    @inline(__always)
+    mutating func reset(block: Ref<CompiledLinkBlock>) {
+        self.block = block
+        scheme = .empty
+        schemeNumber = nil
+        host = nil
+        port = nil
+        path = LinkPath()
+        isRelative = false
+        query = nil
+        fragment = nil
+    }
+}
+
+/// A path as positions in the resolver's list of segments, of which it is the end.
+package struct LinkPath: BitwiseCopyable {
+    /// The position of the first segment, in four bytes to be passed in a register.
+    private var packedFirst: Int32
+    /// The position in `resetAt`, or -1.
+    private var packedReset: Int32
+
+    /// Creates a path.
+    init(first: Int = 0, resetAt: Int? = nil) {
+        packedFirst = Int32(truncatingIfNeeded: first)
+        packedReset = Int32(truncatingIfNeeded: resetAt ?? -1)
+    }
+
+    /// The position of the first segment.
+    ///
+    /// The segments before it belong to rewrites, or to the path before a redirect.
+    package var first: Int {
+        @inline(__always)
+        get { Int(packedFirst) }
+        @inline(__always)
+        set { packedFirst = Int32(truncatingIfNeeded: newValue) }
+    }
+
+    /// The position of the segment after the last empty one if empty segments reset a coordinator path.
+    var resetAt: Int? {
+        @inline(__always)
+        get { packedReset < 0 ? nil : Int(packedReset) }
+        @inline(__always)
+        set { packedReset = Int32(truncatingIfNeeded: newValue ?? -1) }
+    }
+}
+
+/// The value that a rewrite captured.
+struct RewriteValue {
+    var name: Int32
+    var value: ByteView
+}
+
+/// A decoded segment of the path.
+package struct Segment: BitwiseCopyable {
+    /// The text, decoded once, in NFC.
+    package var text: ByteView
+    /// The text to compare with literals, affixes, and enumerations.
+    ///
+    /// It is folded if the table folds case.
+    var key: ByteView
+    /// The first eight bytes of `key` as a word, padded with zeros.
+    var head: UInt64
+
+    init(text: ByteView, key: ByteView) {
+        self.text = text
+        self.key = key
+        head = ByteScan.head(of: key)
+    }
+
+    /// Creates a segment whose text is its key, with the first word of the text.
+    @inline(__always)
+    init(plain text: ByteView, head: UInt64) {
+        self.text = text
+        key = text
+        self.head = head
+    }
+}

@@ -37,9 +37,11 @@ extension Resolver {
         }
     }
 
-    private mutating func acceptsOrigin(_ link: ByteView) -> Bool {
-        link.count <= tableData.maxBytes && (try? readOrigin(link)) != nil
-    }
+    /// Returns a Boolean value that indicates whether the table reads links with the link's scheme and host.
+    ///
+    /// The rest of the link does not count: the table that reads the origin decides about a link that is too long, as
+    /// it would if it were the only table.
+    private mutating func acceptsOrigin(_ link: ByteView) -> Bool { (try? readOrigin(link)) != nil }
 }
 
 /// The tables that a process serves, with the selection of the table for an event.
@@ -128,6 +130,25 @@ package struct TableSet: Sendable {
         }
     }
 
+    /// Returns the tables whose link blocks accept the scheme and host of the request's link.
+    ///
+    /// The set has a table for the request without an application only if there is exactly one.
+    package func claimants(
+        of request: UnsafePointer<RequestView>, using resolver: inout Resolver
+    ) throws(ReadingFailure) -> [RouteTable] {
+        var found: [RouteTable] = []
+        for (index, handle) in handles.enumerated() {
+            do throws(Rejection) {
+                if try resolver.acceptsOrigin(of: request, table: handle, keepsReadings: index > 0) {
+                    found.append(tables[index])
+                }
+            } catch {
+                throw ReadingFailure()
+            }
+        }
+        return found
+    }
+
     @inline(never)
     private func search(
         application: ByteView?, request: UnsafePointer<RequestView>, keepsReadings: Bool,
@@ -169,3 +190,48 @@ package struct TableSet: Sendable {
 ///
 /// The record becomes a dead letter with the reason `internal`, never a different decision.
 package struct ReadingFailure: Error {}
+
+// Decides for a request that opens nothing, whichever table reads it.
+// See EventReference, "Choice of the table".
+extension Resolver {
+    /// Appends the decision `none` for a request that needs no table, and therefore without the member `table`.
+    ///
+    /// `TableSet.opensNothing` must have returned true for the request.
+    package mutating func decideNothing(
+        _ request: UnsafePointer<RequestView>, isOver: Bool, head: UnsafePointer<DecisionHead>?,
+        into out: inout OutputArena
+    ) -> DecisionSummary {
+        self.request = Ref(request)
+        self.head = head.map { Ref($0) }
+        notes.removeAll()
+        let isTapped = request.pointee.tapped.kind != .unknown
+        if !isOver {
+            let isWhole = request.pointee.form == .payload && !isTapped
+            appendNotes(0..<(isWhole ? request.pointee.notes.count : request.pointee.earlyNotes))
+        }
+        writeStart(&out)
+        out.append("\"outcome\":\"none\",\"reason\":\"")
+        var summary = DecisionSummary(.none)
+        switch isTapped ? request.pointee.tapped.kind : request.pointee.found.kind {
+        case _ where isOver: out.append("expired")
+        case .opensApp: out.append("open_app")
+        case .needsResolution: out.append("needs_resolution")
+        case .unknown, .link, .noLink:
+            summary = DecisionSummary(.none, .noLink)
+            out.append("no_link")
+        }
+        out.append(byte: UInt8(ascii: "\""))
+        writeTail(&out)
+        return summary
+    }
+
+    /// Returns a Boolean value that indicates whether the table's pointers lead to a link or a route in a payload.
+    ///
+    /// The payload must have been read before for all tables.
+    mutating func opensByPointer(
+        _ request: UnsafePointer<RequestView>, table: TableHandle
+    ) throws(Rejection) -> Bool {
+        start(request, device.facts.pointer, table: table, keepsReadings: true)
+        return try !findPayloadLink().isEmpty || hasPayloadRoute
+    }
+}

@@ -241,3 +241,196 @@ extension TableSource.Binding.Source {
         }
     }
 }
+
+extension TableSource {
+    /// The `to` of a route, variant, guard, or fallback: the target of a request.
+    package struct Target: Sendable {
+        /// The destination of a target.
+        package enum Destination: Sendable {
+            /// A static coordinator path, as segments without slashes.
+            case path(segments: [String])
+            /// `{name}`: the path that a `coordinatorPath` captured.
+            case captured(Located<String>)
+            /// The empty stack.
+            case root
+            /// A URL to open externally.
+            case external(ExternalTemplate)
+        }
+
+        /// The mode in which the device applies the stack.
+        package enum Mode: String, Sendable, CaseIterable {
+            /// The stack replaces the device's stack.
+            case replace
+            /// The entries are added on top.
+            case append
+            /// The device goes back to the last entry if it is in the device's stack.
+            ///
+            /// Otherwise, the mode works like `append`.
+            case reuse
+        }
+
+        /// The parents, which precede the target's entries.
+        package enum Parents: Sendable {
+            /// There are no parents.
+            case none
+            /// The initial screens of the parent coordinators.
+            case initial
+            /// The entries of another route, with their own parents.
+            case route(Located<String>)
+            /// Static coordinator paths in order, each as segments without slashes.
+            case paths([Located<[String]>])
+        }
+
+        /// The destination.
+        package var destination: Destination
+
+        /// The mode, or nil for the default.
+        ///
+        /// See RouteTableReference, "Modes".
+        package var mode: Mode?
+
+        /// The parents.
+        package var parents: Parents
+
+        /// The presentation of the last entry, or nil for the default of its screen.
+        package var present: Located<Presentation>?
+
+        /// A Boolean value that indicates whether sheets, covers, and alerts are closed first.
+        package var dismissModals: Bool
+
+        /// The byte offset of the target in the file.
+        package var offset: Int
+
+        /// The byte offset of the path, the URL, or the `true` of the root.
+        package var destinationOffset: Int
+    }
+
+    /// An external URL with a literal scheme and host, followed by text with captures.
+    package struct ExternalTemplate: Sendable {
+        /// The scheme in lowercase.
+        package var scheme: String
+
+        /// The host in lowercase.
+        package var host: [UInt8]
+
+        /// The port, or nil if none is written or it is the default port of the scheme.
+        package var port: UInt16?
+
+        /// The parts of the whole URL.
+        ///
+        /// The first one begins with the scheme and host.
+        package var parts: [TemplatePart]
+
+        /// The template as written in the file.
+        package var text: String
+    }
+
+    /// The path template of a redirect: segments of text and captures.
+    package struct PathTemplate: Sendable {
+        /// The parts of each segment.
+        ///
+        /// A tail is the only part of its segment.
+        package var segments: [[TemplatePart]]
+
+        /// The template as written in the file.
+        package var text: String
+    }
+
+    /// A part of a template.
+    package enum TemplatePart: Sendable, Equatable {
+        /// Literal text.
+        case text(String)
+        /// `{name}`: a capture of a pattern or of a rewrite.
+        case name(Located<String>)
+        /// `{query.name}`: a value of the query, or empty if absent.
+        ///
+        /// It is allowed only in external targets.
+        case query(Located<String>)
+    }
+
+    /// A constraint on one query name, for selecting a route or in a `when`.
+    package struct QueryConstraint: Sendable, Hashable {
+        /// A test of the name.
+        package enum Test: Sendable, Hashable {
+            /// The value equals this text.
+            case equals(String)
+            /// The name is present, with or without a value.
+            case present
+            /// The name is absent.
+            case absent
+        }
+
+        /// The name, which can be any text.
+        package var name: Located<String>
+
+        /// The test of the name.
+        package var test: Test
+    }
+
+    /// The `when` of a variant.
+    ///
+    /// All given members must hold.
+    package struct Condition: Sendable {
+        /// A comparison with a version.
+        package struct VersionTest: Sendable, Equatable {
+            /// The relation between the device's version and the table's version.
+            package enum Relation: String, Sendable, CaseIterable, BitwiseCopyable {
+                case atLeast = ">="
+                case above = ">"
+                case atMost = "<="
+                case below = "<"
+                case equal = "="
+            }
+
+            /// The relation.
+            package var relation: Relation
+
+            /// The version in the table.
+            package var version: VersionText
+
+            /// Creates a comparison.
+            package init(relation: Relation, version: VersionText) {
+                self.relation = relation
+                self.version = version
+            }
+        }
+
+        /// An attribute and its accepted texts.
+        package struct Attribute: Sendable {
+            /// The name of the attribute.
+            package var name: Located<String>
+            /// The accepted texts.
+            package var values: [String]
+        }
+
+        /// The comparisons with the version of the app, all of which must hold.
+        package var app: [VersionTest] = []
+        /// The comparisons with the version of the operating system, all of which must hold.
+        package var os: [VersionTest] = []
+        /// The capabilities that the device must have.
+        package var capabilities: [Located<String>] = []
+        /// The claims that the device must have.
+        package var claims: [Located<String>] = []
+        /// The accepted platforms, or nil for any.
+        package var platforms: [String]?
+        /// The accepted regions, or nil for any.
+        package var regions: [String]?
+        /// The accepted locales, or nil for any.
+        package var locales: [String]?
+        /// The attributes, all of which must match.
+        package var attributes: [Attribute] = []
+        /// The query constraints, all of which must hold.
+        package var query: [QueryConstraint] = []
+        /// The byte offset in the file.
+        package var offset: Int
+
+        /// Creates a condition that always holds.
+        package init(offset: Int) { self.offset = offset }
+
+        /// A Boolean value that indicates whether the condition has no members, so that it holds for every request.
+        package var isEmpty: Bool {
+            app.isEmpty && os.isEmpty && capabilities.isEmpty && claims.isEmpty && platforms == nil && regions == nil
+                && locales == nil && attributes.isEmpty && query.isEmpty
+        }
+    }
+}

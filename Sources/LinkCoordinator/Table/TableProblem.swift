@@ -173,6 +173,24 @@ public struct TableProblem: Error, Sendable, Equatable {
     public var schemaVersion: Int?
 }
 
+extension TableProblem {
+    /// Creates a problem of a table as a whole, such as for the tests of an app that handles refused tables.
+    ///
+    /// - Parameters:
+    ///   - severity: The severity of the problem.
+    ///   - code: The code of the problem.
+    ///   - message: A description of the problem, in one sentence without a period.
+    ///   - suggestion: A description of what to do, or nil.
+    ///   - schemaVersion: The schema version that is needed to read the table, if that is the problem.
+    public init(
+        severity: Severity = .error, code: Code, message: String, suggestion: String? = nil, schemaVersion: Int? = nil
+    ) {
+        self.init(
+            severity: severity, code: code, message: message, suggestion: suggestion, offset: 0,
+            location: JSONLocation(line: 1, column: 1, pointer: ""), routes: [], schemaVersion: schemaVersion)
+    }
+}
+
 extension TableProblem.Code {
     /// The codes of warnings.
     ///
@@ -240,5 +258,183 @@ extension TableProblem {
 
     private static func write(_ text: String, into out: inout OutputArena) {
         Array(text.utf8).withUnsafeBufferPointer { out.appendString(ByteView($0)) }
+    }
+}
+
+/// The problems of a table, collected while it is read and checked.
+package struct ProblemList: Sendable {
+    /// A problem whose line, column, and pointer are not yet known.
+    private struct Found: Sendable {
+        var severity: TableProblem.Severity
+        var code: TableProblem.Code
+        var message: String
+        var suggestion: String?
+        var offset: Int
+        var routes: [String]
+        var witness: String?
+        var device: String?
+        var schemaVersion: Int?
+    }
+
+    /// The maximum number of reported problems.
+    ///
+    /// The worst ones are reported. After one error more, the checks stop.
+    package static let maxCount = 200
+
+    /// The worst problems so far, and up to as many others that are not sorted yet.
+    private var found: [Found] = []
+
+    /// A Boolean value that indicates whether one of the problems refuses the table.
+    package var hasErrors: Bool { errorCount > 0 }
+
+    /// The number of problems that were added, including those that are no longer kept.
+    package private(set) var count = 0
+
+    /// The number of errors among them.
+    private var errorCount = 0
+
+    /// A Boolean value that indicates whether there are more errors than are reported, so that the checks stop.
+    ///
+    /// The table is refused in any case, and the number of further problems can grow with the square of the file's
+    /// size.
+    package var isFull: Bool { errorCount > Self.maxCount }
+
+    /// The ids of the routes that all problems concern that are added, unless they name others.
+    var routes: [String] = []
+
+    /// Creates an empty list.
+    package init() {}
+
+    /// Adds an error at a byte of the file.
+    package mutating func error(
+        _ code: TableProblem.Code, at offset: Int, _ message: String, suggestion: String? = nil, routes: [String] = [],
+        witness: String? = nil, device: String? = nil, schemaVersion: Int? = nil
+    ) {
+        note(.error, code, offset, message, suggestion, routes, witness, device, schemaVersion)
+    }
+
+    /// Adds a warning at a byte of the file.
+    package mutating func warning(
+        _ code: TableProblem.Code, at offset: Int, _ message: String, suggestion: String? = nil, routes: [String] = [],
+        witness: String? = nil
+    ) {
+        note(.warning, code, offset, message, suggestion, routes, witness)
+    }
+
+    private mutating func note(
+        _ severity: TableProblem.Severity, _ code: TableProblem.Code, _ offset: Int, _ message: String,
+        _ suggestion: String?, _ routes: [String], _ witness: String?, _ device: String? = nil,
+        _ schemaVersion: Int? = nil
+    ) {
+        count += 1
+        if severity == .error { errorCount += 1 }
+        found.append(
+            Found(
+                severity: severity, code: code, message: message, suggestion: suggestion, offset: offset,
+                routes: routes.isEmpty ? self.routes : routes, witness: witness, device: device,
+                schemaVersion: schemaVersion))
+        // Sorting only when the list has doubled keeps the cost of each addition constant and limits the memory.
+        if found.count >= Self.maxCount * 2 { keepWorst() }
+    }
+
+    /// Adds an affected device and more text to an error at a byte of the file.
+    package mutating func addDevice(
+        _ device: String, to code: TableProblem.Code, at offset: Int, _ more: String
+    ) {
+        guard let index = found.firstIndex(where: { $0.code == code && $0.offset == offset }) else { return }
+        found[index].device = device
+        found[index].message += more
+    }
+
+    private mutating func keepWorst() {
+        found.sort { Self.key($0) < Self.key($1) }
+        found.removeLast(max(0, found.count - Self.maxCount))
+    }
+
+    /// Returns the sort key: errors before warnings, then by offset and code.
+    ///
+    /// An unsupported schema version precedes all others, because it is the reason for unknown keys and types.
+    private static func key(_ one: Found) -> (Int, Int, String, String) {
+        let isReason = one.code == .unsupportedSchemaVersion
+        return (one.severity.rawValue, isReason ? -1 : one.offset, one.code.rawValue, one.message)
+    }
+
+    /// Returns the worst problems, at most `maxCount`, with their positions in the file, in order.
+    package func located(in file: [UInt8]) -> [TableProblem] {
+        var list = self
+        list.keepWorst()
+        let locations =
+            (list.found.count > 1 ? ProblemLocations(file) : nil)?.locations(of: list.found.map(\.offset))
+            ?? list.found.map { JSONLocation.locate(offset: $0.offset, in: file) }
+        return zip(list.found, locations).map { one, location in
+            TableProblem(
+                severity: one.severity, code: one.code, message: one.message, suggestion: one.suggestion,
+                offset: one.offset, location: location, routes: one.routes,
+                witness: one.witness, device: one.device, schemaVersion: one.schemaVersion)
+        }
+    }
+}
+
+/// Finds the positions of many problems in a valid file: one pass for all lines, and a descent for each pointer.
+///
+/// `JSONLocation.locate` reads the file once for each position. It is used for the single error of a malformed file.
+struct ProblemLocations {
+    private let file: [UInt8]
+    private let value: JSONValue
+
+    /// Creates a finder for a file, or returns nil if the file is not valid JSON.
+    init?(_ file: [UInt8]) {
+        guard let value = try? JSONValue.parse(file, maxDepth: TableSource.maxFileDepth) else { return nil }
+        self.file = file
+        self.value = value
+    }
+
+    /// Returns the positions of byte offsets.
+    ///
+    /// Each offset is the start of a value or name, or inside a text.
+    func locations(of offsets: [Int]) -> [JSONLocation] {
+        var locations: [Int: JSONLocation] = [:]
+        var (line, column, at) = (1, 1, 0)
+        for offset in offsets.sorted() where locations[offset] == nil {
+            while at < min(offset, file.count) {
+                if file[at] == UInt8(ascii: "\n") {
+                    (line, column) = (line + 1, 1)
+                } else if file[at] & 0xC0 != 0x80 {
+                    column += 1
+                }
+                at += 1
+            }
+            locations[offset] = JSONLocation(line: line, column: column, pointer: pointer(to: offset))
+        }
+        return offsets.compactMap { locations[$0] }
+    }
+
+    private func pointer(to offset: Int) -> String {
+        var out = ""
+        var at = value
+        while offset > at.offset {
+            switch at.kind {
+            case .object(let members):
+                guard let index = Self.last(members, before: offset, { $0.nameOffset - 1 }) else { return out }
+                out += JSONLocation.step(members[index].name)
+                at = members[index].value
+            case .array(let elements):
+                guard let index = Self.last(elements, before: offset, \.offset) else { return out }
+                out += "/\(index)"
+                at = elements[index]
+            default: return out
+            }
+        }
+        return out
+    }
+
+    /// Returns the index of the last item that begins at or before an offset, or nil.
+    private static func last<Item>(_ items: [Item], before offset: Int, _ start: (Item) -> Int) -> Int? {
+        var (low, high) = (0, items.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if start(items[middle]) <= offset { low = middle + 1 } else { high = middle }
+        }
+        return low == 0 ? nil : low - 1
     }
 }

@@ -1,3 +1,5 @@
+internal import StrictJSON
+
 /// A use of a part that is newer than the oldest schema version, or that the library does not know.
 package struct SchemaUse: Sendable {
     /// The description of the part, as in "the key `x` in a route".
@@ -101,5 +103,133 @@ package struct TableSchema: Sendable {
                 suggestion: "remove it, or update the apps before the table", schemaVersion: use.version)
         }
         return problems
+    }
+}
+
+/// A part of the table format that a schema version introduces.
+package enum SchemaPart: Sendable, Hashable {
+    /// A key of an object.
+    case key(String, of: TableObject)
+    /// The type of a field of a model.
+    case fieldType(String)
+    /// The type of a capture in a pattern.
+    case captureType(String)
+}
+
+/// The schema versions that the library supports, with the version that introduced each part of the format.
+///
+/// See RouteTableReference, "Schema versions".
+package struct SchemaVersions: Sendable {
+    /// The oldest version.
+    package static let oldest = 1
+
+    /// The versions of this library.
+    ///
+    /// A part that is not listed belongs to the oldest version. A new key or type is listed here with a version that no
+    /// release supports yet.
+    package static let current = SchemaVersions(
+        newest: 2, introduced: [.fieldType("decimal"): 2, .fieldType("datetime"): 2])
+
+    /// The newest version.
+    package let newest: Int
+
+    /// The version of each part that is newer than the oldest version.
+    package let introduced: [SchemaPart: Int]
+
+    /// The versions of keys, by the raw value of their object.
+    private let keys: [[String: Int]]
+
+    /// A Boolean value that indicates whether a capture type is newer than the oldest version.
+    let hasCaptureTypes: Bool
+
+    /// Creates a list of versions.
+    ///
+    /// A lower `newest` with the same parts describes an older library: it does not know the newer parts.
+    package init(newest: Int, introduced: [SchemaPart: Int]) {
+        self.newest = newest
+        self.introduced = introduced
+        var keys = [[String: Int]](repeating: [:], count: TableObject.allCases.count)
+        for case (.key(let key, let object), let version) in introduced { keys[object.rawValue][key] = version }
+        self.keys = keys
+        hasCaptureTypes = introduced.keys.contains { if case .captureType = $0 { true } else { false } }
+    }
+
+    /// All versions, from the oldest to the newest.
+    package var supported: ClosedRange<Int> { Self.oldest...newest }
+
+    /// Returns the version that introduced a part.
+    package func version(of part: SchemaPart) -> Int { introduced[part] ?? Self.oldest }
+
+    /// Returns the versions of the keys of an object that are newer than the oldest version.
+    func newerKeys(of object: TableObject) -> [String: Int] { keys[object.rawValue] }
+}
+
+extension TableReader {
+    /// Reads `schemaVersion`.
+    mutating func schemaVersion(_ value: JSONValue) {
+        guard case .number(let text) = value.kind else {
+            wrongType(value, "schemaVersion", "a number")
+            return
+        }
+        guard let version = Int(text), version >= SchemaVersions.oldest else {
+            let range = versions.supported
+            problems.error(
+                .badValue, at: value.offset,
+                "schemaVersion must be a whole number from \(range.lowerBound) to \(range.upperBound)")
+            return
+        }
+        schema.declared = version
+        schema.offset = value.offset
+        isNewer = version > versions.newest
+    }
+
+    /// Records the newer and unknown types in the type of a field.
+    mutating func noteFieldTypes(_ text: Located<String>) {
+        var reader = TextReader(text.value)
+        var isList = false
+        repeat {
+            let start = reader.at
+            let name = reader.typeName()
+            noteType(
+                "the field type `\(name.isEmpty ? text.value : name)`", .fieldType(name),
+                isKnown: FieldTypeParser.names.contains(name), .badType, at: start, in: text)
+            isList = name == "list" && reader.take("<")
+        } while isList
+    }
+
+    /// Records the newer and unknown types of the captures in a pattern.
+    mutating func noteCaptureTypes(_ text: Located<String>) {
+        guard isNewer || versions.hasCaptureTypes else { return }
+        var reader = TextReader(text.value)
+        while !reader.isAtEnd {
+            _ = reader.text(until: "{")
+            guard reader.take("{") else { return }
+            let name = reader.run(while: NameRule.identifier.continues)
+            guard !name.isEmpty, reader.take(":") else { continue }
+            let start = reader.at
+            let type = reader.typeName()
+            // A class such as `[a-z]{1,8}` has no name.
+            if type.isEmpty { continue }
+            noteType(
+                "the capture type `\(type)`", .captureType(type), isKnown: CaptureType.names.contains(type),
+                .badPattern, at: start, in: text)
+        }
+    }
+
+    private mutating func noteType(
+        _ text: @autoclosure () -> String, _ part: SchemaPart, isKnown: Bool, _ code: TableProblem.Code,
+        at offset: Int, in whole: Located<String>
+    ) {
+        let version = isKnown ? versions.version(of: part) : nil
+        if version == SchemaVersions.oldest { return }
+        schema.add(
+            SchemaUse(part: text(), code: code, offset: fileOffset(of: offset, in: whole), version: version))
+    }
+}
+
+extension TextReader {
+    /// Reads the name of a type, which consists of letters.
+    fileprivate mutating func typeName() -> String {
+        String(decoding: run { ($0 | 0x20) &- UInt8(ascii: "a") < 26 }, as: UTF8.self)
     }
 }

@@ -1,3 +1,4 @@
+internal import LinkCoordinator
 package import ByteStorage
 
 /// The headers of a record that determine how its value is read: those of CloudEvents and the content type.
@@ -41,7 +42,7 @@ package struct EnvelopeHeaders {
     /// The names of attributes are case-sensitive. `content-type` is not, because producers copy it from HTTP.
     package mutating func add(name: ByteView, value: ByteView?) {
         let value = value ?? .empty
-        if name.equalsFoldingCase("content-type") {
+        if equalsFolded(name, "content-type") {
             contentType = value
         } else if name.equals("ce_id") {
             id = value
@@ -100,15 +101,15 @@ struct MediaType {
     /// A Boolean value that indicates whether the media type is plain text.
     var isPlainText: Bool { equals("text/plain") }
 
-    func equals(_ literal: StaticString) -> Bool { text.equalsFoldingCase(literal) }
+    func equals(_ literal: StaticString) -> Bool { equalsFolded(text, literal) }
 
     func hasPrefix(_ literal: StaticString) -> Bool {
         let count = literal.utf8CodeUnitCount
-        return text.count >= count && text.slice(0, count).equalsFoldingCase(literal)
+        return text.count >= count && equalsFolded(text.slice(0, count), literal)
     }
 
     func hasSuffix(_ literal: StaticString) -> Bool {
         let count = literal.utf8CodeUnitCount
-        return text.count >= count && text.slice(text.count - count, text.count).equalsFoldingCase(literal)
+        return text.count >= count && equalsFolded(text.slice(text.count - count, text.count), literal)
     }
 }

@@ -1,3 +1,4 @@
+internal import LinkCoordinator
 internal import ByteStorage
 internal import StrictJSON
 
@@ -35,14 +36,14 @@ enum PlatformClass: UInt8 {
     init(_ platform: ByteView) {
         self =
             switch platform.count {
-            case 3 where platform.equalsFoldingCase("ios"): .apple
-            case 3 where platform.equalsFoldingCase("web"): .web
-            case 4 where platform.equalsFoldingCase("tvos"): .apple
-            case 5 where platform.equalsFoldingCase("macos"): .apple
-            case 6 where platform.equalsFoldingCase("ipados"): .apple
-            case 7 where platform.equalsFoldingCase("android"): .android
-            case 7 where platform.equalsFoldingCase("watchos"): .apple
-            case 8 where platform.equalsFoldingCase("visionos"): .apple
+            case 3 where equalsFolded(platform, "ios"): .apple
+            case 3 where equalsFolded(platform, "web"): .web
+            case 4 where equalsFolded(platform, "tvos"): .apple
+            case 5 where equalsFolded(platform, "macos"): .apple
+            case 6 where equalsFolded(platform, "ipados"): .apple
+            case 7 where equalsFolded(platform, "android"): .android
+            case 7 where equalsFolded(platform, "watchos"): .apple
+            case 8 where equalsFolded(platform, "visionos"): .apple
             default: .unknown
             }
     }
@@ -271,5 +272,164 @@ extension VendorReader {
     private mutating func webLink(_ options: StaticString, _ push: UnsafePointer<PushMessage>) -> Int32 {
         let options = tape.object(options, of: push.pointee.webpush)
         return options >= 0 ? tape.member(ByteView("link"), of: options) : -1
+    }
+}
+
+/// The members of a body that identify its envelope: their nodes, or -1.
+struct EnvelopeMembers: BitwiseCopyable {
+    var aps: Int32 = -1
+    var message: Int32 = -1
+    var data: Int32 = -1
+    var notification: Int32 = -1
+    var android: Int32 = -1
+    var apns: Int32 = -1
+    var webpush: Int32 = -1
+    var webPush: Int32 = -1
+    var token: Int32 = -1
+    var topic: Int32 = -1
+    var condition: Int32 = -1
+    var specificationVersion: Int32 = -1
+    var id: Int32 = -1
+    var source: Int32 = -1
+    var type: Int32 = -1
+    var encodedData: Int32 = -1
+    var dataContentType: Int32 = -1
+    var partitionKey: Int32 = -1
+
+    /// Finds the members of an object in one pass.
+    init(of object: Int32, in nodes: JSONTape.Nodes) {
+        guard nodes.kind(of: object) == .object else { return }
+        let end = nodes.end(of: object)
+        var node = object &+ 1
+        while node < end {
+            let member = nodes + Int(node)
+            if member.pointee.kind != .null { set(member.pointee.name, node) }
+            node = member.pointee.end
+        }
+    }
+
+    private mutating func set(_ name: ByteView, _ node: Int32) {
+        switch name.count {
+        case 2 where name.equals("id"): id = node
+        case 3 where name.equals("aps"): aps = node
+        case 4 where name.equals("data"): data = node
+        case 4 where name.equals("apns"): apns = node
+        case 4 where name.equals("type"): type = node
+        case 5 where name.equals("token"): token = node
+        case 5 where name.equals("topic"): topic = node
+        case 6 where name.equals("source"): source = node
+        case 7 where name.equals("message"): message = node
+        case 7 where name.equals("android"): android = node
+        case 7 where name.equals("webpush"): webpush = node
+        case 8 where name.equals("web_push"): webPush = node
+        case 9 where name.equals("condition"): condition = node
+        case 11 where name.equals("specversion"): specificationVersion = node
+        case 11 where name.equals("data_base64"): encodedData = node
+        case 12 where name.equals("notification"): notification = node
+        case 12 where name.equals("partitionkey"): partitionKey = node
+        case 15 where name.equals("datacontenttype"): dataContentType = node
+        default: break
+        }
+    }
+
+    /// Returns a Boolean value that indicates whether the body is a message of FCM, or one around it.
+    func isFCM(in nodes: JSONTape.Nodes) -> Bool { nodes.isObject(message) || hasContent(in: nodes) }
+
+    /// Returns a Boolean value that indicates whether there is a member that only messages of FCM have.
+    func hasContent(in nodes: JSONTape.Nodes) -> Bool {
+        nodes.isObject(data) || nodes.isObject(notification) || nodes.isObject(android)
+            || nodes.isObject(apns) || nodes.isObject(webpush)
+    }
+
+    /// Returns a Boolean value that indicates whether the body is a declarative message of Web Push.
+    func isWebPush(in nodes: JSONTape.Nodes) -> Bool {
+        guard webPush >= 0, nodes.kind(of: webPush) == .number, nodes.isObject(notification) else { return false }
+        return nodes[Int(webPush)].text.equals("8030")
+    }
+
+    /// Returns a Boolean value that indicates whether the body is an event of CloudEvents.
+    func isCloudEvent(in nodes: JSONTape.Nodes) -> Bool {
+        nodes.isString(specificationVersion) && nodes.isString(id) && nodes.isString(source) && nodes.isString(type)
+            && (data >= 0 || encodedData >= 0)
+    }
+}
+
+/// The members that identify push bodies and events of CloudEvents.
+///
+/// The raw value is the tag in the shape of a body.
+///
+/// The sources are Apple's article "Generating a remote notification" and the REST resource `projects.messages` of FCM
+/// v1, and the JSON event format of CloudEvents.
+enum PushMember: UInt8 {
+    case aps, message, token, topic, condition, data, notification, android, apns, specversion, webpush
+
+    /// The names of the members in JSON, in the order of their tags.
+    static let names: [StaticString] = [
+        "aps", "message", "token", "topic", "condition", "data", "notification", "android", "apns", "specversion",
+        "webpush",
+    ]
+}
+
+// Reads the members of an event or a request that is a whole record and has a form of its own in the vendor table.
+extension VendorReader {
+    /// Returns the producer's id of the event, or an empty view.
+    ///
+    /// An id that is too long is skipped, with a note.
+    mutating func eventID(of form: Int32) -> ByteView {
+        for place in image.forms[Int(form)].record.event {
+            guard let node = node(at: place) else { continue }
+            if tape.text(of: node).count <= Limits.eventIDBytes { return tape.text(of: node) }
+            note(.idTooLong, at: node)
+        }
+        return .empty
+    }
+
+    /// Returns the id of the only device, which can be longer than its limit, or nil.
+    mutating func deviceID(of form: Int32) -> ByteView? {
+        for place in image.forms[Int(form)].record.device {
+            if let node = node(at: place) { return tape.text(of: node) }
+        }
+        return nil
+    }
+
+    /// Returns the id of the tapped button, or an empty view.
+    mutating func action(of form: Int32) -> ByteView {
+        for place in image.forms[Int(form)].record.action {
+            let node = value(place)
+            if tape.isString(node) { return tape.text(of: node) }
+        }
+        return .empty
+    }
+
+    /// Returns the platform of the device, which can be longer than its limit, or an empty view.
+    mutating func platform(of form: Int32) -> ByteView {
+        let record = image.forms[Int(form)].record
+        for place in record.platform {
+            let node = value(place)
+            guard tape.isString(node) else { continue }
+            let text = tape.text(of: node)
+            for known in record.platformNames where known.name == text { return known.platform }
+            return text
+        }
+        return .empty
+    }
+
+    /// Returns the array of the devices, or -1.
+    mutating func devices(of form: Int32) -> Int32 {
+        for place in image.forms[Int(form)].record.devices {
+            let node = value(place)
+            if node >= 0, tape.kind(of: node) == .array { return node }
+        }
+        return -1
+    }
+
+    /// Returns a Boolean value that indicates whether the request is for devices that it does not name.
+    mutating func isBroadcast(_ form: Int32) -> Bool { holds(image.forms[Int(form)].record.broadcast) }
+
+    /// Returns the string or number at a place, or nil if there is none, or an empty one.
+    private mutating func node(at place: PointerImage) -> Int32? {
+        let node = value(place)
+        guard node >= 0, tape.kind(of: node) == .string || tape.kind(of: node) == .number else { return nil }
+        return tape.text(of: node).isEmpty ? nil : node
     }
 }

@@ -5,7 +5,7 @@ internal import StrictJSON
 struct ContextWriter: ~Copyable {
     /// The names that the reader's shape has in every configuration.
     static let knownNames: [StaticString] =
-        EventMember.allCases.map(\.name) + PushMember.allCases.map(\.name) + [EventMember.sessionName]
+        EventMember.names + PushMember.names + [EventMember.sessionName]
 
     /// The other configured names, whose tags follow those of `knownNames`.
     let otherNames: [[UInt8]]
@@ -22,15 +22,20 @@ struct ContextWriter: ~Copyable {
 
     private var members: [Member] = []
     private var heads = OutputArena(chunkBytes: 4096)
-    private var written = OutputArena(chunkBytes: 2 * IngestLimits.contextBytes)
+    private var written = OutputArena(chunkBytes: 2 * Limits.contextBytes)
     /// The tags of all members, as bits.
     let passthroughTags: UInt64
     private var seen: UInt64 = 0
+    /// A Boolean value that indicates whether members that are no short strings are left out.
+    private let isLenient: Bool
+    /// A Boolean value that indicates whether `finish` left out a member.
+    private(set) var hasSkipped = false
 
-    init(_ names: [String]) {
+    init(_ passthrough: Passthrough) {
+        isLenient = passthrough.isLenient
         var tags: UInt64 = 0
         var others: [[UInt8]] = []
-        for name in names.prefix(IngestLimits.contextNames) where name != Self.pushName {
+        for name in passthrough.names.prefix(Limits.contextNames) where name != Self.pushName {
             let bytes = [UInt8](name.utf8)
             let tag: Int
             if let known = Self.knownNames.firstIndex(where: { $0.description.utf8.elementsEqual(bytes) }) {
@@ -94,7 +99,9 @@ struct ContextWriter: ~Copyable {
     ///
     /// - Returns: Bytes that are valid until the next call, or nil if the values exceed their limit.
     mutating func finish() -> ByteView? {
+        hasSkipped = false
         guard seen != 0 else { return .empty }
+        if isLenient { skipOthers() }
         written.reset()
         written.begin()
         var bytes = 0
@@ -104,16 +111,57 @@ struct ContextWriter: ~Copyable {
             let start = written.recordBytes
             written.appendCompact(members[index].value)
             bytes += written.recordBytes - start
-            if bytes > IngestLimits.contextBytes { break }
+            if bytes > Limits.contextBytes { break }
         }
         seen = 0
         let all = written.finish()
-        return bytes > IngestLimits.contextBytes ? nil : all
+        return bytes > Limits.contextBytes ? nil : all
+    }
+
+    /// Leaves out the stored members that are no short strings.
+    private mutating func skipOthers() {
+        for index in members.indices where seen & (1 &<< UInt64(members[index].tag)) != 0 {
+            let value = members[index].value
+            let isText = value.count >= 2 && value[0] == UInt8(ascii: "\"")
+            if isText && value.count - 2 <= Limits.contextTextBytes { continue }
+            seen &= ~(1 &<< UInt64(members[index].tag))
+            hasSkipped = true
+        }
     }
 
     /// A Boolean value that indicates whether a member of this record is stored.
     var hasStoredMembers: Bool { seen != 0 }
 
     /// Clears the members of a record that failed.
-    mutating func clear() { seen = 0 }
+    mutating func clear() {
+        seen = 0
+        hasSkipped = false
+    }
+}
+
+/// The members of an event that are copied into a decision's `context`.
+package struct Passthrough: Sendable, Equatable, ExpressibleByArrayLiteral {
+    /// The names of the members, in the order of `context`.
+    package let names: [String]
+    /// A Boolean value that indicates whether a member that is no short string is left out with a note.
+    ///
+    /// Otherwise a member of any type is copied, and an event whose members are too long together is refused.
+    let isLenient: Bool
+
+    /// Creates a list of members of any type.
+    package init(_ names: [String]) {
+        self.names = names
+        isLenient = false
+    }
+
+    /// Creates a list of members of any type.
+    package init(arrayLiteral names: String...) { self.init(names) }
+
+    private init(lenient names: [String]) {
+        self.names = names
+        isLenient = true
+    }
+
+    /// The default: the campaign of an event, if it is a string of at most 256 bytes.
+    package static let campaign = Passthrough(lenient: ["campaign"])
 }

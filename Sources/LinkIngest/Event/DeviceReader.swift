@@ -26,9 +26,9 @@ struct DeviceReader: ~Copyable {
     ///
     /// The facts of a device in a list are read when the device is selected.
     private var readsIDOnly = false
-    private let capabilities = FactList(capacity: IngestLimits.factElements)
-    private let claims = FactList(capacity: IngestLimits.factElements)
-    private let attributes = FactList(capacity: 2 * IngestLimits.factElements)
+    private let capabilities = FactList(capacity: Limits.factElements)
+    private let claims = FactList(capacity: Limits.factElements)
+    private let attributes = FactList(capacity: 2 * Limits.factElements)
 
     /// Reads the object at the cursor and stores only the id.
     ///
@@ -74,7 +74,7 @@ struct DeviceReader: ~Copyable {
     private static func store(
         _ plain: ByteView, _ tag: UInt8, _ base: UnsafePointer<UInt8>, into device: UnsafeMutablePointer<EventDevice>
     ) -> UInt16 {
-        if plain.count > IngestLimits.factBytes { return markUnreadable(plain, tag, base, into: device) }
+        if plain.count > Limits.factBytes { return markUnreadable(plain, tag, base, into: device) }
         // The tags are literals because the compiler (Swift 6.3) does not inline `package` declarations of another
         // module.
         switch tag {
@@ -152,7 +152,7 @@ struct DeviceReader: ~Copyable {
         }
         let string = try cursor.string()
         let id = cursor.unescaped(string)
-        if id.count > IngestLimits.deviceIDBytes { return }
+        if id.count > Limits.deviceIDBytes { return }
         device.id = id
         device.isPlain = !string.hasEscape
     }
@@ -181,7 +181,7 @@ struct DeviceReader: ~Copyable {
         }
         let string = try cursor.string()
         let text = cursor.unescaped(string)
-        if text.count > IngestLimits.factBytes { return nil }
+        if text.count > Limits.factBytes { return nil }
         return string.hasNonASCII || string.hasEscape ? normalForm(of: text) : text
     }
 
@@ -207,7 +207,7 @@ struct DeviceReader: ~Copyable {
         var scope = try cursor.enterArray()
         while try cursor.nextElement(&scope) {
             // An invalid element makes the whole list unreadable, so the rest needs no normalization.
-            if !isGood || count == IngestLimits.factElements {
+            if !isGood || count == Limits.factElements {
                 try cursor.skip()
                 isGood = false
             } else if let text = try factText(cursor.peek(), &cursor) {
@@ -242,7 +242,7 @@ struct DeviceReader: ~Copyable {
                 continue
             }
             let name = scope.name
-            if !isGood || name.count > IngestLimits.factBytes || count == 2 * IngestLimits.factElements {
+            if !isGood || name.count > Limits.factBytes || count == 2 * Limits.factElements {
                 try cursor.skip()
                 isGood = false
             } else if let text = try factText(first, &cursor) {

@@ -11,6 +11,7 @@ extension EventReader {
     mutating func complete(_ key: ByteView?) -> Fault? {
         if let fault = state.typeFault, !state.isPushRecord { return fault }
         if let fault = completeContext() ?? completeForm() { return fault }
+        if context.hasSkipped { noteSkippedMember() }
         if state.isPushRecord, let form = messages.recordForm { return completeRecord(form, key) }
         if state.secondDevice >= 0 {
             return Fault(
@@ -25,6 +26,11 @@ extension EventReader {
         }
         eventPointer.pointee.context = written
         return nil
+    }
+
+    /// Notes that a member was not passed through.
+    private mutating func noteSkippedMember() {
+        if case .payload = eventPointer.pointee.request.form { messages.noteSkippedMember() } else { noteRequest() }
     }
 
     private mutating func completeForm() -> Fault? {
@@ -57,6 +63,7 @@ extension EventReader {
         case .payload:
             // The payload was opened when it was read.
             if !state.isPushRecord { messages.detectPayload(state.namedKind) }
+            if let fault = cutFault { return fault }
             eventPointer.pointee.request.payloadType = messages.payloadType(state.namedKind)
             if state.headers != nil { applyHeaders() }
         }
@@ -101,7 +108,7 @@ extension EventReader {
             let fault = useTarget()
             return fault != nil && usePartitionKey() ? nil : fault
         }
-        if key.isEmpty || key.count > IngestLimits.deviceIDBytes || key.firstIllFormedUTF8 != nil {
+        if key.isEmpty || key.count > Limits.deviceIDBytes || key.firstIllFormedUTF8 != nil {
             return Fault(
                 reason: .badDevice, detail: "expected a device, or a key of 1 to 256 bytes of UTF-8", offset: -1)
         }
@@ -113,7 +120,7 @@ extension EventReader {
     /// Uses the partition key of CloudEvents as the device, and returns false if there is none.
     private mutating func usePartitionKey() -> Bool {
         let key = cloudEvent.partitionKey
-        guard !key.isEmpty, key.count <= IngestLimits.deviceIDBytes, key.firstIllFormedUTF8 == nil else { return false }
+        guard !key.isEmpty, key.count <= Limits.deviceIDBytes, key.firstIllFormedUTF8 == nil else { return false }
         devicePointer.pointee.id = key
         // The key can be in memory of the reader.
         devicePointer.pointee.isPlain = false
@@ -124,17 +131,22 @@ extension EventReader {
         if case .payload = eventPointer.pointee.request.form, let target = messages.target() {
             switch target {
             case .token(let token):
-                if token.isEmpty || token.count > IngestLimits.deviceIDBytes {
-                    return Fault(
-                        reason: .badDevice, detail: "expected the message's `token` to be a string of 1 to 256 bytes",
-                        offset: -1)
-                }
+                if token.isEmpty || token.count > Limits.deviceIDBytes { return Self.badToken }
                 setDevice(token)
                 return nil
             case .broadcast: return Self.untargetable
             }
         }
         return Fault(reason: .missingDevice, detail: "expected `device`, `devices`, or a key", offset: -1)
+    }
+
+    private static var badToken: Fault {
+        Fault(
+            reason: .badDevice, detail: "expected the message's `token` to be a string of 1 to 256 bytes", offset: -1)
+    }
+
+    private static var badTarget: Fault {
+        Fault(reason: .badDevice, detail: "expected the request's device to be an id of 1 to 256 bytes", offset: -1)
     }
 
     private static var untargetable: Fault {
@@ -153,6 +165,9 @@ extension EventReader {
     /// Sets the platform of the device to the one that the record states.
     private mutating func setPlatform() {
         guard !messages.platform.isEmpty, messages.recordForm != nil else { return }
+        if messages.platform.count > Limits.factBytes {
+            return devicePointer.pointee.facts.setUnreadable(.platform)
+        }
         devicePointer.pointee.facts.platform = messages.platform
         devicePointer.pointee.facts.setKnown(.platform)
     }
@@ -168,13 +183,11 @@ extension EventReader {
     private mutating func completeRecord(_ form: Int32, _ key: ByteView?) -> Fault? {
         state.forgetDevices()
         devicePointer.pointee.clear()
-        let id = messages.vendors.eventID(of: form)
-        eventPointer.pointee.id = id
+        eventPointer.pointee.id = messages.eventID(of: form)
         eventPointer.pointee.idIsPlain = false
         eventPointer.pointee.action = messages.vendors.action(of: form)
         messages.setPlatform(messages.vendors.platform(of: form))
         let list = messages.vendors.devices(of: form)
-        if messages.vendors.isCut(list, of: form) { return Self.cutList }
         if list >= 0 { return useList(list) }
         if key != nil {
             if let fault = useKey(key) { return fault }
@@ -182,8 +195,8 @@ extension EventReader {
             return nil
         }
         eventPointer.pointee.deviceCount = 1
-        let target = messages.vendors.deviceID(of: form)
-        if !target.isEmpty {
+        if let target = messages.vendors.deviceID(of: form) {
+            if target.count > Limits.deviceIDBytes { return Self.badTarget }
             setDevice(target)
             return nil
         }
@@ -196,12 +209,6 @@ extension EventReader {
             : Fault(reason: .missingDevice, detail: "expected a key, or a member with the device", offset: -1)
     }
 
-    private static var cutList: Fault {
-        Fault(
-            reason: .badDevice, detail: "expected the devices among the first 16384 values of the record",
-            offset: -1)
-    }
-
     /// Uses the ids in an array as the devices of the event.
     private mutating func useList(_ list: Int32) -> Fault? {
         var node = messages.vendors.tape.first(in: list)
@@ -210,7 +217,7 @@ extension EventReader {
             if state.listedIDs < limits.devices {
                 guard messages.vendors.tape.isString(node) else { return badElement(node) }
                 let id = messages.vendors.tape.text(of: node)
-                guard (1...IngestLimits.deviceIDBytes).contains(id.count) else { return badElement(node) }
+                guard (1...Limits.deviceIDBytes).contains(id.count) else { return badElement(node) }
                 deviceTexts.set(state.listedIDs, id)
                 state.listedIDs += 1
             } else {

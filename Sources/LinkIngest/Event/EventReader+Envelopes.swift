@@ -13,6 +13,8 @@ extension EventReader {
         guard state.forms == 0 || mayBeAnswer else { return accept(complete(key)) }
         if !state.isListed, let fault = open(text) { return accept(fault) }
         let isDetected = messages.detectRecord(allowsCloudEvents: !cloudEvent.isPresent, state.namedKind)
+        // The data of CloudEvents is read by itself, so that only the outer members have to be complete.
+        if messages.push?.pointee.kind != .cloudEvents, let fault = cutFault { return accept(fault) }
         if state.forms > 0 && messages.push?.pointee.kind != .record {
             messages.clear()
         } else if isDetected {
@@ -52,6 +54,25 @@ extension EventReader {
             detail: "a valid value cannot be read a second time: report this bug with the record", offset: -1)
     }
 
+    /// The fault of a payload of which values were left out, or nil.
+    ///
+    /// A value that was left out could be a silent mark, a link, or the mark of another vendor.
+    var cutFault: Fault? {
+        mutating get {
+            guard let cut = messages.vendors.tape.cut else { return nil }
+            guard let start = cut.start else {
+                return Fault(
+                    reason: .tooManyValues,
+                    detail: "expected the JSON in a string to be nested at most as deep as `limits.json.depth`",
+                    offset: messages.vendors.place(of: cut.node, in: text))
+            }
+            return Fault(
+                reason: .tooManyValues, detail: "expected at most 16384 values, with those in strings with JSON",
+                offset: start >= text.start && start < text.end
+                    ? start - text.start : messages.vendors.place(of: cut.node, in: text))
+        }
+    }
+
     /// Notes the envelopes that an event could be besides, because it has members that only these have.
     @inline(never)
     mutating func noteEnvelopes() -> Fault? {
@@ -69,11 +90,14 @@ extension EventReader {
     }
 
     /// Sets the request to what the message opens for the selected device.
-    mutating func selectMessage() {
-        messages.select(
+    ///
+    /// Returns false if the strings with JSON that these devices read reach a limit.
+    mutating func selectMessage() -> Bool {
+        let isWhole = messages.select(
             devicePointer.pointee.facts.platform, action: eventPointer.pointee.action,
             context: eventPointer.pointee.context, of: text, into: &eventPointer.pointee.request,
             &devicePointer.pointee)
+        return isWhole || accept(cutFault)
     }
 
     // MARK: Links
@@ -102,12 +126,25 @@ extension EventReader {
 
     /// Reads a record with headers as `readInPlace(value:key:)` does without them.
     @inline(never)
-    package mutating func readInPlace(value: ByteView, key: ByteView?, headers: EnvelopeHeaders) -> Bool {
+    package mutating func readInPlace(value: ByteView, key: ByteView?, headers: [HeaderView]) -> Bool {
+        guard fits(value) else { return false }
+        var relevant = EnvelopeHeaders()
+        for header in headers {
+            relevant.add(name: header.name, value: header.value)
+            if let refusal = WireFormat.refusal(ofHeader: header.name, value: header.value) {
+                failure = refusal
+                return false
+            }
+        }
+        return relevant.isEmpty ? readValue(value, key) : readEnvelope(value, key, relevant)
+    }
+
+    private mutating func readEnvelope(_ value: ByteView, _ key: ByteView?, _ headers: EnvelopeHeaders) -> Bool {
         switch headers.mode {
         case .none:
             messages.isIncomplete = headers.hasSpecificationVersion
             defer { messages.isIncomplete = false }
-            guard readInPlace(value: value, key: key) else { return false }
+            guard readValue(value, key) else { return false }
             if messages.isIncomplete { noteIncomplete() }
             return true
         case .batch:
@@ -132,14 +169,16 @@ extension EventReader {
     /// Adds the notes about a request other than a payload.
     mutating func noteRequest() {
         let isTrimmed = state.hasTrimmedLink
+        let isSkipped = context.hasSkipped
         eventPointer.pointee.request.notes =
             state.mayBeMessage
-            ? messages.eventNotes(isLinkTrimmed: isTrimmed) : messages.requestNotes(isLinkTrimmed: isTrimmed)
+            ? messages.eventNotes(isLinkTrimmed: isTrimmed, hasSkipped: isSkipped)
+            : messages.requestNotes(isLinkTrimmed: isTrimmed, hasSkipped: isSkipped)
         eventPointer.pointee.request.earlyNotes = eventPointer.pointee.request.notes.count
     }
 
     private mutating func readBinary(_ value: ByteView, _ key: ByteView?, _ headers: EnvelopeHeaders) -> Bool {
-        guard let lent = lend(value, key) else { return false }
+        let lent = lend(value, key)
         startOver()
         let type = MediaType(headers.contentType)
         guard headers.specificationVersion.equals("1.0") else {
@@ -155,7 +194,7 @@ extension EventReader {
     }
 
     private mutating func readStructured(_ value: ByteView, _ key: ByteView?) -> Bool {
-        guard let lent = lend(value, key) else { return false }
+        let lent = lend(value, key)
         startOver()
         frame(lent.value)
         do throws(JSONError) {
@@ -174,6 +213,7 @@ extension EventReader {
     ///
     /// The specification is CloudEvents 1.0, "JSON Event Format", section 3.
     mutating func readStructured(_ key: ByteView?) -> Bool {
+        if messages.vendors.tape.nodes[0].isCut, let fault = cutFault { return accept(fault) }
         let members = EnvelopeMembers(of: 0, in: messages.vendors.tape.nodes)
         if let fault = checkAttributes(members) { return accept(fault) }
         cloudEvent.isPresent = true
@@ -278,10 +318,32 @@ extension EventReader {
         guard isRead else { return false }
         let id = cloudEvent.id
         let isFree = eventPointer.pointee.id.isEmpty || state.hasHeaderID
-        if isFree, (1...IngestLimits.eventIDBytes).contains(id.count), id.firstIllFormedUTF8 == nil {
+        if isFree, (1...Limits.eventIDBytes).contains(id.count), id.firstIllFormedUTF8 == nil {
             eventPointer.pointee.id = id
             eventPointer.pointee.idIsPlain = false
         }
         return true
+    }
+}
+
+/// The attributes of the event of CloudEvents that contains the record.
+///
+/// They are used if the contained event does not have these properties itself.
+struct CloudEvent {
+    /// A Boolean value that indicates whether the record is the data of an event.
+    var isPresent = false
+    /// A Boolean value that indicates whether the attributes are in the value, and not in headers.
+    var isStructured = false
+    /// The id and the partition key, or empty views.
+    var id = ByteView.empty
+    var partitionKey = ByteView.empty
+    /// A Boolean value that indicates whether the data is in memory of the reader, because it was encoded.
+    var isDecoded = false
+    /// The offset of the outer event in the value.
+    var outerOffset = -1
+
+    /// Clears the attributes of the last record.
+    mutating func clear() {
+        if isPresent { self = CloudEvent() }
     }
 }

@@ -1,5 +1,5 @@
-internal import ByteStorage
 internal import LinkCoordinator
+internal import ByteStorage
 internal import StrictJSON
 
 /// The reading of an event's members, in the order of the text.
@@ -147,7 +147,7 @@ extension EventReader {
         case .expires:
             let expected: StaticString = "expected `expires` to be a string with an RFC 3339 time"
             guard let text = try readText(expected, first, at: start) else { return }
-            eventPointer.pointee.expires = Timestamp.milliseconds(cursor.unescaped(text))
+            eventPointer.pointee.expires = EventTime.milliseconds(cursor.unescaped(text))
             if eventPointer.pointee.expires == nil { state.record(.type(expected, at: start)) }
         }
     }
@@ -176,7 +176,7 @@ extension EventReader {
     private mutating func checkID(isPlain: Bool, at start: Int) {
         eventPointer.pointee.idIsPlain = isPlain
         let count = eventPointer.pointee.id.count
-        if count == 0 || count > IngestLimits.eventIDBytes { refuseID(at: start) }
+        if count == 0 || count > Limits.eventIDBytes { refuseID(at: start) }
     }
 
     @inline(never)
@@ -330,4 +330,45 @@ extension EventReader {
             reason: .badDevice, detail: "expected the device's `id` to be a string of 1 to 256 bytes",
             offset: device.pointee.idOffset < 0 ? device.pointee.offset : device.pointee.idOffset)
     }
+}
+
+/// The members of an event at the top level.
+///
+/// The raw value is the tag in the reader's shape.
+///
+/// The members of a push body (`PushMember`) follow, because a record can be a push body.
+enum EventMember: UInt8 {
+    // The first three are members of nearly every event.
+    case id, link, device, application, expires, path, mode, route, params, payload, payloadType, headers, action
+    case devices
+
+    /// The names of the members in JSON, in the order of their tags.
+    static let names: [StaticString] = [
+        "id", "link", "device", "application", "expires", "path", "mode", "route", "params", "payload", "payloadType",
+        "headers", "action", "devices",
+    ]
+
+    /// The tag of the first member of a push body.
+    static var firstPushTag: UInt8 { EventMember.devices.rawValue + 1 }
+
+    /// The tags of the members of a push body.
+    static var pushTags: Range<UInt8> { firstPushTag..<sessionTag }
+    /// The tag of the member `data` of a push body.
+    static var dataTag: UInt8 { firstPushTag + PushMember.data.rawValue }
+    /// The tag of the member of an answer of an API that has a link.
+    static var sessionTag: UInt8 { firstPushTag + PushMember.webpush.rawValue + 1 }
+    /// The name of this member.
+    static var sessionName: StaticString { "session_id" }
+
+    /// The tag of the attribute of CloudEvents with the version.
+    static var versionTag: UInt8 { firstPushTag + PushMember.specversion.rawValue }
+
+    /// The tags, as bits, of the members that an event rarely has, and other envelopes have.
+    static var envelopeTags: UInt64 {
+        let members: [PushMember] = [.aps, .message, .data, .notification, .android, .apns, .webpush, .specversion]
+        return members.reduce(0) { $0 | 1 << UInt64(firstPushTag + $1.rawValue) }
+    }
+
+    /// The tags, as bits, of the members whose plain strings are stored without further checks.
+    static var plainTags: UInt64 { 1 << UInt64(EventMember.id.rawValue) | 1 << UInt64(EventMember.link.rawValue) }
 }

@@ -16,7 +16,7 @@ package struct EventReader: ~Copyable {
     /// The event of CloudEvents that contains the record.
     var cloudEvent = CloudEvent()
     var context: ContextWriter
-    let limits: IngestLimits
+    let limits: Limits
     /// A Boolean value that indicates whether links of link platforms are replaced by their destinations.
     package let unwrapsLinks: Bool
 
@@ -50,12 +50,11 @@ package struct EventReader: ~Copyable {
     ///
     /// - Parameters:
     ///   - limits: The limits of a record.
-    ///   - passthrough: The names of the members to copy into `context`. Names after the first 16 and repeated names
-    ///     are ignored.
+    ///   - passthrough: The members to copy into `context`. Names after the first 16 and repeated names are ignored.
     ///   - vendors: The vendors whose messages are recognized, or nil for none.
     ///   - platforms: The link platforms whose links are replaced by their destinations, or nil for none.
     package init(
-        limits: IngestLimits = IngestLimits(), passthrough: [String] = [], vendors: VendorTable? = nil,
+        limits: Limits = Limits(), passthrough: Passthrough = [], vendors: VendorTable? = nil,
         platforms: LinkPlatforms? = nil
     ) {
         self.limits = limits
@@ -105,11 +104,12 @@ package struct EventReader: ~Copyable {
     ///
     /// If it is, the event is at `eventPointer`. Otherwise the failure is in `failure`.
     package mutating func readInPlace(value: ByteView, key: ByteView?) -> Bool {
-        if value.count > limits.recordBytes {
-            failure = IngestFailure(
-                .oversizeInput, "expected at most \(limits.recordBytes) bytes, found \(value.count)")
-            return false
-        }
+        fits(value) && readValue(value, key)
+    }
+
+    /// Reads a value that is not too large.
+    @inline(__always)
+    mutating func readValue(_ value: ByteView, _ key: ByteView?) -> Bool {
         records.revoke()
         let value = records.lend(value)
         let key = key.map { records.lend($0) }
@@ -117,13 +117,17 @@ package struct EventReader: ~Copyable {
         return readUnknown(value: value, key: key)
     }
 
-    /// Lends the views of a record, or records the failure of one that is too large.
-    mutating func lend(_ value: ByteView, _ key: ByteView?) -> (value: ByteView, key: ByteView?)? {
-        if value.count > limits.recordBytes {
-            failure = IngestFailure(
-                .oversizeInput, "expected at most \(limits.recordBytes) bytes, found \(value.count)")
-            return nil
-        }
+    /// Returns a Boolean value that indicates whether a value is not too large, or records the failure.
+    @inline(__always)
+    mutating func fits(_ value: ByteView) -> Bool {
+        if value.count <= limits.recordBytes { return true }
+        failure = IngestFailure(
+            .oversizeInput, "the value has \(value.count) bytes, limits.record.bytes is \(limits.recordBytes)")
+        return false
+    }
+
+    /// Lends the views of a record that is not too large.
+    mutating func lend(_ value: ByteView, _ key: ByteView?) -> (value: ByteView, key: ByteView?) {
         records.revoke()
         cloudEvent = CloudEvent()
         messages.clearData()
@@ -169,6 +173,10 @@ package struct EventReader: ~Copyable {
     /// Reads a value that does not begin and end with the braces of an object.
     @inline(never)
     private mutating func readOther(value: ByteView, key: ByteView?) -> Bool {
+        if let refusal = WireFormat.refusal(ofUTF16: value) {
+            failure = refusal
+            return false
+        }
         let isFramed = frame(value)
         if !text.isEmpty && text[0] == UInt8(ascii: "{") { return readJSON(key) }
         if isFramed && !isList {
@@ -215,6 +223,7 @@ package struct EventReader: ~Copyable {
     private mutating func readLink(_ key: ByteView?) -> Bool {
         state.hasMembers = true
         state.isBareLink = true
+        context.clear()
         if unwrapsLinks { state.hasOther = true }
         guard WireFormat.isLink(text) else {
             if isList {
@@ -289,7 +298,8 @@ package struct EventReader: ~Copyable {
     ///
     /// - Parameter index: The index of the device, less than the event's `deviceCount`.
     ///
-    /// - Throws: `IngestFailure` with the reason `internal` if the device cannot be read a second time.
+    /// - Throws: `IngestFailure` with the reason `too_many_values` if strings with JSON that the device reads reach a
+    ///   limit, or `internal` if the device cannot be read a second time.
     package mutating func device(at index: Int) throws(IngestFailure) -> EventDevice {
         guard selectDevice(at: index) else { throw failure }
         return devicePointer.pointee
@@ -299,8 +309,9 @@ package struct EventReader: ~Copyable {
     ///
     /// - Parameter index: The index of the device, less than the event's `deviceCount`.
     ///
-    /// - Returns: False if the device cannot be read a second time, which only a defect can cause. The record must then
-    ///   have no decision, and `failure` has the reason.
+    /// - Returns: False if strings with JSON that the device reads reach a limit, or if the device cannot be read a
+    ///   second time, which only a defect can cause. The record must then have no decision for any device, and
+    ///   `failure` has the reason.
     package mutating func selectDevice(at index: Int) -> Bool {
         precondition(index >= 0 && index < eventPointer.pointee.deviceCount)
         return state.hasOther ? selectOther(at: index) : true
@@ -312,7 +323,7 @@ package struct EventReader: ~Copyable {
         if state.listedIDs > 0 { selectID(index) }
         if cloudEvent.isDecoded { devicePointer.pointee.isPlain = false }
         switch eventPointer.pointee.request.form {
-        case .payload: selectMessage()
+        case .payload: return selectMessage()
         case .link: if unwrapsLinks { selectLink() }
         case .path, .route: break
         }
@@ -340,5 +351,128 @@ package struct EventReader: ~Copyable {
             IngestFailure(
                 .internalError, "a valid device cannot be read a second time: report this bug with the record"))
         return false
+    }
+}
+
+/// The state of a record while its members are read.
+///
+/// It is validated after the last member.
+struct ScanState {
+    /// The number of members among `link`, `path`, `route`, and `payload`.
+    var forms = 0
+    /// The offset of the second of these members, or -1, and likewise of the second of `device` and `devices`.
+    var secondForm = -1
+    var secondDevice = -1
+    var hasDevice = false
+    var hasDevices = false
+    /// The number of devices in the list whose text is stored.
+    var listed = 0
+    /// The number of devices in the list beyond the limit.
+    var skipped = 0
+    /// The offset of the list of devices.
+    var listOffset = -1
+    /// A Boolean value that indicates whether the list is longer than the limit.
+    var isTooLong = false
+    /// The first member with a wrong type, or over its limit.
+    var typeFault: Fault?
+    /// The first device without a valid id.
+    var deviceFault: Fault?
+    /// The kind in `payloadType`.
+    var namedKind: PayloadType?
+    /// The number of devices of which only the ids are known.
+    var listedIDs = 0
+    /// A Boolean value that indicates whether the record is a push body.
+    var isPushRecord = false
+    /// A Boolean value that indicates whether the scan stopped because the record is probably a push message.
+    var isMessage = false
+    /// A Boolean value that indicates whether the record has a member that only push messages and other envelopes have.
+    var mayBeMessage = false
+    /// A Boolean value that indicates whether the values of the record are in the list of the message reader.
+    var isListed = false
+    /// A Boolean value that indicates whether the record is a bare link.
+    var isBareLink = false
+    /// A Boolean value that indicates whether the link is kept for further devices.
+    var keepsLink = false
+
+    /// Boolean values that indicate whether there are the strings `session_id` and `data`.
+    private var hasSession = false
+    private var hasData = false
+
+    /// The headers of the push request.
+    var headers: PushHeaders?
+    /// A Boolean value that indicates whether the id of the event is that of a header.
+    var hasHeaderID = false
+    /// A Boolean value that indicates whether white space at the ends of the link was removed.
+    var hasTrimmedLink = false
+
+    /// A Boolean value that indicates whether the record has anything in addition to one form and one device, such as a
+    /// mode, parameters, a list of devices, a link to trim, or a fault.
+    var hasOther = false
+    /// A Boolean value that indicates whether properties of the event other than its id, link, and device are set.
+    var hasMembers = false
+
+    /// Clears the state of the last record.
+    mutating func clear() {
+        if hasOther || hasMembers {
+            self = ScanState()
+        } else {
+            forms = 0
+            hasDevice = false
+        }
+    }
+
+    /// Forgets the devices of an event that has none, because these members mean something else.
+    mutating func forgetDevices() {
+        hasDevice = false
+        hasDevices = false
+        listed = 0
+        skipped = 0
+        isTooLong = false
+        deviceFault = nil
+    }
+
+    /// A Boolean value that indicates whether the record has one form, one device, and nothing that `hasOther`
+    /// indicates.
+    var isUsual: Bool { forms == 1 && hasDevice && !hasOther }
+
+    /// Records a type fault, unless there is an earlier one.
+    mutating func record(_ fault: Fault) {
+        hasOther = true
+        if typeFault == nil { typeFault = fault }
+    }
+
+    /// A Boolean value that indicates whether the record can be an answer of an API, whose link is no request.
+    var mayBeAnswer: Bool { hasSession && hasData && forms == 1 }
+
+    /// Records the presence of a member with a tag that is a string.
+    mutating func countText(_ tag: UInt8) {
+        if tag == EventMember.sessionTag {
+            hasSession = true
+        } else if tag == EventMember.dataTag {
+            hasData = true
+        } else {
+            return
+        }
+        hasMembers = true
+        if hasSession && hasData { hasOther = true }
+    }
+
+    /// Counts one of the four forms.
+    mutating func countForm(at offset: Int) {
+        forms += 1
+        if forms == 1 { return }
+        hasOther = true
+        if forms == 2 { secondForm = offset }
+    }
+
+    /// Records the presence of `device` or `devices`.
+    mutating func countDevice(list: Bool, at offset: Int) {
+        if list ? hasDevice : hasDevices { secondDevice = offset }
+        if list {
+            hasDevices = true
+            hasOther = true
+        } else {
+            hasDevice = true
+        }
     }
 }

@@ -30,7 +30,7 @@ struct LinkUnwrapper: ~Copyable {
         guard let platforms else { return false }
         origins.learn(link, platforms)
         let found = platforms.destination(
-            of: link, device: .unknown, limit: LinkPlatforms.defaultLimit, into: &arena)
+            of: link, device: .unknown, limit: LinkPlatforms.mostBytes, into: &arena)
         return found.kind != .itself || found.stepCount > 0 || !found.notes.isEmpty
     }
 
@@ -40,7 +40,7 @@ struct LinkUnwrapper: ~Copyable {
     {
         guard let platforms else { return RequestOpening(.link, link: link) }
         let found = platforms.destination(
-            of: link, device: DeviceClass(device), limit: LinkPlatforms.defaultLimit, into: &arena)
+            of: link, device: DeviceClass(device), limit: LinkPlatforms.mostBytes, into: &arena)
         for step in 0..<found.stepCount {
             arena.begin()
             arena.append(platforms.platform(of: found, step: step))

@@ -102,27 +102,78 @@ extension VendorReader {
     /// Returns the conditions of the first list of marks that holds for a form.
     fileprivate mutating func marks(of form: Int, _ message: VendorMessage) -> [String] {
         surface.load(message.first, message.second, of: tape.nodes)
-        guard let source = table?.form(at: form) else { return [] }
-        for (index, list) in source.marks.enumerated() where holdsAll(image.forms[form].marks[index]) {
-            return list.map(\.text)
+        guard let marks = table?.marks(ofForm: form) else { return [] }
+        for (index, list) in marks.enumerated() where holdsAll(image.forms[form].marks[index]) {
+            return (list.array ?? []).map(Self.text)
         }
         return []
     }
-}
 
-extension VendorCondition {
-    /// The pointer of the condition, or the beginning of a name.
-    fileprivate var text: String {
-        switch self {
-        case .present(let pointer), .tests(let pointer, _): pointer.text
-        case .absent(let pointer): "no \(pointer.text)"
-        case .prefix(let start): "\(start)*"
-        case .shown(let isShown): isShown ? "shown" : "not shown"
-        }
+    /// Returns the pointer of a condition, or the beginning of a name.
+    private static func text(_ condition: JSONValue) -> String {
+        if let start = condition["prefix"]?.string { return "\(start)*" }
+        let pointer = condition.string ?? condition["at"]?.string ?? ""
+        return condition["absent"] == nil ? pointer : "no \(pointer)"
     }
 }
 
 extension VendorNote {
     /// The note as in a decision.
     fileprivate var string: String { ByteView(code.text).string + text.string }
+}
+
+// The notes about events that are no messages, or that could be other envelopes besides.
+extension MessageReader {
+    /// Returns the notes about a request other than a message.
+    mutating func requestNotes(isLinkTrimmed: Bool, hasSkipped: Bool) -> UnsafeBufferPointer<RequestNote> {
+        if hasSkipped {
+            envelopeNotes.removeAll()
+            if isIncomplete { envelopeNotes.append(fixedNotes[0]) }
+            return eventNotes(isLinkTrimmed: isLinkTrimmed, hasSkipped: true)
+        }
+        let first = isIncomplete ? 0 : 1
+        return UnsafeBufferPointer(start: fixedNotes + first, count: (isLinkTrimmed ? 2 : 1) - first)
+    }
+
+    /// Reads the envelopes that an event could be besides, and keeps the notes about them.
+    ///
+    /// - Parameter text: The text of the event, which was validated.
+    mutating func noteEnvelopes(of text: ByteView, allowsCloudEvents: Bool) {
+        envelopeNotes.removeAll()
+        do throws(JSONError) {
+            try open(text)
+            vendors.noteEnvelopes(allowsCloudEvents: allowsCloudEvents)
+            if vendors.tape.isCut { vendors.note(.tooManyValues) }
+        } catch {
+            // The payload of an event may be nested one level deeper than a record that is a push message.
+            clear()
+            vendors.note(.tooManyValues)
+        }
+        for index in 0..<vendors.notes.count {
+            let note = vendors.notes[index]
+            envelopeNotes.append(RequestNote(code: ByteView(note.code.text), place: note.text))
+        }
+    }
+
+    /// Returns the notes about an event that could be another envelope, after `noteEnvelopes`.
+    mutating func eventNotes(isLinkTrimmed: Bool, hasSkipped: Bool) -> UnsafeBufferPointer<RequestNote> {
+        // Called again with more notes, so that those that are there already are not repeated.
+        if hasSkipped { addEventNote(fixedNotes[2]) }
+        if isLinkTrimmed { addEventNote(fixedNotes[1]) }
+        return envelopeNotes.range(0, count: envelopeNotes.count)
+    }
+
+    private mutating func addEventNote(_ note: RequestNote) {
+        for known in envelopeNotes.range(0, count: envelopeNotes.count) where known.code == note.code { return }
+        envelopeNotes.append(note)
+    }
+
+    /// Opens the payload of an event again, after `noteEnvelopes`, and keeps the notes.
+    mutating func reopen(_ payload: ByteView) throws(JSONError) {
+        try open(payload)
+        let first = vendors.notes.count
+        for note in envelopeNotes.range(first, count: envelopeNotes.count - first) {
+            vendors.note(note.place.isEmpty ? .tooManyValues : .envelopeAlso, note.place)
+        }
+    }
 }

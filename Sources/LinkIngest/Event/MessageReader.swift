@@ -25,7 +25,8 @@ struct MessageReader: ~Copyable {
     var isIncomplete = false
     /// A Boolean value that indicates whether a header states that the message is a push in the background.
     var isBackground = false
-    /// The notes about requests other than messages: that the record is such a one, and that its link was trimmed.
+    /// The notes about requests other than messages: that the record is such a one, that its link was trimmed, and
+    /// that a member was not passed through.
     let fixedNotes: UnsafeMutablePointer<RequestNote>
     /// The notes about an event that could be another envelope.
     var envelopeNotes = Growable<RequestNote>(capacity: 64)
@@ -46,7 +47,7 @@ struct MessageReader: ~Copyable {
         var context = ByteView.empty
     }
 
-    init(_ table: VendorTable?, _ platforms: LinkPlatforms?, limits: IngestLimits) {
+    init(_ table: VendorTable?, _ platforms: LinkPlatforms?, limits: Limits) {
         links = LinkUnwrapper(platforms)
         vendors = VendorReader(table, depth: limits.depth)
         pushMemory = .allocate(capacity: 1)
@@ -61,11 +62,13 @@ struct MessageReader: ~Copyable {
         readings.initialize(repeating: Reading(), count: PlatformClass.count)
         roots = .allocate(capacity: 2)
         roots.initialize(repeating: .empty, count: 2)
-        fixedNotes = .allocate(capacity: 2)
+        fixedNotes = .allocate(capacity: 3)
         fixedNotes.initialize(
             to: RequestNote(code: ByteView(VendorNote.Code.cloudEventsIncomplete.text), place: .empty))
         (fixedNotes + 1).initialize(
             to: RequestNote(code: ByteView(VendorNote.Code.linkTrimmed.text), place: ByteView("/link")))
+        (fixedNotes + 2).initialize(
+            to: RequestNote(code: ByteView(VendorNote.Code.memberSkipped.text), place: ByteView("/campaign")))
     }
 
     deinit {
@@ -156,17 +159,20 @@ struct MessageReader: ~Copyable {
 
     /// Sets what a payload opens for the devices of a platform, and the roots in which pointers are looked up.
     ///
+    /// Returns false if values were left out. What the payload opens is unknown then.
+    ///
     /// - Parameter text: The JSON text of the record.
     mutating func select(
         _ devicePlatform: ByteView, action: ByteView, context: ByteView, of text: ByteView,
         into request: inout RequestView, _ device: inout EventDevice
-    ) {
-        guard let push else { return }
+    ) -> Bool {
+        guard let push else { return true }
         let platform = PlatformClass(devicePlatform)
         let place = Int(platform.rawValue)
         if known & 1 << platform.rawValue == 0 {
-            known |= 1 << platform.rawValue
             readings[place] = read(push, platform, action, context, text)
+            if vendors.tape.isCut { return false }
+            known |= 1 << platform.rawValue
         }
         let found = readings + place
         setRoots(of: push, platform, in: &request)
@@ -178,6 +184,7 @@ struct MessageReader: ~Copyable {
         request.notes = notes.range(found.pointee.firstNote, count: found.pointee.noteCount)
         request.earlyNotes = found.pointee.earlyNotes
         request.view = platform.rawValue
+        return true
     }
 
     private mutating func read(
@@ -211,6 +218,19 @@ struct MessageReader: ~Copyable {
     mutating func noteHeader(_ name: PushHeaders.Name) {
         vendors.note(.headerUnreadable, ByteView(name.pointer))
         recordNotes = vendors.notes.count
+    }
+
+    /// Notes that the campaign of the event was not passed through.
+    mutating func noteSkippedMember() {
+        vendors.note(.memberSkipped, ByteView("/campaign"))
+        recordNotes = vendors.notes.count
+    }
+
+    /// Returns the producer's id of a record with a form of its own, and notes one that is too long.
+    mutating func eventID(of form: Int32) -> ByteView {
+        let id = vendors.eventID(of: form)
+        recordNotes = vendors.notes.count
+        return id
     }
 
     /// Returns a Boolean value that indicates whether the message was read for a class of devices.
@@ -284,8 +304,7 @@ struct MessageReader: ~Copyable {
         roots[0] = vendors.tape.nodes[Int(request.rootNodes.0)].text
         if part >= 0 { roots[1] = vendors.tape.nodes[Int(whole)].text }
         request.roots = UnsafeBufferPointer(start: roots, count: part >= 0 ? 2 : 1)
-        // Values beyond the limit of the list are found in the text.
-        request.payloadNodes = vendors.tape.isCut ? nil : UnsafePointer(vendors.tape.nodes)
+        request.payloadNodes = UnsafePointer(vendors.tape.nodes)
     }
 
     // MARK: Links
@@ -372,5 +391,69 @@ struct MessageReader: ~Copyable {
             return nil
         }
         return texts.finish()
+    }
+}
+
+/// The target and the kind of a message.
+extension MessageReader {
+    /// The target of a message.
+    enum Target {
+        /// The device with a token.
+        case token(ByteView)
+        /// All devices that follow a topic, or for which a condition holds.
+        case broadcast
+    }
+
+    /// Returns the target of an FCM message, or nil if there is none.
+    mutating func target() -> Target? {
+        guard let push, push.pointee.kind == .fcm else { return nil }
+        if push.pointee.token >= 0 { return .token(vendors.tape.text(of: push.pointee.token)) }
+        return push.pointee.isBroadcast ? .broadcast : nil
+    }
+
+    /// Returns the kind that an event states for its payload if the payload would be detected as another one.
+    mutating func payloadType(_ stated: PayloadType?) -> RequestView.PayloadType {
+        guard let stated, let push else { return .unspecified }
+        let isAPNs = vendors.tape.isObject(push.pointee.members.aps)
+        let isFCM = !isAPNs && push.pointee.members.isFCM(in: vendors.tape.nodes)
+        switch stated {
+        case .apns: return isAPNs ? .unspecified : .apns
+        case .fcm: return isFCM ? .unspecified : .fcm
+        }
+    }
+}
+
+/// The opening of a message for a class of devices, with the notes about it.
+///
+/// It is valid until the next record is read.
+package struct MessageOpening: BitwiseCopyable {
+    let reading: MessageReader.Reading
+}
+
+extension EventReader {
+    /// The opening of the message for the class of the selected device.
+    ///
+    /// `openLink` changes it. Setting an earlier value withdraws the change, for a second route table.
+    package var opening: MessageOpening {
+        mutating get { messages.opening(devicePointer.pointee.facts.platform) }
+        set {
+            messages.setOpening(
+                newValue, devicePointer.pointee.facts.platform, into: &eventPointer.pointee.request)
+        }
+    }
+}
+
+extension MessageReader {
+    fileprivate mutating func opening(_ devicePlatform: ByteView) -> MessageOpening {
+        MessageOpening(reading: readings[Int(PlatformClass(devicePlatform).rawValue)])
+    }
+
+    fileprivate mutating func setOpening(
+        _ opening: MessageOpening, _ devicePlatform: ByteView, into request: inout RequestView
+    ) {
+        readings[Int(PlatformClass(devicePlatform).rawValue)] = opening.reading
+        request.tapped = opening.reading.tapped
+        request.earlyNotes = opening.reading.earlyNotes
+        request.notes = notes.range(opening.reading.firstNote, count: opening.reading.noteCount)
     }
 }

@@ -1,3 +1,4 @@
+internal import LinkCoordinator
 internal import ByteStorage
 
 /// The parts of a link with an authority, as they are written.
@@ -22,7 +23,7 @@ struct PlatformURL {
     /// Returns nil for a text that no platform writes: without a scheme or an authority, with a port other than the
     /// scheme's own, or with user information before the host of a web link.
     init?(_ text: ByteView) {
-        let colon = Self.schemeLength(text)
+        let colon = Resolver.schemeLength(text)
         guard colon > 0, colon &+ 2 < text.count, text.start[colon &+ 1] == UInt8(ascii: "/"),
             text.start[colon &+ 2] == UInt8(ascii: "/")
         else { return nil }
@@ -59,25 +60,6 @@ struct PlatformURL {
         fragment = text.slice(hash, text.count)
     }
 
-    /// Returns the length of the scheme before its colon (RFC 3986, section 3.1), or 0.
-    static func schemeLength(_ text: ByteView) -> Int {
-        var index = 0
-        while index < text.count {
-            let byte = text.start[index]
-            let isLetter = (byte | 0x20) &- UInt8(ascii: "a") < 26
-            if !isLetter {
-                if index == 0 { return 0 }
-                if byte == UInt8(ascii: ":") { return index }
-                let isOther =
-                    byte &- UInt8(ascii: "0") < 10 || byte == UInt8(ascii: "+") || byte == UInt8(ascii: "-")
-                    || byte == UInt8(ascii: ".")
-                if !isOther { return 0 }
-            }
-            index &+= 1
-        }
-        return 0
-    }
-
     /// Returns a Boolean value that indicates whether a text of at least four bytes begins with `http`, in any case.
     @inline(__always)
     private static func beginsWithHTTP(_ text: ByteView) -> Bool {
@@ -102,5 +84,61 @@ struct PlatformURL {
             beginsLabel = byte == UInt8(ascii: ".")
         }
         return !beginsLabel
+    }
+}
+
+/// The items of a query, separated by `&`, in order and as they are written.
+struct QueryItems {
+    /// An item of a query.
+    struct Item {
+        /// The whole item.
+        let text: ByteView
+        /// The name, still encoded.
+        let name: ByteView
+        /// The value, still encoded, or an empty view.
+        let value: ByteView
+        /// A Boolean value that indicates whether the query continues after the item.
+        let isFollowed: Bool
+    }
+
+    private let query: ByteView
+    private var position = 0
+
+    /// Creates a sequence of the items of a query, without its question mark.
+    init(_ query: ByteView) { self.query = query }
+
+    /// Returns the next item, which is empty between two separators, or nil after the last one.
+    mutating func next() -> Item? {
+        guard position < query.count else { return nil }
+        let end = ByteScan.first(UInt8(ascii: "&"), in: query, from: position)
+        let text = query.slice(position, end)
+        position = end &+ 1
+        let equals = text.firstIndex(of: UInt8(ascii: "=")) ?? text.count
+        return Item(
+            text: text, name: text.slice(0, equals), value: text.dropFirst(min(equals &+ 1, text.count)),
+            isFollowed: end < query.count)
+    }
+
+    /// Returns a Boolean value that indicates whether a name, decoded, is `known`, or only begins with it.
+    ///
+    /// A name with a malformed escape is no known name.
+    static func name(_ written: ByteView, is known: ByteView, orBegins isPrefix: Bool = false) -> Bool {
+        var index = 0
+        var matched = 0
+        while matched < known.count {
+            guard index < written.count else { return false }
+            var byte = written.start[index]
+            index &+= 1
+            if byte == UInt8(ascii: "%") {
+                guard index &+ 1 < written.count, let high = hexDigit(written.start[index]),
+                    let low = hexDigit(written.start[index &+ 1])
+                else { return false }
+                byte = high &<< 4 | low
+                index &+= 2
+            }
+            if byte != known.start[matched] { return false }
+            matched &+= 1
+        }
+        return isPrefix || index == written.count
     }
 }

@@ -1,10 +1,11 @@
+internal import LinkCoordinator
 internal import ByteStorage
 internal import StrictJSON
 
-/// A compiler of vendor tables.
+/// A writer of the compiled form of vendor tables.
 struct VendorCompiler {
-    /// The blocks of the compiled form, which the caller deallocates.
-    private(set) var memory: [UnsafeMutableRawPointer] = []
+    let memory = TableStorage()
+    private var forms: [FormImage] = []
     private var slots: [[UInt8]: Int32] = [:]
     private var slotNames: [ByteView] = []
     private var prefixes: [[UInt8]: Int32] = [:]
@@ -13,31 +14,23 @@ struct VendorCompiler {
     private var formsOfSlots: [Int32: Set<Int>] = [:]
     private var formsOfPrefixes: [Int32: Set<Int>] = [:]
     private var always: Set<Int> = []
-    /// The places of JSON in strings of the current form.
-    private var embedded: [VendorPointer] = []
 
-    mutating func compile(_ vendors: [VendorSource]) -> VendorImage {
-        var forms: [FormImage] = []
-        for (index, vendor) in vendors.enumerated() {
-            for form in vendor.forms {
-                addCandidate(form.marks, form: forms.count)
-                forms.append(compile(form, vendor: index))
-            }
-        }
+    /// Returns the compiled form of all forms for vendors with these ids.
+    func image(_ vendors: [String]) -> VendorImage {
         var image = VendorImage()
-        image.vendors = store(vendors.map { text($0.id) })
-        image.forms = store(forms)
-        image.embeddings = store(forms.indices.filter { !forms[$0].embedded.isEmpty }.map { Int32($0) })
+        image.vendors = memory.store(vendors.map(text))
+        image.forms = memory.store(forms)
+        image.embeddings = memory.store(forms.indices.filter { !forms[$0].embedded.isEmpty }.map { Int32($0) })
+        image.slotNames = memory.store(slotNames)
         image.names = names()
-        image.slots = slotNames.count
-        image.prefixes = store(prefixTexts)
+        image.prefixes = memory.store(prefixTexts)
         image.prefixBytes = image.prefixes.reduce(0) { $0 | VendorImage.prefixBit($1) }
         image.words = (forms.count + 63) / 64
         var sets: [UInt64] = []
         for slot in slotNames.indices { sets += set(formsOfSlots[Int32(slot)] ?? [], words: image.words) }
         for prefix in prefixTexts.indices { sets += set(formsOfPrefixes[Int32(prefix)] ?? [], words: image.words) }
-        image.candidates = store(sets)
-        image.always = store(set(always, words: image.words))
+        image.candidates = memory.store(sets)
+        image.always = memory.store(set(always, words: image.words))
         return image
     }
 
@@ -47,25 +40,24 @@ struct VendorCompiler {
         return set
     }
 
-    /// Adds a form to the set of a name that must be present for each list of its marks.
-    private mutating func addCandidate(_ marks: VendorRules, form: Int) {
-        for list in marks {
-            var isAdded = false
-            for condition in list where !isAdded {
-                switch condition {
-                case .present(let pointer), .tests(let pointer, _):
-                    formsOfSlots[slot(pointer.segments[0]), default: []].insert(form)
-                case .prefix(let text): formsOfPrefixes[prefix(text), default: []].insert(form)
-                case .absent, .shown: continue
-                }
-                isAdded = true
+    /// Adds a form, also to the set of a name that must be present for each list of its marks.
+    mutating func add(_ form: FormImage) {
+        for list in form.marks {
+            guard let condition = list.first(where: { $0.kind != .absent && $0.kind != .shown }) else {
+                always.insert(forms.count)
+                continue
             }
-            if !isAdded { always.insert(form) }
+            if condition.kind == .prefix {
+                formsOfPrefixes[condition.prefix, default: []].insert(forms.count)
+            } else {
+                formsOfSlots[condition.pointer.slot, default: []].insert(forms.count)
+            }
         }
+        forms.append(form)
     }
 
     /// Returns the hash table of the names, with an empty entry for each search to end at.
-    private mutating func names() -> UnsafeBufferPointer<NameImage> {
+    private func names() -> UnsafeBufferPointer<NameImage> {
         var capacity = 16
         while capacity < 4 * slotNames.count { capacity *= 2 }
         var entries = [NameImage](repeating: NameImage(), count: capacity)
@@ -75,168 +67,48 @@ struct VendorCompiler {
             while entries[place].slot >= 0 { place = (place + 1) & (capacity - 1) }
             entries[place] = NameImage(hash: hash, slot: Int32(slot), name: name)
         }
-        return store(entries)
+        return memory.store(entries)
     }
 
-    // MARK: Memory
-
-    private mutating func store<Element: BitwiseCopyable>(_ elements: [Element]) -> UnsafeBufferPointer<Element> {
-        if elements.isEmpty { return UnsafeBufferPointer(start: nil, count: 0) }
-        let block = UnsafeMutablePointer<Element>.allocate(capacity: elements.count)
-        for (index, element) in elements.enumerated() { (block + index).initialize(to: element) }
-        memory.append(UnsafeMutableRawPointer(block))
-        return UnsafeBufferPointer(start: block, count: elements.count)
-    }
-
-    private mutating func text(_ text: String) -> ByteView { ByteView(store(Array(text.utf8))) }
+    func text(_ text: String) -> ByteView { ByteView(memory.store(Array(text.utf8))) }
 
     private mutating func slot(_ name: String) -> Int32 {
         let bytes = Array(name.utf8)
         if let slot = slots[bytes] { return slot }
-        let slot = Int32(slotNames.count)
-        slots[bytes] = slot
+        slots[bytes] = Int32(slotNames.count)
         slotNames.append(text(name))
-        return slot
+        return Int32(slotNames.count - 1)
     }
 
-    private mutating func prefix(_ text: String) -> Int32 {
+    mutating func prefix(_ text: String) -> Int32 {
         let bytes = Array(text.utf8)
         if let prefix = prefixes[bytes] { return prefix }
-        let prefix = Int32(prefixTexts.count)
-        prefixes[bytes] = prefix
+        prefixes[bytes] = Int32(prefixTexts.count)
         prefixTexts.append(self.text(text))
-        return prefix
-    }
-}
-
-// MARK: Parts
-
-extension VendorCompiler {
-    private mutating func compile(_ form: VendorForm, vendor: Int) -> FormImage {
-        embedded = []
-        let places = pointers(form.embedded)
-        embedded = form.embedded
-        return FormImage(
-            vendor: Int32(vendor), surfaces: form.surfaces, marks: rules(form.marks), embedded: places,
-            silent: rules(form.silent), links: links(form.links), opensApp: rules(form.opensApp),
-            customActions: rules(form.customActions), buttons: buttons(form.buttons), message: pointers(form.message),
-            campaign: pointers(form.campaign),
-            record: form.record.map { record($0) } ?? RecordFormImage())
-    }
-
-    private mutating func record(_ form: VendorRecordForm) -> RecordFormImage {
-        RecordFormImage(
-            envelope: text(form.envelope), event: pointers(form.event), device: pointers(form.device),
-            devices: pointers(form.devices), platform: pointers(form.platform), action: pointers(form.action),
-            broadcast: rules(form.broadcast),
-            platformNames: store(
-                form.platformNames.map { PlatformNameImage(name: text($0.name), platform: text($0.platform)) }))
-    }
-
-    private mutating func pointers(_ pointers: [VendorPointer]) -> PointerImages {
-        store(pointers.map { pointer($0, isInside: false) })
+        return Int32(prefixTexts.count - 1)
     }
 
     /// Compiles a pointer.
     ///
-    /// - Parameter isInside: A Boolean value that indicates whether the pointer begins at a button.
-    private mutating func pointer(_ pointer: VendorPointer, isInside: Bool) -> PointerImage {
+    /// - Parameters:
+    ///   - isInside: A Boolean value that indicates whether the pointer begins at a button.
+    ///   - embedded: The places of JSON in strings of the form.
+    mutating func pointer(_ pointer: JSONPath, isInside: Bool, _ embedded: [JSONPath]) -> PointerImage {
         var image = PointerImage()
-        var segments = pointer.segments[...]
+        var steps = pointer.tokens[...]
         if !isInside {
-            image.slot = slot(segments.removeFirst())
-            image.embeddedAt = Int32(embedded.first { $0.isPrefix(of: pointer) }?.segments.count ?? 0)
+            image.slot = slot(steps.removeFirst())
+            image.embeddedAt = Int32(
+                embedded.first { pointer.tokens.starts(with: $0.tokens) }?.tokens.count ?? 0)
         }
-        image.steps = store(segments.map { StepImage(name: text($0), index: Self.index($0)) })
+        image.steps = memory.store(steps.map { StepImage(name: text($0), index: Self.index($0)) })
         return image
     }
 
     /// Returns the index that a segment means in an array, or -1.
     private static func index(_ segment: String) -> Int32 {
-        let isNumber = !segment.isEmpty && segment.utf8.allSatisfy { VendorTableReader.isDigit($0) }
+        let isNumber = !segment.isEmpty && segment.utf8.allSatisfy { $0 &- UInt8(ascii: "0") < 10 }
         guard isNumber, segment == "0" || segment.utf8.first != UInt8(ascii: "0") else { return -1 }
         return Int32(segment) ?? -1
-    }
-
-    private mutating func rules(_ rules: VendorRules, isInside: Bool = false) -> RuleImages {
-        store(rules.map { conditions($0, isInside: isInside) })
-    }
-
-    private mutating func conditions(_ conditions: [VendorCondition], isInside: Bool = false) -> ConditionImages {
-        store(conditions.map { condition($0, isInside: isInside) })
-    }
-
-    private mutating func condition(_ condition: VendorCondition, isInside: Bool) -> ConditionImage {
-        var image = ConditionImage()
-        switch condition {
-        case .present(let place): image.pointer = pointer(place, isInside: isInside)
-        case .absent(let place):
-            image.kind = .absent
-            image.pointer = pointer(place, isInside: isInside)
-        case .prefix(let text):
-            image.kind = .prefix
-            image.prefix = prefix(text)
-        case .tests(let place, let tests):
-            image.kind = .tests
-            image.pointer = pointer(place, isInside: isInside)
-            image.valueKind = tests.kind
-            image.hasEquals = tests.equals != nil
-            image.equals = store((tests.equals ?? []).map { text($0) })
-            image.notEquals = store((tests.notEquals ?? []).map { text($0) })
-            image.start = tests.start.map { text($0) }
-            image.empty = tests.empty
-        case .shown(let isShown):
-            image.kind = .shown
-            image.isShown = isShown
-        }
-        return image
-    }
-
-    private mutating func links(_ links: [VendorLink], isInside: Bool = false) -> UnsafeBufferPointer<LinkImage> {
-        store(
-            links.map { link in
-                LinkImage(
-                    pointer: pointer(link.pointer, isInside: isInside),
-                    conditions: conditions(link.conditions, isInside: isInside), platform: link.platform ?? [],
-                    wrapperScheme: link.wrapper.map { text($0.scheme) } ?? .empty,
-                    wrapperSegment: link.wrapper.map { text($0.segment) } ?? .empty)
-            })
-    }
-
-    private mutating func buttons(_ sets: [VendorButtonSet]) -> UnsafeBufferPointer<ButtonSetImage> {
-        store(
-            sets.map { set in
-                let descriptions = set.descriptions.enumerated().map { index, description in
-                    button(description, id: set.ids.isEmpty ? nil : set.ids[index])
-                }
-                return ButtonSetImage(descriptions: store(descriptions), first: set.first)
-            })
-    }
-
-    private mutating func button(_ buttons: VendorButtons, id: VendorPointer?) -> ButtonImage {
-        var image = ButtonImage(
-            kind: .numbered, place: PointerImage(), id: PointerImage(), requirements: store([]),
-            hasRequirements: buttons.requirements != nil, links: store([]), limit: buttons.limit, opensApp: store([]),
-            customActions: store([]), opensBody: buttons.opensBody)
-        switch buttons.place {
-        case .list(let list, let id):
-            image.kind = .list
-            image.place = pointer(list, isInside: false)
-            image.id = pointer(id, isInside: true)
-        case .object(let object, let id):
-            image.kind = .object
-            image.place = pointer(object, isInside: false)
-            image.id = pointer(id, isInside: true)
-        case .members(let object):
-            image.kind = .members
-            image.place = pointer(object, isInside: false)
-        case .numbered: image.id = id.map { pointer($0, isInside: false) } ?? PointerImage()
-        }
-        let isInside = image.kind != .numbered
-        image.requirements = rules(buttons.requirements ?? [], isInside: isInside)
-        image.links = links(buttons.links, isInside: isInside)
-        image.opensApp = rules(buttons.opensApp, isInside: isInside)
-        image.customActions = rules(buttons.customActions, isInside: isInside)
-        return image
     }
 }

@@ -11,8 +11,8 @@ struct VendorImage: BitwiseCopyable {
     var embeddings = UnsafeBufferPointer<Int32>(start: nil, count: 0)
     /// A hash table of the names at the top level that any pointer begins with.
     var names = UnsafeBufferPointer<NameImage>(start: nil, count: 0)
-    /// The number of these names.
-    var slots = 0
+    /// These names by their numbers.
+    var slotNames = UnsafeBufferPointer<ByteView>(start: nil, count: 0)
     /// The beginnings of names.
     var prefixes = UnsafeBufferPointer<ByteView>(start: nil, count: 0)
     /// A filter of these beginnings: a name whose bit is not set has none of them.
@@ -81,9 +81,10 @@ typealias PointerImages = UnsafeBufferPointer<PointerImage>
 /// A compiled place of a link.
 struct LinkImage: BitwiseCopyable {
     var pointer: PointerImage
-    var conditions: ConditionImages
+    /// The conditions, all of which must hold.
+    var conditions = ConditionImages(start: nil, count: 0)
     /// The platform to which the link is limited, or none.
-    var platform: VendorSurfaces
+    var platform: VendorSurfaces = []
     /// The scheme of wrapped links, or an empty view, and the segment before the actual link.
     var wrapperScheme = ByteView.empty
     var wrapperSegment = ByteView.empty
@@ -91,19 +92,37 @@ struct LinkImage: BitwiseCopyable {
 
 /// A compiled description of buttons, or of one numbered button.
 struct ButtonImage: BitwiseCopyable {
-    enum Kind: UInt8 { case list, object, members, numbered }
+    /// The place of the buttons.
+    enum Kind: UInt8 {
+        /// The elements of an array, each with its id.
+        case list
+        /// A single object with its id.
+        case object
+        /// The members of an object, whose names are the ids.
+        case members
+        /// Members of the message whose names contain the number of the button.
+        case numbered
+    }
+
+    /// The limit of numbered buttons, and of the elements that are searched in an array.
+    static let most = 64
 
     var kind: Kind
-    var place: PointerImage
+    var place = PointerImage()
     var id: PointerImage
-    var requirements: RuleImages
-    var hasRequirements: Bool
-    var links: UnsafeBufferPointer<LinkImage>
+    /// The rule for a button to be one.
+    ///
+    /// Without it, each is.
+    var requirements = RuleImages(start: nil, count: 0)
+    var hasRequirements = false
+    var links = UnsafeBufferPointer<LinkImage>(start: nil, count: 0)
     /// The number of buttons in a list that the app shows.
-    var limit: Int
-    var opensApp: RuleImages
-    var customActions: RuleImages
-    var opensBody: Bool
+    var limit = most
+    var opensApp = RuleImages(start: nil, count: 0)
+    /// The rule for buttons with an action of the app.
+    var customActions = RuleImages(start: nil, count: 0)
+    /// A Boolean value that indicates whether a button without a link opens what the body opens.
+    var opensBody = false
 }
 
 /// The descriptions of one `buttons` entry.
@@ -116,17 +135,24 @@ struct ButtonSetImage: BitwiseCopyable {
 /// A compiled form.
 struct FormImage: BitwiseCopyable {
     var vendor: Int32
+    /// The bodies that the form reads.
     var surfaces: VendorSurfaces
-    var marks: RuleImages
-    var embedded: PointerImages
-    var silent: RuleImages
-    var links: UnsafeBufferPointer<LinkImage>
-    var opensApp: RuleImages
-    var customActions: RuleImages
-    var buttons: UnsafeBufferPointer<ButtonSetImage>
-    var message: PointerImages
-    var campaign: PointerImages
-    var record: RecordFormImage
+    /// The rule by which the form is recognized.
+    var marks = RuleImages(start: nil, count: 0)
+    /// The places of strings that contain JSON.
+    var embedded = PointerImages(start: nil, count: 0)
+    /// The rule for messages that open nothing.
+    var silent = RuleImages(start: nil, count: 0)
+    var links = UnsafeBufferPointer<LinkImage>(start: nil, count: 0)
+    /// The rule for messages that only open the app.
+    var opensApp = RuleImages(start: nil, count: 0)
+    /// The rule for messages with an action of the app.
+    var customActions = RuleImages(start: nil, count: 0)
+    var buttons = UnsafeBufferPointer<ButtonSetImage>(start: nil, count: 0)
+    /// The places of the message's id and of the campaign's id.
+    var message = PointerImages(start: nil, count: 0)
+    var campaign = PointerImages(start: nil, count: 0)
+    var record = RecordFormImage()
 }
 
 /// The compiled members of a form that is a whole record.
@@ -145,4 +171,35 @@ struct RecordFormImage: BitwiseCopyable {
 struct PlatformNameImage: BitwiseCopyable {
     var name: ByteView
     var platform: ByteView
+}
+
+/// The kinds of bodies that a form reads.
+package struct VendorSurfaces: OptionSet, Sendable, BitwiseCopyable {
+    /// The surfaces as bits.
+    package let rawValue: UInt8
+
+    /// Creates a set from its bits.
+    package init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    /// The bodies that Apple's devices receive.
+    package static var apple: Self { Self(rawValue: 1) }
+    /// The bodies that Android devices receive.
+    package static var android: Self { Self(rawValue: 2) }
+    /// The bodies that browsers receive.
+    package static var web: Self { Self(rawValue: 4) }
+    /// The events and the requests to send a message that are the whole value of a record.
+    package static var record: Self { Self(rawValue: 8) }
+    /// The bodies of all devices.
+    package static var devices: Self { [.apple, .android, .web] }
+
+    /// The devices of an unknown platform, for links only.
+    package static var unknown: Self { Self(rawValue: 16) }
+
+    /// The surfaces by their names in the table.
+    static let named: [(name: String, surface: VendorSurfaces)] = [
+        ("apple", .apple), ("android", .android), ("web", .web), ("record", .record),
+    ]
+
+    /// The names of the surfaces in the table.
+    package var names: [String] { Self.named.filter { contains($0.surface) }.map(\.name) }
 }

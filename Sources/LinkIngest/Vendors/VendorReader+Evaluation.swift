@@ -52,8 +52,6 @@ extension VendorReader {
         surface.load(message.first, message.second, of: tape.nodes)
         var reading = VendorReading()
         reading.firstNote = notes.count
-        var isCutNoted = false
-        noteCut(&isCutNoted)
         if message.recordForm >= 0 {
             reading.form = message.recordForm
         } else {
@@ -75,7 +73,6 @@ extension VendorReader {
         } else if isTapped {
             reading.tapped = tapped(message, reading)
         }
-        noteCut(&isCutNoted)
         reading.earlyNotes = notes.count - reading.firstNote
         if reading.tapped.kind == .undecided {
             if isTapped {
@@ -85,16 +82,8 @@ extension VendorReader {
                 reading.body = body(message, reading)
             }
         }
-        noteCut(&isCutNoted)
         reading.allNotes = notes.count - reading.firstNote
         return reading
-    }
-
-    /// Notes once that there are more values than the limit.
-    private mutating func noteCut(_ isNoted: inout Bool) {
-        guard tape.isCut, !isNoted else { return }
-        isNoted = true
-        note(.tooManyValues)
     }
 
     // MARK: Recognition
@@ -259,9 +248,9 @@ extension VendorReader {
 
     /// Returns a Boolean value that indicates whether the message is a background push of APNs.
     mutating func isBackground(_ message: VendorMessage) -> Bool {
-        guard message.surfaces == .apple, message.recordForm < 0, surface.first >= 0 else { return false }
-        let aps = tape.member(ByteView("aps"), of: surface.first)
-        guard aps >= 0, tape.kind(of: aps) == .object else { return false }
+        guard message.surfaces == .apple, message.recordForm < 0 else { return false }
+        let aps = aps()
+        guard aps >= 0 else { return false }
         var isBackground = false
         var node = tape.first(in: aps)
         let end = tape.end(of: aps)
@@ -332,7 +321,7 @@ extension VendorReader {
         var element = tape.first(in: array)
         var seen = 0
         var shown = 0
-        while element < tape.end(of: array), seen < VendorButtons.most, shown < button.limit {
+        while element < tape.end(of: array), seen < ButtonImage.most, shown < button.limit {
             if tape.kind(of: element) == .object, isButton(button, element) {
                 let id = value(button.id, in: element)
                 if id >= 0, equals(id, action) { return (button, element) }
@@ -349,8 +338,9 @@ extension VendorReader {
         guard (1...4).contains(text.count), text[0] != UInt8(ascii: "0") || text.count == 1 else { return nil }
         var number = 0
         for index in 0..<text.count {
-            guard VendorTableReader.isDigit(text[index]) else { return nil }
-            number = number * 10 + Int(text[index] &- UInt8(ascii: "0"))
+            let digit = text[index] &- UInt8(ascii: "0")
+            guard digit < 10 else { return nil }
+            number = number * 10 + Int(digit)
         }
         return number
     }
@@ -361,7 +351,7 @@ extension VendorReader {
         guard array >= 0, tape.kind(of: array) == .array else { return VendorOutcome() }
         var element = tape.first(in: array)
         var seen = 0
-        while element < tape.end(of: array), seen < VendorButtons.most {
+        while element < tape.end(of: array), seen < ButtonImage.most {
             let id = tape.member(ByteView("action"), of: element)
             if id >= 0, equals(id, message.action) {
                 return outcome(ofLinkAt: tape.member(ByteView("navigate"), of: element))

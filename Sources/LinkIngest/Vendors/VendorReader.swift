@@ -1,3 +1,4 @@
+internal import LinkCoordinator
 internal import ByteStorage
 internal import StrictJSON
 
@@ -66,6 +67,20 @@ struct VendorReader: ~Copyable {
     }
 
     // MARK: Values
+
+    /// Returns the offset in a text of a value, or of the innermost value around it whose address is in the text.
+    ///
+    /// A string that was unescaped is in other memory, so it is located by its name.
+    func place(of node: Int32, in text: ByteView) -> Int {
+        var node = node
+        while node >= 0 {
+            let value = tape.nodes + Int(node)
+            for address in [value.pointee.start, value.pointee.name.start]
+            where address >= text.start && address < text.end { return address - text.start }
+            node = value.pointee.parent
+        }
+        return -1
+    }
 
     /// Returns the node of a value that is present, or -1.
     ///
@@ -202,8 +217,9 @@ struct VendorReader: ~Copyable {
             return nil
         }
         let text = tape.text(of: node)
+        if text.isEmpty { return nil }
+        // White space only is a value without a scheme, so that no other place is read.
         let range = WireFormat.trimmed(text, from: 0)
-        if range.isEmpty { return nil }
         let link = text.slice(range.lowerBound, range.upperBound)
         var wrapped: ByteView?
         if let image, !image.wrapperScheme.isEmpty, LinkWrapper.hasScheme(image.wrapperScheme, link) {
@@ -212,7 +228,7 @@ struct VendorReader: ~Copyable {
         }
         if range.count < text.count { note(.linkTrimmed, at: node) }
         if let wrapped { return outcome(ofWrapped: wrapped, at: node) }
-        if WireFormat.hasScheme(link) { return VendorOutcome(kind: .link, link: link, node: node) }
+        if Resolver.schemeLength(link) > 0 { return VendorOutcome(kind: .link, link: link, node: node) }
         note(.linkWithoutScheme, at: node)
         return VendorOutcome(kind: .noLink)
     }
@@ -220,13 +236,252 @@ struct VendorReader: ~Copyable {
     /// Returns what a wrapped link opens.
     private mutating func outcome(ofWrapped encoded: ByteView, at node: Int32) -> VendorOutcome {
         texts.begin()
-        let decodes = LinkWrapper.decode(encoded, into: &texts)
+        let decodes = PercentDecoding.decode(encoded, plusIsSpace: false, into: &texts)
         let content = texts.finish()
-        guard decodes, content.firstIllFormedUTF8 == nil, WireFormat.hasScheme(content) else {
+        guard decodes, PercentDecoding.isClean(content, invisiblesAllowed: true), Resolver.schemeLength(content) > 0
+        else {
             note(.linkWithoutScheme, at: node)
             return VendorOutcome(kind: .noLink)
         }
         note(.linkUnwrapped, at: node)
         return VendorOutcome(kind: .link, link: content, node: node)
+    }
+}
+
+// Reads what a message does besides links: actions of the app, and what is for devices of other platforms.
+extension VendorReader {
+    /// A Boolean value that indicates whether the push service itself shows a notification.
+    ///
+    /// FCM shows a title or a body, also one that the app translates, on every platform.
+    var isShown: Bool { isShown(notifications.0) || isShown(notifications.1) }
+
+    private func isShown(_ notification: Int32) -> Bool {
+        guard tape.isObject(notification) else { return false }
+        var node = tape.first(in: notification)
+        while node < tape.end(of: notification) {
+            let member = tape.nodes + Int(node)
+            let isText = member.pointee.kind == .string && !member.pointee.text.isEmpty
+            let name = member.pointee.name
+            if isText && (name.hasPrefix(ByteView("title")) || name.hasPrefix(ByteView("body"))) { return true }
+            node = member.pointee.end
+        }
+        return false
+    }
+
+    // MARK: Actions
+
+    /// Notes the place of an action that the app runs instead of opening a link.
+    mutating func noteCustomAction(_ rules: RuleImages, in base: Int32 = -1) {
+        for list in rules where holdsAll(list, in: base) {
+            for condition in list where condition.kind == .present || condition.kind == .tests {
+                note(.customAction, at: value(condition.pointer, in: base))
+                return
+            }
+        }
+    }
+
+    /// Notes the window that an Apple device brings to the front.
+    mutating func noteWindow(_ message: VendorMessage) {
+        guard message.surfaces == .apple, message.recordForm < 0 else { return }
+        let aps = aps()
+        guard aps >= 0 else { return }
+        let window = tape.member(ByteView("target-content-id"), of: aps)
+        if tape.isString(window), !tape.text(of: window).isEmpty { note(.customAction, at: window) }
+    }
+
+    /// Returns the object `aps` of the top level, or -1.
+    ///
+    /// The member of the first object counts, as for the members that the table lists.
+    mutating func aps() -> Int32 {
+        var node = surface.first >= 0 ? tape.member(ByteView("aps"), of: surface.first) : -1
+        if node < 0, surface.second >= 0 { node = tape.member(ByteView("aps"), of: surface.second) }
+        return tape.isObject(node) ? node : -1
+    }
+
+    /// Returns the button that is a single object, or nil if it has another id.
+    mutating func findObject(_ action: ByteView, _ button: ButtonImage) -> (button: ButtonImage?, base: Int32) {
+        let object = value(button.place)
+        guard object >= 0, tape.kind(of: object) == .object else { return (nil, -1) }
+        let id = value(button.id, in: object)
+        guard id >= 0, equals(id, action), isButton(button, object) else { return (nil, -1) }
+        return (button, object)
+    }
+
+    // MARK: Links of the envelope
+
+    /// Returns what the links of the envelope itself open, or nil if there is none.
+    mutating func ownLink(_ message: VendorMessage) -> VendorOutcome? {
+        ownLink(message.ownLink, message) ?? ownLink(message.otherOwnLink, message)
+    }
+
+    private mutating func ownLink(_ node: Int32, _ message: VendorMessage) -> VendorOutcome? {
+        guard let outcome = outcome(ofLinkAt: node) else { return nil }
+        let isAllowed = !message.requiresHTTPS || LinkWrapper.hasScheme(ByteView("https"), outcome.link)
+        if outcome.kind != .link || isAllowed { return outcome }
+        note(.linkNotHTTPS, at: node)
+        return VendorOutcome(kind: .noLink)
+    }
+
+    // MARK: Other platforms
+
+    /// Notes the links that only devices of other platforms open.
+    ///
+    /// The members of the message are no longer loaded after that.
+    mutating func noteOtherPlatforms(_ message: VendorMessage) {
+        noteLink(in: message.apple, .apple)
+        noteLink(in: message.android, .android)
+        noteLink(in: message.web, .web)
+        if LinkWrapper.hasScheme(ByteView("https"), trimmedText(of: message.webLink)) {
+            note(.platformNeeded, at: message.webLink)
+        }
+    }
+
+    private mutating func noteLink(in object: Int32, _ surfaces: VendorSurfaces) {
+        guard object >= 0 else { return }
+        surface.load(object, -1, of: tape.nodes)
+        let number = recognized(surfaces, from: 0)
+        guard number >= 0 else { return }
+        let form = form(Int32(truncatingIfNeeded: number))
+        var other = VendorMessage()
+        other.surfaces = surfaces
+        guard !isBackground(other), !holds(form.pointee.silent) else { return }
+        for link in form.pointee.links where holdsAll(link.conditions) {
+            let node = value(link.pointer)
+            guard tape.isString(node), !tape.text(of: node).isEmpty else { continue }
+            let text = trimmedText(of: node)
+            if isWrapperWithoutLink(text, link) { continue }
+            if Resolver.schemeLength(text) > 0 { note(.platformNeeded, at: node) }
+            return
+        }
+    }
+
+    /// Returns the text of a string without white space at both ends, or an empty view.
+    private mutating func trimmedText(of node: Int32) -> ByteView {
+        guard tape.isString(node) else { return .empty }
+        let text = tape.text(of: node)
+        let range = WireFormat.trimmed(text, from: 0)
+        return text.slice(range.lowerBound, range.upperBound)
+    }
+
+    private func isWrapperWithoutLink(_ text: ByteView, _ link: LinkImage) -> Bool {
+        !link.wrapperScheme.isEmpty && LinkWrapper.hasScheme(link.wrapperScheme, text)
+            && LinkWrapper.content(of: text, link) == nil
+    }
+}
+
+/// The result of reading a message for one kind of device.
+struct VendorReading: BitwiseCopyable {
+    /// The positions of the form and of its vendor in the table, or -1.
+    var form: Int32 = -1
+    var vendor: Int32 = -1
+    /// The ids of the message and of the campaign, or empty views.
+    var message = ByteView.empty
+    var campaign = ByteView.empty
+    /// The outcome of the tapped button.
+    ///
+    /// It precedes the pointers of the route table.
+    var tapped = VendorOutcome()
+    /// The outcome of the message.
+    ///
+    /// The pointers of the route table precede it.
+    var body = VendorOutcome()
+    /// The position of the first note.
+    var firstNote = 0
+    /// The number of notes without those about the body.
+    var earlyNotes = 0
+    /// The number of all notes.
+    var allNotes = 0
+}
+
+/// The outcome of a message or a button: a link, or nothing.
+struct VendorOutcome: BitwiseCopyable {
+    enum Kind: UInt8 {
+        /// There is no such button.
+        case undecided
+        /// A link with a scheme.
+        case link
+        /// Nothing.
+        case noLink
+        /// The app without a link.
+        case opensApp
+    }
+
+    var kind = Kind.undecided
+    var link = ByteView.empty
+    /// The node of the link, or -1.
+    var node: Int32 = -1
+}
+
+/// A note about a message: a code, and the place or the vendor that it is about.
+struct VendorNote: BitwiseCopyable {
+    /// The codes of notes.
+    enum Code: UInt8, CaseIterable {
+        case vendorAlso, envelopeAlso, jsonText, idTooLong, buttonUnknown, silent, linkNotText, linkTrimmed
+        case linkWithoutScheme, linkNotHTTPS, linkUnwrapped, platformNeeded, customAction, dryRun
+        case cloudEventsIncomplete, tooManyValues, headerUnreadable, idMalformed, dismissed, memberSkipped
+
+        /// The text before the pointer or the id.
+        var text: StaticString {
+            switch self {
+            case .vendorAlso: "vendor_also:"
+            case .envelopeAlso: "envelope_also:"
+            case .jsonText: "json_text "
+            case .idTooLong: "id_too_long "
+            case .buttonUnknown: "button_unknown"
+            case .silent: "silent"
+            case .linkNotText: "link_not_text "
+            case .linkTrimmed: "link_trimmed "
+            case .linkWithoutScheme: "link_without_scheme "
+            case .linkNotHTTPS: "link_not_https "
+            case .linkUnwrapped: "link_unwrapped "
+            case .platformNeeded: "platform_needed "
+            case .customAction: "custom_action "
+            case .dryRun: "dry_run"
+            case .cloudEventsIncomplete: "cloudevents_incomplete"
+            case .tooManyValues: "too_many_values"
+            case .headerUnreadable: "header_unreadable "
+            case .idMalformed: "id_malformed "
+            case .dismissed: "dismissed"
+            case .memberSkipped: "member_skipped "
+            }
+        }
+    }
+
+    var code: Code
+    /// The pointer or the id, or an empty view.
+    var text = ByteView.empty
+}
+
+/// The parsing of links whose path contains another link, percent-encoded.
+enum LinkWrapper {
+    /// Returns a Boolean value that indicates whether a link has a scheme, regardless of case, and an authority.
+    static func hasScheme(_ scheme: ByteView, _ link: ByteView) -> Bool {
+        guard link.count >= scheme.count + 3 else { return false }
+        return ByteScan.equalFolded(link.slice(0, scheme.count), scheme)
+            && link.slice(scheme.count, scheme.count + 3).equals("://")
+    }
+
+    /// Returns the segment that contains the actual link, or nil if there is none.
+    ///
+    /// It is the second segment of the path. The first one must be that of the table. Empty segments do not count.
+    static func content(of link: ByteView, _ image: LinkImage) -> ByteView? {
+        var index = image.wrapperScheme.count + 3
+        while index < link.count, link[index] != UInt8(ascii: "/") { index += 1 }
+        let first = segment(of: link, from: &index)
+        guard first == image.wrapperSegment else { return nil }
+        let second = segment(of: link, from: &index)
+        return second.isEmpty ? nil : second
+    }
+
+    /// Returns the next segment that is not empty, or an empty view at the end of the path.
+    private static func segment(of link: ByteView, from index: inout Int) -> ByteView {
+        while index < link.count, link[index] == UInt8(ascii: "/") { index += 1 }
+        let start = index
+        while index < link.count, !isEnd(link[index]) { index += 1 }
+        return link.slice(start, index)
+    }
+
+    private static func isEnd(_ byte: UInt8) -> Bool {
+        byte == UInt8(ascii: "/") || byte == UInt8(ascii: "?") || byte == UInt8(ascii: "#")
     }
 }

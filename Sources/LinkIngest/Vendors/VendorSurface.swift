@@ -3,7 +3,7 @@ internal import StrictJSON
 
 /// The top level of a body as a device receives it: the members by their numbers in the vendor table.
 ///
-/// It consists of up to two objects. A member of the first one has precedence.
+/// It consists of up to two objects. A member of the first one has precedence, even if it is null.
 ///
 /// Every method is `mutating`, even without changes, because Swift 6.3 passes `self` to other methods as a copy.
 struct VendorSurface: ~Copyable {
@@ -23,9 +23,9 @@ struct VendorSurface: ~Copyable {
 
     init(_ image: VendorImage) {
         self.image = image
-        found = .allocate(capacity: max(image.slots, 1))
-        found.initialize(repeating: -1, count: max(image.slots, 1))
-        touched = .allocate(capacity: max(image.slots, 1))
+        found = .allocate(capacity: max(image.slotNames.count, 1))
+        found.initialize(repeating: -1, count: max(image.slotNames.count, 1))
+        touched = .allocate(capacity: max(image.slotNames.count, 1))
         prefixes = .allocate(capacity: max(image.prefixes.count, 1))
         prefixes.initialize(repeating: false, count: max(image.prefixes.count, 1))
         candidates = .allocate(capacity: max(image.words, 1))
@@ -77,36 +77,36 @@ struct VendorSurface: ~Copyable {
         var node = object &+ 1
         while node < end {
             let member = nodes + Int(node)
-            if member.pointee.kind != .null {
-                let name = member.pointee.name
-                var place = Int(member.pointee.nameHash) & mask
-                while names[place].slot >= 0 {
-                    if names[place].hash == member.pointee.nameHash, names[place].name == name {
-                        set(names[place].slot, node)
-                        break
-                    }
-                    place = (place &+ 1) & mask
+            let isNull = member.pointee.kind == .null
+            let name = member.pointee.name
+            var place = Int(member.pointee.nameHash) & mask
+            while names[place].slot >= 0 {
+                if names[place].hash == member.pointee.nameHash, names[place].name == name {
+                    set(names[place].slot, node, isNull: isNull)
+                    break
                 }
-                if firstBytes & VendorImage.prefixBit(name) != 0 { addPrefixes(of: name) }
+                place = (place &+ 1) & mask
             }
+            if !isNull, firstBytes & VendorImage.prefixBit(name) != 0 { addPrefixes(of: name) }
             node = member.pointee.end
         }
     }
 
     @inline(__always)
-    private mutating func set(_ slot: Int32, _ node: Int32) {
+    private mutating func set(_ slot: Int32, _ node: Int32, isNull: Bool) {
         if found[Int(slot)] >= 0 { return }
         found[Int(slot)] = node
         touched[touchedCount] = slot
         touchedCount &+= 1
-        addCandidates(Int(slot))
+        // A null hides the member of the second object, and is itself no reason to try a form.
+        if !isNull { addCandidates(Int(slot)) }
     }
 
     @inline(never)
     private mutating func addPrefixes(of name: ByteView) {
         for prefix in 0..<image.prefixes.count where !prefixes[prefix] && name.hasPrefix(image.prefixes[prefix]) {
             prefixes[prefix] = true
-            addCandidates(image.slots &+ prefix)
+            addCandidates(image.slotNames.count &+ prefix)
         }
     }
 
@@ -117,7 +117,7 @@ struct VendorSurface: ~Copyable {
         for word in 0..<words { candidates[word] |= added[word] }
     }
 
-    /// Returns the node of a member, or -1.
+    /// Returns the node of a member, which may be null, or -1.
     mutating func member(_ slot: Int32) -> Int32 { found[Int(slot)] }
 
     /// Returns a Boolean value that indicates whether the name of a member begins with a prefix.

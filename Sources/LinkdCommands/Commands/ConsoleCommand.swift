@@ -14,46 +14,40 @@ enum ConsoleCommand {
                 + "--bootstrap, it shows tables and resolves links only. It only reads, except with --allow-replay.",
             "The printed address contains a token, which the browser keeps as a cookie until linkd ends. Scripts send "
                 + "it to the endpoints under /api/ as `Authorization: Bearer TOKEN`. Whoever has the token sees what "
-                + "this user's credentials can read.",
+                + "this user's credentials can read. The token of --token-file and its cookies stay valid after a "
+                + "restart, and it is not printed.",
             "Other addresses than those of this machine need TLS: --tls-certificate with --tls-key and --host, "
                 + "or a proxy and --behind-proxy.",
         ],
         flags: [
-            FlagDeclaration(
-                "--listen", type: .address, default: "127.0.0.1:8090",
-                "Address of the page. Port 0 selects a free port."),
-            FlagDeclaration(
-                "--behind-proxy", type: .texts(count: 1...16, bytes: 1...253), repeats: true, placeholder: "HOST",
+            Flag("--listen", .address, default: "127.0.0.1:8090", "Address of the page. Port 0 selects a free port."),
+            Flag(
+                "--behind-proxy", .texts(count: 1...16, bytes: 1...253), repeats: true, placeholder: "HOST",
                 "Name under which browsers reach a proxy with TLS in front of the console."),
-            FlagDeclaration(
-                "--tls-certificate", type: .file, "Certificate chain in the PEM format, to serve the page over TLS."),
-            FlagDeclaration("--tls-key", type: .file, "Private key of the certificate, without a password."),
-            FlagDeclaration(
-                "--host", type: .texts(count: 1...16, bytes: 1...253), repeats: true, placeholder: "HOST",
+            Flag("--tls-certificate", .file, "Certificate chain in the PEM format, to serve the page over TLS."),
+            Flag("--tls-key", .file, "Private key of the certificate, without a password."),
+            Flag(
+                "--host", .texts(count: 1...16, bytes: 1...253), repeats: true, placeholder: "HOST",
                 "Name of the certificate under which browsers reach the console."),
-            FlagDeclaration(
-                "--since", type: .time, default: "24h", "Time from which decisions and dead letters are read."),
-            FlagDeclaration(
-                "--mask", type: .boolean, "Mask the ids of devices and the parameters of links in records."),
-            FlagDeclaration(
-                "--allow-replay", type: .boolean, "Allow to replay dead letters, after a dry run."),
-            FlagDeclaration(
-                "--worker", type: .text(bytes: 8...2048), placeholder: "URL",
+            Flag(
+                "--token-file", .file,
+                "File with the token, 22 to 256 characters, instead of a random one. It stays valid after a restart."),
+            Flag("--since", .time, default: "24h", "Time from which decisions and dead letters are read."),
+            Flag("--mask", "Mask the ids of devices and the parameters of links in records."),
+            Flag("--allow-replay", "Allow to replay dead letters, after a dry run."),
+            Flag(
+                "--worker", .text(bytes: 8...2048), placeholder: "URL",
                 "Address of a worker's `http.listen`, whose state the page shows."),
         ],
         settings: .console,
         examples: [
-            CommandExample(
-                line: "linkd console --table my.json", description: "Tries links with a table, without a broker."),
-            CommandExample(
-                line: "linkd console -b localhost:9092 --since 7d --state-dir /var/lib/linkd",
-                description: "Shows a week of decisions, each explained with the table that made it."),
-            CommandExample(
-                line: "linkd console -b k1:9092 --listen :8090 --behind-proxy links.example.com --mask",
-                description: "For a team, behind a proxy that checks who they are."),
-            CommandExample(
-                line: "linkd console --listen :8443 --host links.example.com --tls-certificate c.pem --tls-key k.pem",
-                description: "For a team, with a certificate of the console's own."),
+            "linkd console --table my.json": "Tries links with a table, without a broker.",
+            "linkd console -b localhost:9092 --since 7d --state-dir /var/lib/linkd":
+                "Shows a week of decisions, each explained with the table that made it.",
+            "linkd console -b k1:9092 --listen :8090 --behind-proxy links.example.com --mask":
+                "For a team, behind a proxy that checks who they are.",
+            "linkd console --listen :8443 --host links.example.com --tls-certificate c.pem --tls-key k.pem":
+                "For a team, with a certificate of the console's own.",
         ],
         run: { call throws(CommandFailure) in
             linkd_use_one_heap()

@@ -19,18 +19,14 @@ enum DemoCommand {
                 + "It finds no record by its time either, so `linkd inspect --since` prints nothing of it.",
         ],
         flags: [
-            FlagDeclaration(
-                "--keep", type: .boolean, "Keep the broker running until Ctrl-C, and print its address."),
-            FlagDeclaration(
-                "--console", type: .boolean,
-                "Serve the page of `linkd console` until Ctrl-C, while samples go on through a worker."),
-            FlagDeclaration(
-                "--listen", type: .address, default: "127.0.0.1:8090", "Address of the page with --console."),
+            Flag("--keep", "Keep the broker running until Ctrl-C, and print its address."),
+            Flag("--console", "Serve the page of `linkd console` until Ctrl-C, while samples go on through a worker."),
+            Flag("--listen", .address, default: "127.0.0.1:8090", "Address of the page with --console."),
         ],
         examples: [
-            CommandExample(line: "linkd demo", description: "Runs the demo in a few seconds."),
-            CommandExample(line: "linkd demo --console", description: "Shows everything on a page."),
-            CommandExample(line: "linkd demo --keep", description: "Keeps the broker for `linkd inspect` or kcat."),
+            "linkd demo": "Runs the demo in a few seconds.",
+            "linkd demo --console": "Shows everything on a page.",
+            "linkd demo --keep": "Keeps the broker for `linkd inspect` or kcat.",
         ],
         run: { call throws(CommandFailure) in try Demo(call).run() })
 }
@@ -127,12 +123,7 @@ private struct Demo {
     private func read(_ topic: String, _ connection: Connection) throws(CommandFailure) -> [InspectedRecord] {
         var records: [InspectedRecord] = []
         var scan = try TopicScan(connection, topics: [topic])
-        while !scan.isDone {
-            _ = try scan.next { record in
-                records.append(record.copy())
-                return true
-            }
-        }
+        try scan.forEach { records.append($0.copy()) }
         return records
     }
 

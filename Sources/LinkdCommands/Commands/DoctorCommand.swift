@@ -4,9 +4,10 @@ internal import KafkaClient
 enum DoctorCommand {
     static let command = Command(
         path: ["doctor"],
-        summary: "Check the library, the brokers, the topics, the group, and the access rights",
+        summary: "Check the library, the files, the brokers, the topics, the group, and the access rights",
         discussion: [
-            "Prints one line per check, which begins with ok, warn, or fail, and states the next step. It never joins "
+            "Prints one line per check as soon as it is known, which begins with ok, warn, or fail, and states the "
+                + "next step. Without --start-timeout, it waits 4 s for the first reply of a broker. It never joins "
                 + "the group, commits nothing, and uses no worker's transactional id. Without a reply from a broker "
                 + "the checks of brokers are left out. Brokers do not tell a client its principal, so that the "
                 + "principal is presumed from the settings.",
@@ -14,26 +15,22 @@ enum DoctorCommand {
                 + "access rights are missing).",
         ],
         flags: [
-            FlagDeclaration(
-                "--probe", type: .boolean,
+            Flag(
+                "--probe",
                 "Also test the rights to write, with one aborted transaction for each output and dead-letter topic, "
                     + "and compare the clocks with a topic that is created and deleted, if that is allowed."),
-            FlagDeclaration(
-                "--print-acls", type: .boolean,
+            Flag(
+                "--print-acls",
                 "Only print the commands that add the access rules for these settings. No broker is needed."),
-            FlagDeclaration(
-                "--replay", type: .boolean,
-                "With --print-acls, print the rules for `linkd dlq replay` instead of those for a worker."),
-            FlagDeclaration("--json", type: .boolean, "Print one JSON object."),
+            Flag(
+                "--replay", "With --print-acls, print the rules for `linkd dlq replay` instead of those for a worker."),
+            Flag("--json", "Print one JSON object."),
         ],
         settings: .doctor,
         examples: [
-            CommandExample(
-                line: "linkd doctor -b localhost:9092 --probe",
-                description: "Checks all that a worker needs, including the rights to write."),
-            CommandExample(
-                line: "linkd doctor -b localhost:9092 --print-acls",
-                description: "The kafka-acls.sh commands for an administrator of the brokers."),
+            "linkd doctor -b localhost:9092 --probe": "Checks all that a worker needs, including the rights to write.",
+            "linkd doctor -b localhost:9092 --print-acls":
+                "The kafka-acls.sh commands for an administrator of the brokers.",
         ],
         run: run)
 
@@ -50,21 +47,22 @@ enum DoctorCommand {
             }
             return .success
         }
-        var report = DoctorReport()
-        report.checks.append(
+        var report = DoctorReport(call.json ? nil : call.console.out)
+        report.add(
             ClientChecks.library(
                 LibraryInfo.versionText, isFixed: LibraryInfo.supportsSCRAM,
                 mechanism: ClientChecks.mechanism(settings)))
-        report.checks.append(ClientChecks.security(settings))
+        report.add(ClientChecks.security(settings))
+        report.add(FileChecks.state(settings))
+        report.add(FileChecks.tables(settings))
         askBrokers(settings, connection, probes: call.isOn("probe"), &report)
-        if call.json {
-            call.console.out.line(report.json)
-        } else {
-            report.printLines(call.console.out)
-        }
+        if call.json { call.console.out.line(report.json) }
         if let failure = report.failure { throw failure }
         return .success
     }
+
+    /// The time for the first answer of a broker if `start.timeout` is not given, in milliseconds.
+    private static let answerMilliseconds: Int64 = 4_000
 
     /// Adds the checks that need a broker, up to the first one without an answer.
     private static func askBrokers(
@@ -72,50 +70,44 @@ enum DoctorCommand {
     ) {
         var name = "brokers"
         do throws(CommandFailure) {
-            let admin = try connection.makeAdmin()
+            // A longer time without an answer must be asked for, so that the cause is told soon.
+            let isGiven = settings.entry("start.timeout").source != .default
+            let admin = try connection.makeAdmin(within: isGiven ? nil : answerMilliseconds)
             let metadata = try attempt("listing brokers") { () throws(KafkaError) in
                 try admin.metadata(timeoutMilliseconds: 10_000)
             }
-            report.checks.append(BrokerChecks.brokers(metadata, try requestVersions(connection)))
+            report.add(BrokerChecks.brokers(metadata, try requestVersions(connection)))
+            report.add(BootstrapCheck(connection: connection).check())
+            let threads = Int(settings.number("lanes"))
+            report.add(ClientChecks.descriptors(lanes: threads, brokers: metadata.brokers.count))
             name = "topics"
             let declarations = TopicDeclaration.all(of: try TopicNames(settings, admin))
             let state = try TopicState(declarations, admin)
             let lanes = settings.entry("lanes").source == .default ? nil : Int(settings.number("lanes"))
             let expected = TopicExpectations(
                 partitions: nil, replication: nil, lanes: lanes, brokers: metadata.brokers.count)
-            report.checks += BrokerChecks.topics(declarations, state, expected)
-            let isGroupDenied = checkGroup(settings, admin, &report)
+            report.add(BrokerChecks.topics(declarations, state, expected))
+            let inputs = declarations.filter { $0.role == .input }.compactMap { state.description(of: $0.name) }
+            let isGroupDenied = checkGroup(settings, admin, inputs, &report)
             name = "rights"
             let rights = RightsCheck(
                 connection: connection, settings: settings, declarations: declarations, state: state)
             let missing = try rights.missing(isGroupDenied: isGroupDenied, probes: probes)
             let writing = rights.writing(admin, probes: probes)
-            report.checks.append(BrokerChecks.rights(missing, as: connection.principal, writing))
+            report.add(BrokerChecks.rights(missing, as: connection.principal, writing))
             name = "transactions"
-            report.checks += transactions(settings, admin, metadata)
-            if probes { report.checks += ClockCheck(connection: connection, admin: admin).check() }
+            report.add(transactions(settings, admin, metadata))
+            if probes { report.add(ClockCheck(connection: connection, admin: admin).check()) }
         } catch {
-            report.checks.append(.fail(name, error))
-        }
-    }
-
-    private static func attempt<Value>(
-        _ operation: String, _ body: () throws(KafkaError) -> Value
-    ) throws(CommandFailure) -> Value {
-        do throws(KafkaError) {
-            return try body()
-        } catch {
-            throw CommandFailure(error, while: operation)
+            report.add(.fail(name, error))
         }
     }
 
     /// Returns the versions of requests that the brokers support, which only a producer's debug lines contain.
     private static func requestVersions(_ connection: Connection) throws(CommandFailure) -> [Int32: RequestVersions] {
-        let producer: KafkaProducer
-        do {
-            producer = try KafkaProducer(connection.configuration(.producer, ["debug": "feature"]))
-        } catch {
-            throw connection.configurationFailure(error)
+        let configuration = connection.configuration(.producer, ["debug": "feature"])
+        let producer = try connection.make(configuration) { config throws(ConfigurationError) in
+            try KafkaProducer(config)
         }
         defer { producer.close() }
         let end = Platform.monotonicSeconds + 5
@@ -128,12 +120,14 @@ enum DoctorCommand {
     /// Adds the check of the group, and returns a Boolean value that indicates whether this user may not describe it.
     ///
     /// The other checks do not need the group's coordinator.
-    private static func checkGroup(_ settings: Settings, _ admin: KafkaAdmin, _ report: inout DoctorReport) -> Bool {
+    private static func checkGroup(
+        _ settings: Settings, _ admin: KafkaAdmin, _ inputs: [TopicDescription], _ report: inout DoctorReport
+    ) -> Bool {
         do throws(CommandFailure) {
             guard let group = try describeGroup(settings, admin) else { return true }
-            report.checks.append(BrokerChecks.group(group))
+            report.add(BrokerChecks.group(group, inputs))
         } catch {
-            report.checks.append(.fail("group", error))
+            report.add(.fail("group", error))
         }
         return false
     }
@@ -149,7 +143,14 @@ enum DoctorCommand {
         let end = Platform.monotonicSeconds + 20
         while true {
             do throws(KafkaError) {
-                return try admin.describe(group: settings.text("group") ?? "linkd", timeoutMilliseconds: 10_000)
+                let name = settings.text("group") ?? "linkd"
+                let group = try admin.describe(group: name, timeoutMilliseconds: 10_000)
+                // A group that this user may not describe is missing in the answer.
+                if group.state == "Dead", let refusal = try admin.refusal(toDescribe: name, timeoutMilliseconds: 10_000)
+                {
+                    throw refusal
+                }
+                return group
             } catch {
                 if error.code == .groupAuthorizationFailed { return nil }
                 guard passing.contains(error.code), Platform.monotonicSeconds < end else {

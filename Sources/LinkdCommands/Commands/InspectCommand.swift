@@ -17,88 +17,78 @@ enum InspectCommand {
                 + "name.",
         ],
         flags: [
-            FlagDeclaration("--topic", type: .topic, default: "the setting `output`: link-decisions", "Topic to read."),
-            FlagDeclaration(
-                "--dlq", type: .boolean,
-                "Read the dead-letter topics of the inputs, or with --topic that of this topic."),
-            FlagDeclaration(
-                "--device", type: .text(bytes: 1...256), placeholder: "ID",
-                "Print records of this device only."),
-            FlagDeclaration(
-                "--route", type: .text(bytes: 1...256), placeholder: "ID",
-                "Print decisions of this route only."),
-            FlagDeclaration(
-                "--outcome", type: .choice(["navigate", "external", "deferred", "none", "reject"]),
-                "Print decisions with this outcome only."
-            ),
-            FlagDeclaration(
-                "--reason", type: .text(bytes: 1...64), "Print decisions and dead letters with this reason only."),
-            FlagDeclaration(
-                "--campaign", type: .text(bytes: 1...256), placeholder: "ID",
+            Flag("--topic", .topic, default: "the setting `output`: link-decisions", "Topic to read."),
+            Flag("--dlq", "Read the dead-letter topics of the inputs, or with --topic that of this topic."),
+            Flag("--device", .text(bytes: 1...256), placeholder: "ID", "Print records of this device only."),
+            Flag(
+                "--event", .text(bytes: 1...1024), placeholder: "ID",
+                "Print the decisions and dead letters of the event with this id only."),
+            Flag("--route", .text(bytes: 1...256), placeholder: "ID", "Print decisions of this route only."),
+            Flag(
+                "--outcome", .choice(["navigate", "external", "deferred", "none", "reject"]),
+                "Print decisions with this outcome only."),
+            Flag("--reason", .text(bytes: 1...64), "Print decisions and dead letters with this reason only."),
+            Flag(
+                "--campaign", .text(bytes: 1...256), placeholder: "ID",
                 "Print decisions of this campaign only: `context.push.campaign`, else `context.campaign`."),
-            FlagDeclaration(
-                "--since", type: .time,
-                "Print records from this time on. With --dlq, it is the time of the failure (`dlq.failed.at`), and the "
-                    + "whole topic is read."),
-            FlagDeclaration(
-                "--until", type: .time,
+            Flag(
+                "--since", .time,
+                "Print records from this time on, such as `16:30`, `yesterday`, or `1d2h` before now. With --dlq, it "
+                    + "is the time of the failure (`dlq.failed.at`), and the whole topic is read."),
+            Flag(
+                "--until", .time,
                 "Print records up to this time. A partition ends at its first record that is more than a minute later. "
                     + "With --dlq, it is the time of the failure, and the whole topic is read."),
-            FlagDeclaration("--partition", type: .integer(0...2_147_483_647), "Read this partition only."),
-            FlagDeclaration(
-                "--offset", type: .texts(count: 1...1000, bytes: 3...31), repeats: true, placeholder: "P:N",
+            Flag("--partition", .integer(0...2_147_483_647), "Read this partition only."),
+            Flag(
+                "--offset", .texts(count: 1...1000, bytes: 0...256), repeats: true, placeholder: "P:N",
                 "Read only this partition, from this offset on."),
-            FlagDeclaration(
-                "--last", type: .integer(1...100_000), placeholder: "N",
+            Flag(
+                "--last", .integer(1...100_000), placeholder: "N",
                 "Print the last N matching records, in the order of their times."),
-            FlagDeclaration("--count", type: .integer(0...(1 << 53)), "Stop after this number of records."),
-            FlagDeclaration(
-                "--follow", type: .boolean,
-                "Wait for new records. With --since, --offset, or --last, print those records first."),
-            FlagDeclaration(
-                "--group-by", type: .choice(GroupKey.allCases.map(\.rawValue)),
+            Flag("--count", .integer(0...(1 << 53)), "Stop after this number of records."),
+            Flag("--follow", "Wait for new records. With --since, --offset, or --last, print those records first."),
+            Flag(
+                "--group-by", .choice(GroupKey.allCases.map(\.rawValue)),
                 "Count the records by this property instead of printing them. `-` stands for none."),
-            FlagDeclaration("--json", type: .boolean, "Print one JSON object per line."),
-            FlagDeclaration(
-                "--csv", type: .boolean,
+            Flag("--json", "Print one JSON object per line."),
+            Flag(
+                "--csv",
                 "Print comma-separated values (RFC 4180). A cell that begins with =, +, -, @, a tab, or a line end "
                     + "gets an apostrophe, so that no spreadsheet reads it as a formula."),
-            FlagDeclaration(
-                "--why", type: .text(bytes: 7...300), placeholder: "ID",
+            Flag(
+                "--why", .text(bytes: 0...300), placeholder: "ID",
                 "Explain the decision with this id, or at this position: its event, its table, and the reason. --topic "
                     + "is the topic of the decision. Pass the worker's settings of tables, vendors, and limits."),
-            FlagDeclaration("--local", type: .boolean, "Print local times in text and CSV."),
-            FlagDeclaration(
-                "--format", "-f", type: .text(bytes: 0...65536), placeholder: "FORMAT",
+            Flag("--local", "Print local times in text and CSV, and read `yesterday` and `16:30` as local times."),
+            Flag(
+                "--format", or: "-f", .text(bytes: 0...65536), placeholder: "FORMAT",
                 "Print each record in this format."),
         ],
         settings: .inspect,
+        main: [
+            "--bootstrap", "--topic", "--dlq", "--device", "--event", "--route", "--outcome", "--reason", "--since",
+            "--last", "--follow", "--group-by", "--why",
+        ],
         examples: [
-            CommandExample(
-                line: "linkd inspect -b localhost:9092 --device d-0042",
-                description: "The decisions of one device."),
-            CommandExample(
-                line: "linkd inspect -b localhost:9092 --outcome reject --since 1h --json",
-                description: "The links rejected in the last hour, as JSON."),
-            CommandExample(
-                line: "linkd inspect -b localhost:9092 --outcome reject --since 1h --group-by reason",
-                description: "The number of rejections in the last hour by reason."),
-            CommandExample(
-                line: "linkd inspect -b localhost:9092 --why link-events-0-42-0 --state-dir /var/lib/linkd",
-                description: "The reason for a decision, with the table that made it."),
-            CommandExample(
-                line: "linkd inspect -b localhost:9092 --dlq -f '%{dlq.reason}\\t%t-%p-%o\\n'",
-                description: "The dead letters with their reasons."),
-            CommandExample(
-                line: "linkd inspect -b localhost:9092 --last 100 --follow",
-                description: "The last 100 decisions, then new ones as they arrive."),
+            "linkd inspect -b localhost:9092 --device d-0042": "The decisions of one device.",
+            "linkd inspect -b localhost:9092 --outcome reject --since 1h --json":
+                "The links rejected in the last hour, as JSON.",
+            "linkd inspect -b localhost:9092 --outcome reject --since 1h --group-by reason":
+                "The number of rejections in the last hour by reason.",
+            "linkd inspect -b localhost:9092 --why link-events-0-42-0 --state-dir /var/lib/linkd":
+                "The reason for a decision, with the table that made it.",
+            "linkd inspect -b localhost:9092 --dlq -f '%{dlq.reason}\\t%t-%p-%o\\n'":
+                "The dead letters with their reasons.",
+            "linkd inspect -b localhost:9092 --last 100 --follow":
+                "The last 100 decisions, then new ones as they arrive.",
         ],
         run: run)
 
     private static func run(_ call: Invocation) throws(CommandFailure) -> ExitCode {
         let settings = try call.settings()
         if let why = call.text("why") { return try explain(why, call, settings) }
-        let filter = filter(call)
+        let filter = RecordFilter(call, ofDeadLetters: call.isOn("dlq"))
         let mode = try mode(call)
         let range = try range(call, filter)
         let connection = try Connection(settings)
@@ -116,7 +106,7 @@ enum InspectCommand {
         _ text: String, _ call: Invocation, _ settings: Settings
     ) throws(CommandFailure) -> ExitCode {
         let allowed: Set = ["why", "json", "topic"]
-        for flag in command.declaration.flags {
+        for flag in command.flags {
             let name = String(flag.names[0].dropFirst(2))
             guard !allowed.contains(name), isGiven(name, call) || !call.list(name).isEmpty else { continue }
             throw CommandFailure(
@@ -188,15 +178,6 @@ enum InspectCommand {
 
     private static func isGiven(_ flag: String, _ call: Invocation) -> Bool {
         call.isOn(flag) || call.text(flag) != nil || call.number(flag) != nil
-    }
-
-    private static func filter(_ call: Invocation) -> RecordFilter {
-        let now = Platform.nowMilliseconds
-        return RecordFilter(
-            device: call.text("device"), route: call.text("route"), outcome: call.text("outcome"),
-            reason: call.text("reason"), campaign: call.text("campaign"),
-            since: call.text("since").flatMap { Timestamps.parse($0, now: now) },
-            until: call.text("until").flatMap { Timestamps.parse($0, now: now) }, isDeadLetters: call.isOn("dlq"))
     }
 
     private static func topics(

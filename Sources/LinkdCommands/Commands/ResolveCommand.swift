@@ -1,8 +1,7 @@
 internal import RouteTools
 internal import RouteAnalysis
-internal import DispatchWorker
 internal import LinkCoordinator
-internal import LinkIngest
+internal import LinkDecider
 internal import ByteStorage
 internal import StrictJSON
 
@@ -14,42 +13,36 @@ enum ResolveCommand {
         discussion: [
             "Reads links from the arguments, or lines of standard input. Each is a link or an event (a JSON object). "
                 + "`--json` prints the exact bytes of each decision, one line per device, without the members "
-                + "`decision`, `event`, and `device` that the worker adds. An input that a worker would turn into a "
-                + "dead letter is printed as one, and the exit code is 65.",
+                + "`decision`, `event`, `device`, `application`, and `context` that the worker adds. An input that a "
+                + "worker would turn into a dead letter is printed as one, and the exit code is 65.",
             "`--explain` also says which envelope and vendor of a push message were recognized, by which marks, and "
                 + "where the link was found. With it, a refused table is used too if it can be compiled, so that "
                 + "you can explain the example link of a problem.",
         ],
         flags: [
-            FlagDeclaration(
-                "--device", type: .text(bytes: 2...65536), placeholder: "JSON",
-                "Facts about the device of bare links."),
-            FlagDeclaration(
-                "--key", type: .text(bytes: 1...65536), default: "`device` for links, none for events",
+            Flag("--device", .text(bytes: 2...65536), placeholder: "JSON", "Facts about the device of bare links."),
+            Flag(
+                "--key", .text(bytes: 1...65536), default: "`device` for links, none for events",
                 "Key of every record."),
-            FlagDeclaration(
-                "--header", type: .pairs(count: 0...64), repeats: true, placeholder: "NAME=VALUE",
+            Flag(
+                "--header", .pairs(count: 0...64), repeats: true, placeholder: "NAME=VALUE",
                 "Header of every record, such as those of CloudEvents."),
-            FlagDeclaration(
-                "--explain", type: .boolean,
+            Flag(
+                "--explain",
                 "Explain each decision: which patterns match, which do not, and which variant was chosen."),
-            FlagDeclaration("--json", type: .boolean, "Print decisions as JSON, byte for byte."),
+            Flag("--json", "Print decisions as JSON, byte for byte."),
         ],
         settings: .resolve,
-        operands: OperandDeclaration(
+        operands: Operands(
             name: "LINK", help: "Links or events. Without any, the lines of standard input.", count: 0...10_000),
         examples: [
-            CommandExample(
-                line: "linkd resolve 'https://shop.example/p/new'", description: "With the tables that come with linkd."
-            ),
-            CommandExample(
-                line: "linkd resolve --device '{\"platform\":\"ios\",\"app\":\"3.9.0\"}' --explain 'shop:///p/new'",
-                description: "For a device with an older app, with an explanation."),
-            CommandExample(
-                line: "linkd resolve --table my.json --json < events.jsonl", description: "Resolves events, as JSON."),
-            CommandExample(
-                line: "linkd resolve --key d-0042 --explain '{\"aps\":{\"alert\":\"Sale\"},\"ab\":{},\"ab_uri\":"
-                    + "\"shop:///p/new\"}'", description: "A push payload as it is, whose device is the key."),
+            "linkd resolve 'https://shop.example/p/new'": "With the tables that come with linkd.",
+            "linkd resolve --device '{\"platform\":\"ios\",\"app\":\"3.9.0\"}' --explain 'shop:///p/new'":
+                "For a device with an older app, with an explanation.",
+            "linkd resolve --table my.json --json < events.jsonl": "Resolves events, as JSON.",
+            "linkd resolve --key d-0042 --explain "
+                + "'{\"aps\":{\"alert\":\"Sale\"},\"ab\":{},\"ab_uri\":\"shop:///p/new\"}'":
+                "A push payload as it is, whose device is the key.",
         ],
         run: { call throws(CommandFailure) in
             try ResolveJob(call).run()
@@ -63,7 +56,7 @@ private final class ResolveJob {
     private let call: Invocation
     private let view: DecisionView
     private let device: JSONValue?
-    private var processor: RecordProcessor
+    private var decider: Decider
     private let explainer: Explainer
     private var arena = OutputArena()
     private let record: RecordFlags
@@ -73,6 +66,7 @@ private final class ResolveJob {
     init(_ call: Invocation) throws(CommandFailure) {
         let device = try DeviceFlag.object(call.text("device"))
         let settings = try call.settings()
+        if call.operands.isEmpty { try call.reserveStandardInput(for: "the links", settings.list("tables")) }
         let shipped = ShippedFiles(environment: call.environment)
         let tables = try LoadedTables(settings, shipped: shipped, toExplain: call.isOn("explain"), on: call.console)
         let vendors = try LoadedVendors(settings, shipped, on: call.console)
@@ -80,10 +74,9 @@ private final class ResolveJob {
         self.device = device
         record = RecordFlags(key: call.text("key"), headers: call.pairs("header"))
         view = DecisionView(style: call.console.out.style)
-        let set = TableSet(tables.tables)
-        processor = RecordProcessor(
-            tables: set, limits: IngestLimits(settings), vendors: vendors.table, platforms: vendors.platforms)
-        explainer = Explainer(set, limits: IngestLimits(settings), vendors)
+        let configuration = DeciderConfiguration(settings, tables.tables, vendors)
+        decider = Decider(configuration)
+        explainer = Explainer(configuration)
     }
 
     func run() throws(CommandFailure) -> ExitCode {
@@ -115,7 +108,7 @@ private final class ResolveJob {
             // A bare link needs a key for its device. An event has its own device.
             let isEvent = value.first == UInt8(ascii: "{")
             let key = record.key ?? (isEvent ? nil : ByteView("device"))
-            return record.refusal ?? resolve(ByteView(value), key, &decisions, &explanations, &unclaimed)
+            return resolve(ByteView(value), key, &decisions, &explanations, &unclaimed)
         }
         if let cause {
             deadLetters += 1
@@ -139,7 +132,7 @@ private final class ResolveJob {
     ) -> DeadLetterCause? {
         let headers = record.headers
         if call.isOn("explain") { explanations = explainer.explain(value: value, key: key, headers: headers) }
-        let cause = processor.process(value: value, key: key, headers: headers, hasContext: true, into: &arena) {
+        let cause = decider.decide(value: value, key: key, headers: headers, into: &arena) {
             device, decision, _ in
             decisions.append((device.string, decision.array))
         }
@@ -168,15 +161,14 @@ private final class ResolveJob {
         guard let device, input.first != UInt8(ascii: "{"), let link = String(validating: input, as: UTF8.self),
             input.contains(UInt8(ascii: ":")), !input.contains(where: { $0 <= 0x20 || $0 == 0x7F })
         else { return input }
-        var json = JSONText()
-        json.beginObject()
-        json.text("link", link)
-        json.beginObject("device")
-        json.text("id", device["id"]?.string ?? record.key?.string ?? "device")
-        for fact in device.object ?? [] where fact.name != "id" { json.value(fact.name, fact.value) }
-        json.endObject()
-        json.endObject()
-        return Array(json.finish().utf8)
+        let text = JSONText.object { json in
+            json.text("link", link)
+            json.beginObject("device")
+            json.text("id", device["id"]?.string ?? record.key?.string ?? "device")
+            for fact in device.object ?? [] where fact.name != "id" { json.value(fact.name, fact.value) }
+            json.endObject()
+        }
+        return Array(text.utf8)
     }
 
     private func printDecision(
@@ -215,45 +207,49 @@ private final class ResolveJob {
             printInput(input)
             out.line(
                 "  " + view.style.paint("dead letter", .bad) + "  \(cause.reason.rawValue) (\(cause.reason.stage))")
-            out.line("    " + Escaping.visible(cause.detail + (cause.pointer.map { " at " + $0 } ?? "")))
+            let place = InputPlace.text(pointer: cause.pointer, in: input)
+            out.line("    " + Escaping.visible(cause.detail) + place)
             for line in unclaimed.envelope?.lines ?? [] { out.line("    " + Escaping.visible(line)) }
-            for (table, explanation) in unclaimed.tables { printUnclaimed(table, explanation) }
+            for claim in unclaimed.tables { printUnclaimed(claim) }
             if call.isOn("explain"), cause.reason == .applicationUnknown, unclaimed.tables.isEmpty {
                 out.line("    applications of the tables: " + Escaping.visible(list(explainer.applications)))
             }
             return
         }
-        var json = JSONText()
-        json.beginObject()
-        json.beginObject("dead_letter")
-        json.text("reason", cause.reason.rawValue)
-        json.text("stage", cause.reason.stage)
-        json.text("pointer", cause.pointer)
-        json.text("detail", cause.detail)
-        unclaimed.envelope?.write("envelope", to: &json)
-        if !unclaimed.tables.isEmpty {
-            json.objects("tables", of: unclaimed.tables) { json, claim in
-                json.text("table", claim.table.identity)
-                json.raw("explain", claim.explanation.json)
+        out.json { json in
+            json.beginObject("dead_letter")
+            json.text("reason", cause.reason.rawValue)
+            json.text("stage", cause.reason.stage)
+            json.text("pointer", cause.pointer)
+            json.text("detail", cause.detail)
+            unclaimed.envelope?.write("envelope", to: &json)
+            if !unclaimed.tables.isEmpty {
+                json.objects("tables", of: unclaimed.tables) { json, claim in
+                    json.text("table", claim.table.identity)
+                    json.boolean("claims", claim.isClaimed)
+                    json.raw("explain", claim.explanation.json)
+                }
             }
+            json.endObject()
         }
-        json.endObject()
-        json.endObject()
-        out.line(json.finish())
     }
 
-    /// Prints the reason why a table does not claim a link.
+    /// Prints the reason why a table does not claim a link, or that another one claims it too.
     ///
     /// An explanation with suggestions is printed completely, any other as one line.
-    private func printUnclaimed(_ table: RouteTable, _ explanation: Explanation) {
+    private func printUnclaimed(_ claim: Explainer.Claim) {
         let out = call.console.out
-        let name = view.style.name(Escaping.visible(table.id))
+        let name = view.style.name(Escaping.visible(claim.table.id))
+        if claim.isClaimed {
+            return out.line("    " + name + "  reads links with this scheme and host, as another table does")
+        }
+        let explanation = claim.explanation
         guard explanation.suggestions.isEmpty else {
             out.line("    " + name)
             for line in explanation.text.split(separator: "\n") { out.line("      " + Escaping.visible(String(line))) }
             return
         }
-        let text = explanation.failure?.text ?? "also claims it"
+        let text = explanation.failure?.text ?? "does not choose a table for this request"
         let listed = explanation.listed.isEmpty ? "" : " (the table lists \(list(explanation.listed)))"
         out.line("    " + name + "  " + Escaping.visible(text + listed))
     }

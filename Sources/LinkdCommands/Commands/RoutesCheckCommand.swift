@@ -22,43 +22,34 @@ enum RoutesCheckCommand {
                 + "hosts of the table and several apps of the files.",
         ],
         flags: [
-            FlagDeclaration("--strict", type: .boolean, "End with exit code 65 also for warnings."),
-            FlagDeclaration(
-                "--allow", type: .texts(count: 1...64, bytes: 1...64), repeats: true, placeholder: "CODE",
+            Flag("--strict", "End with exit code 65 also for warnings."),
+            Flag(
+                "--allow", .texts(count: 1...64, bytes: 1...64), repeats: true, placeholder: "CODE",
                 "Ignore warnings with this code."),
-            FlagDeclaration(
-                "--for-schema", type: .integer(schemaVersions), placeholder: "VERSION",
+            Flag(
+                "--for-schema", .integer(schemaVersions), placeholder: "VERSION",
                 "Check that a library whose newest schema version is VERSION can read the tables."),
-            FlagDeclaration(
-                "--aasa", type: .file, "Compare with an apple-app-site-association file of Apple's universal links."),
-            FlagDeclaration(
-                "--manifest", type: .file, "Compare with the intent filters of an AndroidManifest.xml."),
-            FlagDeclaration(
-                "--assetlinks", type: .file, "Compare with the dynamic rules of an assetlinks.json file."),
-            FlagDeclaration(
-                "--host", type: .texts(count: 1...64, bytes: 1...253), repeats: true, placeholder: "HOST",
+            Flag("--aasa", .file, "Compare with an apple-app-site-association file of Apple's universal links."),
+            Flag("--manifest", .file, "Compare with the intent filters of an AndroidManifest.xml."),
+            Flag("--assetlinks", .file, "Compare with the dynamic rules of an assetlinks.json file."),
+            Flag(
+                "--host", .texts(count: 1...64, bytes: 1...253), repeats: true, placeholder: "HOST",
                 "Compare only web links with this host, which the association files are for."),
-            FlagDeclaration(
-                "--app-id", type: .texts(count: 1...64, bytes: 1...255), repeats: true, placeholder: "ID",
+            Flag(
+                "--app-id", .texts(count: 1...64, bytes: 1...255), repeats: true, placeholder: "ID",
                 "Compare only with this app: PREFIX.BUNDLE in --aasa, a package in --assetlinks."),
-            FlagDeclaration("--json", type: .boolean, "Print one JSON object."),
+            Flag("--json", "Print one JSON object."),
         ],
         settings: .routes,
         operands: .tables,
         examples: [
-            CommandExample(line: "linkd routes check", description: "The tables that come with linkd."),
-            CommandExample(
-                line: "linkd routes check my-table.json --json",
-                description: "The result as JSON, for an editor or a build."),
-            CommandExample(
-                line: "linkd routes check my-table.json --strict --allow unused_screen",
-                description: "A build that fails on warnings, except those with one code."),
-            CommandExample(
-                line: "linkd routes check my-table.json --for-schema 1",
-                description: "A build of a table that apps of last year read."),
-            CommandExample(
-                line: "linkd routes check config/routes/shop.json --aasa apple-app-site-association",
-                description: "The routes that iOS never hands to the app, and links that no route knows."),
+            "linkd routes check": "The tables that come with linkd.",
+            "linkd routes check my-table.json --json": "The result as JSON, for an editor or a build.",
+            "linkd routes check my-table.json --strict --allow unused_screen":
+                "A build that fails on warnings, except those with one code.",
+            "linkd routes check my-table.json --for-schema 1": "A build of a table that apps of last year read.",
+            "linkd routes check config/routes/shop.json --aasa apple-app-site-association":
+                "The routes that iOS never hands to the app, and links that no route knows.",
         ],
         run: run)
 
@@ -189,31 +180,29 @@ enum RoutesCheckCommand {
         _ tables: [CheckedTable], _ conflicts: (all: [TableConflict], shared: [SharedApplication]),
         _ associations: AssociationResult?, _ schema: Int?, _ out: Channel
     ) {
-        var json = JSONText()
-        json.beginObject()
-        if let schema { json.number("forSchema", Int64(schema)) }
-        json.objects("tables", of: tables) { json, checked in
-            json.text("file", checked.path)
-            json.boolean("ok", !checked.isRefused)
-            json.text("table", checked.table?.identity)
-            json.number("routes", (checked.table?.source.routes.count).map { Int64($0) })
-            json.number("examples", (checked.table?.source.examples.count).map { Int64($0) })
-            json.objects("problems", of: checked.problems) { json, problem in write(problem, to: &json) }
-            json.boolean("truncated", checked.isTruncated)
-        }
-        var shared = conflicts.shared[...]
-        json.objects("conflicts", of: conflicts.all) { json, conflict in
-            json.text("severity", conflict.offsets == nil ? "warning" : "error")
-            json.texts("tables", [conflict.names.first, conflict.names.second])
-            json.text("message", conflict.text)
-            if conflict.offsets != nil, let problem = shared.popFirst() {
-                json.text("code", SharedApplication.code)
-                json.texts("places", [problem.first.text, problem.second.text])
+        out.json { json in
+            if let schema { json.number("forSchema", Int64(schema)) }
+            json.objects("tables", of: tables) { json, checked in
+                json.text("file", checked.path)
+                json.boolean("ok", !checked.isRefused)
+                json.text("table", checked.table?.identity)
+                json.number("routes", (checked.table?.source.routes.count).map { Int64($0) })
+                json.number("examples", (checked.table?.source.examples.count).map { Int64($0) })
+                json.objects("problems", of: checked.problems) { json, problem in write(problem, to: &json) }
+                json.boolean("truncated", checked.isTruncated)
             }
+            var shared = conflicts.shared[...]
+            json.objects("conflicts", of: conflicts.all) { json, conflict in
+                json.text("severity", conflict.offsets == nil ? "warning" : "error")
+                json.texts("tables", [conflict.names.first, conflict.names.second])
+                json.text("message", conflict.text)
+                if conflict.offsets != nil, let problem = shared.popFirst() {
+                    json.text("code", SharedApplication.code)
+                    json.texts("places", [problem.first.text, problem.second.text])
+                }
+            }
+            associations?.write(to: &json)
         }
-        associations?.write(to: &json)
-        json.endObject()
-        out.line(json.finish())
     }
 
     private static func write(_ problem: TableProblem, to json: inout JSONText) {

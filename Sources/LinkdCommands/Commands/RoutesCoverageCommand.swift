@@ -16,19 +16,16 @@ enum RoutesCoverageCommand {
                 + "are counted only for decisions with a trace (`linkd resolve --explain --json`)."
         ],
         flags: [
-            FlagDeclaration(
-                "--decisions", type: .file, default: "-, standard input", "File with decisions, one per line."),
-            FlagDeclaration("--json", type: .boolean, "Print one JSON object."),
-            FlagDeclaration("--all", type: .boolean, "End with exit code 1 if a route was never selected."),
+            Flag("--decisions", .file, default: "-, standard input", "File with decisions, one per line."),
+            Flag("--json", "Print one JSON object."),
+            Flag("--all", "End with exit code 1 if a route was never selected."),
         ],
-        operands: OperandDeclaration(name: "TABLE", help: "The file of the table.", count: 1...1),
+        operands: Operands(name: "TABLE", help: "The file of the table.", count: 1...1),
         examples: [
-            CommandExample(
-                line: "linkd inspect -b localhost:9092 --json | linkd routes coverage config/routes/shop.json",
-                description: "The coverage of the decisions in a topic."),
-            CommandExample(
-                line: "linkd resolve --explain --json < links.txt | linkd routes coverage my.json --all",
-                description: "Fails in CI if a list of links does not cover every route."),
+            "linkd inspect -b localhost:9092 --json | linkd routes coverage config/routes/shop.json":
+                "The coverage of the decisions in a topic.",
+            "linkd resolve --explain --json < links.txt | linkd routes coverage my.json --all":
+                "Fails in CI if a list of links does not cover every route.",
         ],
         run: run)
 
@@ -36,6 +33,7 @@ enum RoutesCoverageCommand {
     private static let limit = 8 << 20
 
     private static func run(_ call: Invocation) throws(CommandFailure) -> ExitCode {
+        if (call.text("decisions") ?? "-") == "-" { try call.reserveStandardInput(for: "the decisions", call.operands) }
         let table = try CheckedTable.validTable(at: call.operands[0])
         let source = try ByteSource(path: call.text("decisions") ?? "-")
         var coverage = Coverage(of: table)

@@ -23,9 +23,10 @@ enum RoutesDiffCommand {
             "A change is breaking if a request that led to a result (navigate, external, deferred) leads to none, "
                 + "falls back, or now requires a claim; if another URL opens, another screen is on top, or a screen is "
                 + "missing from the stack or moved; and if a screen loses a value or receives another one. Removing "
-                + "an application is breaking too, because events that name it become dead letters. All other changes "
-                + "are compatible: added applications, screens, values, and links, another reason, presentation, "
-                + "mode, notices, and notes.",
+                + "an application is breaking too, because events that name it become dead letters. A route or a "
+                + "screen that is added breaks nothing: what only a fallback handled before belongs to it, and a "
+                + "value that it refuses is listed as refused. All other changes are compatible: added applications, "
+                + "screens, values, and links, another reason, presentation, mode, notices, and notes.",
             "With --canary, the tables are those of a worker's canary: the report has the differences that the worker "
                 + "counted, with the position and the index of the first decision of each route. The file is a saved "
                 + "page /status.",
@@ -33,28 +34,23 @@ enum RoutesDiffCommand {
                 + "another code if the tables could not be compared.",
         ],
         flags: [
-            FlagDeclaration("--traffic", type: .file, "File with links or events. `-` means standard input."),
-            FlagDeclaration("--canary", type: .file, "Saved page /status of a worker, instead of OLD and NEW."),
-            FlagDeclaration(
-                "--fail-on", type: .choice(["any", "breaking", "none"]), default: "any",
+            Flag("--traffic", .file, "File with links or events. `-` means standard input."),
+            Flag("--canary", .file, "Saved page /status of a worker, instead of OLD and NEW."),
+            Flag(
+                "--fail-on", .choice(["any", "breaking", "none"]), default: "any",
                 "Changes that end with exit code 1."),
-            FlagDeclaration("--json", type: .boolean, "Print one JSON object, with one object per cause."),
+            Flag("--json", "Print one JSON object, with one object per cause."),
         ],
         settings: .diff,
-        operands: OperandDeclaration(name: "OLD NEW", help: "The files of the two tables.", count: 0...2),
+        operands: Operands(name: "OLD NEW", help: "The files of the two tables.", count: 0...2),
         examples: [
-            CommandExample(
-                line: "linkd routes diff config/routes/shop.json my-shop.json",
-                description: "The effects of an edit, with a link for each."),
-            CommandExample(
-                line: "linkd routes diff config/routes/shop.json my-shop.json --traffic links.txt",
-                description: "The effects on recorded links."),
-            CommandExample(
-                line: "linkd routes diff config/routes/shop.json my-shop.json --fail-on breaking",
-                description: "Fails in CI if an edit breaks links."),
-            CommandExample(
-                line: "linkd routes diff --canary status.json",
-                description: "The differences that a worker counted between its table and a candidate."),
+            "linkd routes diff config/routes/shop.json my-shop.json": "The effects of an edit, with a link for each.",
+            "linkd routes diff config/routes/shop.json my-shop.json --traffic links.txt":
+                "The effects on recorded links.",
+            "linkd routes diff config/routes/shop.json my-shop.json --fail-on breaking":
+                "Fails in CI if an edit breaks links.",
+            "linkd routes diff --canary status.json":
+                "The differences that a worker counted between its table and a candidate.",
         ],
         run: run)
 
@@ -113,13 +109,11 @@ enum RoutesDiffCommand {
             out.line(Escaping.visible("\(old) -> \(new)"))
             return lines(out)
         }
-        var json = JSONText()
-        json.beginObject()
-        json.text("old", old)
-        json.text("new", new)
-        write(&json)
-        json.endObject()
-        out.line(json.finish())
+        out.json { json in
+            json.text("old", old)
+            json.text("new", new)
+            write(&json)
+        }
     }
 
     private static func checkChanges(
@@ -128,19 +122,29 @@ enum RoutesDiffCommand {
         guard changed > 0, call.text("fail-on") != "none" else { return .success }
         throw CommandFailure(
             .finding, Escaping.visible(changeText),
-            advice: "see `linkd routes explain` for the links above, and change the table if a change is not intended")
+            advice: "see `linkd resolve --explain` for the links above, and change the table if a change is not "
+                + "intended")
     }
 
     private static func compareTraffic(
         _ path: String, _ call: Invocation, _ old: RouteTable, _ new: RouteTable
     ) throws(CommandFailure) -> DifferenceReport {
-        let vendors = try LoadedVendors(
-            call.settings(), ShippedFiles(environment: call.environment), on: call.console)
+        let settings = try call.settings()
+        let vendors = try LoadedVendors(settings, ShippedFiles(environment: call.environment), on: call.console)
         let source = try ByteSource(path: path)
-        let reader = TrafficReader(old: old, new: new, vendors)
+        let reader = TrafficReader(old: old, new: new, settings, vendors)
+        let size = FileStamp(of: path).flatMap { path != "-" && $0.isRegular ? $0.size : nil }
+        var progress = ProgressLine(call.console)
+        var lines = 0
         try source.forEachLine(limit: TrafficReader.limit, request: "Type links or events", on: call.console) {
             reader.add($0)
+            lines += 1
+            if lines % 64 == 0, !source.isTerminal {
+                let part = size.map { ", \(source.consumed * 100 / max(1, $0)) %" } ?? ""
+                progress.show("compared \(Counts.grouped(Int64(lines))) lines" + part)
+            }
         }
+        progress.clear()
         return DifferenceReport(difference: reader.difference, unreadable: reader.unreadable)
     }
 }

@@ -11,11 +11,9 @@ enum RoutesDocsCommand {
                 + "Examples are those of the table, resolved again. A pattern without an example gets a generated "
                 + "link, marked as such."
         ],
-        operands: OperandDeclaration(name: "TABLE", help: "The file of the table.", count: 1...1),
+        operands: Operands(name: "TABLE", help: "The file of the table.", count: 1...1),
         examples: [
-            CommandExample(
-                line: "linkd routes docs config/routes/shop.json > ROUTES.md",
-                description: "A page for a team's documentation.")
+            "linkd routes docs config/routes/shop.json > ROUTES.md": "A page for a team's documentation."
         ],
         run: { call throws(CommandFailure) in
             call.console.out.write(RoutesDocument.text(try CheckedTable.validTable(at: call.operands[0])))

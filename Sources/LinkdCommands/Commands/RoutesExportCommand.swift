@@ -22,34 +22,30 @@ enum RoutesExportCommand {
                 + "with the files of an app.",
         ],
         flags: [
-            FlagDeclaration("--format", type: .choice(Format.allCases.map(\.rawValue)), "Format to write. Required."),
-            FlagDeclaration(
-                "--app-id", type: .texts(count: 1...64, bytes: 3...256), repeats: true, placeholder: "TEAM.BUNDLE",
+            Flag("--format", .choice(Format.allCases.map(\.rawValue)), "Format to write. Required."),
+            Flag(
+                "--app-id", .texts(count: 1...64, bytes: 3...256), repeats: true, placeholder: "TEAM.BUNDLE",
                 "aasa: app identifier with its prefix."),
-            FlagDeclaration(
-                "--host", type: .text(bytes: 1...253), placeholder: "HOST",
+            Flag(
+                "--host", .text(bytes: 1...253), placeholder: "HOST",
                 "aasa: export for this host only. Default: all hosts of the table."),
-            FlagDeclaration(
-                "--package", type: .text(bytes: 3...256), default: "the application of the table, if it lists one",
+            Flag(
+                "--package", .text(bytes: 3...256), default: "the application of the table, if it lists one",
                 placeholder: "NAME", "assetlinks: package name of the app."),
-            FlagDeclaration(
-                "--fingerprint", type: .texts(count: 1...64, bytes: 95...95), repeats: true, placeholder: "AB:CD:…",
+            Flag(
+                "--fingerprint", .texts(count: 1...64, bytes: 0...256), repeats: true, placeholder: "AB:CD:…",
                 "assetlinks: SHA-256 fingerprint of the app's signing certificate, as keytool prints it."),
-            FlagDeclaration(
-                "--type-name", type: .name(bytes: 1...64), default: "derived from the id of the table",
+            Flag(
+                "--type-name", .name(bytes: 1...64), default: "derived from the id of the table",
                 "swift: name of the enum of links. The other names begin with it, without Link at its end."),
         ],
-        operands: OperandDeclaration(name: "TABLE", help: "The file of the table.", count: 1...1),
+        operands: Operands(name: "TABLE", help: "The file of the table.", count: 1...1),
         examples: [
-            CommandExample(
-                line: "linkd routes export config/routes/shop.json --format aasa --app-id ABCDE12345.com.example.shop",
-                description: "The file for https://shop.example/.well-known/apple-app-site-association."),
-            CommandExample(
-                line: "linkd routes export config/routes/shop.json --format android",
-                description: "Intent filters for an <activity>."),
-            CommandExample(
-                line: "linkd routes export config/routes/shop.json --format swift > ShopLink.swift",
-                description: "Links, models, and screens as Swift code, for an app."),
+            "linkd routes export config/routes/shop.json --format aasa --app-id ABCDE12345.com.example.shop":
+                "The file for https://shop.example/.well-known/apple-app-site-association.",
+            "linkd routes export config/routes/shop.json --format android": "Intent filters for an <activity>.",
+            "linkd routes export config/routes/shop.json --format swift > ShopLink.swift":
+                "Links, models, and screens as Swift code, for an app.",
         ],
         run: run)
 

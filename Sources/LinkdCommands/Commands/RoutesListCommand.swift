@@ -7,12 +7,12 @@ enum RoutesListCommand {
     static let command = Command(
         path: ["routes", "list"],
         summary: "List the routes of tables",
-        flags: [FlagDeclaration("--json", type: .boolean, "Print one JSON object.")],
+        flags: [Flag("--json", "Print one JSON object.")],
         settings: .routes,
         operands: .tables,
         examples: [
-            CommandExample(line: "linkd routes list", description: "The tables that come with linkd."),
-            CommandExample(line: "linkd routes list config/routes/shop.json", description: "One table."),
+            "linkd routes list": "The tables that come with linkd.",
+            "linkd routes list config/routes/shop.json": "One table.",
         ],
         run: run)
 
@@ -39,23 +39,21 @@ enum RoutesListCommand {
                 ])
                 for pattern in patterns.dropFirst() { lines.add(["", Escaping.visible(pattern), "", ""]) }
             }
-            for line in lines.lines(style: out.style) { out.line(line) }
+            out.table(lines)
         }
     }
 
     private static func printJSON(_ tables: [RouteTable], _ out: Channel) {
-        var json = JSONText()
-        json.beginObject()
-        json.objects("tables", of: tables) { json, table in
-            json.text("table", table.identity)
-            json.objects("routes", of: table.source.routes) { json, route in
-                json.text("id", route.id.value)
-                json.texts("patterns", RouteText.patterns(route))
-                json.text("target", RouteText.target(route))
-                json.texts("models", RouteText.models(route))
+        out.json { json in
+            json.objects("tables", of: tables) { json, table in
+                json.text("table", table.identity)
+                json.objects("routes", of: table.source.routes) { json, route in
+                    json.text("id", route.id.value)
+                    json.texts("patterns", RouteText.patterns(route))
+                    json.text("target", RouteText.target(route))
+                    json.texts("models", RouteText.models(route))
+                }
             }
         }
-        json.endObject()
-        out.line(json.finish())
     }
 }

@@ -12,19 +12,16 @@ enum TopicsCheckCommand {
                 + "output and dead-letter topic. The topics of a replay are checked if they exist."
         ],
         flags: [
-            FlagDeclaration("--partitions", type: .integer(1...10_000), "Expected number of partitions of each topic."),
-            FlagDeclaration("--replication", type: .integer(1...100), "Expected number of replicas of each partition."),
-            FlagDeclaration("--probe", type: .boolean, "Also test the rights to write."),
-            FlagDeclaration("--json", type: .boolean, "Print one JSON object."),
+            Flag("--partitions", .integer(1...10_000), "Expected number of partitions of each topic."),
+            Flag("--replication", .integer(1...100), "Expected number of replicas of each partition."),
+            Flag("--probe", "Also test the rights to write."),
+            Flag("--json", "Print one JSON object."),
         ],
         settings: .topics,
         examples: [
-            CommandExample(
-                line: "linkd topics check -b localhost:9092",
-                description: "The state of the topics, and their problems."),
-            CommandExample(
-                line: "linkd topics check -b localhost:9092 --partitions 24 --replication 3 --probe",
-                description: "Checks partitions, replicas, and access rights."),
+            "linkd topics check -b localhost:9092": "The state of the topics, and their problems.",
+            "linkd topics check -b localhost:9092 --partitions 24 --replication 3 --probe":
+                "Checks partitions, replicas, and access rights.",
         ],
         run: run)
 
@@ -41,8 +38,8 @@ enum TopicsCheckCommand {
             partitions: call.number("partitions").map { Int($0) },
             replication: call.number("replication").map { Int($0) },
             lanes: settings.entry("lanes").source == .default ? nil : Int(settings.number("lanes")),
-            brokers: try TopicExpectations.brokers { () throws(KafkaError) in
-                try admin.metadata(timeoutMilliseconds: 10_000)
+            brokers: try attempt("counting brokers") { () throws(KafkaError) in
+                try admin.metadata(timeoutMilliseconds: 10_000).brokers.count
             })
         var findings = declarations.flatMap {
             TopicChecks.findings($0, state, expected, as: connection.principal)
@@ -85,7 +82,7 @@ enum TopicsCheckCommand {
                 TextTable.Cell(row.cleanup ?? "-"), TextTable.Cell(row.timestampType ?? "-"),
             ])
         }
-        for line in table.lines(style: out.style) { out.line(line) }
+        out.table(table)
         guard !findings.isEmpty else { return }
         out.line()
         for finding in findings {
@@ -97,18 +94,77 @@ enum TopicsCheckCommand {
     private static func printJSON(
         _ declarations: [TopicDeclaration], _ state: TopicState, _ findings: [TopicFinding], _ out: Channel
     ) {
-        var json = JSONText()
-        json.beginObject()
-        json.objects("topics", of: declarations) { json, declaration in
-            TopicRow(declaration, state).write(to: &json)
+        out.json { json in
+            json.objects("topics", of: declarations) { json, declaration in
+                TopicRow(declaration, state).write(to: &json)
+            }
+            json.objects("findings", of: findings) { json, finding in
+                json.text("topic", finding.topic)
+                json.text("code", finding.code)
+                json.text("text", finding.text)
+                json.text("advice", finding.advice)
+            }
         }
-        json.objects("findings", of: findings) { json, finding in
-            json.text("topic", finding.topic)
-            json.text("code", finding.code)
-            json.text("text", finding.text)
-            json.text("advice", finding.advice)
-        }
-        json.endObject()
-        out.line(json.finish())
+    }
+}
+
+/// A row of `linkd topics check`.
+struct TopicRow {
+    /// The name and purpose of the topic.
+    let declaration: TopicDeclaration
+    /// A Boolean value that indicates whether the topic exists.
+    let exists: Bool
+    /// The number of partitions.
+    let partitions: Int
+    /// The lowest number of replicas of a partition.
+    let replicas: Int
+    /// The setting `min.insync.replicas`.
+    let minInSync: String?
+    /// The setting `retention.ms`.
+    ///
+    /// -1 means unlimited.
+    let retention: Int64?
+    /// The setting `max.message.bytes`.
+    let maxBytes: String?
+    /// The setting `cleanup.policy`.
+    let cleanup: String?
+    /// The setting `message.timestamp.type`.
+    let timestampType: String?
+
+    /// The reason why the topic is not described (`missing` or `denied`), or nil.
+    let presence: String?
+
+    /// Creates a row from the state of the cluster.
+    init(_ declaration: TopicDeclaration, _ state: TopicState) {
+        self.declaration = declaration
+        let description = state.description(of: declaration.name)
+        exists = description?.exists ?? false
+        presence = description?.isDenied == true ? "denied" : exists ? nil : "missing"
+        partitions = description?.partitions.count ?? 0
+        replicas = description?.partitions.map(\.replicas.count).min() ?? 0
+        minInSync = state.setting("min.insync.replicas", of: declaration.name)
+        retention = state.setting("retention.ms", of: declaration.name).flatMap { Int64($0) }
+        maxBytes = state.setting("max.message.bytes", of: declaration.name)
+        cleanup = state.setting("cleanup.policy", of: declaration.name)
+        timestampType = state.setting("message.timestamp.type", of: declaration.name)
+    }
+
+    /// Returns a retention time for people.
+    static func retentionText(_ milliseconds: Int64) -> String {
+        milliseconds < 0 ? "unlimited" : Durations.text(milliseconds)
+    }
+
+    /// Writes the members of the row.
+    func write(to json: inout JSONText) {
+        json.text("topic", declaration.name)
+        json.text("role", declaration.role.rawValue)
+        json.boolean("exists", exists)
+        json.number("partitions", Int64(partitions))
+        json.number("replication", Int64(replicas))
+        json.number("min_insync_replicas", minInSync.flatMap { Int64($0) })
+        json.number("retention_ms", retention)
+        json.number("max_message_bytes", maxBytes.flatMap { Int64($0) })
+        json.text("cleanup_policy", cleanup)
+        json.text("timestamp_type", timestampType)
     }
 }

@@ -18,32 +18,24 @@ enum TopicsCreateCommand {
                 + "as the dead-letter topic.",
         ],
         flags: [
-            FlagDeclaration(
-                "--partitions", type: .integer(1...10_000), default: "6",
-                "Number of partitions of each topic."),
-            FlagDeclaration(
-                "--replication", type: .integer(-1...100), default: "-1, the broker's default",
+            Flag("--partitions", .integer(1...10_000), default: "6", "Number of partitions of each topic."),
+            Flag(
+                "--replication", .integer(-1...100), default: "-1, the broker's default",
                 "Number of replicas of each partition."),
-            FlagDeclaration(
-                "--retention", type: .duration(1000...(3650 * 86_400_000)), default: "7d",
-                "Retention time of records."),
-            FlagDeclaration(
-                "--dlq-retention", type: .duration(1000...(3650 * 86_400_000)), default: "30d",
+            Flag("--retention", .duration(1000...(3650 * 86_400_000)), default: "7d", "Retention time of records."),
+            Flag(
+                "--dlq-retention", .duration(1000...(3650 * 86_400_000)), default: "30d",
                 "Retention time of dead letters."),
-            FlagDeclaration("--replay", type: .boolean, "Also create the topics of `linkd dlq replay`."),
-            FlagDeclaration(
-                "--set", type: .pairs(count: 0...64), repeats: true, "Kafka setting of each new topic."),
-            FlagDeclaration("--dry-run", type: .boolean, "Validate the request with the broker, and create nothing."),
-            FlagDeclaration("--json", type: .boolean, "Print one JSON object."),
+            Flag("--replay", "Also create the topics of `linkd dlq replay`."),
+            Flag("--set", .pairs(count: 0...64), repeats: true, "Kafka setting of each new topic."),
+            Flag("--dry-run", "Validate the request with the broker, and create nothing."),
+            Flag("--json", "Print one JSON object."),
         ],
         settings: .topics,
         examples: [
-            CommandExample(
-                line: "linkd topics create -b localhost:9092", description: "All topics with their defaults."),
-            CommandExample(
-                line:
-                    "linkd topics create -b localhost:9092 --partitions 24 --replication 3 --set min.insync.replicas=2",
-                description: "Topics for a cluster of three brokers."),
+            "linkd topics create -b localhost:9092": "All topics with their defaults.",
+            "linkd topics create -b localhost:9092 --partitions 24 --replication 3 --set min.insync.replicas=2":
+                "Topics for a cluster of three brokers.",
         ],
         run: run)
 
@@ -65,9 +57,9 @@ enum TopicsCreateCommand {
         let state = try TopicState(all, admin)
         try state.requireDescriptions(as: connection.principal)
         let missing = declarations.filter { state.description(of: $0.name)?.exists != true }
-        let results = try create(missing, call, state, admin)
+        let (results, invisible) = try create(missing, call, state, admin)
         let outcomes = declarations.map { declaration in
-            outcome(declaration, state, results.first { $0.name == declaration.name }, call)
+            outcome(declaration, state, results.first { $0.name == declaration.name }, invisible, call)
         }
         print(outcomes, call)
         guard let first = outcomes.compactMap(\.finding).max(by: { $0.code.rawValue < $1.code.rawValue }) else {
@@ -78,28 +70,45 @@ enum TopicsCreateCommand {
 
     private static func create(
         _ missing: [TopicDeclaration], _ call: Invocation, _ state: TopicState, _ admin: KafkaAdmin
-    ) throws(CommandFailure) -> [TopicResult] {
+    ) throws(CommandFailure) -> (results: [TopicResult], invisible: [String: String]) {
         let specifications = missing.map { specification($0, call, state) }
-        do throws(KafkaError) {
+        return try attempt("creating topics") { () throws(KafkaError) in
             let results = try admin.create(
                 topics: specifications, validateOnly: call.isOn("dry-run"), timeoutMilliseconds: 30_000)
-            if !call.isOn("dry-run") { try awaitTopics(results.filter { $0.error == nil }.map(\.name), admin) }
-            return results
-        } catch {
-            throw CommandFailure(error, while: "creating topics")
+            if call.isOn("dry-run") { return (results, [:]) }
+            let created = Set(results.filter { $0.error == nil }.map(\.name))
+            return (results, try awaitTopics(specifications.filter { created.contains($0.name) }, admin))
         }
     }
 
-    /// Waits until the brokers return the new topics to clients.
+    /// Waits until the brokers return the new topics to clients, which they do shortly after the controller's response.
     ///
-    /// They do so shortly after the controller's response.
-    private static func awaitTopics(_ names: [String], _ admin: KafkaAdmin) throws(KafkaError) {
+    /// Returns what is missing by the name of the topic if they do not within 10 s.
+    private static func awaitTopics(
+        _ topics: [TopicSpecification], _ admin: KafkaAdmin
+    ) throws(KafkaError) -> [String: String] {
+        guard !topics.isEmpty else { return [:] }
         let end = Platform.monotonicSeconds + 10
-        while Platform.monotonicSeconds < end {
-            let descriptions = try admin.describe(topics: names, timeoutMilliseconds: 10_000)
-            if descriptions.allSatisfy({ $0.error == nil && $0.partitions.allSatisfy { $0.leader >= 0 } }) { return }
+        while true {
+            let descriptions = try admin.describe(topics: topics.map(\.name), timeoutMilliseconds: 10_000)
+            let missing = topics.compactMap { topic in
+                let description = descriptions.first { $0.name == topic.name }
+                return missingPart(description, partitions: Int(topic.partitions)).map { (topic.name, $0) }
+            }
+            if missing.isEmpty || Platform.monotonicSeconds >= end { return Dictionary(missing) { first, _ in first } }
             Platform.sleep(milliseconds: 50)
         }
+    }
+
+    /// Returns what clients cannot see yet of a new topic, or nil if it is complete.
+    static func missingPart(_ topic: TopicDescription?, partitions: Int) -> String? {
+        guard let topic, topic.exists else { return "the brokers do not know it" }
+        if let error = topic.error { return "the brokers answer \(error.name)" }
+        guard topic.partitions.count >= partitions else {
+            return "\(topic.partitions.count) of \(Counts.text(partitions, "partition")) are visible"
+        }
+        let leaderless = topic.partitions.count { $0.leader < 0 }
+        return leaderless > 0 ? "\(leaderless) of \(Counts.text(partitions, "partition")) have no leader" : nil
     }
 
     private static func specification(
@@ -150,12 +159,18 @@ enum TopicsCreateCommand {
     }
 
     private static func outcome(
-        _ declaration: TopicDeclaration, _ state: TopicState, _ result: TopicResult?, _ call: Invocation
+        _ declaration: TopicDeclaration, _ state: TopicState, _ result: TopicResult?, _ invisible: [String: String],
+        _ call: Invocation
     ) -> Outcome {
         let requested = requestedPartitions(declaration, call, state)
         if let error = result?.error, error.code != .topicAlreadyExists {
             return Outcome(
                 declaration: declaration, state: "failed", partitions: 0, finding: refused(declaration.name, error))
+        }
+        if let missing = invisible[declaration.name] {
+            return Outcome(
+                declaration: declaration, state: "not visible", partitions: requested,
+                finding: invisibleTopic(declaration.name, missing))
         }
         if let result {
             let word = result.error != nil ? "exists" : call.isOn("dry-run") ? "would be created" : "created"
@@ -175,6 +190,15 @@ enum TopicsCreateCommand {
             ))
     }
 
+    /// Returns the finding for a topic that was created and that clients cannot use yet.
+    static func invisibleTopic(_ name: String, _ missing: String) -> CommandFailure {
+        CommandFailure(
+            .finding, "the controller has created topic \(name), but clients cannot use it after 10 s: \(missing)",
+            advice:
+                "check that the brokers are running and reach the controller, then run `linkd topics check`; do not "
+                + "start a worker before it finds no problem")
+    }
+
     private static func refused(_ name: String, _ error: KafkaError) -> CommandFailure {
         if case .authorization = KafkaErrorClass(error) {
             return CommandFailure(
@@ -188,16 +212,14 @@ enum TopicsCreateCommand {
     private static func print(_ outcomes: [Outcome], _ call: Invocation) {
         let out = call.console.out
         if call.json {
-            var json = JSONText()
-            json.beginObject()
-            json.objects("topics", of: outcomes) { json, outcome in
-                json.text("topic", outcome.declaration.name)
-                json.text("role", outcome.declaration.role.rawValue)
-                json.text("state", outcome.state)
-                json.number("partitions", Int64(outcome.partitions))
+            return out.json { json in
+                json.objects("topics", of: outcomes) { json, outcome in
+                    json.text("topic", outcome.declaration.name)
+                    json.text("role", outcome.declaration.role.rawValue)
+                    json.text("state", outcome.state)
+                    json.number("partitions", Int64(outcome.partitions))
+                }
             }
-            json.endObject()
-            return out.line(json.finish())
         }
         var table = TextTable([("TOPIC", .left), ("FOR", .left), ("PARTITIONS", .right), ("STATE", .left)])
         for outcome in outcomes {
@@ -207,6 +229,6 @@ enum TopicsCreateCommand {
                 TextTable.Cell(outcome.state, outcome.finding == nil ? .good : .bad),
             ])
         }
-        for line in table.lines(style: out.style) { out.line(line) }
+        out.table(table)
     }
 }

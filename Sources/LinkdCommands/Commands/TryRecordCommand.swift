@@ -1,6 +1,7 @@
 internal import CPlatform
 internal import DispatchWorker
 internal import LinkCoordinator
+internal import LinkDecider
 internal import LinkIngest
 internal import RouteAnalysis
 
@@ -16,7 +17,7 @@ enum TryRecordCommand {
         path: [RecordTrial.command], summary: "Resolve a record in a child process of a worker",
         settings: .worker,
         examples: [
-            CommandExample(line: "linkd \(RecordTrial.command)", description: "Resolves the record on standard input.")
+            "linkd \(RecordTrial.command)": "Resolves the record on standard input."
         ],
         run: run)
 
@@ -28,22 +29,17 @@ enum TryRecordCommand {
         let tables = try hashes.map { hash throws(CommandFailure) in try table(hash, in: directory) }
         var canary: CanaryPlan?
         if let candidate, let file = CanaryFile(settings) {
-            canary = try file.plan(try table(candidate, in: directory), for: tables, loadedAt: 0)
+            canary = try file.plan(try table(candidate, in: directory), for: tables)
         }
         let vendors = try LoadedVendors(settings, ShippedFiles(environment: call.environment)) { _, _ in }
-        let limits = OutputLimits(
-            decisionBytes: Int(settings.number("limits.decision.bytes")),
-            recordBytes: Int(settings.number("limits.output.bytes")))
-        var processor = RecordProcessor(
-            tables: ServedTables(ServedTables.Version(TableSet(tables), canary: canary)),
-            limits: IngestLimits(settings), passthrough: settings.list("passthrough"),
-            outputs: limits, vendors: vendors.table, platforms: vendors.platforms)
+        let configuration = DeciderConfiguration(settings, tables, vendors, candidate: canary)
+        let limits = configuration.limits
+        var decider = Decider(configuration)
         linkd_limit_process(
             RecordTrial.seconds,
-            RecordTrial.memoryBytes(
-                recordBytes: Int(settings.number("limits.record.bytes")), outputBytes: limits.recordBytes))
+            RecordTrial.memoryBytes(recordBytes: limits.recordBytes, outputBytes: limits.outputBytes))
         withUnsafeBytes(of: UInt8(ascii: ".")) { _ = Platform.write(1, $0) }
-        record.resolve(with: &processor)
+        record.resolve(with: &decider)
         return .success
     }
 

@@ -12,14 +12,12 @@ enum VendorsCheckCommand {
                 + "its location, its code, and the expected value, and each example with another result. A file that "
                 + "a worker would refuse ends with exit code 65."
         ],
-        flags: [FlagDeclaration("--json", type: .boolean, "Print one JSON object.")],
+        flags: [Flag("--json", "Print one JSON object.")],
         settings: .vendors,
         operands: .vendors,
         examples: [
-            CommandExample(line: "linkd vendors check", description: "The files that come with linkd."),
-            CommandExample(
-                line: "linkd vendors check my-vendors.json --json",
-                description: "The result as JSON, for an editor or a build."),
+            "linkd vendors check": "The files that come with linkd.",
+            "linkd vendors check my-vendors.json --json": "The result as JSON, for an editor or a build.",
         ],
         run: run)
 
@@ -56,26 +54,24 @@ enum VendorsCheckCommand {
     }
 
     private static func printJSON(_ files: [CheckedVendors], _ out: Channel) {
-        var json = JSONText()
-        json.beginObject()
-        json.objects("files", of: files) { json, checked in
-            json.text("file", checked.path)
-            json.boolean("ok", !checked.isRefused)
-            switch checked.rules {
-            case .vendors: json.number("vendors", Int64(checked.rows.count))
-            case .platforms: json.number("platforms", Int64(checked.rows.count))
-            }
-            json.number("examples", Int64(checked.examples))
-            json.objects("problems", of: checked.problems) { json, problem in
-                json.text("code", problem.code)
-                json.text("message", problem.message)
-                json.number("line", Int64(problem.location.line))
-                json.number("column", Int64(problem.location.column))
-                json.text("pointer", problem.location.pointer)
-                json.text("suggestion", problem.suggestion)
+        out.json { json in
+            json.objects("files", of: files) { json, checked in
+                json.text("file", checked.path)
+                json.boolean("ok", !checked.isRefused)
+                switch checked.rules {
+                case .vendors: json.number("vendors", Int64(checked.rows.count))
+                case .platforms: json.number("platforms", Int64(checked.rows.count))
+                }
+                json.number("examples", Int64(checked.examples))
+                json.objects("problems", of: checked.problems) { json, problem in
+                    json.text("code", problem.code)
+                    json.text("message", problem.message)
+                    json.number("line", Int64(problem.location.line))
+                    json.number("column", Int64(problem.location.column))
+                    json.text("pointer", problem.location.pointer)
+                    json.text("suggestion", problem.suggestion)
+                }
             }
         }
-        json.endObject()
-        out.line(json.finish())
     }
 }

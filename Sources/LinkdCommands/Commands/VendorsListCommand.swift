@@ -13,12 +13,12 @@ enum VendorsListCommand {
                 + "`--json` adds the sources from which each row was made. A row with the id of a row in a later file "
                 + "is replaced by it, and the list names that file."
         ],
-        flags: [FlagDeclaration("--json", type: .boolean, "Print one JSON object.")],
+        flags: [Flag("--json", "Print one JSON object.")],
         settings: .vendors,
         operands: .vendors,
         examples: [
-            CommandExample(line: "linkd vendors list", description: "The files that come with linkd."),
-            CommandExample(line: "linkd vendors list my-vendors.json --json", description: "One table, as JSON."),
+            "linkd vendors list": "The files that come with linkd.",
+            "linkd vendors list my-vendors.json --json": "One table, as JSON.",
         ],
         run: run)
 
@@ -56,22 +56,22 @@ enum VendorsListCommand {
                 table = TextTable([("ID", .left), ("NAME", .left), ("HOSTS", .left)])
                 for row in checked.rows { table.add(cells(platform: row)) }
             }
-            for line in table.lines(style: out.style) { out.line(line) }
+            out.table(table)
         }
     }
 
     /// Returns the path of the last file that has a row with a vendor's id, or nil if none has.
-    private static func replacement(_ vendor: VendorSource, in later: ArraySlice<CheckedVendors>) -> String? {
+    private static func replacement(_ vendor: VendorRow, in later: ArraySlice<CheckedVendors>) -> String? {
         later.last { checked in
             guard case .vendors(let table) = checked.rules else { return false }
             return table?.vendors.contains { $0.id == vendor.id } ?? false
         }?.path
     }
 
-    private static func cells(_ vendor: VendorSource) -> [TextTable.Cell] {
+    private static func cells(_ vendor: VendorRow) -> [TextTable.Cell] {
         [
             TextTable.Cell(vendor.id, .name), TextTable.Cell(Escaping.visible(vendor.name)),
-            TextTable.Cell(vendor.surfaces.joined(separator: ", ")),
+            TextTable.Cell(vendor.surfaces.names.joined(separator: ", ")),
             TextTable.Cell(vendor.envelopes.joined(separator: ", ")),
         ]
     }
@@ -97,47 +97,37 @@ enum VendorsListCommand {
     }
 
     private static func printJSON(_ files: [CheckedVendors], _ out: Channel) {
-        var json = JSONText()
-        json.beginObject()
-        json.beginArray("vendors")
-        for (index, checked) in files.enumerated() {
-            guard case .vendors(let table) = checked.rules else { continue }
-            for vendor in table?.vendors ?? [] {
-                json.beginObject()
-                json.text("id", vendor.id)
-                json.text("name", vendor.name)
-                json.texts("surfaces", vendor.surfaces)
-                json.texts("envelopes", vendor.envelopes)
-                json.texts("sources", vendor.sources)
-                json.text("file", checked.path)
-                if let path = replacement(vendor, in: files[(index + 1)...]) { json.text("replacedBy", path) }
-                json.endObject()
+        out.json { json in
+            json.beginArray("vendors")
+            for (index, checked) in files.enumerated() {
+                guard case .vendors(let table) = checked.rules else { continue }
+                for vendor in table?.vendors ?? [] {
+                    json.beginObject()
+                    json.text("id", vendor.id)
+                    json.text("name", vendor.name)
+                    json.texts("surfaces", vendor.surfaces.names)
+                    json.texts("envelopes", vendor.envelopes)
+                    json.texts("sources", vendor.sources)
+                    json.text("file", checked.path)
+                    if let path = replacement(vendor, in: files[(index + 1)...]) { json.text("replacedBy", path) }
+                    json.endObject()
+                }
             }
-        }
-        json.endArray()
-        json.beginArray("platforms")
-        for checked in files {
-            guard case .platforms = checked.rules else { continue }
-            for row in checked.rows {
-                json.beginObject()
-                json.text("id", row["id"]?.string)
-                json.text("name", row["name"]?.string)
-                json.texts("hosts", hosts(row))
-                json.texts("sources", row["sources"]?.array?.compactMap(\.string) ?? [])
-                json.text("file", checked.path)
-                json.endObject()
+            json.endArray()
+            json.beginArray("platforms")
+            for checked in files {
+                guard case .platforms = checked.rules else { continue }
+                for row in checked.rows {
+                    json.beginObject()
+                    json.text("id", row["id"]?.string)
+                    json.text("name", row["name"]?.string)
+                    json.texts("hosts", hosts(row))
+                    json.texts("sources", row["sources"]?.array?.compactMap(\.string) ?? [])
+                    json.text("file", checked.path)
+                    json.endObject()
+                }
             }
+            json.endArray()
         }
-        json.endArray()
-        json.endObject()
-        out.line(json.finish())
     }
-}
-
-extension VendorSource {
-    /// The names of the bodies that the vendor's forms read.
-    fileprivate var surfaces: [String] { forms.reduce(into: VendorSurfaces()) { $0.formUnion($1.surfaces) }.names }
-
-    /// The kinds of the events and send requests that are whole records.
-    fileprivate var envelopes: [String] { forms.compactMap { $0.record?.envelope } }
 }

@@ -1,7 +1,7 @@
 internal import CPlatform
 internal import DispatchWorker
 internal import HTTPServer
-internal import LinkIngest
+internal import LinkDecider
 internal import RouteTools
 internal import StrictJSON
 
@@ -22,16 +22,16 @@ enum WorkerCommand {
                 + "(too many dead letters).",
         ],
         settings: .worker,
+        main: [
+            "--bootstrap", "--input", "--output", "--table", "--vendors", "--group", "--instance", "--lanes",
+            "--passthrough", "--state-dir", "--http-listen", "--log-format", "--config",
+        ],
         examples: [
-            CommandExample(
-                line: "linkd worker -b localhost:9092 --table config/routes/shop.json",
-                description: "Runs with one table and all defaults."),
-            CommandExample(
-                line: "linkd worker -b k1:9092,k2:9092 --table shop.json --instance shop-0 --lanes 4",
-                description: "Runs a member of a fleet of fixed size. A restart takes over at once."),
-            CommandExample(
-                line: "linkd worker -b localhost:9092 --table shop.json --stop-after 100000 --report json",
-                description: "Processes 100,000 records, then prints a report as JSON."),
+            "linkd worker -b localhost:9092 --table config/routes/shop.json": "Runs with one table and all defaults.",
+            "linkd worker -b k1:9092,k2:9092 --table shop.json --instance shop-0 --lanes 4":
+                "Runs a member of a fleet of fixed size. A restart takes over at once.",
+            "linkd worker -b localhost:9092 --table shop.json --stop-after 100000 --report json":
+                "Processes 100,000 records, then prints a report as JSON.",
         ],
         run: run)
 
@@ -90,6 +90,7 @@ enum WorkerCommand {
         let server = try MonitoringServer.start(settings, configuration, worker.status, log)
         defer { server?.stop() }
         let state = try stateDirectory(configuration)
+        if let state { worker.status.show(state) }
         let tables = try TableReloader(
             TableFiles(settings), archive: state.map(TableArchive.init), log: log, notifier: notifier
         ) { [requests = worker.requests] in requests.reload }
@@ -98,8 +99,7 @@ enum WorkerCommand {
         tables.start()
         defer { tables.stop() }
         let outcome = worker.run(
-            tables: tables.served, limits: IngestLimits(settings), passthrough: settings.list("passthrough"),
-            vendors: vendors.table, platforms: vendors.platforms, crashes: crashes)
+            tables: tables.served, DeciderConfiguration(settings, [], vendors), crashes: crashes)
         if let format = configuration.report { call.console.out.line(outcome.report.text(format)) }
         return ExitCode(rawValue: outcome.code)
     }
@@ -131,12 +131,7 @@ enum WorkerCommand {
                         LogField("advice", .text(problem.suggestion)),
                     ]))
         }
-        for file in loaded.missing {
-            log.log(
-                LogEntry(
-                    .warning, "vendors.loaded", LoadedVendors.missingText(file),
-                    [LogField("advice", .text(LoadedVendors.missingAdvice))]))
-        }
+        try loaded.requireShipped()
         if !loaded.paths.isEmpty {
             log.log(
                 LogEntry(
@@ -165,6 +160,8 @@ enum WorkerCommand {
         result.deadLetterTemplate = settings.text("dlq.topic") ?? result.deadLetterTemplate
         result.deadLetterHeaders = choice(settings, "dlq.headers", result.deadLetterHeaders)
         result.deadLetterMaxRatio = Double(settings.number("dlq.max.ratio")) / 10_000
+        result.deadLetterExcess = choice(settings, "dlq.excess", result.deadLetterExcess)
+        result.deadLetterMaxRate = Int(settings.number("dlq.max.rate"))
         result.deadLetterMaxConsecutive = Int(settings.number("dlq.max.consecutive"))
         result.group = settings.text("group") ?? result.group
         result.instance = settings.text("instance")
@@ -182,9 +179,6 @@ enum WorkerCommand {
         result.stateDirectory = settings.text("state.dir")
         result.maxLoopAgeMilliseconds = Int(settings.number("http.max.loop.age"))
         result.maxStallMilliseconds = Int(settings.number("http.max.stall"))
-        result.recordBytesLimit = Int(settings.number("limits.record.bytes"))
-        result.decisionBytesLimit = Int(settings.number("limits.decision.bytes"))
-        result.outputBytesLimit = Int(settings.number("limits.output.bytes"))
         result.logLevel = logLevel(settings)
         result.logFormat = logFormat(settings, console)
         result.logsTraces = settings.entry("trace.log").value == .boolean(true)

@@ -57,7 +57,7 @@ struct CrashFiles: Sendable {
                 let began = SystemClock.monotonicNanoseconds()
                 let version = tables.current()
                 let result = child.run(
-                    record, tables: version.entries.map(\.hash), candidate: version.canary?.entry.hash)
+                    record, tables: version.entries.map(\.hash), candidate: version.canaryEntry?.hash)
                 let milliseconds = (SystemClock.monotonicNanoseconds() - began) / 1_000_000
                 log.log(Self.entry(result, record.mark, Int64(milliseconds)))
                 return result

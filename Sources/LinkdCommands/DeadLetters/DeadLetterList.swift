@@ -1,12 +1,66 @@
+internal import ByteStorage
 internal import KafkaClient
 internal import RouteTools
+internal import StrictJSON
+
+/// `linkd dlq list`: counts dead letters by a property.
+enum DeadLettersListCommand {
+    static let command = Command(
+        path: ["dlq", "list"],
+        summary: "Count dead letters by reason, day, or another property",
+        discussion: [
+            "Reads the dead letters of the inputs, from their start to their end at the time of the call, without a "
+                + "consumer group. REPLAYED is the number of those that `linkd dlq replay` has sent again or parked, "
+                + "or `-` if no ledger exists or this user is not allowed to read it. LAST is the time of the last "
+                + "failure, and EXAMPLE that dead letter.",
+            "A record of Kafka does not name its producer. `--by producer` counts by the first of the headers "
+                + "`ce_source`, `source`, `producer`, and `client.id` that is present.",
+        ],
+        flags: RecordFilter.deadLetterFlags + [
+            Flag(
+                "--offset", .texts(count: 1...1000, bytes: 0...256), repeats: true, placeholder: "P:N",
+                "Read only this partition, from this offset on."),
+            Flag(
+                "--by", .choice(DeadLetterKey.allCases.map(\.rawValue)), default: "reason",
+                "Property by which dead letters are counted. `-` stands for none."),
+            Flag("--local", "Print local times and count by local days."),
+            Flag("--json", "Print one JSON object per line."),
+            Flag("--csv", "Print comma-separated values (RFC 4180)."),
+        ],
+        settings: .deadLetters,
+        examples: [
+            "linkd dlq list -b localhost:9092": "The number of dead letters for each reason.",
+            "linkd dlq list -b localhost:9092 --by day --reason missing_device":
+                "The number of dead letters with a reason for each day.",
+            "linkd dlq list -b localhost:9092 --by application --since 1h --json":
+                "The failures of the last hour for each application, as JSON.",
+        ],
+        run: { call throws(CommandFailure) in
+            if call.json, call.isOn("csv") {
+                throw CommandFailure(.usage, "--json and --csv cannot be combined", advice: "pass only one of them")
+            }
+            let settings = try call.settings()
+            let range = try InspectCommand.range(call, RecordFilter(isDeadLetters: true))
+            let list = DeadLetterList(call)
+            let connection = try Connection(settings)
+            let admin = try connection.makeAdmin()
+            let topics = try DeadLetterTopics.all(call, settings, admin)
+            guard range.offsets.isEmpty || topics.count == 1 else {
+                throw CommandFailure(
+                    .usage, "--offset needs one topic, and there are \(topics.count)",
+                    advice: "pass its input with --topic")
+            }
+            try list.run(connection, topics, range, admin)
+            return .success
+        })
+}
 
 /// A run of `linkd dlq list`.
 final class DeadLetterList {
     private let call: Invocation
-    private let filter: DeadLetterFilter
+    private let filter: RecordFilter
     private let key: DeadLetterKey
-    private var groups: DeadLetterGroups
+    private var groups: GroupCounts
     private var progress: ProgressLine
     private var matched: Int64 = 0
     private var read: Int64 = 0
@@ -14,9 +68,9 @@ final class DeadLetterList {
     /// Creates a run with the flags of a call.
     init(_ call: Invocation) {
         self.call = call
-        filter = DeadLetterFilter(call)
+        filter = RecordFilter(call, ofDeadLetters: true, searchesEvents: true)
         key = call.text("by").flatMap(DeadLetterKey.init) ?? .reason
-        groups = DeadLetterGroups(by: key)
+        groups = GroupCounts(by: key)
         progress = ProgressLine(call.console)
     }
 
@@ -50,34 +104,23 @@ final class DeadLetterList {
         var value = DecisionTape()
         let before = scan.read
         try scan.start(plan)
-        while !scan.isDone {
-            progress.show("reading \(topic): \(Counts.grouped(scan.read - before)) of \(Counts.grouped(all))")
-            _ = try scan.next { record in
-                value.begin(record.value)
-                guard filter.matches(record, &value) else { return true }
-                let head = DeadLetterHead(record)
-                groups.add(
-                    key.bytes(of: record, head, &value, local: call.isOn("local")), record,
-                    failedAt: head?.failedAt ?? 0,
-                    isReplayed: ledger?.contains(DeadLetterPosition(record, head)))
-                matched += 1
-                return true
-            }
+        try scan.forEach { read in
+            progress.show("reading \(topic): \(Counts.grouped(read)) of \(Counts.grouped(all))")
+        } _: { record in
+            value.begin(record.value)
+            guard filter.matches(record, &value) else { return }
+            let head = DeadLetterHead(record)
+            groups.add(
+                key.bytes(of: record, head, &value, local: call.isOn("local")), record, failedAt: head?.failedAt ?? 0,
+                isReplayed: ledger?.contains(DeadLetterPosition(record, head)))
+            matched += 1
         }
         read += scan.read - before
     }
 
     private func print() {
-        let out = call.console.out
-        if call.json {
-            groups.printJSON(on: out)
-        } else if call.isOn("csv") {
-            groups.printCSV(on: out, local: call.isOn("local"))
-        } else if matched > 0 {
-            let bars = out.isTerminal && InspectJob.isUTF8(call.environment)
-            groups.printTable(on: out, bars: bars, local: call.isOn("local"))
-        }
-        out.flush()
+        groups.print(call)
+        call.console.out.flush()
         if filter.isActive || read == 0 {
             call.console.note("\(Counts.grouped(matched)) of \(Counts.grouped(read)) matched")
         }
@@ -97,5 +140,68 @@ extension ReplayLedger {
             "\(Counts.text(unreadable, "record")) of the ledger cannot be read and "
                 + "\(unreadable == 1 ? "is" : "are") ignored, for example "
                 + "\(firstUnreadable)")
+    }
+}
+
+/// The property of dead letters by which `linkd dlq list` counts them.
+enum DeadLetterKey: String, CaseIterable {
+    case reason, application, producer, stage, day
+
+    /// The headers that can name the producer, the first one first.
+    ///
+    /// A record of Kafka does not have its producer.
+    private static let producerHeaders: [StaticString] = ["ce_source", "source", "producer", "client.id"]
+
+    /// Returns the property of a dead letter, or nil if it has none.
+    ///
+    /// - Parameters:
+    ///   - value: The members of the record's value.
+    ///   - local: A Boolean value that indicates whether a day is one of the local time zone.
+    func bytes(
+        of record: ScannedRecord, _ head: DeadLetterHead?, _ value: inout DecisionTape, local: Bool
+    ) -> [UInt8]? {
+        switch self {
+        case .reason: head?.reason?.array
+        case .stage: record.header("dlq.stage")?.array
+        case .application: value.string("application")?.array
+        case .producer: Self.producerHeaders.lazy.compactMap { record.header($0) }.first?.array
+        case .day:
+            head.flatMap { head in
+                head.failedAt > 0 && head.failedAt < 253_402_300_800_000 ? Self.day(head.failedAt, local) : nil
+            }
+        }
+    }
+
+    /// Returns the day of a time before the year 10000.
+    private static func day(_ time: Int64, _ local: Bool) -> [UInt8] {
+        Array(OutputArena.text { Timestamps.append(time, local: local, to: &$0) }.utf8.prefix(10))
+    }
+}
+
+/// The topics of the dead letters of one input.
+struct DeadLetterTopics: Equatable {
+    /// The input.
+    let input: String
+    /// The dead-letter topic.
+    let deadLetters: String
+    /// The topic that lists the dead letters that were replayed.
+    var ledger: String { Settings.replayed(of: deadLetters) }
+
+    /// Returns the topics of each input, or of the input that `--topic` names.
+    static func all(
+        _ call: Invocation, _ settings: Settings, _ admin: KafkaAdmin
+    ) throws(CommandFailure) -> [DeadLetterTopics] {
+        let inputs = if let topic = call.text("topic") { [topic] } else { try TopicNames(settings, admin).inputs }
+        return inputs.map { DeadLetterTopics(input: $0, deadLetters: settings.deadLetterTopic(of: $0)) }
+    }
+
+    /// Returns the descriptions of topics by name.
+    static func describe(
+        _ names: [String], _ admin: KafkaAdmin
+    ) throws(CommandFailure) -> [String: TopicDescription] {
+        let descriptions = try attempt("describing the topics of dead letters") { () throws(KafkaError) in
+            try admin.describe(topics: names, timeoutMilliseconds: 10_000)
+        }
+        return Dictionary(descriptions.map { ($0.name, $0) }) { first, _ in first }
     }
 }

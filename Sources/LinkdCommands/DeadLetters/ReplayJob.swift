@@ -1,12 +1,61 @@
 internal import ByteStorage
+internal import DispatchWorker
 internal import KafkaClient
 internal import RouteTools
+internal import StrictJSON
+
+/// `linkd dlq replay`: sends dead letters to their input again.
+enum DeadLettersReplayCommand {
+    static let command = Command(
+        path: ["dlq", "replay"],
+        summary: "Send dead letters to their input again, each once",
+        discussion: [
+            "Chooses dead letters of one input up to the end of the topic at the time of the call, prints the choice, "
+                + "and sends them to the partitions of their sources with their keys, values, and headers, and with "
+                + "the current time, so an event that has expired stays expired. Correct the cause first.",
+            "Each dead letter is sent in one transaction with an entry in the ledger, the topic `<dlq>.replayed`. So "
+                + "nothing is replayed twice, whatever the filters of later calls are, and a call that was interrupted "
+                + "or killed is continued by the same command. This holds as long as the ledger keeps its entries: its "
+                + "retention must be longer than that of the dead letters. `linkd topics create --replay` creates the "
+                + "topics.",
+            "A dead letter is copied to the parking topic instead if its value was truncated, it was replayed as often "
+                + "as --cap allows, the input has no such partition any more, or it is larger than the input accepts. "
+                + "Records that are not dead letters of the input are left alone, with exit code 1.",
+            "Before it sends anything, it reads the decisions since the first failure, and warns of devices that have "
+                + "later decisions than their dead letters, because replayed decisions come after them. One replay of "
+                + "a topic runs at a time: a second one ends the first one with exit code 79.",
+        ],
+        flags: RecordFilter.deadLetterFlags + [
+            Flag("--key", .text(bytes: 1...65536), "Choose dead letters with this key only."),
+            Flag(
+                "--offsets", .texts(count: 1...1000, bytes: 0...256), repeats: true, placeholder: "P:FIRST-LAST",
+                "Choose dead letters at these offsets only, both ends included."),
+            Flag("--max", .integer(1...10_000_000), default: "1000000", "Maximum number of chosen dead letters."),
+            Flag("--rate", .integer(1...10_000_000), "Limit of dead letters per second."),
+            Flag("--cap", .integer(0...1_000_000), default: "3", "Number of replays at which a dead letter is parked."),
+            Flag("--parking", .topic, default: "<dlq>.parked", "Topic for dead letters to park."),
+            Flag("--no-order-check", "Do not look for later decisions."),
+            Flag("--dry-run", "Print the choice and send nothing."),
+            Flag("--yes", "Do not ask. Without a terminal, it is required."),
+            Flag("--json", "Print the summary as JSON."),
+        ],
+        settings: .deadLetters,
+        examples: [
+            "linkd dlq replay -b localhost:9092 --reason application_unknown --dry-run":
+                "The choice for one reason, without sending anything.",
+            "linkd dlq replay -b localhost:9092 --until 2026-11-23T10:00:00Z --yes":
+                "Replays what failed before a correction.",
+            "linkd dlq replay -b localhost:9092 --offsets 3:1200-1200 --rate 100":
+                "Replays one dead letter, after a question.",
+        ],
+        run: { call throws(CommandFailure) in try ReplayJob(call).run() })
+}
 
 /// A run of `linkd dlq replay`: the choice, the question, and the replay.
 final class ReplayJob {
     private let call: Invocation
     private let settings: Settings
-    private let filter: DeadLetterFilter
+    private let filter: RecordFilter
     private let start = Platform.monotonicSeconds
     private var progress: ProgressLine
 
@@ -14,8 +63,8 @@ final class ReplayJob {
     init(_ call: Invocation) throws(CommandFailure) {
         self.call = call
         settings = try call.settings()
-        var filter = DeadLetterFilter(call)
-        filter.ranges = try DeadLetterFilter.ranges(call.list("offsets"))
+        var filter = RecordFilter(call, ofDeadLetters: true, searchesEvents: true)
+        filter.ranges = try RecordFilter.ranges(call.list("offsets"))
         self.filter = filter
         progress = ProgressLine(call.console)
     }
@@ -79,21 +128,15 @@ final class ReplayJob {
         let topic = site.topics.deadLetters
         var plan = ReplayPlan(site.rules, limit: Int(call.number("max") ?? 1_000_000))
         let spans = try filter.plan(topic, try scan.description(of: topic), call.number("partition").map { Int32($0) })
-        let (all, before) = (spans.recordCount, scan.read)
         var value = DecisionTape()
         try scan.start(spans)
-        while !scan.isDone {
-            try checkSignal()
-            progress.show("reading \(topic): \(Counts.grouped(scan.read - before)) of \(Counts.grouped(all))")
-            _ = try scan.next { record in
-                value.begin(record.value)
-                guard filter.matches(record, &value) else { return true }
-                let head = DeadLetterHead(record)
-                let choice = plan.add(record, head, ledger)
-                if case .replay = choice, let head, order != nil {
-                    order?.add(head, (record.key.map { [$0] } ?? []) + value.devices(limit: 500))
-                }
-                return true
+        try scan.forEach(before: watch("reading \(topic)", spans)) { record in
+            value.begin(record.value)
+            guard filter.matches(record, &value) else { return }
+            let head = DeadLetterHead(record)
+            let choice = plan.add(record, head, ledger)
+            if case .replay = choice, let head, order != nil {
+                order?.add(head, (record.key.map { [$0] } ?? []) + value.devices(limit: 500))
             }
         }
         plan.finish()
@@ -117,18 +160,19 @@ final class ReplayJob {
             call.console.warn("The order was not checked: \(Escaping.visible(error.reason)).")
             return nil
         }
-        let (all, before) = (plan.recordCount, scan.read)
         var decision = DecisionTape()
         try scan.start(plan)
-        while !scan.isDone {
-            try checkSignal()
-            progress.show("checking \(output): \(Counts.grouped(scan.read - before)) of \(Counts.grouped(all))")
-            _ = try scan.next { record in
-                order?.see(record, &decision)
-                return true
-            }
-        }
+        try scan.forEach(before: watch("checking \(output)", plan)) { order?.see($0, &decision) }
         return order?.result
+    }
+
+    /// Returns a function that shows how many records of a plan were read.
+    private func watch(_ action: String, _ plan: ScanPlan) -> (_ read: Int64) throws(CommandFailure) -> Void {
+        let all = Counts.grouped(plan.recordCount)
+        return { read throws(CommandFailure) in
+            try self.checkSignal()
+            self.progress.show("\(action): \(Counts.grouped(read)) of \(all)")
+        }
     }
 
     /// Throws a failure if a signal has arrived before anything was sent.
@@ -196,5 +240,217 @@ final class ReplayJob {
         }
         call.console.printFailure(failure)
         return failure.code
+    }
+}
+
+/// The topics of a replay, as they are in the cluster.
+struct ReplaySite {
+    /// The input, the dead-letter topic, and the ledger.
+    let topics: DeadLetterTopics
+    /// The topic for dead letters that are not replayed.
+    let parking: String
+    /// A Boolean value that indicates whether the ledger exists.
+    let hasLedger: Bool
+    /// The rules for the dead letters.
+    let rules: ReplayRules
+    /// The failure if dead letters must be parked, or nil if the parking topic can be used.
+    private let parkingFailure: CommandFailure?
+    private let messageLimit: Int
+
+    /// Finds the topics.
+    ///
+    /// A missing input, or a missing ledger unless for a dry run, ends with exit code 78.
+    init(
+        _ call: Invocation, _ settings: Settings, _ connection: Connection, _ admin: KafkaAdmin
+    ) throws(CommandFailure) {
+        let all = try DeadLetterTopics.all(call, settings, admin)
+        guard all.count == 1, let topics = all.first else {
+            let names = all.prefix(5).map(\.input).joined(separator: ", ") + (all.count > 5 ? ", …" : "")
+            throw CommandFailure(
+                .usage, "a replay needs one input, and there are \(all.count)" + (all.isEmpty ? "" : ": \(names)"),
+                advice: "select the input with --topic")
+        }
+        self.topics = topics
+        parking = call.text("parking") ?? Settings.parked(of: topics.deadLetters)
+        let output = settings.text("output") ?? "link-decisions"
+        guard ![topics.input, topics.deadLetters, topics.ledger, output].contains(parking),
+            !Self.isInput(parking, settings, output)
+        else {
+            throw CommandFailure(
+                .usage, "--parking \(parking) is a topic with another purpose", advice: "select another topic")
+        }
+        let names = [topics.input, topics.ledger, parking]
+        let found = try DeadLetterTopics.describe(names + [topics.deadLetters], admin)
+        for name in [topics.input, topics.deadLetters] {
+            guard let error = found[name]?.error else { continue }
+            throw CommandFailure(
+                error, while: "replaying \(topics.deadLetters)",
+                needing: AccessRight(name == topics.input ? "Write" : "Read", on: .topic, name),
+                as: connection.principal)
+        }
+        hasLedger = try Self.exists(topics.ledger, found, connection)
+        parkingFailure = Self.failure(
+            ofParking: parking, isOwn: call.text("parking") == nil, found[parking], connection)
+        guard hasLedger || call.isOn("dry-run") else { throw Self.missing(topics.ledger) }
+        let limits = admin.messageLimits(of: names.filter { found[$0]?.error == nil })
+        messageLimit = limits.values.min() ?? .max
+        rules = ReplayRules(
+            input: topics.input, partitions: Int32(clamping: found[topics.input]?.partitions.count ?? 0),
+            messageLimit: limits[topics.input] ?? .max, cap: call.number("cap") ?? 3)
+    }
+
+    /// Returns a Boolean value that indicates whether workers with these settings read a topic.
+    private static func isInput(_ name: String, _ settings: Settings, _ output: String) -> Bool {
+        let inputs = settings.list("input")
+        guard let first = inputs.first, first.hasPrefix("^"), let pattern = PosixPattern(first) else {
+            return inputs.contains(name)
+        }
+        let topics = LaneTopics(output: output, deadLetterTemplate: settings.text("dlq.topic") ?? "{input}.dlq")
+        return !topics.inputs(matching: pattern, among: [name]).isEmpty
+    }
+
+    private static func exists(
+        _ name: String, _ found: [String: TopicDescription], _ connection: Connection
+    ) throws(CommandFailure) -> Bool {
+        guard let error = found[name]?.error else { return true }
+        if found[name]?.exists == false { return false }
+        throw CommandFailure(
+            error, while: "describing \(name)", needing: AccessRight(["Read", "Write"], on: .topic, [name]),
+            as: connection.principal)
+    }
+
+    private static func failure(
+        ofParking name: String, isOwn: Bool, _ description: TopicDescription?, _ connection: Connection
+    ) -> CommandFailure? {
+        guard let description, let error = description.error else { return nil }
+        guard description.exists else {
+            guard isOwn else {
+                return CommandFailure(
+                    .configuration, "topic \(name) does not exist",
+                    advice: "create it, or leave out --parking and use `linkd topics create --replay`")
+            }
+            return missing(name)
+        }
+        return CommandFailure(
+            error, while: "describing \(name)", needing: AccessRight("Write", on: .topic, name),
+            as: connection.principal)
+    }
+
+    private static func missing(_ name: String) -> CommandFailure {
+        CommandFailure(
+            .configuration, "topic \(name) does not exist",
+            advice: "create the topics for replays with `linkd topics create --replay`")
+    }
+
+    /// Returns the topics to write to.
+    ///
+    /// A parking topic that is missing, or that this user is not allowed to write, ends the replay only if there are
+    /// dead letters to park, and never a dry run.
+    func targets(parking isNeeded: Bool, isDryRun: Bool) throws(CommandFailure) -> ReplayTargets {
+        if isNeeded, !isDryRun, let parkingFailure { throw parkingFailure }
+        return ReplayTargets(
+            input: topics.input, ledger: topics.ledger, parking: isNeeded ? parking : nil, messageLimit: messageLimit)
+    }
+}
+
+/// The result of a replay, or of a dry run.
+struct ReplaySummary {
+    /// The topics.
+    var topics: DeadLetterTopics
+    /// The topic for dead letters that are not replayed.
+    var parking: String
+    /// The chosen dead letters.
+    var plan: ReplayPlan
+    /// The result of the order check, or nil if the order was not checked.
+    var order: OrderCheck.Result?
+    /// A Boolean value that indicates whether nothing is sent.
+    var isDryRun = false
+    /// The duration in seconds.
+    var seconds = 0.0
+
+    /// The number of dead letters that were sent to the input.
+    private var replayed: Int64 { Int64(plan.letters.count { $0.isDone && !$0.isByOther && !$0.isParked }) }
+    /// The number of dead letters that were parked.
+    private var parked: Int64 { Int64(plan.letters.count { $0.isDone && !$0.isByOther && $0.isParked }) }
+
+    /// Prints the choice.
+    func printChoice(on out: Channel) {
+        if !plan.reasons.isEmpty {
+            var table = TextTable([("REASON", .left), ("REPLAY", .right), ("PARK", .right)])
+            let rows = plan.reasons.sorted { a, b in
+                let (first, second) = (a.value.replay + a.value.park, b.value.replay + b.value.park)
+                return first == second ? a.key < b.key : first > second
+            }
+            for (reason, count) in rows {
+                table.add([reason, Counts.grouped(count.replay), Counts.grouped(count.park)])
+            }
+            out.table(table)
+        }
+        for line in notes { out.line(line) }
+    }
+
+    /// The lines about dead letters that are not replayed.
+    private var notes: [String] {
+        var lines: [String] = []
+        for reason in ParkReason.allCases {
+            guard let count = plan.parked[reason] else { continue }
+            lines.append("to park: \(Counts.grouped(count)) \(reason.text)")
+        }
+        if plan.alreadyReplayed > 0 {
+            lines.append("already replayed or parked: \(Counts.grouped(plan.alreadyReplayed)) by \(topics.ledger)")
+        }
+        for reason in ForeignReason.allCases {
+            guard let count = plan.foreign[reason], let first = plan.firstForeign else { continue }
+            lines.append("left alone: \(Counts.grouped(count)) \(reason.text); the first one left alone is \(first)")
+        }
+        if plan.beyondLimit > 0 {
+            lines.append("not chosen: \(Counts.grouped(plan.beyondLimit)) more match, beyond --max")
+        }
+        return lines
+    }
+
+    /// The line about the result.
+    var text: String {
+        let chosen = Counts.grouped(Int64(plan.letters.count))
+        if isDryRun {
+            return "would replay \(Counts.grouped(Int64(plan.replayCount))) and park "
+                + "\(Counts.grouped(Int64(plan.parkCount))) of \(chosen) chosen; nothing was sent"
+        }
+        return "replayed \(Counts.grouped(replayed)) and parked \(Counts.grouped(parked)) of \(chosen) chosen, "
+            + (plan.otherCount > 0 ? "\(Counts.grouped(Int64(plan.otherCount))) by another replay, " : "")
+            + "\(Counts.grouped(Int64(plan.leftCount))) left, in \(Decimals.text(seconds)) s"
+    }
+
+    /// The result as a JSON object.
+    var json: String {
+        return JSONText.object { json in
+            json.text("topic", topics.deadLetters)
+            json.boolean("dry_run", isDryRun)
+            json.number("chosen", Int64(plan.letters.count))
+            json.number("to_replay", Int64(plan.replayCount))
+            json.number("to_park", Int64(plan.parkCount))
+            json.number("replayed", replayed)
+            json.number("parked", parked)
+            json.number("already_replayed", plan.alreadyReplayed + Int64(plan.otherCount))
+            json.number("foreign", plan.foreignCount)
+            json.number("beyond_max", plan.beyondLimit)
+            json.number("left", Int64(plan.leftCount))
+            json.beginObject("by_reason")
+            for (reason, count) in plan.reasons.sorted(by: { $0.key < $1.key }) {
+                json.number(reason, count.replay + count.park)
+            }
+            json.endObject()
+            json.beginObject("parked_by")
+            for reason in ParkReason.allCases where plan.parked[reason] != nil {
+                json.number(reason.rawValue, plan.parked[reason])
+            }
+            json.endObject()
+            json.beginObject("order")
+            json.number("devices", order.map { Int64($0.devices) })
+            json.number("later", order.map { Int64($0.later) })
+            json.text("example", order?.example?.text)
+            json.endObject()
+            json.decimal("seconds", seconds)
+        }
     }
 }

@@ -105,14 +105,11 @@ struct ReplayLedger {
         }
         if !plan.partitions.isEmpty {
             try scan.start(plan)
-            let before = scan.read
             var members = DecisionTape()
-            while !scan.isDone {
-                progress(scan.read - before, all)
-                _ = try scan.next { record throws(CommandFailure) in
-                    try add(record, &members)
-                    return true
-                }
+            try scan.forEach { read in
+                progress(read, all)
+            } _: { record throws(CommandFailure) in
+                try add(record, &members)
             }
         }
         for (number, end) in ends { next[number] = max(next[number] ?? 0, end.high) }
@@ -130,14 +127,12 @@ struct ReplayLedger {
         of position: DeadLetterPosition, in topic: String, to target: String, _ targetPartition: Int32,
         replayCount: Int64, now: Int64
     ) -> String {
-        var json = JSONText()
-        json.beginObject()
-        json.text("dead_letter", "\(topic)-\(position.partition)-\(position.offset)")
-        json.number("failed_at", position.failedAt)
-        json.text("to", "\(target)-\(targetPartition)")
-        json.number("replay_count", replayCount)
-        json.number("replayed_at", now)
-        json.endObject()
-        return json.finish()
+        return JSONText.object { json in
+            json.text("dead_letter", "\(topic)-\(position.partition)-\(position.offset)")
+            json.number("failed_at", position.failedAt)
+            json.text("to", "\(target)-\(targetPartition)")
+            json.number("replay_count", replayCount)
+            json.number("replayed_at", now)
+        }
     }
 }

@@ -3,7 +3,9 @@ internal import DispatchWorker
 internal import KafkaClient
 internal import LinkCoordinator
 internal import LinkIngest
+internal import StrictJSON
 internal import SystemThreads
+internal import LinkDecider
 
 /// The pipeline of `linkd demo`: a producer of samples, and a worker with the shipped tables.
 struct DemoPipeline: Sendable {
@@ -74,9 +76,116 @@ struct DemoPipeline: Sendable {
     }
 
     /// Runs a worker until it stops.
-    func run(_ worker: Worker, passthrough: [String] = []) -> WorkerOutcome {
-        worker.run(
-            tables: TableSet(tables), limits: IngestLimits(settings), passthrough: passthrough, vendors: vendors.table,
-            platforms: vendors.platforms)
+    func run(_ worker: Worker, passthrough: Passthrough = []) -> WorkerOutcome {
+        var configuration = DeciderConfiguration(settings, tables, vendors)
+        configuration.passthrough = passthrough
+        return worker.run(configuration)
+    }
+}
+
+/// The samples of `linkd demo --console`, which go through a worker again and again, so that the page shows what
+/// happens now.
+final class DemoTraffic: Sendable {
+    /// The time between two samples in milliseconds.
+    private static let pauseMilliseconds = 500
+
+    private let worker: Worker
+    private let isStopped = Monitor(false)
+    private let running = Monitor(2)
+
+    /// Starts a worker and a producer.
+    init(_ pipeline: DemoPipeline, _ samples: [SampleRecord]) {
+        let log = Log(level: .error, format: .text)
+        worker = pipeline.makeWorker(log)
+        SystemThread.start("demo worker") { [worker, running] in
+            _ = pipeline.run(worker, passthrough: .campaign)
+            log.close()
+            running.signal { $0 -= 1 }
+        }
+        SystemThread.start("demo samples") { [isStopped, running] in
+            var index = 0
+            while isStopped.wait(milliseconds: Self.pauseMilliseconds, until: { $0 ? true : nil }) == nil {
+                // A sample that is not accepted is missing on the page, and the next one follows.
+                try? pipeline.send([samples[index % max(1, samples.count)]])
+                index += 7
+            }
+            running.signal { $0 -= 1 }
+        }
+    }
+
+    /// Stops both, and waits for their ends.
+    func stop() {
+        isStopped.signal { $0 = true }
+        worker.stop()
+        _ = running.wait(milliseconds: 10_000) { $0 == 0 ? true : nil }
+    }
+}
+
+/// A record of the samples.
+struct SampleRecord: Equatable {
+    /// The key, or nil for none.
+    var key: [UInt8]?
+    /// The value, or nil for none.
+    var value: [UInt8]?
+    /// The headers.
+    var headers: [RecordHeader] = []
+
+    /// Reads all samples: events, links, CSV rows, and complete records, most of which become dead letters.
+    static func all(_ files: ShippedFiles, _ check: EventCheck) throws(CommandFailure) -> [SampleRecord] {
+        let directory = try files.path("samples")
+        var records: [SampleRecord] = []
+        for name in Platform.names(in: directory) {
+            let path = directory + "/" + name
+            switch name {
+            case "records.jsonl": records += try whole(path)
+            case _ where [".jsonl", ".csv", ".txt"].contains(where: name.hasSuffix): records += try events(path, check)
+            default: continue
+            }
+        }
+        return records
+    }
+
+    private static func events(_ path: String, _ check: EventCheck) throws(CommandFailure) -> [SampleRecord] {
+        let input = try EventInput(
+            try ByteSource(path: path), format: .auto, raw: false, map: ColumnMap(passthrough: []))
+        var records: [SampleRecord] = []
+        while let line = input.next() {
+            guard case .success(let value) = line.value, case .success(let key) = check.key(of: value) else {
+                throw CommandFailure(
+                    .badData, "\(path), line \(line.line) cannot be read",
+                    advice: "reinstall the samples that come with linkd")
+            }
+            records.append(SampleRecord(key: key?.array, value: value.array))
+        }
+        return records
+    }
+
+    /// Reads lines with `key`, `value` as text or `hex` as bytes, and `headers`.
+    private static func whole(_ path: String) throws(CommandFailure) -> [SampleRecord] {
+        let source = try ByteSource(path: path)
+        var records: [SampleRecord] = []
+        while let line = source.line(limit: EventInput.limit) {
+            guard let json = try? JSONValue.parse(line.array), json.object != nil else { continue }
+            records.append(SampleRecord(whole: json))
+        }
+        return records
+    }
+
+    private init(key: [UInt8]?, value: [UInt8]?) {
+        self.key = key
+        self.value = value
+    }
+
+    private init(whole json: JSONValue) {
+        key = json["key"]?.string.map { Array($0.utf8) }
+        value = json["value"]?.string.map { Array($0.utf8) } ?? json["hex"]?.string.map(Self.bytes)
+        headers = (json["headers"]?.object ?? []).map { header in
+            RecordHeader(name: Array(header.name.utf8), value: header.value.string.map { Array($0.utf8) })
+        }
+    }
+
+    private static func bytes(_ hex: String) -> [UInt8] {
+        let digits = Array(hex.utf8).compactMap { Character(UnicodeScalar($0)).hexDigitValue }
+        return stride(from: 0, to: digits.count - 1, by: 2).map { UInt8(digits[$0] * 16 + digits[$0 + 1]) }
     }
 }

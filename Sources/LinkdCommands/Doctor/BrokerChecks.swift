@@ -1,3 +1,4 @@
+internal import ByteStorage
 internal import KafkaClient
 internal import RouteTools
 
@@ -30,6 +31,7 @@ enum BrokerChecks {
             let found = TopicChecks.findings(declaration, state, expected)
             checks += found.map { .fail("topics", "\($0.topic) \($0.text)", next: $0.advice) }
             if let risk = minimumInSync(declaration.name, state) { checks.append(risk) }
+            if let problem = replication(declaration.name, state) { checks.append(problem) }
         }
         if !checks.isEmpty { return checks }
         let seen = declarations.filter { state.isReadable($0.name) }
@@ -52,11 +54,52 @@ enum BrokerChecks {
             next: "set min.insync.replicas=2 on \(topic)")
     }
 
-    /// Describes the group.
-    static func group(_ group: GroupDescription) -> DoctorCheck {
-        let name = group.name
-        if group.state == "Dead" { return .ok("group", "\(name) does not exist yet") }
-        return .ok("group", "\(name) is \(group.state) with \(Counts.text(group.members, "member"))")
+    /// Finds partitions with fewer replicas in sync than they have, besides those with only one, which `TopicChecks`
+    /// finds.
+    ///
+    /// With fewer than `min.insync.replicas`, brokers refuse every record.
+    private static func replication(_ topic: String, _ state: TopicState) -> DoctorCheck? {
+        let partitions = state.description(of: topic)?.partitions ?? []
+        let behind = partitions.filter {
+            $0.inSyncReplicas.count < $0.replicas.count && $0.inSyncReplicas.count != 1
+        }
+        guard !behind.isEmpty else { return nil }
+        let next = "start the brokers that are down, and read the logs of those that are behind"
+        let count = "\(behind.count) of \(Counts.text(partitions.count, "partition"))"
+        let minimum = state.setting("min.insync.replicas", of: topic).flatMap { Int($0) } ?? 1
+        let refusing = behind.count { $0.inSyncReplicas.count < minimum }
+        return refusing > 0
+            ? .fail(
+                "topics",
+                "\(topic): \(refusing) of \(Counts.text(partitions.count, "partition")) have fewer replicas in sync "
+                    + "than min.insync.replicas \(minimum), and refuse records", next: next)
+            : .warn("topics", "\(topic): \(count) have fewer replicas in sync than they have replicas", next: next)
+    }
+
+    /// Judges the group.
+    ///
+    /// - Parameters:
+    ///   - group: The group.
+    ///   - inputs: The input topics, whose partitions need an owner.
+    static func group(_ group: GroupDescription, _ inputs: [TopicDescription]) -> DoctorCheck {
+        if group.state == "Dead" { return .ok("group", "\(group.name) does not exist yet") }
+        let text = "\(group.name) is \(group.state) with \(Counts.text(group.members.count, "member"))"
+        if group.isRebalancing {
+            return .warn(
+                "group", "\(text), so that partitions may have no owner",
+                next: "repeat this in a minute: members that were killed leave after session.timeout.ms; if it lasts, "
+                    + "look for workers that start and end again and again")
+        }
+        let owned = Set(group.members.flatMap(\.partitions))
+        let all = inputs.flatMap { topic in
+            topic.partitions.map { TopicPartition(topic: topic.name, partition: $0.id) }
+        }
+        let unowned = all.count { !owned.contains($0) }
+        guard group.state == "Stable", unowned > 0 else { return .ok("group", text) }
+        return .warn(
+            "group", "\(text), and \(unowned) of \(Counts.text(all.count, "partition")) have no owner",
+            next: "check that all workers of the group have the same --input; new partitions are assigned within 5 "
+                + "minutes")
     }
 
     /// Compares the time limit of transactions with that of the brokers.
@@ -133,5 +176,139 @@ struct BrokerRelease {
             (75, "3.8"), (71, "3.7"), (65, "3.0"), (60, "2.8"), (50, "2.7"), (48, "2.6"),
         ]
         return (added.first { versions[$0.key] != nil }?.release ?? "2.5") + " or later"
+    }
+}
+
+/// The check that each entry of `bootstrap` answers alone.
+///
+/// A client with several entries needs only one of them, so that a dead one shows when the others are gone too.
+struct BootstrapCheck {
+    /// The time in which all entries must answer, in seconds.
+    private static let limit = 3.0
+    /// The largest number of entries that are asked.
+    private static let entryLimit = 16
+
+    let connection: Connection
+
+    /// Returns a check for each entry that does not answer.
+    ///
+    /// A single entry is that of the check of the brokers.
+    func check() -> [DoctorCheck] {
+        guard connection.bootstrap.count > 1 else { return [] }
+        // All clients connect at once in the background.
+        let clients = connection.bootstrap.prefix(Self.entryLimit).compactMap { entry in
+            (try? KafkaAdmin(connection.configuration(.producer, ["bootstrap.servers": entry]))).map { (entry, $0) }
+        }
+        let end = Platform.monotonicSeconds + Self.limit
+        return clients.compactMap { entry, admin in
+            defer { admin.close() }
+            guard let cause = silence(admin, until: end) else { return nil }
+            return .warn(
+                "bootstrap", "\(entry) does not answer" + (cause.summary.isEmpty ? "" : ": \(cause.summary)"),
+                next: cause.advice)
+        }
+    }
+
+    /// Returns the cause if no broker answers until a time, or nil after an answer.
+    private func silence(_ admin: KafkaAdmin, until end: Double) -> (summary: String, advice: String)? {
+        var cause: ConnectionCause?
+        repeat {
+            let left = max(100, (end - Platform.monotonicSeconds) * 1_000)
+            do throws(KafkaError) {
+                _ = try admin.metadata(ofTopic: Self.anyTopic, timeoutMilliseconds: Int32(min(500, left)))
+                return nil
+            } catch {
+                if error.code.rawValue > 0 { return nil }
+                cause = admin.takeEvents().compactMap(admin.cause).last ?? ConnectionCause(error) ?? cause
+            }
+        } while Platform.monotonicSeconds < end
+        return cause.map { ($0.summary, $0.advice) } ?? ("", "remove it from --bootstrap, or start its broker")
+    }
+
+    /// Any valid name of a topic, because a request without a topic would be answered with all of them.
+    private static let anyTopic = "__consumer_offsets"
+}
+
+/// The comparison of the clock of the brokers with that of this machine.
+///
+/// No answer of a broker contains its time, except the timestamp of a record in a topic with `LogAppendTime`. So a
+/// topic is created for one record, and deleted.
+struct ClockCheck {
+    /// The largest difference that is not a risk, in milliseconds.
+    private static let limit: Int64 = 5_000
+
+    let connection: Connection
+    let admin: KafkaAdmin
+
+    /// Returns the check, or no check if this user may not create a topic or the record cannot be read.
+    func check() -> [DoctorCheck] {
+        let topic = "linkd-doctor-\(String(UInt64.random(in: .min ... .max), radix: 36))"
+        let specification = TopicSpecification(
+            name: topic, partitions: 1,
+            settings: ["message.timestamp.type": "LogAppendTime", "retention.ms": "600000"])
+        let created = try? admin.create(topics: [specification], timeoutMilliseconds: 10_000)
+        guard let created, created.allSatisfy({ $0.error == nil }) else { return [] }
+        let difference = difference(topic)
+        let deleted = try? admin.delete(topics: [topic], timeoutMilliseconds: 10_000)
+        var checks = difference.map { [Self.judge($0)] } ?? []
+        if deleted?.first.map({ $0.error == nil }) != true {
+            checks.append(
+                .warn("clock", "the topic \(topic) of this check could not be deleted", next: "delete the topic"))
+        }
+        return checks
+    }
+
+    /// Judges a difference in milliseconds, which is positive if the clock of the brokers is ahead.
+    static func judge(_ difference: Int64) -> DoctorCheck {
+        let size = difference.magnitude
+        guard size > UInt64(limit) else {
+            return .ok("clock", "less than \(limit / 1_000) s of difference between this machine and the brokers")
+        }
+        return .warn(
+            "clock",
+            "the clock of the brokers is \(size / 1_000) s \(difference > 0 ? "ahead of" : "behind") the one of this "
+                + "machine, so that latencies, ages, and times of records are wrong",
+            next: "synchronize the clocks of this machine and of the brokers, for example with NTP")
+    }
+
+    /// Returns the difference of the clocks, which is 0 if the time of the record is between those around it.
+    private func difference(_ topic: String) -> Int64? {
+        let before = Platform.nowMilliseconds
+        guard write(topic) else { return nil }
+        let after = Platform.nowMilliseconds
+        guard let time = timestamp(topic) else { return nil }
+        return time < before ? time - before : max(0, time - after)
+    }
+
+    /// Writes one record, and returns a Boolean value that indicates whether it was delivered.
+    private func write(_ topic: String) -> Bool {
+        guard let producer = try? KafkaProducer(connection.configuration(.producer, ["linger.ms": "0"])),
+            let handle = try? producer.topic(topic)
+        else { return false }
+        defer { producer.close() }
+        let value = ByteView("linkd doctor")
+        guard (try? producer.produce(handle, partition: 0, key: nil, value: value)) != nil else { return false }
+        let end = Platform.monotonicSeconds + 10
+        while producer.deliveries.reported == 0, Platform.monotonicSeconds < end {
+            producer.poll(timeoutMilliseconds: 100)
+        }
+        return producer.deliveries.delivered == 1
+    }
+
+    /// Returns the timestamp of the record in a topic, in milliseconds since 1970.
+    private func timestamp(_ topic: String) -> Int64? {
+        guard var scan = try? TopicScan(connection, topics: [topic]) else {
+            return nil
+        }
+        var time: Int64?
+        let end = Platform.monotonicSeconds + 10
+        while time == nil, !scan.isDone, Platform.monotonicSeconds < end {
+            let next = try? scan.next { record in
+                time = record.timestamp
+                return false
+            }
+            if next == nil { return nil }
+        }
+        return time
     }
 }

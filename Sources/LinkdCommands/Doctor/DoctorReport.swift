@@ -54,10 +54,34 @@ struct DoctorCheck: Equatable {
 /// All results of `linkd doctor`.
 struct DoctorReport {
     /// The checks, in the order in which they ran.
-    var checks: [DoctorCheck] = []
+    private(set) var checks: [DoctorCheck] = []
+    /// The output to which each line is written as soon as it is known, or nil for none.
+    private let out: Channel?
+
+    /// Creates a report without checks.
+    init(_ out: Channel? = nil) { self.out = out }
+
+    /// Creates a report of these checks.
+    init(checks: [DoctorCheck]) {
+        self.checks = checks
+        out = nil
+    }
+
+    /// Adds checks, and prints them at once, because later ones may wait for brokers.
+    mutating func add(_ more: [DoctorCheck]) {
+        checks += more
+        guard let out else { return }
+        Self.printLines(more, out)
+        out.flush()
+    }
+
+    /// Adds a check.
+    mutating func add(_ check: DoctorCheck) { add([check]) }
 
     /// Prints one line per check.
-    func printLines(_ out: Channel) {
+    func printLines(_ out: Channel) { Self.printLines(checks, out) }
+
+    private static func printLines(_ checks: [DoctorCheck], _ out: Channel) {
         for check in checks {
             let role: Style.TextRole =
                 switch check.status {
@@ -72,21 +96,19 @@ struct DoctorReport {
 
     /// The report as one JSON object.
     var json: String {
-        var json = JSONText()
-        json.beginObject()
-        json.text("status", worst.rawValue)
-        json.beginArray("checks")
-        for check in checks {
-            json.beginObject()
-            json.text("status", check.status.rawValue)
-            json.text("name", check.name)
-            json.text("text", check.text)
-            json.text("next", check.next)
-            json.endObject()
+        return JSONText.object { json in
+            json.text("status", worst.rawValue)
+            json.beginArray("checks")
+            for check in checks {
+                json.beginObject()
+                json.text("status", check.status.rawValue)
+                json.text("name", check.name)
+                json.text("text", check.text)
+                json.text("next", check.next)
+                json.endObject()
+            }
+            json.endArray()
         }
-        json.endArray()
-        json.endObject()
-        return json.finish()
     }
 
     private var worst: DoctorCheck.Status {

@@ -1,4 +1,5 @@
 internal import KafkaClient
+internal import ByteStorage
 internal import RouteTools
 
 /// A run of `linkd inspect`: the choice of records, and their output.
@@ -11,6 +12,10 @@ final class InspectJob {
     private var decision = DecisionTape()
     private var remaining: Int64
     private var matched: Int64 = 0
+    private var seen = SeenRoutes()
+    private var progress: ProgressLine
+    /// The number of records of all ranges, or nil without an end.
+    private var total: Int64?
 
     /// Creates a run with the flags of a call.
     init(_ call: Invocation, _ filter: RecordFilter, _ mode: RecordPrinter.Mode) {
@@ -20,6 +25,7 @@ final class InspectJob {
         key = call.text("group-by").flatMap(GroupKey.init)
         groups = GroupCounts(call.text("group-by") ?? "")
         remaining = call.number("count") ?? .max
+        progress = ProgressLine(call.console)
     }
 
     /// Reads the topics and prints the records that match.
@@ -34,9 +40,11 @@ final class InspectJob {
             try scan.start(plan)
             try print(&scan, until: range.follow ? filter.until : nil)
         }
+        progress.clear()
         if let key { printGroups(key) }
         call.console.out.flush()
         guard !range.follow else { return }
+        if let route = filter.route, matched == 0, scan.read > 0 { call.console.note(seen.text(route)) }
         let read = scan.read
         // A search for the last records ends before it has counted those that match, unless there are fewer.
         let isCounted = matched < call.number("last") ?? .max
@@ -59,6 +67,7 @@ final class InspectJob {
             }
             try plan.add(topic, ends, range, since: since)
         }
+        total = range.follow ? nil : plan.recordCount
         return plan
     }
 
@@ -69,10 +78,10 @@ final class InspectJob {
         while remaining > 0, !scan.isDone {
             let before = scan.read
             let more = try scan.next { record in
-                decision.begin(record.value)
-                if filter.matches(record, &decision) { emit(record) }
+                if matches(record) { emit(record) }
                 return remaining > 0
             }
+            showProgress(scan.read)
             try call.console.out.finish()
             if !more { break }
             if let until, scan.read == before, Platform.nowMilliseconds > until + 5000 { break }
@@ -88,13 +97,11 @@ final class InspectJob {
         var last = LastRecords(count, in: whole)
         while let windows = last.nextWindows() {
             try scan.start(windows)
-            while !scan.isDone {
-                _ = try scan.next { (record) throws(CommandFailure) in
-                    decision.begin(record.value)
-                    try last.add(
-                        record, time: filter.time(of: record), matches: filter.matches(record, &decision))
-                    return true
-                }
+            let before = scan.read
+            try scan.forEach { read in
+                showProgress(before + read)
+            } _: { record throws(CommandFailure) in
+                try last.add(record, time: filter.time(of: record), matches: matches(record))
             }
         }
         for record in last.records where remaining > 0 {
@@ -115,8 +122,23 @@ final class InspectJob {
         try print(&scan, until: filter.until)
     }
 
+    /// Returns a Boolean value that indicates whether a record matches the filter.
+    private func matches(_ record: ScannedRecord) -> Bool {
+        decision.begin(record.value)
+        if filter.route != nil { seen.add(decision.string("route")) }
+        return filter.matches(record, &decision)
+    }
+
+    /// Shows how many records of a scan with an end were read.
+    private func showProgress(_ read: Int64) {
+        guard let total, total > 0 else { return }
+        progress.show(
+            "read \(Counts.grouped(read)) of at most \(Counts.grouped(total)), matched \(Counts.grouped(matched))")
+    }
+
     /// Prints or counts a record that matches.
     private func emit(_ record: ScannedRecord) {
+        if key == nil { progress.clear() }
         if let key {
             groups.add(key.value(of: record, &decision))
         } else {
@@ -127,17 +149,8 @@ final class InspectJob {
     }
 
     private func printGroups(_ key: GroupKey) {
-        let out = call.console.out
-        if call.json {
-            groups.printJSON(on: out)
-        } else if call.isOn("csv") {
-            groups.printCSV(on: out)
-        } else if matched > 0 {
-            groups.printTable(on: out, bars: out.isTerminal && Self.isUTF8(call.environment))
-        }
-        if key == .application, matched > 0, groups.hasNoValues {
-            call.console.note("decisions have an application only with `passthrough: application`; group by table")
-        }
+        groups.print(call)
+        if matched > 0, groups.hasNoValues, let reason = key.reasonWithoutValues { call.console.note(reason) }
     }
 
     /// Returns a Boolean value that indicates whether the locale of a terminal has UTF-8.
@@ -145,5 +158,96 @@ final class InspectJob {
         let names = ["LC_ALL", "LC_CTYPE", "LANG"].compactMap { environment[$0] }.filter { !$0.isEmpty }
         let name = names.first?.uppercased() ?? ""
         return name.contains("UTF-8") || name.contains("UTF8")
+    }
+}
+
+/// A search for the last matching records of several partitions, in windows of offsets from the end backwards.
+///
+/// Filters and control records make windows yield fewer records than offsets, so each window is larger than the one
+/// after it. The records are ordered by time, topic, partition, and offset.
+struct LastRecords {
+    /// The range of a partition that was not read yet.
+    private struct Part {
+        /// The first offset to read.
+        let low: Int64
+        /// The offset after the last one that was not read.
+        var high: Int64
+        /// The number of matching records.
+        var matches = 0
+        /// The least time of the records read, or nil.
+        var oldest: Int64?
+    }
+
+    private let count: Int
+    private let byteLimit: Int
+    private var parts: [TopicPartition: Part]
+    private var width: Int64
+    private var found: [(time: Int64, record: InspectedRecord)] = []
+    private var bytes = 0
+
+    /// Creates a search for the last `count` records in the ranges of a plan.
+    ///
+    /// - Parameter byteLimit: The limit of bytes of the records that are kept.
+    init(_ count: Int, in plan: ScanPlan, byteLimit: Int = 256 << 20) {
+        self.count = count
+        self.byteLimit = byteLimit
+        parts = plan.partitions.mapValues { Part(low: $0.from, high: $0.to ?? $0.from) }
+        width = max(64, 2 * Int64(count) / Int64(max(1, parts.count)))
+    }
+
+    /// The records that were found, in order.
+    var records: [InspectedRecord] { found.map(\.record) }
+
+    /// Returns the next windows, or nil if the last records were found.
+    mutating func nextWindows() -> ScanPlan? {
+        prune()
+        let cut = found.count == count ? found.first?.time : nil
+        var plan = ScanPlan()
+        for (partition, part) in parts where part.low < part.high && part.matches < count {
+            if let cut, let oldest = part.oldest, oldest < cut { continue }
+            let from = max(part.low, part.high - width)
+            plan.partitions[partition] = ScanPlan.Span(from: from, to: part.high)
+            parts[partition]?.high = from
+        }
+        width *= 4
+        return plan.partitions.isEmpty ? nil : plan
+    }
+
+    /// Adds a record of a window with its time.
+    ///
+    /// Records that need more memory than the limit end with exit code 64.
+    mutating func add(_ record: ScannedRecord, time: Int64, matches: Bool) throws(CommandFailure) {
+        let partition = TopicPartition(topic: record.topic, partition: record.partition)
+        guard var part = parts[partition] else { return }
+        part.oldest = min(part.oldest ?? .max, time)
+        if matches { part.matches += 1 }
+        parts[partition] = part
+        guard matches else { return }
+        let copy = record.copy()
+        bytes += Self.bytes(of: copy)
+        found.append((time, copy))
+        if bytes > byteLimit || found.count >= 2 * count + 1024 { prune() }
+        guard bytes <= byteLimit else {
+            throw CommandFailure(
+                .usage, "the last \(Counts.text(count, "record")) need more than \(byteLimit >> 20) MiB of memory",
+                advice: "pass a smaller number to --last")
+        }
+    }
+
+    /// Removes the records before the last ones.
+    private mutating func prune() {
+        found.sort { a, b in
+            (a.time, a.record.topic, a.record.partition, a.record.offset)
+                < (b.time, b.record.topic, b.record.partition, b.record.offset)
+        }
+        guard found.count > count else { return }
+        for dropped in found.dropLast(count) { bytes -= Self.bytes(of: dropped.record) }
+        found.removeFirst(found.count - count)
+    }
+
+    private static func bytes(of record: InspectedRecord) -> Int {
+        var bytes = 128 + (record.key?.count ?? 0) + (record.value?.count ?? 0)
+        for header in record.headers { bytes += 64 + header.name.count + (header.value?.count ?? 0) }
+        return bytes
     }
 }

@@ -1,11 +1,19 @@
 internal import ByteStorage
+internal import DispatchWorker
+internal import KafkaClient
+internal import LinkCoordinator
+internal import RouteTools
+internal import StrictJSON
+internal import LinkDecider
 
-/// The filter of `linkd inspect`.
+/// The filter of `linkd inspect` and `linkd dlq`.
 ///
 /// A property that is nil matches every record.
 struct RecordFilter {
     /// The id of the device, which is the key of the record.
     var device: String?
+    /// The id of the event of a decision or of a dead letter.
+    var event: String?
     /// The id of the route.
     var route: String?
     /// The outcome.
@@ -21,10 +29,17 @@ struct RecordFilter {
     /// A Boolean value that indicates whether the times of dead letters are those of their failures.
     var isDeadLetters = false
 
+    /// A Boolean value that indicates whether a record is also one of the devices of the event that is its value.
+    var searchesEvents = false
+    /// The key.
+    var key: String?
+    /// The ranges of offsets by partition, or empty for all.
+    var ranges: [Int32: [ClosedRange<Int64>]] = [:]
+
     /// A Boolean value that indicates whether the filter can reject records.
     var isActive: Bool {
-        device != nil || route != nil || outcome != nil || reason != nil || campaign != nil || since != nil
-            || until != nil
+        [device, event, route, outcome, reason, campaign, key].contains { $0 != nil } || since != nil || until != nil
+            || !ranges.isEmpty
     }
 
     /// Returns the time of a record: its timestamp or, if it is a dead letter, the time of the failure.
@@ -46,9 +61,18 @@ struct RecordFilter {
             if let since, time < since { return false }
             if let until, time > until { return false }
         }
-        if let device, !Self.isEqual(record.key, device), !Self.isEqual(decision.string("device"), device) {
+        if !ranges.isEmpty, !(ranges[record.partition] ?? []).contains(where: { $0.contains(record.offset) }) {
             return false
         }
+        if let key, !Self.isEqual(record.key, key) { return false }
+        if let device, !Self.isEqual(record.key, device) {
+            let isFound =
+                searchesEvents
+                ? decision.devices(limit: 500).contains { Self.isEqual($0, device) }
+                : Self.isEqual(decision.string("device"), device)
+            if !isFound { return false }
+        }
+        if let event, !Self.isEqual(record.header("dlq.event") ?? decision.string("event"), event) { return false }
         if let route, !Self.isEqual(decision.string("route"), route) { return false }
         if let outcome, record.isDeadLetter || !Self.isEqual(decision.string("outcome"), outcome) { return false }
         if let reason, !Self.isEqual(Self.reason(of: record, &decision), reason) { return false }
@@ -68,6 +92,23 @@ struct RecordFilter {
     }
 }
 
+extension RecordFilter {
+    /// Creates the filter of a call, and tells about a reason that no record can have.
+    init(_ call: Invocation, ofDeadLetters isDeadLetters: Bool, searchesEvents: Bool = false) {
+        let now = Platform.nowMilliseconds
+        let local = call.isOn("local") && !searchesEvents
+        func time(_ flag: String) -> Int64? {
+            call.text(flag).flatMap { Timestamps.parse($0, now: now, local: local) }
+        }
+        self.init(
+            device: call.text("device"), event: call.text("event"), route: call.text("route"),
+            outcome: call.text("outcome"), reason: call.text("reason"), campaign: call.text("campaign"),
+            since: time("since"), until: time("until"), isDeadLetters: isDeadLetters, searchesEvents: searchesEvents,
+            key: call.text("key"))
+        if let reason { KnownNames.tell(reason: reason, on: call.console) }
+    }
+}
+
 extension GroupKey {
     /// Returns the property of a record, or nil if it has none.
     func value(of record: ScannedRecord, _ decision: inout DecisionTape) -> ByteView? {
@@ -79,5 +120,132 @@ extension GroupKey {
         case .campaign: decision.campaign
         case .table: decision.string("table")
         }
+    }
+}
+
+// The choice of dead letters.
+extension RecordFilter {
+    /// The flags of `linkd dlq` that choose dead letters.
+    static let deadLetterFlags: [Flag] = [
+        Flag(
+            "--topic", .topic, default: "the setting `input`: link-events",
+            "Topic whose dead letters are read. It is the input, not the dead-letter topic."),
+        Flag("--reason", .text(bytes: 1...64), "Choose dead letters with this reason only."),
+        Flag("--since", .time, "Choose dead letters that failed at this time or later."),
+        Flag("--until", .time, "Choose dead letters that failed at this time or earlier."),
+        Flag(
+            "--device", .text(bytes: 1...256), placeholder: "ID",
+            "Choose dead letters of this device only: the key, `device.id`, or one of `devices`."),
+        Flag("--partition", .integer(0...2_147_483_647), "Read this partition only."),
+    ]
+
+    /// Returns the ranges of offsets of `--offsets`, such as `0:1200-1300`.
+    static func ranges(_ texts: [String]) throws(CommandFailure) -> [Int32: [ClosedRange<Int64>]] {
+        var ranges: [Int32: [ClosedRange<Int64>]] = [:]
+        for text in texts {
+            guard let (partition, range) = range(text) else {
+                throw CommandFailure(
+                    .usage,
+                    "--offsets: expected a partition and its first and last offset such as 0:1200-1300, found "
+                        + "`\(Escaping.visible(text))`",
+                    advice: "pass --offsets PARTITION:FIRST-LAST")
+            }
+            ranges[partition, default: []].append(range)
+        }
+        return ranges
+    }
+
+    private static func range(_ text: String) -> (Int32, ClosedRange<Int64>)? {
+        let parts = text.split(separator: ":", omittingEmptySubsequences: false)
+        guard parts.count == 2, let partition = number(parts[0]).flatMap({ Int32(exactly: $0) }) else { return nil }
+        let ends = parts[1].split(separator: "-", omittingEmptySubsequences: false).map(number)
+        guard ends.count == 2, let first = ends[0], let last = ends[1], first <= last, last < .max else { return nil }
+        return (partition, first...last)
+    }
+
+    private static func number(_ text: Substring) -> Int64? {
+        var text = text
+        return text.withUTF8 { DeadLetterHead.decimal(ByteView($0)) }
+    }
+
+    /// Returns the offsets to read.
+    ///
+    /// A partition that does not exist, or an offset outside its partition, ends with exit code 64.
+    ///
+    /// - Parameters:
+    ///   - ends: The first and the stable end offsets of all partitions.
+    ///   - partition: The only partition to read, or nil for all.
+    func plan(
+        _ topic: String, _ ends: [Int32: Watermarks], _ partition: Int32?
+    ) throws(CommandFailure) -> ScanPlan {
+        var plan = ScanPlan()
+        let first = ranges.compactMapValues { $0.map(\.lowerBound).min() }
+        try plan.add(topic, ends, ScanRange(partition: partition, offsets: first))
+        for (number, list) in ranges {
+            let key = TopicPartition(topic: topic, partition: number)
+            guard let span = plan.partitions[key], let end = span.to, let last = list.map(\.upperBound).max() else {
+                continue
+            }
+            plan.partitions[key]?.to = min(end, last + 1)
+        }
+        return plan
+    }
+}
+
+extension DecisionTape {
+    /// Returns the ids of the devices of an event in native form, which end with the value.
+    mutating func devices(limit: Int) -> [ByteView] {
+        var ids: [ByteView] = []
+        if let id = string("id", of: member("device")) { ids.append(id) }
+        let list = member("devices")
+        guard list >= 0 else { return ids }
+        var (node, end) = range(of: list, .array)
+        while node < end, ids.count < limit {
+            if kind(of: node) == .object, let id = string("id", of: node) { ids.append(id) }
+            node = next(after: node)
+        }
+        return ids
+    }
+}
+
+/// Words about names of filters that no record can have, or that no record had.
+enum KnownNames {
+    /// The reasons of decisions and dead letters.
+    static let reasons = ReasonCode.allCases.map(\.rawValue) + DeadLetterReason.allCases.map(\.rawValue)
+
+    /// Tells that this version knows no such reason.
+    ///
+    /// It is not an error, because the records can be those of another version.
+    static func tell(reason: String, on console: Console) {
+        guard !reasons.contains(reason) else { return }
+        let nearest = NearestName.of(reason, among: reasons)
+        console.warn(
+            "--reason: no decision or dead letter of this version has the reason `\(Escaping.visible(reason))`; "
+                + (nearest.map { "did you mean `\($0)`?" } ?? "the reasons are "
+                    + Set(reasons).sorted().joined(separator: ", ")))
+    }
+}
+
+/// The routes of the decisions that were read, to name those that a misspelled id can mean.
+struct SeenRoutes {
+    private static let limit = 1000
+    private static let limitBytes = 256
+    private var routes: Set<[UInt8]> = []
+
+    /// Adds the route of a decision.
+    mutating func add(_ route: ByteView?) {
+        guard let route, route.count <= Self.limitBytes, routes.count < Self.limit else { return }
+        routes.insert(route.array)
+    }
+
+    /// Returns the words about a route that no decision had.
+    func text(_ route: String) -> String {
+        let names = routes.map { String(decoding: $0, as: UTF8.self) }.sorted()
+        let start = "--route: no decision that was read has the route `\(Escaping.visible(route))`; "
+        if names.contains(route) { return start.dropLast(2) + ", and matches the other flags" }
+        if let nearest = NearestName.of(route, among: names) {
+            return start + "did you mean `\(Escaping.visible(nearest))`?"
+        }
+        return start + (names.isEmpty ? "none has a route" : "the routes are " + EventColumns.list(names))
     }
 }

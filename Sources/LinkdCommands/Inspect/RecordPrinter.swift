@@ -197,8 +197,240 @@ struct RecordPrinter: ~Copyable {
             line.appendString(bytes)
         } else {
             line.append("_base64\":\"")
-            line.append(text: Base64.text(bytes.array))
+            line.append(text: Platform.base64(bytes.array))
             line.append("\"")
+        }
+    }
+}
+
+/// Output of comma-separated values (RFC 4180) with a line feed at the end of each line.
+///
+/// A cell that a spreadsheet would read as a formula begins with an apostrophe.
+enum CSVText {
+    /// The names of the columns of a record.
+    static let columns =
+        "time,topic,partition,offset,device,outcome,route,reason,detail,table,decision"
+        + ",event,campaign,application"
+
+    /// Appends the line of a record.
+    ///
+    /// - Parameters:
+    ///   - local: A Boolean value that indicates whether the time is that of the local time zone.
+    ///   - escaped: A Boolean value that indicates whether control characters become visible escapes.
+    ///   - mask: The replacement of what identifies people, or nil for none.
+    static func append(
+        _ record: ScannedRecord, _ decision: inout DecisionTape, local: Bool, escaped: Bool, mask: RecordMask? = nil,
+        to line: inout OutputArena
+    ) {
+        if record.timestamp >= 0 { Timestamps.append(record.timestamp, local: local, to: &line) }
+        line.append(",")
+        line.append(text: record.topic)
+        line.append(",")
+        line.append(decimal: Int64(record.partition))
+        line.append(",")
+        line.append(decimal: record.offset)
+        let isDeadLetter = record.isDeadLetter
+        let cells: [ByteView?] = [
+            decision.string("device") ?? record.key, isDeadLetter ? nil : decision.string("outcome"),
+            isDeadLetter ? nil : decision.string("route"),
+            isDeadLetter ? record.header("dlq.reason") : decision.string("reason"),
+            isDeadLetter ? record.header("dlq.detail") : decision.string("detail"),
+            isDeadLetter ? nil : decision.string("table"), isDeadLetter ? nil : decision.string("decision"),
+            isDeadLetter ? record.header("dlq.event") : decision.string("event"), decision.campaign,
+            decision.application,
+        ]
+        for (index, cell) in cells.enumerated() {
+            line.append(",")
+            // The ids of the device and the event, and the detail, are values of the record.
+            guard let mask, mask.isOn, [0, 4, 7].contains(index) else {
+                append(cell ?? .empty, escaped: escaped, to: &line)
+                continue
+            }
+            if index != 4, let cell { line.append(text: mask.id(cell.string)) }
+        }
+        line.append("\n")
+    }
+
+    /// The characters with which a formula begins, and their full-width forms.
+    private static let formulaStarts: [StaticString] = ["=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠"]
+
+    /// Returns a Boolean value that indicates whether a spreadsheet can read a cell as a formula.
+    ///
+    /// Some spreadsheets remove spaces at the start.
+    private static func isFormula(_ cell: ByteView) -> Bool {
+        let start = cell.buffer.drop { $0 == 0x20 }
+        return formulaStarts.contains { text in text.withUTF8Buffer { start.starts(with: $0) } }
+    }
+
+    /// Appends a cell.
+    static func append(_ cell: ByteView, escaped: Bool = false, to line: inout OutputArena) {
+        if escaped, !OutputArena.isPlain(cell) {
+            var text = Escaping.visible(cell.buffer)
+            text.withUTF8 { append(ByteView($0), to: &line) }
+            return
+        }
+        let isFormula = isFormula(cell)
+        let isQuoted = cell.buffer.contains { ByteView("\",\r\n" as StaticString).firstIndex(of: $0) != nil }
+        if isQuoted { line.append("\"") }
+        if isFormula { line.append("'") }
+        if isQuoted {
+            for byte in cell.buffer {
+                if byte == UInt8(ascii: "\"") { line.append("\"") }
+                line.append(byte: byte)
+            }
+            line.append("\"")
+        } else {
+            line.append(cell)
+        }
+    }
+}
+
+/// A format like that of kcat: `%t %p %o %k %K %s %S %T %h %%`, `\n \t`, and `%{member}` of a decision or a header.
+struct FormatTokens: Equatable {
+    /// A part of a format.
+    enum Part: Equatable {
+        case text([UInt8])
+        case topic, partition, offset, key, keyLength, value, valueLength, timestamp, headers
+        case member(MemberPath)
+    }
+
+    /// The name of a member or a header, or the path of a member, with a period before each further step.
+    struct MemberPath: Equatable {
+        /// The whole name.
+        let name: [UInt8]
+        /// The steps of the path.
+        let steps: [[UInt8]]
+
+        init(_ text: Substring) {
+            name = Array(text.utf8)
+            steps = text.split(separator: ".", omittingEmptySubsequences: false).map { Array($0.utf8) }
+        }
+    }
+
+    /// The parts, in order.
+    let parts: [Part]
+
+    /// Parses a format.
+    ///
+    /// An unknown token ends with exit code 64.
+    init(_ format: String) throws(CommandFailure) {
+        var parts: [Part] = []
+        var text: [UInt8] = []
+        var rest = Substring(format)
+        while let character = rest.popFirst() {
+            switch character {
+            case "%":
+                guard let part = try Self.token(&rest) else {
+                    text.append(UInt8(ascii: "%"))
+                    continue
+                }
+                if !text.isEmpty { parts.append(.text(text)) }
+                text = []
+                parts.append(part)
+            case "\\": text += try Self.escape(&rest)
+            default: text += Array(String(character).utf8)
+            }
+        }
+        if !text.isEmpty { parts.append(.text(text)) }
+        self.parts = parts
+    }
+
+    /// Parses the text after a percent sign.
+    ///
+    /// Returns nil for a second percent sign.
+    private static func token(_ rest: inout Substring) throws(CommandFailure) -> Part? {
+        switch rest.popFirst() {
+        case "%": return nil
+        case "t": return .topic
+        case "p": return .partition
+        case "o": return .offset
+        case "k": return .key
+        case "K": return .keyLength
+        case "s": return .value
+        case "S": return .valueLength
+        case "T": return .timestamp
+        case "h": return .headers
+        case "{":
+            guard let end = rest.firstIndex(of: "}"), end != rest.startIndex else { throw unknown("%{") }
+            defer { rest = rest[rest.index(after: end)...] }
+            return .member(MemberPath(rest[..<end]))
+        case let other: throw unknown("%" + (other.map(String.init) ?? ""))
+        }
+    }
+
+    private static func escape(_ rest: inout Substring) throws(CommandFailure) -> [UInt8] {
+        switch rest.popFirst() {
+        case "n": return [0x0A]
+        case "t": return [0x09]
+        case "r": return [0x0D]
+        case "0": return [0x00]
+        case "\\": return [UInt8(ascii: "\\")]
+        case "x":
+            guard let byte = UInt8(rest.prefix(2), radix: 16), rest.count >= 2 else { throw unknown("\\x") }
+            rest = rest.dropFirst(2)
+            return [byte]
+        case let other: throw unknown("\\" + (other.map(String.init) ?? ""))
+        }
+    }
+
+    private static func unknown(_ token: String) -> CommandFailure {
+        CommandFailure(
+            .usage, "`\(Escaping.visible(token))` is not a valid format token",
+            advice: "use %t %p %o %k %K %s %S %T %h %% %{member} \\n \\t")
+    }
+
+    /// Appends a record in the format.
+    ///
+    /// - Parameters:
+    ///   - decision: The members of the record's value.
+    ///   - escaped: A Boolean value that indicates whether control characters become visible escapes.
+    func append(
+        _ record: ScannedRecord, _ decision: inout DecisionTape, escaped: Bool, to out: inout OutputArena
+    ) {
+        for part in parts {
+            switch part {
+            case .text(let text): out.append(text)
+            case .topic: out.append(text: record.topic)
+            case .partition: out.append(decimal: Int64(record.partition))
+            case .offset: out.append(decimal: record.offset)
+            case .key: Self.append(record.key ?? .empty, escaped, to: &out)
+            case .keyLength: out.append(decimal: Int64(record.key?.count ?? -1))
+            case .value: Self.append(record.value ?? .empty, escaped, to: &out)
+            case .valueLength: out.append(decimal: Int64(record.value?.count ?? -1))
+            case .timestamp: out.append(decimal: record.timestamp)
+            case .headers: Self.appendHeaders(record, escaped, to: &out)
+            case .member(let path): Self.append(path, record, &decision, escaped, to: &out)
+            }
+        }
+    }
+
+    private static func append(_ bytes: ByteView, _ escaped: Bool, to out: inout OutputArena) {
+        if escaped { out.append(visible: bytes) } else { out.append(bytes) }
+    }
+
+    private static func appendHeaders(_ record: ScannedRecord, _ escaped: Bool, to out: inout OutputArena) {
+        for (index, header) in record.headers.enumerated() {
+            if index > 0 { out.append(",") }
+            append(header.name, escaped, to: &out)
+            out.append("=")
+            append(header.value ?? ByteView("NULL" as StaticString), escaped, to: &out)
+        }
+    }
+
+    /// Appends the header of a dead letter, else the member with the name, else the member at the path, else the
+    /// header.
+    private static func append(
+        _ path: MemberPath, _ record: ScannedRecord, _ decision: inout DecisionTape, _ escaped: Bool,
+        to out: inout OutputArena
+    ) {
+        let header = record.headers.isEmpty ? nil : path.name.withUnsafeBufferPointer { record.header(ByteView($0)) }
+        if let header, record.isDeadLetter { return append(header, escaped, to: &out) }
+        var node = decision.node([path.name])
+        if node < 0, path.steps.count > 1 { node = decision.node(path.steps) }
+        if node >= 0 {
+            decision.withText(of: node) { append($0, escaped, to: &out) }
+        } else if let header {
+            append(header, escaped, to: &out)
         }
     }
 }

@@ -1,6 +1,7 @@
 internal import ByteStorage
 internal import KafkaClient
 internal import RouteTools
+internal import StrictJSON
 
 /// A scan of partitions without a consumer group, which reads committed records only.
 struct TopicScan {
@@ -99,11 +100,7 @@ struct TopicScan {
         if LibraryInfo.supportsFetchQueueBackoff, configuration["fetch.queue.backoff.ms"] == nil {
             configuration["fetch.queue.backoff.ms"] = "10"
         }
-        do {
-            return try KafkaReader(configuration)
-        } catch {
-            throw connection.configurationFailure(error)
-        }
+        return try connection.make(configuration) { config throws(ConfigurationError) in try KafkaReader(config) }
     }
 
     /// Returns the first offset and the stable end of each partition of a topic.
@@ -164,13 +161,8 @@ struct TopicScan {
     private func reading<Value>(
         _ topic: String, _ body: () throws(KafkaError) -> Value
     ) throws(CommandFailure) -> Value {
-        do throws(KafkaError) {
-            return try body()
-        } catch {
-            throw CommandFailure(
-                error, while: "reading \(topic)", needing: AccessRight("Read", on: .topic, topic),
-                as: connection.principal)
-        }
+        try attempt(
+            "reading \(topic)", needing: AccessRight("Read", on: .topic, topic), as: connection.principal, body)
     }
 
     /// Starts to read the ranges of a plan, in place of those of an earlier one.
@@ -237,6 +229,21 @@ struct TopicScan {
         guard !spans[topic][number].isAtEnd else { return }
         spans[topic][number].isAtEnd = true
         isAtEnd = spans.allSatisfy { $0.allSatisfy { $0.to != .max || $0.isAtEnd } }
+    }
+
+    /// Passes each record that is left to `body`, and calls `before` again and again.
+    mutating func forEach(
+        before: (_ read: Int64) throws(CommandFailure) -> Void = { _ in },
+        _ body: (ScannedRecord) throws(CommandFailure) -> Void
+    ) throws(CommandFailure) {
+        let start = read
+        while !isDone {
+            try before(read - start)
+            _ = try next { record throws(CommandFailure) in
+                try body(record)
+                return true
+            }
+        }
     }
 
     /// Waits for records and passes each one to `body` until it returns false.
@@ -310,5 +317,176 @@ struct TopicScan {
                 error, while: "reading \(topic ?? "the topic")",
                 needing: topic.map { AccessRight("Read", on: .topic, $0) }, as: connection.principal)
         }
+    }
+}
+
+/// The choice of records by their positions and times.
+struct ScanRange {
+    /// The only partition to read, or nil for all.
+    var partition: Int32?
+    /// The first offsets of the only partitions to read, or empty for all partitions.
+    var offsets: [Int32: Int64] = [:]
+    /// The first timestamp, in milliseconds since 1970, or nil.
+    var since: Int64?
+    /// A Boolean value that indicates whether to continue after the end.
+    var follow = false
+    /// A Boolean value that indicates whether to begin at the end.
+    var fromEnd = false
+
+    /// Returns a Boolean value that indicates whether a partition is read.
+    func includes(_ number: Int32) -> Bool {
+        (partition == nil || partition == number) && (offsets.isEmpty || offsets[number] != nil)
+    }
+}
+
+/// The offsets that a scan reads.
+struct ScanPlan {
+    /// A range of offsets.
+    struct Span: Equatable {
+        /// The first offset.
+        var from: Int64
+        /// The offset after the last one, or nil for no end.
+        var to: Int64?
+    }
+
+    /// The range of each partition.
+    var partitions: [TopicPartition: Span] = [:]
+    /// The timestamp whose first later record ends its partition, in milliseconds since 1970, or nil.
+    var lastTime: Int64?
+
+    /// Adds the partitions of a topic that a range includes.
+    ///
+    /// A partition that does not exist, or an offset outside its partition, ends with exit code 64.
+    ///
+    /// - Parameters:
+    ///   - ends: The first and the stable end offsets of all partitions.
+    ///   - since: The first offsets at or after `range.since`, without the partitions that have none.
+    mutating func add(
+        _ topic: String, _ ends: [Int32: Watermarks], _ range: ScanRange, since: [TopicPartition: Int64] = [:]
+    ) throws(CommandFailure) {
+        for number in [range.partition].compactMap(\.self) + range.offsets.keys.sorted() where ends[number] == nil {
+            throw CommandFailure.noPartition(number, of: topic, among: ends.keys.sorted())
+        }
+        for (number, end) in ends where range.includes(number) {
+            let partition = TopicPartition(topic: topic, partition: number)
+            var from = range.fromEnd ? end.high : end.low
+            if let offset = range.offsets[number] {
+                guard offset >= end.low, offset <= end.high else {
+                    throw CommandFailure(
+                        .usage,
+                        "partition \(number) of \(topic) has the offsets \(end.low) to \(end.high); \(offset) is not "
+                            + "one of them",
+                        advice: "pass an offset in this range")
+                }
+                from = offset
+            } else if range.since != nil {
+                from = min(max(since[partition] ?? end.high, end.low), end.high)
+            }
+            partitions[partition] = Span(from: from, to: range.follow ? nil : end.high)
+        }
+    }
+}
+
+extension CommandFailure {
+    /// Returns the failure for a partition that a topic does not have (exit code 64).
+    static func noPartition(_ number: Int32, of topic: String, among partitions: [Int32]) -> CommandFailure {
+        let last = partitions.last ?? 0
+        let range = last == 0 ? "0" : "0 to \(last)"
+        return CommandFailure(
+            .usage,
+            "\(topic) has \(Counts.text(partitions.count, "partition")), \(range); \(number) is not one of them",
+            advice: "pass a number in this range")
+    }
+}
+
+/// One record during the call of a scan's closure.
+///
+/// Its views end with the call.
+struct ScannedRecord {
+    /// The name of the topic.
+    let topic: String
+    /// The partition.
+    let partition: Int32
+    /// The offset.
+    let offset: Int64
+    /// The timestamp in milliseconds since 1970, or -1 for none.
+    let timestamp: Int64
+    /// The key, or nil for none.
+    let key: ByteView?
+    /// The value, or nil for none.
+    let value: ByteView?
+    /// The headers, in order.
+    let headers: [HeaderView]
+
+    /// Returns the value of the last header with a name, or nil.
+    func header(_ name: ByteView) -> ByteView? {
+        for header in headers.reversed() where header.name == name { return header.value }
+        return nil
+    }
+
+    /// Returns the value of the last header with a name, or nil.
+    func header(_ name: StaticString) -> ByteView? { header(ByteView(name)) }
+
+    /// A Boolean value that indicates whether the record is a dead letter of a worker.
+    var isDeadLetter: Bool { !headers.isEmpty && header("dlq.reason") != nil }
+
+    /// Returns a copy that owns its bytes.
+    func copy() -> InspectedRecord {
+        InspectedRecord(
+            topic: topic, partition: partition, offset: offset, timestamp: timestamp, key: key?.array,
+            value: value?.array, headers: headers.map(\.copied))
+    }
+}
+
+extension InspectedRecord {
+    /// Calls a function with views of the record.
+    func withViews<Result>(_ body: (ScannedRecord) throws -> Result) rethrows -> Result {
+        var bytes: [UInt8] = []
+        func add(_ part: [UInt8]?) -> Range<Int>? {
+            guard let part else { return nil }
+            bytes += part
+            return bytes.count - part.count..<bytes.count
+        }
+        let key = add(key)
+        let value = add(value)
+        let ranges = headers.map { (name: add($0.name), value: add($0.value)) }
+        return try bytes.withUnsafeBufferPointer { buffer in
+            let all = ByteView(buffer)
+            func view(_ range: Range<Int>?) -> ByteView? { range.map { all.slice($0.lowerBound, $0.upperBound) } }
+            return try body(
+                ScannedRecord(
+                    topic: topic, partition: partition, offset: offset, timestamp: timestamp, key: view(key),
+                    value: view(value),
+                    headers: ranges.map { HeaderView(name: view($0.name) ?? .empty, value: view($0.value)) }))
+        }
+    }
+}
+
+/// A copy of a record: a decision, a dead letter, or any other record.
+struct InspectedRecord {
+    /// The name of the topic.
+    var topic: String
+    /// The partition.
+    var partition: Int32
+    /// The offset.
+    var offset: Int64
+    /// The timestamp in milliseconds since 1970, or -1 for none.
+    var timestamp: Int64
+    /// The key, or nil for none.
+    var key: [UInt8]?
+    /// The value, or nil for none.
+    var value: [UInt8]?
+    /// The headers, in order.
+    var headers: [RecordHeader]
+
+    /// The value as JSON, or nil.
+    var json: JSONValue? { value.flatMap { try? JSONValue.parse($0, maxDepth: 512) } }
+
+    /// A Boolean value that indicates whether the record is a dead letter of a worker.
+    var isDeadLetter: Bool { header("dlq.reason") != nil }
+
+    /// Returns the text of the last header with a name, or nil.
+    func header(_ name: String) -> String? {
+        headers.last { $0.name.elementsEqual(name.utf8) }?.value.map { String(decoding: $0, as: UTF8.self) }
     }
 }

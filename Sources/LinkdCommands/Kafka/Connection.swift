@@ -1,5 +1,7 @@
-internal import RouteTools
+internal import DispatchWorker
 internal import KafkaClient
+internal import LinkCoordinator
+internal import RouteTools
 
 /// A connection to a cluster, with the brokers and properties of the settings.
 struct Connection: Sendable {
@@ -61,18 +63,16 @@ struct Connection: Sendable {
     }
 
     /// Returns an admin client, after a broker has answered it.
-    func makeAdmin() throws(CommandFailure) -> KafkaAdmin {
-        let admin: KafkaAdmin
-        do {
-            admin = try KafkaAdmin(configuration(.producer))
-        } catch {
-            throw configurationFailure(error)
-        }
+    ///
+    /// - Parameter limit: The time to wait for the first response in milliseconds, or nil for `start.timeout`.
+    func makeAdmin(within limit: Int64? = nil) throws(CommandFailure) -> KafkaAdmin {
+        let limit = limit ?? startTimeout
+        let admin = try make(configuration(.producer)) { config throws(ConfigurationError) in try KafkaAdmin(config) }
         let start = Platform.monotonicSeconds
         var last: ConnectionCause?
         while true {
             do throws(KafkaError) {
-                _ = try admin.metadata(timeoutMilliseconds: Int32(min(1000, startTimeout)))
+                _ = try admin.metadata(timeoutMilliseconds: Int32(min(1000, limit)))
                 return admin
             } catch {
                 last = ConnectionCause(error) ?? last
@@ -82,7 +82,7 @@ struct Connection: Sendable {
                 if cause.isRefusal || Self.isRefusal(event) { throw Self.refusal(cause) }
                 last = cause
             }
-            if (Platform.monotonicSeconds - start) * 1000 >= Double(startTimeout) { throw timeoutFailure(last) }
+            if (Platform.monotonicSeconds - start) * 1000 >= Double(limit) { throw timeoutFailure(last, limit) }
         }
     }
 
@@ -92,10 +92,10 @@ struct Connection: Sendable {
     }
 
     /// Returns the failure for a cluster that did not answer in time (exit code 69).
-    private func timeoutFailure(_ cause: ConnectionCause?) -> CommandFailure {
+    private func timeoutFailure(_ cause: ConnectionCause?, _ limit: Int64) -> CommandFailure {
         CommandFailure(
             .unavailable,
-            "no broker of \(bootstrap.joined(separator: ",")) answered within \(Durations.text(startTimeout))"
+            "no broker of \(bootstrap.joined(separator: ",")) answered within \(Durations.text(limit))"
                 + (cause.map { ": " + Escaping.visible($0.summary) } ?? ""),
             advice: cause?.advice
                 ?? "check --bootstrap and the network, or raise --start-timeout; `linkd demo` needs no broker")
@@ -108,14 +108,39 @@ struct Connection: Sendable {
             isOldLibrary ? .configuration : .refused, Escaping.visible(cause.summary), advice: cause.advice)
     }
 
-    /// Returns the failure for a configuration that librdkafka refused (exit code 78).
-    func configurationFailure(_ error: ConfigurationError) -> CommandFailure {
+    /// Returns a client.
+    ///
+    /// A configuration that librdkafka refuses ends with exit code 78.
+    func make<Client>(
+        _ configuration: ClientConfiguration,
+        _ client: (ClientConfiguration) throws(ConfigurationError) -> Client
+    ) throws(CommandFailure) -> Client {
+        do {
+            return try client(configuration)
+        } catch {
+            throw configurationFailure(error)
+        }
+    }
+
+    private func configurationFailure(_ error: ConfigurationError) -> CommandFailure {
         let pair = properties.first { LibrdkafkaKeys.bare($0.key) == error.property }
         return CommandFailure(
             pair?.source.code ?? .configuration,
             "librdkafka refuses its configuration" + (pair.map { " from \($0.source.description)" } ?? "")
                 + ": " + Escaping.visible(error.text),
             advice: "correct the property (`linkd config` prints the source of each)")
+    }
+}
+
+/// Returns the result of an operation, whose error of librdkafka becomes a failure of the command.
+func attempt<Value>(
+    _ operation: String, needing right: AccessRight? = nil, as principal: String = AccessRight.unknownPrincipal,
+    _ body: () throws(KafkaError) -> Value
+) throws(CommandFailure) -> Value {
+    do throws(KafkaError) {
+        return try body()
+    } catch {
+        throw CommandFailure(error, while: operation, needing: right, as: principal)
     }
 }
 
@@ -160,11 +185,111 @@ extension CommandFailure {
                 self.init(
                     .unavailable, "\(operation): no response in time (\(error.name))",
                     advice: "check that all brokers can be reached and try again")
+            case .coordinatorLoadInProgress, .coordinatorNotAvailable, .notCoordinator:
+                self.init(
+                    .unavailable, "\(operation): brokers answer, but the coordinator is not ready (\(error.name))",
+                    advice: "try again in a minute, and check that all brokers run")
             default:
                 self.init(
                     .internalError, "\(operation): \(Escaping.visible(error.description))",
                     advice: "look the code up in Kafka's protocol guide and check the broker's log")
             }
         }
+    }
+}
+
+/// The topics that a worker with these settings reads and writes.
+struct TopicNames {
+    /// The input topics.
+    ///
+    /// For a regular expression, the matching topics of the cluster.
+    let inputs: [String]
+    /// The topic for decisions.
+    let output: String
+    /// The topics for dead letters, one for each input.
+    let deadLetters: [String]
+    /// A Boolean value that indicates whether the setting `input` is a regular expression.
+    let isPattern: Bool
+
+    /// Determines the topics.
+    ///
+    /// A regular expression requires a request to the cluster.
+    init(_ settings: Settings, _ admin: KafkaAdmin) throws(CommandFailure) {
+        output = settings.text("output") ?? "link-decisions"
+        let named = settings.list("input")
+        isPattern = named.first?.hasPrefix("^") == true
+        inputs = isPattern ? try Self.matching(named[0], output, settings, admin) : named
+        deadLetters = inputs.map(settings.deadLetterTopic)
+    }
+
+    private static func matching(
+        _ expression: String, _ output: String, _ settings: Settings, _ admin: KafkaAdmin
+    ) throws(CommandFailure) -> [String] {
+        guard let pattern = PosixPattern(expression) else {
+            let source = settings.entry("input").source
+            throw CommandFailure(
+                source.code,
+                "\(source.description): `\(Escaping.visible(expression))` is not a valid regular expression",
+                advice: "write a POSIX extended regular expression that begins with ^")
+        }
+        let metadata = try attempt("listing topics") { () throws(KafkaError) in
+            try admin.metadata(timeoutMilliseconds: 10_000)
+        }
+        // Excludes the worker's own topics, which the expression can also match.
+        return LaneTopics(output: output, deadLetterTemplate: settings.text("dlq.topic") ?? "{input}.dlq")
+            .inputs(matching: pattern, among: metadata.topics.map(\.name)).sorted()
+    }
+}
+
+/// Rules for the properties of librdkafka: those that linkd sets itself, and those that hold secrets.
+enum LibrdkafkaKeys {
+    /// Returns the alternative to a property that linkd sets itself, or nil for a property that a user can set.
+    static func alternative(to key: String) -> String? {
+        guard ClientSettings.refused.contains(key) else { return nil }
+        return switch key {
+        case "bootstrap.servers", "metadata.broker.list": "use --bootstrap"
+        case "group.id": "use --group"
+        case "group.instance.id", "client.id": "use --instance, which determines it"
+        case "transactional.id": "use --group and --instance, which determine it"
+        case "auto.offset.reset": "use --from and --data-loss"
+        case "partition.assignment.strategy": "use --assignor"
+        case "enable.idempotence": "use --guarantee"
+        case "isolation.level": "remove it, because linkd reads only committed records"
+        case "partitioner": "remove it, because linkd assigns devices to partitions as the Java client does"
+        default: "remove it, because the guarantees of linkd depend on it"
+        }
+    }
+
+    /// The properties that linkd sets itself, sorted by name, with the alternative to each.
+    static var reserved: [(key: String, instead: String)] {
+        ClientSettings.refused.sorted().compactMap { key in alternative(to: key).map { (key, $0) } }
+    }
+
+    /// Returns the known property with the most similar name, or nil.
+    static func nearest(_ key: String) -> String? { NearestName.of(key, among: KnownProperties.all.map(\.name)) }
+
+    /// Returns a Boolean value that indicates whether the value of a property is a secret.
+    static func isSecret(_ key: String) -> Bool { KnownProperties.isSecret(bare(key)) }
+
+    /// Returns a Boolean value that indicates whether a property is refused as a flag.
+    ///
+    /// Secrets are refused, because other processes can read flags.
+    static func isForbiddenAsFlag(_ key: String) -> Bool { isSecret(key) && bare(key) != "sasl.username" }
+
+    /// Returns the property without the prefix `consumer.` or `producer.`.
+    static func bare(_ key: String) -> String { ClientSettings.split(key).key }
+}
+
+extension KafkaAdmin {
+    /// Returns the values of `max.message.bytes` of topics that this user is allowed to read.
+    ///
+    /// Without the right, a record or batch that is too large is refused by the broker.
+    func messageLimits(of names: [String]) -> [String: Int] {
+        let results = (try? settings(ofTopics: names, timeoutMilliseconds: 5_000)) ?? []
+        var limits: [String: Int] = [:]
+        for result in results where result.error == nil {
+            limits[result.name] = result.values["max.message.bytes"].flatMap { Int($0) }
+        }
+        return limits
     }
 }

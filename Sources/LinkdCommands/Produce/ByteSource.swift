@@ -1,10 +1,14 @@
 internal import ByteStorage
 internal import RouteTools
+internal import StrictJSON
 
 /// A file or standard input, read in chunks.
 final class ByteSource {
     /// The size of a chunk in bytes.
     private static let chunkBytes = 1 << 18
+
+    /// The name of standard input in messages.
+    static let standardInput = "standard input"
 
     /// The name of the input in messages.
     let name: String
@@ -26,13 +30,13 @@ final class ByteSource {
     /// Opens the file, or standard input for `-`.
     init(path: String) throws(CommandFailure) {
         if path == "-" {
-            name = "standard input"
+            name = Self.standardInput
             descriptor = 0
             owned = false
         } else {
             name = path
             owned = true
-            switch Platform.open(path, waits: false) {
+            switch Platform.open(path) {
             case .success(let opened): descriptor = opened
             case .failure(let error):
                 throw CommandFailure(
@@ -101,6 +105,23 @@ final class ByteSource {
         }
         return unread.slice(0, stop ?? unread.count)
     }
+
+    /// Consumes lines that are blank, and returns their number.
+    func skipBlankLines() -> Int {
+        var count = 0
+        while peek() != nil {
+            let first = firstLine()
+            guard first.count < unread.count, Self.trimmed(first).isEmpty else { break }
+            _ = line(limit: 0)
+            count += 1
+        }
+        return count
+    }
+
+    /// Returns the bytes that are read and not consumed, which can be none.
+    ///
+    /// The view is valid until the next call.
+    func lookahead() -> ByteView { unread }
 
     /// Reads up to the next line feed, which is consumed but not returned.
     ///
@@ -194,5 +215,112 @@ final class ByteSource {
         end += max(0, count)
         received += Int64(max(0, count))
         return count > 0
+    }
+}
+
+/// The encoding or compression of an input that is not UTF-8, by its first bytes.
+enum InputEncoding {
+    private static let signatures: [(bytes: [UInt8], name: String, command: String)] = [
+        ([0x1F, 0x8B], "is compressed with gzip", "gunzip -c"),
+        ([0x28, 0xB5, 0x2F, 0xFD], "is compressed with Zstandard", "zstd -dc"),
+        (Array("BZh".utf8), "is compressed with bzip2", "bunzip2 -c"),
+        ([0xFD] + Array("7zXZ".utf8), "is compressed with xz", "xz -dc"),
+        ([0xFF, 0xFE, 0, 0], "is UTF-32", "iconv -f UTF-32 -t UTF-8"),
+        ([0, 0, 0xFE, 0xFF], "is UTF-32", "iconv -f UTF-32 -t UTF-8"),
+        ([0xFF, 0xFE], "is UTF-16", "iconv -f UTF-16 -t UTF-8"),
+        ([0xFE, 0xFF], "is UTF-16", "iconv -f UTF-16 -t UTF-8"),
+    ]
+
+    /// Throws a failure for an input that must be converted, with the command that does it.
+    static func check(_ start: ByteView, of name: String) throws(CommandFailure) {
+        if start.hasPrefix(ByteView("PK\u{3}\u{4}")) {
+            throw CommandFailure(
+                .badData, "\(Escaping.visible(name)) is a ZIP archive, such as a workbook of a spreadsheet",
+                advice: "export the sheet as CSV in UTF-8, or extract the archive")
+        }
+        if let found = signatures.first(where: { start.buffer.starts(with: $0.bytes) }) {
+            throw failure(name, found.name, found.command)
+        }
+        // Text of ASCII characters in UTF-16 has a zero in every second byte.
+        guard start.count >= 4 else { return }
+        if start[0] == 0, start[1] != 0, start[2] == 0, start[3] != 0 {
+            throw failure(name, "is UTF-16", "iconv -f UTF-16BE -t UTF-8")
+        }
+        if start[0] != 0, start[1] == 0, start[2] != 0, start[3] == 0 {
+            throw failure(name, "is UTF-16", "iconv -f UTF-16LE -t UTF-8")
+        }
+    }
+
+    /// Throws a failure for lines that end as those of old programs for the Mac.
+    static func checkLineEnds(of line: ByteView, in name: String) throws(CommandFailure) {
+        guard let index = line.firstIndex(of: UInt8(ascii: "\r")), index + 1 < line.count, line[0] != UInt8(ascii: "{"),
+            line.firstIndex(of: UInt8(ascii: "\"")) == nil
+        else { return }
+        throw failure(name, "has lines that end with a carriage return only", "tr '\\r' '\\n' <")
+    }
+
+    private static func failure(_ name: String, _ fault: String, _ command: String) -> CommandFailure {
+        let isFile = name != ByteSource.standardInput
+        let converted = isFile ? "\(command) \(ShellQuote.posix(Escaping.visible(name)))" : "… | \(command)"
+        return CommandFailure(
+            .badData, "\(Escaping.visible(name)) \(fault)",
+            advice: "convert it: `\(isFile ? converted : converted.replacing(" <", with: "")) | linkd produce -`")
+    }
+}
+
+/// The files of a command line, which are checked before anything is sent.
+enum InputFiles {
+    /// Returns the size of all files together in bytes, or nil if one of them is not a regular file.
+    ///
+    /// Directories and files that cannot be read end with exit code 65. Named pipes are not opened, because their
+    /// writers can start later.
+    static func size(of paths: [String]) throws(CommandFailure) -> Int64? {
+        var faults: [String] = []
+        var size: Int64? = 0
+        for path in paths {
+            guard path != "-", let stamp = FileStamp(of: path) else {
+                if path != "-", case .failure(let error) = Platform.open(path) {
+                    faults.append("\(Escaping.visible(path)) cannot be read: \(error.text)")
+                }
+                size = nil
+                continue
+            }
+            size = stamp.isRegular ? size.map { $0 + stamp.size } : nil
+            if stamp.isDirectory {
+                faults.append("\(Escaping.visible(path)) is a directory")
+            } else if stamp.isRegular {
+                switch Platform.open(path) {
+                case .success(let descriptor): Platform.close(descriptor)
+                case .failure(let error): faults.append("\(Escaping.visible(path)) cannot be read: \(error.text)")
+                }
+            }
+        }
+        guard !faults.isEmpty else { return size }
+        let rest = faults.count > 20 ? ", and \(faults.count - 20) more" : ""
+        throw CommandFailure(
+            .badData, faults.prefix(20).joined(separator: "; ") + rest,
+            advice: "specify files that this user can read, or - for standard input; nothing was sent")
+    }
+}
+
+/// The place of an error in an input, for messages.
+enum InputPlace {
+    /// Returns a text such as ` at /link`, or ` at line 1, column 9` for an error outside of any member.
+    ///
+    /// - Parameters:
+    ///   - pointer: The JSON pointer of the member at fault, or nil if no member is at fault.
+    ///   - input: The input.
+    static func text(pointer: String?, in input: @autoclosure () -> [UInt8]) -> String {
+        guard let pointer else { return "" }
+        guard pointer.isEmpty else { return " at " + Escaping.visible(pointer) }
+        let bytes = input()
+        guard bytes.first == UInt8(ascii: "{") else { return "" }
+        do throws(JSONError) {
+            _ = try JSONValue.parse(bytes, maxDepth: 512)
+            return ""
+        } catch {
+            let location = JSONLocation.locate(offset: error.offset, in: bytes)
+            return " at line \(location.line), column \(location.column)"
+        }
     }
 }

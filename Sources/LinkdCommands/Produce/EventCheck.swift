@@ -1,4 +1,5 @@
 internal import RouteTools
+internal import LinkDecider
 internal import LinkIngest
 internal import ByteStorage
 
@@ -16,9 +17,7 @@ final class EventCheck {
 
     /// Creates a check with the limits of a worker.
     init(_ settings: Settings, _ vendors: LoadedVendors, fixedKey: [UInt8]?, fallbackKey: [UInt8]?) {
-        reader = EventReader(
-            limits: IngestLimits(settings), passthrough: settings.list("passthrough"), vendors: vendors.table,
-            platforms: vendors.platforms)
+        reader = EventReader(DeciderConfiguration(settings, [], vendors))
         self.fixedKey = fixedKey.map { arena.copy($0) }
         self.fallbackKey = fallbackKey.map { arena.copy($0) }
     }
@@ -36,17 +35,8 @@ final class EventCheck {
                 : .failure(EventLine.Fault(text: "\(reader.failure.reason.rawValue): \(reader.failure.detail)"))
         case .failure(let failure):
             if key == nil, failure.reason == .missingDevice, failure.offset == nil { return .success(nil) }
-            let pointer = failure.pointer(in: value).map { $0.isEmpty ? "" : " at \(Escaping.visible($0))" } ?? ""
+            let pointer = InputPlace.text(pointer: failure.pointer(in: value), in: value.array)
             return .failure(EventLine.Fault(text: "\(failure.reason.rawValue)\(pointer): \(failure.detail)"))
         }
-    }
-}
-
-extension IngestLimits {
-    /// Creates the limits from the settings.
-    init(_ settings: Settings) {
-        self.init(
-            recordBytes: Int(settings.number("limits.record.bytes")), depth: Int(settings.number("limits.json.depth")),
-            devices: Int(settings.number("limits.devices")))
     }
 }

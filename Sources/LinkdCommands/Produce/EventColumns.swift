@@ -1,67 +1,131 @@
-internal import RouteTools
 internal import LinkCoordinator
+internal import RouteTools
 internal import StrictJSON
 
 /// The columns of a CSV file, each a member of the event.
 ///
-/// `device.app` is a member of the device.
+/// `device.app` is a member of the device. Columns with other names are ignored.
 struct EventColumns {
     /// The meaning of a column.
-    private enum Column {
+    fileprivate enum Column {
         case member(String)
         case payload
         case parameter(String)
         case device(String)
         case deviceList(String)
         case attribute(String)
+        case ignored
     }
 
     private let columns: [Column]
+    /// The names of the columns that are ignored, although `--map` does not say so.
+    let ignoredNames: [String]
 
     /// The number of cells in a row.
     var count: Int { columns.count }
 
-    private static let members = [
+    fileprivate static let members = [
         "id", "application", "link", "path", "mode", "route", "payloadType", "action", "expires", "sent", "campaign",
     ]
     private static let facts = ["id", "platform", "app", "os", "locale", "region", "coordinator"]
     private static let lists = ["capabilities", "claims"]
+
+    /// The members of a device.
+    static let deviceMembers = facts + lists + ["attributes"]
 
     /// The valid column names, for messages.
     static var names: [String] {
         members + ["payload", "params.NAME"] + (facts + lists).map { "device." + $0 } + ["device.attributes.NAME"]
     }
 
-    /// Returns a Boolean value that indicates whether a cell of a header is a valid column name.
+    /// Returns a Boolean value that indicates whether a name is that of a column.
     ///
     /// The names in `passthrough` are also valid.
-    static func isName(_ cell: [UInt8], passthrough: [String]) -> Bool {
-        column(String(decoding: cell, as: UTF8.self), passthrough: passthrough) != nil
+    static func isColumn(_ name: String, passthrough: [String]) -> Bool {
+        column(name, passthrough: passthrough) != nil
     }
 
     /// Reads the header.
     ///
-    /// The names in `passthrough` are also valid.
-    init(header: [[UInt8]], file: String, passthrough: [String]) throws(CommandFailure) {
+    /// A name that is nearly that of a column is an error, because it is probably misspelled.
+    init(header: [[UInt8]], file: String, map: ColumnMap) throws(CommandFailure) {
+        let file = Escaping.visible(file)
+        let given = header.map { ColumnMap.trimmed(String(decoding: $0, as: UTF8.self)) }
+        if let missing = map.mappedNames.first(where: { !given.contains($0) }) {
+            let nearest = NearestName.of(missing, among: given)
+            throw CommandFailure(
+                .badData, "\(file): the header has no column `\(Escaping.visible(missing))`, which --map names",
+                advice: nearest.map { "write `\(Escaping.visible($0))`" }
+                    ?? "use the names of the header: " + Self.list(given.filter { !$0.isEmpty }))
+        }
         var columns: [Column] = []
-        var seen: Set<String> = []
-        for cell in header {
-            let name = String(decoding: cell, as: UTF8.self)
-            guard seen.insert(name).inserted else {
-                throw CommandFailure(
-                    .badData, "\(file): column `\(Escaping.visible(name))` is listed twice",
-                    advice: "list each column once")
+        var seen: [String: String] = [:]
+        var unknown: [String] = []
+        for (name, cell) in zip(given, header) {
+            guard let target = map.column(cell) else {
+                unknown.append(name)
+                columns.append(.ignored)
+                continue
             }
-            guard let column = Self.column(name, passthrough: passthrough) else {
-                let nearest = NearestName.of(name, among: Self.names)
+            guard let column = Self.column(target, passthrough: map.passthrough) else {
+                columns.append(.ignored)
+                continue
+            }
+            if let other = seen.updateValue(name, forKey: target) {
+                let fault =
+                    other == name
+                    ? "`\(Escaping.visible(target))` is listed twice"
+                    : "\(Self.list([other, name])) are both `\(Escaping.visible(target))`"
                 throw CommandFailure(
-                    .badData, "\(file): `\(Escaping.visible(DisplayWidth.cut(name, to: 60)))` is not a valid column",
-                    advice: nearest.map { "write `\($0)`" } ?? "use " + Self.names.joined(separator: ", "))
+                    .badData, "\(file): column \(fault)",
+                    advice: "list each column once, or ignore one with --map \(ShellQuote.posix(name + "="))")
             }
             columns.append(column)
         }
         self.columns = columns
+        ignoredNames = unknown
+        try checkUnknown(unknown, file)
     }
+
+    /// Throws a failure for a misspelled name, and for a file from which no event can be read.
+    private func checkUnknown(_ unknown: [String], _ file: String) throws(CommandFailure) {
+        for name in unknown {
+            guard let nearest = NearestName.of(name, among: Self.names.filter { !$0.hasSuffix(".NAME") }) else {
+                continue
+            }
+            throw CommandFailure(
+                .badData, "\(file): \(Self.list([name])) is not a valid column",
+                advice: "write `\(nearest)`, or ignore the column with --map \(Self.quoted(name + "="))")
+        }
+        let likely = unknown.first { name in ["link", "url", "uri"].contains { name.lowercased().contains($0) } }
+        guard let first = likely ?? unknown.first, !columns.contains(where: \.isContent) else { return }
+        throw CommandFailure(
+            .badData,
+            "\(file): no column is a link, and \(Self.list(unknown)) "
+                + (unknown.count == 1 ? "is not a valid column" : "are not valid columns"),
+            advice: "name the link, such as --map \(Self.quoted(first + "=link")), or use "
+                + Self.names.joined(separator: ", "))
+    }
+
+    /// Creates the columns of a file without a header.
+    ///
+    /// - Parameters:
+    ///   - count: The number of cells in a row.
+    ///   - map: The columns at their positions.
+    init(count: Int, map: ColumnMap) {
+        columns = (0..<max(count, map.numbers.keys.max() ?? 0)).map { index in
+            map.numbers[index + 1].flatMap { Self.column($0, passthrough: map.passthrough) } ?? .ignored
+        }
+        ignoredNames = []
+    }
+
+    /// Returns the names in backquotes, of which at most ten are listed.
+    static func list(_ names: [String]) -> String {
+        let shown = names.prefix(10).map { "`" + Escaping.visible(DisplayWidth.cut($0, to: 60)) + "`" }
+        return shown.joined(separator: ", ") + (names.count > 10 ? ", and \(names.count - 10) more" : "")
+    }
+
+    private static func quoted(_ text: String) -> String { ShellQuote.posix(Escaping.visible(text)) }
 
     private static func column(_ name: String, passthrough: [String]) -> Column? {
         if members.contains(name) || passthrough.contains(name) { return .member(name) }
@@ -80,6 +144,37 @@ struct EventColumns {
         }
     }
 
+    /// Returns a Boolean value that indicates whether cells can be a row.
+    ///
+    /// Their number is that of the columns, links and ids look like such, payloads are objects, and something is to be
+    /// opened.
+    func isRow(_ cells: [[UInt8]]) -> Bool {
+        guard cells.count == columns.count else { return false }
+        var hasContent = !columns.contains(where: \.isContent)
+        for (column, cell) in zip(columns, cells) where !cell.isEmpty {
+            guard column.accepts(cell) else { return false }
+            hasContent = hasContent || column.isContent
+        }
+        return hasContent
+    }
+
+    /// Returns a Boolean value that indicates whether cells can be a row of several lines: their number is that of the
+    /// columns, and links and payloads look like such.
+    func canSpanLines(_ cells: [[UInt8]]) -> Bool {
+        cells.count == columns.count
+            && zip(columns, cells).allSatisfy { column, cell in
+                cell.isEmpty || !column.isContent || column.accepts(cell)
+            }
+    }
+
+    /// Returns a Boolean value that indicates whether a cell other than a payload has several lines.
+    func hasLinesInText(_ cells: [[UInt8]]) -> Bool {
+        zip(columns, cells).contains { column, cell in
+            if case .payload = column { return false }
+            return cell.contains(UInt8(ascii: "\n"))
+        }
+    }
+
     /// Returns the event of a row, or nil if its payload is not JSON.
     ///
     /// An empty cell is an absent member.
@@ -87,61 +182,190 @@ struct EventColumns {
         for (column, cell) in zip(columns, cells) where !cell.isEmpty {
             if case .payload = column, (try? JSONValue.parse(cell)) == nil { return nil }
         }
-        var json = JSONText()
-        json.beginObject()
-        for (column, cell) in zip(columns, cells) where !cell.isEmpty {
-            switch column {
-            case .member(let name): json.text(name, String(decoding: cell, as: UTF8.self))
-            case .payload: json.raw("payload", cell)
-            default: continue
+        let filled = zip(columns, cells).filter { !$1.isEmpty }
+        let event = JSONText.object { json in
+            for (column, cell) in filled {
+                switch column {
+                case .member(let name): json.text(name, String(decoding: cell, as: UTF8.self))
+                case .payload: json.raw("payload", cell)
+                default: continue
+                }
             }
+            Self.group("params", filled, into: &json) { if case .parameter(let name) = $0 { name } else { nil } }
+            Self.device(filled, into: &json)
         }
-        group("params", cells, into: &json) { column in
-            if case .parameter(let name) = column { return name }
-            return nil
-        }
-        device(cells, into: &json)
-        json.endObject()
-        return Array(json.finish().utf8)
+        return Array(event.utf8)
     }
 
-    private func device(_ cells: [[UInt8]], into json: inout JSONText) {
-        var opened = false
-        for (column, cell) in zip(columns, cells) where !cell.isEmpty {
+    private typealias Cells = [(column: Column, cell: [UInt8])]
+
+    private static func device(_ cells: Cells, into json: inout JSONText) {
+        guard cells.contains(where: \.column.isOfDevice) else { return }
+        json.beginObject("device")
+        for (column, cell) in cells {
             switch column {
-            case .device(let name):
-                if !opened { json.beginObject("device") }
-                json.text(name, String(decoding: cell, as: UTF8.self))
-                opened = true
+            case .device(let name): json.text(name, String(decoding: cell, as: UTF8.self))
             case .deviceList(let name):
-                if !opened { json.beginObject("device") }
-                json.texts(
-                    name, cell.split(separator: UInt8(ascii: " ")).map { String(decoding: $0, as: UTF8.self) })
-                opened = true
-            case .attribute:
-                if !opened { json.beginObject("device") }
-                opened = true
+                let items = cell.split(separator: UInt8(ascii: " "))
+                json.texts(name, items.map { String(decoding: $0, as: UTF8.self) })
             default: continue
             }
         }
-        guard opened else { return }
-        group("attributes", cells, into: &json) { column in
-            if case .attribute(let name) = column { return name }
-            return nil
-        }
+        group("attributes", cells, into: &json) { if case .attribute(let name) = $0 { name } else { nil } }
         json.endObject()
     }
 
-    private func group(
-        _ member: String, _ cells: [[UInt8]], into json: inout JSONText, _ name: (Column) -> String?
+    private static func group(
+        _ member: String, _ cells: Cells, into json: inout JSONText, _ name: (Column) -> String?
     ) {
-        var opened = false
-        for (column, cell) in zip(columns, cells) where !cell.isEmpty {
-            guard let name = name(column) else { continue }
-            if !opened { json.beginObject(member) }
-            json.text(name, String(decoding: cell, as: UTF8.self))
-            opened = true
+        let members = cells.compactMap { column, cell in name(column).map { ($0, cell) } }
+        guard !members.isEmpty else { return }
+        json.beginObject(member)
+        for (name, cell) in members { json.text(name, String(decoding: cell, as: UTF8.self)) }
+        json.endObject()
+    }
+}
+
+extension EventColumns.Column {
+    /// A Boolean value that indicates whether the column says what to open.
+    fileprivate var isContent: Bool {
+        switch self {
+        case .member(let name): ["link", "path", "route"].contains(name)
+        case .payload: true
+        default: false
         }
-        if opened { json.endObject() }
+    }
+
+    /// A Boolean value that indicates whether the column is a member of the device.
+    fileprivate var isOfDevice: Bool {
+        switch self {
+        case .device, .deviceList, .attribute: true
+        default: false
+        }
+    }
+
+    /// A Boolean value that indicates whether cells can be any text.
+    fileprivate var isText: Bool {
+        switch self {
+        case .member(let name): !EventColumns.members.contains(name) || name == "campaign"
+        case .parameter, .attribute, .ignored: true
+        case .payload, .device, .deviceList: false
+        }
+    }
+
+    /// Returns a Boolean value that indicates whether a cell that is not empty looks like one of the column.
+    fileprivate func accepts(_ cell: [UInt8]) -> Bool {
+        switch self {
+        case .payload: (try? JSONValue.parse(cell))?.object != nil
+        case .member("link"): EventColumns.isLink(cell)
+        default: isText || !cell.contains { $0 < 0x20 || $0 == 0x7F || $0 == UInt8(ascii: "\"") }
+        }
+    }
+}
+
+extension EventColumns {
+    /// Returns a Boolean value that indicates whether a cell begins with a scheme and has no white space.
+    static func isLink(_ cell: [UInt8]) -> Bool {
+        guard let colon = cell.firstIndex(of: UInt8(ascii: ":")), let first = cell.first,
+            Character(UnicodeScalar(first)).isLetter, first < 0x80
+        else { return false }
+        let isScheme = cell[..<colon].allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "."):
+                true
+            default: false
+            }
+        }
+        guard isScheme, colon + 1 < cell.count else { return false }
+        return !cell.contains { $0 <= 0x20 || $0 == 0x7F || $0 == UInt8(ascii: "\"") }
+    }
+}
+
+/// The columns of CSV files by the names in their headers, which `--map` gives and aliases add.
+struct ColumnMap {
+    /// Other names of columns, without the case, spaces, `_`, and `-` of a name.
+    static let aliases = [
+        ("url", "link"), ("uri", "link"), ("deeplink", "link"), ("device", "device.id"), ("deviceid", "device.id"),
+        ("platform", "device.platform"), ("appversion", "device.app"), ("os", "device.os"),
+        ("locale", "device.locale"), ("region", "device.region"), ("campaignid", "campaign"),
+    ]
+    /// The greatest number of a column.
+    private static let numberLimit = 10_000
+
+    /// The column for each name in a header, or an empty text for one that is ignored.
+    private var names: [String: String] = [:]
+    /// The column at each position of a file without a header, from 1.
+    private(set) var numbers: [Int: String] = [:]
+    /// The members that are passed through to decisions, which are also columns.
+    let passthrough: [String]
+
+    /// A Boolean value that indicates whether `--map` was given, so that files are CSV.
+    var isGiven: Bool { !names.isEmpty || hasNoHeader }
+
+    /// A Boolean value that indicates whether positions are mapped, so that files have no header.
+    var hasNoHeader: Bool { !numbers.isEmpty }
+
+    /// The names that are mapped, in order.
+    var mappedNames: [String] { names.keys.sorted() }
+
+    /// Creates a map from the values of `--map`.
+    ///
+    /// The names in `passthrough` are also columns.
+    init(_ pairs: [KeyValue] = [], passthrough: [String]) throws(CommandFailure) {
+        self.passthrough = passthrough
+        let isNumbered = !pairs.isEmpty && pairs.allSatisfy { Int($0.key) != nil }
+        for pair in pairs {
+            let target =
+                EventColumns.isColumn(pair.value, passthrough: passthrough)
+                ? pair.value : Self.aliased(pair.value) ?? pair.value
+            guard target.isEmpty || EventColumns.isColumn(target, passthrough: passthrough) else {
+                let columns = EventColumns.names + passthrough.filter { !EventColumns.names.contains($0) }
+                let nearest = NearestName.of(target, among: columns)
+                throw CommandFailure(
+                    .usage, "--map: `\(Escaping.visible(target))` is not a column",
+                    advice: nearest.map { "write `\($0)`" }
+                        ?? "use " + columns.joined(separator: ", ") + ", or nothing to ignore the column")
+            }
+            if isNumbered, let number = Int(pair.key) {
+                guard (1...Self.numberLimit).contains(number), numbers.updateValue(target, forKey: number) == nil
+                else { throw Self.repeated(pair.key) }
+            } else if names.updateValue(target, forKey: Self.trimmed(pair.key)) != nil {
+                throw Self.repeated(pair.key)
+            }
+        }
+    }
+
+    private static func repeated(_ name: String) -> CommandFailure {
+        CommandFailure(
+            .usage, "--map: `\(Escaping.visible(name))` is listed twice, or is not a number in 1..\(numberLimit)",
+            advice: "list each column once")
+    }
+
+    /// Returns the column for a name in a header, an empty text for one that is ignored, or nil for an unknown name.
+    ///
+    /// Names of columns precede aliases.
+    func column(_ cell: [UInt8]) -> String? {
+        let name = Self.trimmed(String(decoding: cell, as: UTF8.self))
+        if let mapped = names[name] { return mapped }
+        if name.isEmpty || EventColumns.isColumn(name, passthrough: passthrough) { return name }
+        return Self.aliased(name)
+    }
+
+    /// Returns the column that another name or another spelling stands for, or nil.
+    private static func aliased(_ name: String) -> String? {
+        let plain = plain(name)
+        if let alias = aliases.first(where: { $0.0 == plain }) { return alias.1 }
+        return EventColumns.names.first { !$0.hasSuffix(".NAME") && Self.plain($0) == plain }
+    }
+
+    /// Returns a name without white space at its ends.
+    static func trimmed(_ name: String) -> String {
+        let start = name.drop(while: \.isWhitespace)
+        return String(start.prefix(start.count - start.reversed().prefix(while: \.isWhitespace).count))
+    }
+
+    private static func plain(_ name: String) -> String {
+        name.lowercased().filter { !$0.isWhitespace && $0 != "_" && $0 != "-" }
     }
 }

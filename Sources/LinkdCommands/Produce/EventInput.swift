@@ -13,6 +13,8 @@ struct EventLine {
     var value: Result<ByteView, Fault>
     /// The line on which the value begins, from 1.
     var line: Int
+    /// The bytes of the line or the row as they are in the input, which are valid as long as the value.
+    var raw: ByteView
 
     /// The error in a line.
     ///
@@ -41,22 +43,50 @@ final class EventInput {
     private var number = 0
     /// The memory of the event of a row.
     private var arena = OutputArena(chunkBytes: 1 << 16)
+    /// The lines before the first entry, which its reader needs: those with the separator and the header of CSV.
+    private(set) var preamble: [UInt8] = []
+    /// The names of the columns of CSV that are ignored.
+    private(set) var ignoredNames: [String] = []
 
     /// Opens an input.
     ///
     /// The format `auto` is determined from its first line, and a separator that is nil from the header.
     init(
-        _ source: ByteSource, format: InputFormat, raw: Bool, separator: ColumnSeparator? = nil, passthrough: [String]
+        _ source: ByteSource, format: InputFormat, raw: Bool, separator: ColumnSeparator? = nil, map: ColumnMap
     ) throws(CommandFailure) {
         self.source = source
         mode = raw ? .raw : .lines(format)
-        if !raw { source.skipByteOrderMark() }
         rows = CSVReader(source, limit: Self.limit)
-        guard !raw, format == .csv || format == .auto else { return }
-        var separator = separator
-        if separator == nil { separator = try Self.separator(of: source, isTable: format == .csv, passthrough) }
-        guard let separator else { return }
-        rows = CSVReader(source, limit: Self.limit, separator: separator.byte)
+        guard !raw else { return }
+        try InputEncoding.check(source.firstLine(), of: source.name)
+        source.skipByteOrderMark()
+        try InputEncoding.checkLineEnds(of: source.firstLine(), in: source.name)
+        guard format == .csv || format == .auto else { return }
+        let layout = try TableLayout(
+            of: source, given: separator, isTable: format == .csv, map: map)
+        number = layout.blankLines
+        guard let found = layout.separator else { return }
+        rows = CSVReader(
+            source, limit: Self.limit, separator: found.byte,
+            line: layout.blankLines + (layout.separatorLine == nil ? 1 : 2))
+        if let line = layout.separatorLine ?? separator.map({ Array("sep=".utf8) + [$0.byte] }) {
+            preamble = line + [UInt8(ascii: "\n")]
+        }
+        try readHeader(map, count: layout.columnCount)
+    }
+
+    /// Reads the header of a CSV file.
+    ///
+    /// - Parameters:
+    ///   - map: The names of columns.
+    ///   - count: The number of columns of a file without a header.
+    private func readHeader(_ map: ColumnMap, count: Int) throws(CommandFailure) {
+        guard !map.hasNoHeader else {
+            let columns = EventColumns(count: count, map: map)
+            rows.columns = columns
+            mode = .table(columns)
+            return
+        }
         guard let header = rows.next() else {
             mode = .lines(.auto)
             return
@@ -66,46 +96,14 @@ final class EventInput {
                 .badData, "\(Escaping.visible(source.name)): the header is not valid CSV: \(fault)",
                 advice: "correct the first line, or select another format with --format")
         }
-        mode = .table(try EventColumns(header: header.cells, file: source.name, passthrough: passthrough))
-    }
-
-    /// Returns the separator of a CSV file, or nil for a file of another format.
-    private static func separator(
-        of source: ByteSource, isTable: Bool, _ passthrough: [String]
-    ) throws(CommandFailure) -> ColumnSeparator? {
-        var header = source.firstLine()
-        let hasReturn = header.count > 0 && header[header.count - 1] == UInt8(ascii: "\r")
-        if hasReturn { header = header.slice(0, header.count - 1) }
-        let found = ColumnSeparator.separators(of: header, passthrough: passthrough)
-        if found.count > 1 {
-            throw CommandFailure(
-                .badData,
-                "\(Escaping.visible(source.name)): the header can be separated by "
-                    + found.map(\.name).joined(separator: " or by "),
-                advice: "select one with --separator")
+        if header.cells.contains(where: EventColumns.isLink) {
+            throw TableLayout.failure(source.name, cells: header.cells)
         }
-        if let only = found.first { return only }
-        if EventColumns.isName(header.array, passthrough: passthrough) { return .comma }
-        // A header with a misspelled name is reported as one, unless the line can be JSON or a link.
-        if isTable || looksLikeHeader(header) {
-            let probable = ColumnSeparator.probableSeparators(of: header, passthrough: passthrough)
-            return probable.count == 1 ? probable[0] : .comma
-        }
-        return nil
-    }
-
-    /// Returns a Boolean value that indicates whether a line has a separator before any colon, quote, or bracket.
-    ///
-    /// JSON and links do not.
-    private static func looksLikeHeader(_ line: ByteView) -> Bool {
-        for byte in line.buffer {
-            switch byte {
-            case UInt8(ascii: "{"), UInt8(ascii: "["), UInt8(ascii: "\""), UInt8(ascii: ":"): return false
-            case UInt8(ascii: ","), UInt8(ascii: ";"), UInt8(ascii: "\t"), UInt8(ascii: "|"): return true
-            default: continue
-            }
-        }
-        return false
+        let columns = try EventColumns(header: header.cells, file: source.name, map: map)
+        preamble += header.raw.array + [UInt8(ascii: "\n")]
+        ignoredNames = columns.ignoredNames
+        rows.columns = columns
+        mode = .table(columns)
     }
 
     /// Returns the next entry, or nil at the end.
@@ -114,22 +112,24 @@ final class EventInput {
         case .raw:
             guard let line = source.line(limit: Self.limit) else { return nil }
             number += 1
-            return EventLine(value: bounded(line), line: number)
+            return EventLine(value: bounded(line), line: number, raw: line)
         case .lines(let format): return nextLine(format)
         case .table(let columns):
-            while let record = rows.next() {
-                if record.cells == [[]], record.fault == nil { continue }
-                return EventLine(value: row(record, columns), line: record.line)
-            }
-            return nil
+            guard let record = nextRow() else { return nil }
+            return EventLine(value: row(record, columns), line: record.line, raw: record.raw)
         }
     }
 
     /// Skips the next entry without a check, and returns its line, or nil at the end.
     func skip() -> Int? {
         guard case .table = mode else { return next()?.line }
+        return nextRow()?.line
+    }
+
+    /// Returns the next record that is not blank, or nil at the end.
+    private func nextRow() -> CSVReader.Record? {
         while let record = rows.next() {
-            if record.cells != [[]] || record.fault != nil { return record.line }
+            if !record.isBlank { return record }
         }
         return nil
     }
@@ -143,7 +143,9 @@ final class EventInput {
                         "the row has \(Counts.text(record.cells.count, "cell")), the header has \(columns.count)"))
         }
         guard record.cells.allSatisfy({ String(validating: $0, as: UTF8.self) != nil }) else {
-            return .failure(EventLine.Fault(text: "the row is not UTF-8"))
+            return .failure(
+                EventLine.Fault(
+                    text: "the row is not UTF-8; `iconv -f WINDOWS-1252 -t UTF-8` converts text of Windows"))
         }
         guard let event = columns.event(record.cells) else {
             return .failure(EventLine.Fault(text: "the payload is not valid JSON"))
@@ -158,13 +160,14 @@ final class EventInput {
             let trimmed = ByteSource.trimmed(line)
             if trimmed.isEmpty { continue }
             if format == .jsonl, trimmed[0] != UInt8(ascii: "{") {
-                return EventLine(value: .failure(EventLine.Fault(text: "the line is not a JSON object")), line: number)
+                let fault = EventLine.Fault(text: "the line is not a JSON object")
+                return EventLine(value: .failure(fault), line: number, raw: line)
             }
             if format == .url, trimmed[0] == UInt8(ascii: "{") {
                 let fault = EventLine.Fault(text: "the line is a JSON object, not a link")
-                return EventLine(value: .failure(fault), line: number)
+                return EventLine(value: .failure(fault), line: number, raw: line)
             }
-            return EventLine(value: bounded(trimmed), line: number)
+            return EventLine(value: bounded(trimmed), line: number, raw: line)
         }
         return nil
     }

@@ -9,7 +9,8 @@ struct EventSender {
 
     private let producer: KafkaProducer
     private let topic: ProducerTopic
-    private let name: String
+    /// The name of the topic.
+    let name: String
     private let partition: Int32?
     private(set) var sent = 0
 
@@ -30,22 +31,46 @@ struct EventSender {
         if let bytes = ClientSettings.batchBytes(messageLimit: messageLimit), configuration["batch.size"] == nil {
             configuration["batch.size"] = "\(bytes)"
         }
-        do {
-            producer = try KafkaProducer(configuration)
-        } catch {
-            throw connection.configurationFailure(error)
+        let client = try connection.make(configuration) { config throws(ConfigurationError) in
+            try KafkaProducer(config)
         }
+        producer = client
         self.name = name
         self.partition = partition
-        do throws(KafkaError) {
-            topic = try producer.topic(name)
+        let right = AccessRight("Write", on: .topic, name)
+        topic = try attempt("sending to \(name)", needing: right, as: connection.principal) { () throws(KafkaError) in
+            let topic = try client.topic(name)
             // Before librdkafka 2.10.1 the first record waits up to a second for the topic's metadata (issue 5032).
-            _ = try producer.partitionCount(of: topic, timeoutMilliseconds: 10_000)
-        } catch {
+            _ = try client.partitionCount(of: topic, timeoutMilliseconds: 10_000)
+            return topic
+        }
+    }
+
+    /// Creates a producer for the topic of a call, after a broker has confirmed that the topic and the partition exist.
+    init(_ call: Invocation, _ settings: Settings) throws(CommandFailure) {
+        let inputs = settings.list("input")
+        guard let topic = call.text("topic") ?? (inputs.count == 1 && !inputs[0].hasPrefix("^") ? inputs[0] : nil)
+        else {
             throw CommandFailure(
-                error, while: "sending to \(name)", needing: AccessRight("Write", on: .topic, name),
+                .usage, "the setting `input` does not name exactly one topic", advice: "select a topic with --topic")
+        }
+        let connection = try Connection(settings)
+        let admin = try connection.makeAdmin()
+        let described = try attempt("describing topic \(topic)") { () throws(KafkaError) in
+            try admin.describe(topics: [topic], timeoutMilliseconds: 10_000)
+        }
+        if let error = described.first?.error {
+            throw CommandFailure(
+                error, while: "sending to \(topic)", needing: AccessRight("Write", on: .topic, topic),
                 as: connection.principal)
         }
+        let partition = call.number("partition").map { Int32($0) }
+        let partitions = (described.first?.partitions ?? []).map(\.id).sorted()
+        if let partition, !partitions.contains(partition) {
+            throw CommandFailure.noPartition(partition, of: topic, among: partitions)
+        }
+        try self.init(
+            connection, topic: topic, partition: partition, messageLimit: admin.messageLimits(of: [topic])[topic])
     }
 
     /// Sends the record of an entry, waiting while the queue is full.
@@ -121,5 +146,36 @@ struct EventSender {
     var failures: [(code: KafkaErrorCode, count: Int)] {
         producer.deliveries.failures.map { ($0.key, $0.value) }
             .sorted { ($1.count, $0.code.rawValue) < ($0.count, $1.code.rawValue) }
+    }
+}
+
+extension OutputArena {
+    /// Returns a copy of the bytes, which is valid until `reset`.
+    mutating func copy(_ bytes: [UInt8]) -> ByteView {
+        begin()
+        append(bytes)
+        return finish()
+    }
+
+    /// Returns copies of headers, which are valid until `reset`.
+    mutating func copy(_ headers: [RecordHeader]) -> [HeaderView] {
+        var views: [HeaderView] = []
+        for header in headers {
+            let name = copy(header.name)
+            var value: ByteView?
+            if let bytes = header.value { value = copy(bytes) }
+            views.append(HeaderView(name: name, value: value))
+        }
+        return views
+    }
+}
+
+/// The headers of every record, with the memory of their bytes.
+final class HeaderCopies {
+    private(set) var views: [HeaderView] = []
+    private var arena = OutputArena(chunkBytes: 4096)
+
+    init(_ pairs: [KeyValue]) {
+        views = arena.copy(pairs.map { RecordHeader(name: Array($0.key.utf8), value: Array($0.value.utf8)) })
     }
 }

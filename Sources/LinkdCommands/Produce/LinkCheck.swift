@@ -1,7 +1,6 @@
 internal import ByteStorage
-internal import DispatchWorker
 internal import LinkCoordinator
-internal import LinkIngest
+internal import LinkDecider
 internal import RouteAnalysis
 internal import RouteTools
 
@@ -22,7 +21,7 @@ final class LinkCheck {
         var reason: String?
     }
 
-    private var processor: RecordProcessor
+    private var decider: Decider
     private let record: RecordFlags
     private var arena = OutputArena()
     private var tape = DecisionTape()
@@ -44,9 +43,7 @@ final class LinkCheck {
         }
         for conflict in tables.conflicts where !console.quiet { console.warn(Escaping.visible(conflict.text)) }
         record = RecordFlags(key: nil, headers: headers)
-        processor = RecordProcessor(
-            tables: TableSet(tables.tables), limits: IngestLimits(settings),
-            passthrough: settings.list("passthrough"), vendors: vendors.table, platforms: vendors.platforms)
+        decider = Decider(DeciderConfiguration(settings, tables.tables, vendors))
     }
 
     /// The number of decisions by outcome and reason, most frequent first.
@@ -63,21 +60,19 @@ final class LinkCheck {
         latest.removeAll(keepingCapacity: true)
         var rejections: [String] = []
         var decisions = 0
-        let cause =
-            record.refusal
-            ?? processor.process(value: value, key: key, headers: record.headers, into: &arena) {
-                _, decision, outcome in
-                decisions += 1
-                let result = result(of: decision)
-                count(result)
-                if outcome == .reject {
-                    let detail = tape.string("detail").map { ": \(Escaping.visible($0.string))" } ?? ""
-                    rejections.append((result.reason ?? result.outcome) + detail)
-                }
+        let cause = decider.decide(value: value, key: key, headers: record.headers, into: &arena) {
+            _, decision, outcome in
+            decisions += 1
+            let result = result(of: decision)
+            count(result)
+            if outcome == .reject {
+                let detail = tape.string("detail").map { ": \(Escaping.visible($0.string))" } ?? ""
+                rejections.append((result.reason ?? result.outcome) + detail)
             }
+        }
         if let cause {
             count(Result(outcome: "dead letter", reason: cause.reason.rawValue))
-            let pointer = cause.pointer.map { $0.isEmpty ? "" : " at \(Escaping.visible($0))" } ?? ""
+            let pointer = InputPlace.text(pointer: cause.pointer, in: value.array)
             return EventLine.Fault(text: "dead letter: \(cause.reason.rawValue)\(pointer): \(cause.detail)")
         }
         guard let first = rejections.first, rejections.count == decisions else { return nil }

@@ -1,5 +1,6 @@
 internal import ByteStorage
 internal import KafkaClient
+internal import LinkIngest
 internal import RouteTools
 
 /// One run of `linkd produce`.
@@ -20,11 +21,14 @@ struct ProduceJob {
     private let linkCheck: LinkCheck?
     private let format: InputFormat
     private let separator: ColumnSeparator?
-    private let passthrough: [String]
+    private let columns: ColumnMap
     private let isRaw: Bool
     private let limit: Int
     private let skip: Int
     private let timeLeft: TimeLeft
+    private let rejects: RejectFile?
+    /// The entries that are bad.
+    private var faulty = EntryRanges()
     private var sender: EventSender?
     private var topic = ""
     private var summary = ProduceSummary()
@@ -51,16 +55,18 @@ struct ProduceJob {
             fallbackKey: call.text("device").map { Array($0.utf8) })
         headers = HeaderCopies(call.pairs("header"))
         let tables = call.list("check")
+        if call.operands.isEmpty { try call.reserveStandardInput(for: "the events", tables) }
         linkCheck =
             tables.isEmpty
             ? nil
             : try LinkCheck(tables, settings, vendors, headers: call.pairs("header"), on: call.console)
         format = InputFormat(rawValue: call.text("format") ?? "auto") ?? .auto
-        passthrough = settings.list("passthrough")
+        columns = try ColumnMap(call.pairs("map"), passthrough: settings.passthrough.names)
         isRaw = call.isOn("raw")
-        if separator != nil, isRaw || (format != .auto && format != .csv) {
+        for (flag, isOn) in [("--separator", separator != nil), ("--map", columns.isGiven)]
+        where isOn && (isRaw || (format != .auto && format != .csv)) {
             throw CommandFailure(
-                .usage, "--separator is for CSV, not for \(isRaw ? "--raw" : "--format " + format.rawValue)",
+                .usage, "\(flag) is for CSV, not for \(isRaw ? "--raw" : "--format " + format.rawValue)",
                 advice: "remove one of the flags")
         }
         let files = call.operands.isEmpty ? ["-"] : call.operands
@@ -71,6 +77,7 @@ struct ProduceJob {
         skip = call.number("skip").map { Int($0) } ?? 0
         progress = ProgressLine(call.console)
         summary.isDryRun = call.isOn("dry-run")
+        rejects = try call.text("rejects").map { (path) throws(CommandFailure) in try RejectFile(path) }
     }
 
     private static func separator(_ text: String?) throws(CommandFailure) -> ColumnSeparator? {
@@ -84,7 +91,15 @@ struct ProduceJob {
     /// Sends all inputs and prints the summary.
     mutating func run() throws(CommandFailure) -> ExitCode {
         Interruption.installHandlers()
-        if !summary.isDryRun { sender = try makeSender() }
+        if !summary.isDryRun {
+            do throws(CommandFailure) {
+                sender = try EventSender(call, settings)
+                topic = sender?.name ?? ""
+            } catch {
+                try rejects?.finish()
+                throw error
+            }
+        }
         start = Platform.monotonicSeconds
         for path in call.operands.isEmpty ? ["-"] : call.operands where readsMore {
             do throws(CommandFailure) {
@@ -113,7 +128,13 @@ struct ProduceJob {
 
     private mutating func sendAll(of source: ByteSource) throws(CommandFailure) {
         let input = try EventInput(
-            source, format: format, raw: isRaw, separator: separator, passthrough: passthrough)
+            source, format: format, raw: isRaw, separator: separator, map: columns)
+        if !input.ignoredNames.isEmpty {
+            let noun = input.ignoredNames.count == 1 ? "column" : "columns"
+            call.console.note(
+                "\(Escaping.visible(source.name)): ignored \(noun) \(EventColumns.list(input.ignoredNames)); "
+                    + "--map NAME=COLUMN reads one")
+        }
         while map.count < skip, readsMore, let line = input.skip() {
             map.add(line: line)
             summary.skipped += 1
@@ -124,7 +145,7 @@ struct ProduceJob {
             summary.read += 1
             do throws(CommandFailure) {
                 // Otherwise a signal came before the record was passed to the client.
-                guard try send(line, of: source) else { return withdrawLast() }
+                guard try send(line, of: input, source) else { return withdrawLast() }
             } catch {
                 withdrawLast()
                 throw error
@@ -142,20 +163,23 @@ struct ProduceJob {
     }
 
     /// Sends the record of an entry or reports its fault, and returns false if the client did not take it.
-    private mutating func send(_ line: EventLine, of source: ByteSource) throws(CommandFailure) -> Bool {
+    private mutating func send(
+        _ line: EventLine, of input: EventInput, _ source: ByteSource
+    ) throws(CommandFailure) -> Bool {
         let value: ByteView
         switch line.value {
-        case .failure(let fault): return reportUnreadable(fault, at: line.line, of: source)
+        case .failure(let fault): return try reportUnreadable(fault, line, of: input, source)
         case .success(let bytes): value = bytes
         }
         var key = check.fixedKey ?? check.fallbackKey
         if !isRaw {
             switch check.key(of: value) {
-            case .failure(let fault): return reportUnreadable(fault, at: line.line, of: source)
+            case .failure(let fault): return try reportUnreadable(fault, line, of: input, source)
             case .success(let found): key = found
             }
         }
         if let linkCheck, let fault = linkCheck.fault(of: value, key: key) {
+            try rejects?.write(line.raw, preamble: input.preamble)
             summary.rejected += 1
             report(fault, at: line.line, of: source, count: summary.rejected, "are rejected")
             return true
@@ -173,10 +197,11 @@ struct ProduceJob {
     }
 
     private mutating func reportUnreadable(
-        _ fault: EventLine.Fault, at line: Int, of source: ByteSource
-    ) -> Bool {
+        _ fault: EventLine.Fault, _ line: EventLine, of input: EventInput, _ source: ByteSource
+    ) throws(CommandFailure) -> Bool {
+        try rejects?.write(line.raw, preamble: input.preamble)
         summary.unreadable += 1
-        report(fault, at: line, of: source, count: summary.unreadable, "cannot be read")
+        report(fault, at: line.line, of: source, count: summary.unreadable, "cannot be read")
         return true
     }
 
@@ -184,11 +209,12 @@ struct ProduceJob {
         _ fault: EventLine.Fault, at line: Int, of source: ByteSource, count: Int, _ verb: String
     ) {
         progress.clear()
+        faulty.add(map.count)
         // Limits the output in case the file has another format.
         if count <= Self.reportedFaults {
             call.console.warn("\(Escaping.visible(source.name)), line \(line): \(fault.text) (line not sent)")
         }
-        if count == Self.reportedFaults + 1 { call.console.warn("More lines \(verb). They are only counted.") }
+        if count == Self.reportedFaults + 1 { call.console.warn("More lines \(verb). They are listed at the end.") }
     }
 
     /// Waits until the next record is due.
@@ -224,40 +250,6 @@ struct ProduceJob {
     }
 }
 
-// The connection.
-extension ProduceJob {
-    /// Returns a sender, after a broker has confirmed that the topic and the partition exist.
-    private mutating func makeSender() throws(CommandFailure) -> EventSender {
-        let inputs = settings.list("input")
-        guard let topic = call.text("topic") ?? (inputs.count == 1 && !inputs[0].hasPrefix("^") ? inputs[0] : nil)
-        else {
-            throw CommandFailure(
-                .usage, "the setting `input` does not name exactly one topic", advice: "select a topic with --topic")
-        }
-        self.topic = topic
-        let connection = try Connection(settings)
-        let admin = try connection.makeAdmin()
-        let described: [TopicDescription]
-        do throws(KafkaError) {
-            described = try admin.describe(topics: [topic], timeoutMilliseconds: 10_000)
-        } catch {
-            throw CommandFailure(error, while: "describing topic \(topic)")
-        }
-        if let error = described.first?.error {
-            throw CommandFailure(
-                error, while: "sending to \(topic)", needing: AccessRight("Write", on: .topic, topic),
-                as: connection.principal)
-        }
-        let partition = call.number("partition").map { Int32($0) }
-        let partitions = (described.first?.partitions ?? []).map(\.id).sorted()
-        if let partition, !partitions.contains(partition) {
-            throw CommandFailure.noPartition(partition, of: topic, among: partitions)
-        }
-        return try EventSender(
-            connection, topic: topic, partition: partition, messageLimit: admin.messageLimits(of: [topic])[topic])
-    }
-}
-
 // The end of a run.
 extension ProduceJob {
     /// Waits for the deliveries, prints the summary, and returns the exit code.
@@ -284,6 +276,11 @@ extension ProduceJob {
             for line in linkCheck?.lines(style: console.out.style) ?? [] { console.out.line(line) }
         }
         printEntries(outcome)
+        do throws(CommandFailure) {
+            try rejects?.finish()
+        } catch {
+            failure = failure ?? error
+        }
         guard let failure = finalFailure(outcome) else { return .success }
         console.printFailure(failure)
         return failure.code
@@ -304,6 +301,11 @@ extension ProduceJob {
 
     /// Prints the lines that are not stored, or possibly stored.
     private func printEntries(_ outcome: ProduceOutcome) {
+        if summary.unreadable > Self.reportedFaults || summary.rejected > Self.reportedFaults {
+            let rest = faulty.uncounted > 0 ? ", and \(Counts.text(faulty.uncounted, "line")) more" : ""
+            let lines = Counts.text(faulty.count, "line")
+            call.console.warn("Not sent: \(map.text(of: faulty.ranges))\(rest) (\(lines)).")
+        }
         let listed = outcome.notStored.reduce(0) { $0 + $1.count }
         if listed > 0 {
             call.console.warn("Not stored: \(map.text(of: outcome.notStored)) (\(Counts.text(listed, "record"))).")
@@ -342,7 +344,19 @@ extension ProduceJob {
         if summary.rejected > 0 { parts.append("\(summary.rejected) would be rejected") }
         return CommandFailure(
             .badData, "of \(Counts.text(summary.read, "line")), \(parts.joined(separator: " and "))",
-            advice: "correct the lines listed above and send only those again")
+            advice: correction)
+    }
+
+    /// The words that say how to send the bad lines.
+    private var correction: String {
+        if let rejects, !rejects.files.isEmpty {
+            let omitted = rejects.omitted > 0 ? " (\(Counts.text(rejects.omitted, "line")) too long for it)" : ""
+            let files = Escaping.visible(rejects.files.joined(separator: ", "))
+            return "correct the lines in \(files)\(omitted), and send only this with the same flags"
+        }
+        let advice = "correct the lines listed above and send only those again"
+        guard faulty.count > Self.reportedFaults else { return advice }
+        return advice + "; the same command with --dry-run --rejects FILE writes them to a file"
     }
 
     /// Returns the words that say how to send the rest without a double.
@@ -350,7 +364,8 @@ extension ProduceJob {
         let position = outcome.skip == 0 ? nil : map.lines(of: outcome.skip...outcome.skip)?.first
         let place =
             position.map { " (it goes on after \(Escaping.visible($0.file)), line \($0.lines.lowerBound))" } ?? ""
-        let listed = summary.notStoredEntries.isEmpty ? "" : ", and send the lines listed above again"
+        let file = rejects?.files.isEmpty == false ? ", and another file for --rejects" : ""
+        let listed = file + (summary.notStoredEntries.isEmpty ? "" : ", and send the lines listed above again")
         guard call.operands.allSatisfy({ $0 != "-" }), !call.operands.isEmpty else {
             return "send the input from entry \(outcome.skip + 1) on" + place + listed
         }
@@ -382,12 +397,46 @@ extension ProduceJob {
     }
 }
 
-/// The headers of every record, with the memory of their bytes.
-private final class HeaderCopies {
-    private(set) var views: [HeaderView] = []
-    private var arena = OutputArena(chunkBytes: 4096)
+/// An estimate of the records and the time that are left, from the sizes of the files.
+struct TimeLeft {
+    /// The time after which an estimate is shown, in seconds.
+    private static let delay = 2.0
 
-    init(_ pairs: [KeyValue]) {
-        views = arena.copy(pairs.map { RecordHeader(name: Array($0.key.utf8), value: Array($0.value.utf8)) })
+    /// The size of all files in bytes, or nil if it is not known.
+    let size: Int64?
+    /// The limit of records, or nil.
+    var limit: Int?
+    /// The limit of records per second, or nil.
+    var rate: Int64?
+
+    /// Returns a text such as `sent 1,200,000 of about 4,900,000, 310,000 per second, 12 s left`.
+    ///
+    /// Before two seconds have passed, and for inputs of unknown size, nothing is estimated.
+    ///
+    /// - Parameters:
+    ///   - sent: The number of sent records.
+    ///   - skipped: The number of bytes that were skipped before the first sent record.
+    ///   - consumed: The number of bytes that were read.
+    ///   - seconds: The time since the first sent record.
+    func text(sent: Int, skipped: Int64, consumed: Int64, seconds: Double) -> String {
+        let speed = Double(sent) / max(0.001, seconds)
+        let current = Counts.grouped(Int64(speed)) + " per second"
+        guard let size, seconds >= Self.delay, sent > 0, consumed > skipped else {
+            return "sent \(Counts.grouped(Int64(sent))), \(current)"
+        }
+        let total = Double(sent) * Double(max(size, consumed) - skipped) / Double(consumed - skipped)
+        let records = min(Int64(total), limit.map(Int64.init) ?? .max)
+        let left = Double(max(0, records - Int64(sent))) / (rate.map { min(speed, Double($0)) } ?? speed)
+        let about = limit.map { Int64($0) <= Int64(total) } == true ? "" : "about "
+        return "sent \(Counts.grouped(Int64(sent))) of \(about)\(Counts.grouped(records)), \(current), "
+            + Self.text(seconds: Int64(left.rounded(.up))) + " left"
+    }
+
+    private static func text(seconds: Int64) -> String {
+        switch seconds {
+        case ..<120: "\(seconds) s"
+        case ..<7200: "\(seconds / 60) min"
+        default: "\(seconds / 3600) h \(seconds % 3600 / 60) min"
+        }
     }
 }

@@ -36,11 +36,24 @@ enum Timestamps {
         out.append(end)
     }
 
-    /// Parses a timestamp (`2026-11-20`, `2026-11-20T10:00:00Z`, with fraction or offset) or a duration before now
-    /// (`15m`).
-    static func parse(_ text: String, now: Int64) -> Int64? {
-        if let ago = Durations.parse(text) { return now >= ago ? now - ago : 0 }
+    /// Parses a timestamp (`2026-11-20`, `2026-11-20T10:00:00Z`, with fraction or offset), a duration before now
+    /// (`15m`, `1d2h`), the last time of day (`16:30`), or the start of `today` or `yesterday`.
+    ///
+    /// - Parameters:
+    ///   - text: The text.
+    ///   - now: The time now, in milliseconds since 1970.
+    ///   - local: A Boolean value that indicates whether days and times of day are those of the local time zone.
+    static func parse(_ text: String, now: Int64, local: Bool = false) -> Int64? {
+        if let ago = Durations.sum(text) { return now >= ago ? now - ago : 0 }
+        if text == "now" { return now }
+        if text == "today" { return midnight(0, before: now, local) }
+        if text == "yesterday" { return midnight(1, before: now, local) }
         var rest = Substring(text)
+        if let time = timeOfDay(&rest), rest.isEmpty {
+            guard let today = midnight(0, before: now, local) else { return nil }
+            return today + time <= now ? today + time : midnight(1, before: now, local).map { $0 + time }
+        }
+        rest = Substring(text)
         guard let year = number(&rest, 4), literal(&rest, "-"), let month = number(&rest, 2), literal(&rest, "-"),
             let day = number(&rest, 2), (1...12).contains(month), (1...daysIn(month, of: year)).contains(day)
         else { return nil }
@@ -51,6 +64,16 @@ enum Timestamps {
         }
         guard let offset = offset(&rest), rest.isEmpty else { return nil }
         return midnight + time - offset
+    }
+
+    /// Returns the start of the day that is this number of days before now.
+    private static func midnight(_ days: Int64, before now: Int64, _ local: Bool) -> Int64? {
+        func shift(_ time: Int64) -> Int64 {
+            (local ? Platform.utcOffsetMinutes(at: floorDivide(time, 1000)) ?? 0 : 0) * 60_000
+        }
+        let (day, isOver) = (floorDivide(now &+ shift(now), 86_400_000) - days).multipliedReportingOverflow(
+            by: 86_400_000)
+        return isOver ? nil : day - shift(day)
     }
 
     private static func timeOfDay(_ rest: inout Substring) -> Int64? {

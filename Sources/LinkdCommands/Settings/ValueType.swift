@@ -43,98 +43,98 @@ indirect enum ValueType: Sendable {
     /// A list of `key=value`.
     case pairs(count: ClosedRange<Int>)
 
+    /// The words for a type.
+    struct Words {
+        /// The name of the type in help texts and the reference.
+        let name: String
+        /// The placeholder for the value in help texts.
+        let placeholder: String
+        /// The bounds in help texts and the reference, or an empty text.
+        let bounds: String
+        /// The expected value, for error messages.
+        let expectation: String
+
+        init(_ name: String, _ placeholder: String, bounds: String = "", _ expectation: String) {
+            self.name = name
+            self.placeholder = placeholder
+            self.bounds = bounds
+            self.expectation = expectation
+        }
+    }
+
     /// The name of the type in help texts and the reference.
-    var name: String {
-        switch self {
-        case .text: "text"
-        case .name: "name"
-        case .topic: "topic"
-        case .topicTemplate: "topic template"
-        case .topics: "list of topics, or a regular expression"
-        case .address: "host:port"
-        case .addresses: "list of host:port"
-        case .integer: "integer"
-        case .decimal: "decimal number"
-        case .size: "size"
-        case .duration: "duration"
-        case .durationOrAuto: "duration or `auto`"
-        case .time: "time, or duration before now"
-        case .choice(let choices): choices.joined(separator: ", ")
-        case .boolean: "true, false"
-        case .directory: "directory"
-        case .file: "file"
-        case .files: "list of files"
-        case .texts: "list of texts"
-        case .pairs: "list of key=value"
-        }
-    }
-
+    var name: String { words.name }
     /// The placeholder for the value in help texts.
-    var placeholder: String {
-        switch self {
-        case .text: "TEXT"
-        case .name: "NAME"
-        case .topic, .topics: "TOPIC"
-        case .topicTemplate: "TEMPLATE"
-        case .address, .addresses: "HOST:PORT"
-        case .integer, .decimal: "N"
-        case .size: "SIZE"
-        case .duration, .durationOrAuto: "DURATION"
-        case .time: "TIME"
-        case .choice(let choices): choices.joined(separator: "|")
-        case .boolean: "true|false"
-        case .directory: "DIRECTORY"
-        case .file, .files: "FILE"
-        case .texts: "NAME"
-        case .pairs: "KEY=VALUE"
-        }
-    }
-
+    var placeholder: String { words.placeholder }
     /// The bounds in help texts and the reference, or an empty text.
-    var bounds: String {
+    var bounds: String { words.bounds }
+    /// The expected value, for error messages.
+    var expectation: String { words.expectation }
+
+    private var words: Words {
         switch self {
-        case .text(let bytes): "\(bytes.lowerBound)..\(bytes.upperBound) bytes"
-        case .name(let bytes): "\(bytes.lowerBound)..\(bytes.upperBound) of `A-Za-z0-9._-`"
-        case .topic: "1..249 of `A-Za-z0-9._-`"
-        case .topicTemplate: "a topic name in which `{input}` stands for the input topic"
-        case .topics(let count): "\(Self.range(count)), valid topic names"
-        case .addresses(let count), .pairs(let count), .files(let count): Self.range(count)
-        case .texts(let count, let bytes): "\(Self.range(count)) of \(bytes.lowerBound)..\(bytes.upperBound) bytes"
-        case .integer(let range): "\(range.lowerBound)..\(range.upperBound)"
+        case .text(let bytes):
+            return Words("text", "TEXT", bounds: "\(bytes.text) bytes", "a text of \(bytes.text) bytes")
+        case .name(let bytes):
+            let bounds = "\(bytes.text) of `A-Za-z0-9._-`"
+            return Words("name", "NAME", bounds: bounds, "a name of \(bytes.text) characters of `A-Za-z0-9._-`")
+        case .topic:
+            let expectation = "a topic name of 1..249 characters of `A-Za-z0-9._-`"
+            return Words("topic", "TOPIC", bounds: "1..249 of `A-Za-z0-9._-`", expectation)
+        case .topicTemplate:
+            let bounds = "a topic name in which `{input}` stands for the input topic"
+            return Words("topic template", "TEMPLATE", bounds: bounds, bounds)
+        case .topics(let count):
+            return Words(
+                "list of topics, or a regular expression", "TOPIC", bounds: "\(count.text), valid topic names",
+                "\(count.text) topic names, or a regular expression that begins with ^")
+        case .address:
+            return Words(
+                "host:port", "HOST:PORT", bounds: "port 0..65535",
+                "an address of the form host:port, [IPv6 address]:port, or :port for all interfaces")
+        case .addresses(let count):
+            let expectation = "\(count.text) addresses of the form host:port"
+            return Words("list of host:port", "HOST:PORT", bounds: count.text, expectation)
+        case .integer(let range): return Words("integer", "N", bounds: range.text, "an integer in \(range.text)")
         case .decimal(let range, let places):
-            "\(FixedPoint.text(range.lowerBound, places: places))..\(FixedPoint.text(range.upperBound, places: places))"
-                + ", at most \(places) decimal places"
-        case .address: "port 0..65535"
-        case .size(let range): "\(Sizes.text(range.lowerBound))..\(Sizes.text(range.upperBound))"
-        case .duration(let range), .durationOrAuto(let range):
-            "\(Durations.text(range.lowerBound))..\(Durations.text(range.upperBound))"
-        case .time, .choice, .boolean, .directory, .file: ""
+            let bounds =
+                range.text { FixedPoint.text($0, places: places) } + ", at most \(places) decimal places"
+            return Words("decimal number", "N", bounds: bounds, "a number such as 0.5, in \(bounds)")
+        case .size(let range):
+            let bounds = range.text(Sizes.text)
+            return Words("size", "SIZE", bounds: bounds, "a size such as 1048576, 64KiB, or 1MiB, in \(bounds)")
+        case .duration(let range):
+            let bounds = range.text(Durations.text)
+            return Words("duration", "DURATION", bounds: bounds, "a duration such as 250ms, 30s, or 5m, in \(bounds)")
+        case .durationOrAuto(let range):
+            let bounds = range.text(Durations.text)
+            let expectation = "`auto` or a duration such as 250ms, in \(bounds)"
+            return Words("duration or `auto`", "DURATION", bounds: bounds, expectation)
+        case .time:
+            return Words(
+                "time, or duration before now", "TIME",
+                "a time such as 2026-11-20T10:00:00Z, 16:30, or yesterday, or a duration before now such as 1d2h")
+        case .choice(let choices):
+            let list = choices.joined(separator: ", ")
+            return Words(list, choices.joined(separator: "|"), "one of \(list)")
+        case .boolean: return Words("true, false", "true|false", "true or false")
+        case .directory: return Words("directory", "DIRECTORY", "a directory")
+        case .file: return Words("file", "FILE", "a file")
+        case .files(let count): return Words("list of files", "FILE", bounds: count.text, "\(count.text) files")
+        case .texts(let count, let bytes):
+            let bounds = "\(count.text) of \(bytes.text) bytes"
+            return Words("list of texts", "NAME", bounds: bounds, "\(count.text) texts of \(bytes.text) bytes each")
+        case .pairs(let count):
+            let expectation = "\(count.text) pairs of the form key=value"
+            return Words("list of key=value", "KEY=VALUE", bounds: count.text, expectation)
         }
     }
 
-    /// The expected value, for error messages.
-    var expectation: String {
+    /// A Boolean value that indicates whether the value consists of paths of files.
+    var isFile: Bool {
         switch self {
-        case .choice(let choices): "one of \(choices.joined(separator: ", "))"
-        case .boolean: "true or false"
-        case .directory: "a directory"
-        case .file: "a file"
-        case .time: "a time such as 2026-11-20T10:00:00Z, or a duration before now such as 15m"
-        case .duration: "a duration such as 250ms, 30s, or 5m, in \(bounds)"
-        case .durationOrAuto: "`auto` or a duration such as 250ms, in \(bounds)"
-        case .size: "a size such as 1048576, 64KiB, or 1MiB, in \(bounds)"
-        case .pairs: "\(bounds) pairs of the form key=value"
-        case .integer: "an integer in \(bounds)"
-        case .decimal: "a number such as 0.5, in \(bounds)"
-        case .address: "an address of the form host:port, [IPv6 address]:port, or :port for all interfaces"
-        case .text(let bytes): "a text of \(Self.range(bytes)) bytes"
-        case .name(let bytes): "a name of \(Self.range(bytes)) characters of `A-Za-z0-9._-`"
-        case .topic: "a topic name of 1..249 characters of `A-Za-z0-9._-`"
-        case .topicTemplate: bounds
-        case .topics(let count): "\(Self.range(count)) topic names, or a regular expression that begins with ^"
-        case .addresses: "\(bounds) addresses of the form host:port"
-        case .files: "\(bounds) files"
-        case .texts(let count, let bytes): "\(Self.range(count)) texts of \(Self.range(bytes)) bytes each"
+        case .file, .files: true
+        default: false
         }
     }
 
@@ -145,6 +145,269 @@ indirect enum ValueType: Sendable {
         default: false
         }
     }
+}
 
-    private static func range(_ count: ClosedRange<Int>) -> String { "\(count.lowerBound)..\(count.upperBound)" }
+extension ClosedRange {
+    /// The bounds as text, such as `1..64`.
+    fileprivate var text: String { "\(lowerBound)..\(upperBound)" }
+
+    /// Returns the bounds as text, each written by a function.
+    fileprivate func text(_ write: (Bound) -> String) -> String { "\(write(lowerBound))..\(write(upperBound))" }
+}
+
+/// A setting's value, checked against its type and bounds.
+enum SettingValue: Equatable, Sendable {
+    case text(String)
+    case list([String])
+    case integer(Int64)
+    /// A number in units of the last of its decimal places.
+    case decimal(Int64, places: Int)
+    case size(Int64)
+    case duration(milliseconds: Int64)
+    case boolean(Bool)
+    case auto
+    case pairs([KeyValue])
+
+    /// The value in the form that flags and files accept.
+    var description: String {
+        switch self {
+        case .text(let text): text
+        case .list(let items): items.joined(separator: ",")
+        case .integer(let number): "\(number)"
+        case .decimal(let number, let places): FixedPoint.text(number, places: places)
+        case .size(let bytes): Sizes.text(bytes)
+        case .duration(let milliseconds): Durations.text(milliseconds)
+        case .boolean(let value): value ? "true" : "false"
+        case .auto: "auto"
+        case .pairs(let pairs): pairs.map { "\($0.key)=\($0.value)" }.joined(separator: ",")
+        }
+    }
+}
+
+/// A key with its value.
+struct KeyValue: Equatable, Sendable {
+    /// The name.
+    var key: String
+    /// The value.
+    var value: String
+}
+
+extension ValueType {
+    /// Parses texts, and returns nil if they have the wrong type or exceed the bounds.
+    ///
+    /// - Parameters:
+    ///   - texts: The repetitions of a flag, or the elements of a JSON array.
+    ///   - splitting: A Boolean value that indicates whether commas separate items within a text.
+    func parse(_ texts: [String], splitting: Bool) -> SettingValue? {
+        guard isList else { return texts.count == 1 ? parse(texts[0]) : nil }
+        let items = splitting ? texts.flatMap { separate($0) } : texts
+        switch self {
+        case .topics(let count):
+            if items.first?.hasPrefix("^") == true { return items.count == 1 ? .list(items) : nil }
+            return list(items, count) { Self.isTopic($0) }
+        case .addresses(let count): return list(items, count) { Self.isAddress($0) }
+        case .files(let count): return list(items, count) { !$0.isEmpty }
+        case .texts(let count, let bytes): return list(items, count) { bytes.contains($0.utf8.count) }
+        case .pairs(let count):
+            let pairs = items.compactMap(Self.pair)
+            return pairs.count == items.count && count.contains(pairs.count) ? .pairs(pairs) : nil
+        default: return nil
+        }
+    }
+
+    private func parse(_ text: String) -> SettingValue? {
+        switch self {
+        case .text(let bytes): return bytes.contains(text.utf8.count) ? .text(text) : nil
+        case .name(let bytes): return bytes.contains(text.utf8.count) && Self.isName(text) ? .text(text) : nil
+        case .topic: return Self.isTopic(text) ? .text(text) : nil
+        case .topicTemplate:
+            return Self.isTopic(
+                text.split(separator: "{input}", omittingEmptySubsequences: false).joined(separator: "x"))
+                ? .text(text) : nil
+        case .integer(let range): return number(Quantities.integer(text), range).map { .integer($0) }
+        case .decimal(let range, let places):
+            return number(FixedPoint.parse(text, places: places), range).map { .decimal($0, places: places) }
+        case .address: return Self.isListenAddress(text) ? .text(text) : nil
+        case .size(let range): return number(Sizes.parse(text), range).map { .size($0) }
+        case .duration(let range): return number(Durations.parse(text), range).map { .duration(milliseconds: $0) }
+        case .durationOrAuto(let range):
+            if text == "auto" { return .auto }
+            return number(Durations.parse(text), range).map { .duration(milliseconds: $0) }
+        case .time: return Timestamps.parse(text, now: 0) == nil ? nil : .text(text)
+        case .choice(let choices): return choices.contains(text) ? .text(text) : nil
+        case .boolean: return text == "true" ? .boolean(true) : text == "false" ? .boolean(false) : nil
+        case .directory, .file: return text.isEmpty ? nil : .text(text)
+        case .topics, .addresses, .files, .texts, .pairs: return nil
+        }
+    }
+
+    private func number(_ value: Int64?, _ range: ClosedRange<Int64>) -> Int64? {
+        value.flatMap { range.contains($0) ? $0 : nil }
+    }
+
+    private func list(_ items: [String], _ count: ClosedRange<Int>, _ good: (String) -> Bool) -> SettingValue? {
+        count.contains(items.count) && items.allSatisfy(good) ? .list(items) : nil
+    }
+
+    /// Splits a text with commas into its items.
+    ///
+    /// A regular expression stays whole. In `key=value` lists a piece without `=` belongs to the value before it,
+    /// because values of librdkafka can contain commas (`debug=eos,feature`).
+    private func separate(_ text: String) -> [String] {
+        if case .topics = self, text.hasPrefix("^") { return [text] }
+        let pieces = text.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
+        guard case .pairs = self else { return pieces }
+        var items: [String] = []
+        for piece in pieces {
+            if piece.contains("=") || items.isEmpty {
+                items.append(piece)
+            } else {
+                items[items.count - 1] += "," + piece
+            }
+        }
+        return items
+    }
+
+    private static func pair(_ text: String) -> KeyValue? {
+        guard let sign = text.firstIndex(of: "="), sign != text.startIndex else { return nil }
+        return KeyValue(key: String(text[..<sign]), value: String(text[text.index(after: sign)...]))
+    }
+
+    private static func isName(_ text: String) -> Bool {
+        text.utf8.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "-"):
+                true
+            default: false
+            }
+        }
+    }
+
+    /// Returns a Boolean value that indicates whether Kafka accepts a topic's name: 1 to 249 of `A-Za-z0-9._-`, and
+    /// neither `.` nor `..`.
+    static func isTopic(_ text: String) -> Bool {
+        (1...249).contains(text.utf8.count) && isName(text) && text != "." && text != ".."
+    }
+
+    private static func isAddress(_ text: String) -> Bool { isAddress(text, ports: 1...65535) && !text.hasPrefix(":") }
+
+    private static func isListenAddress(_ text: String) -> Bool { isAddress(text, ports: 0...65535) }
+
+    private static func isAddress(_ text: String, ports: ClosedRange<Int64>) -> Bool {
+        guard let colon = text.lastIndex(of: ":") else { return false }
+        let host = text[..<colon]
+        let bare = !host.contains(":") || (host.hasPrefix("[") && host.hasSuffix("]"))
+        let port = Quantities.integer(text[text.index(after: colon)...]) ?? -1
+        return bare && host.utf8.count <= 255 && ports.contains(port)
+            && !host.utf8.contains { $0 <= 0x20 || $0 == 0x7F || $0 == UInt8(ascii: "/") }
+    }
+}
+
+/// The texts of durations, such as `250ms`, `30s`, `5m`, `12h`, and `7d`, in milliseconds.
+enum Durations {
+    private static let units: [(name: String, milliseconds: Int64)] = [
+        ("ms", 1), ("s", 1000), ("m", 60_000), ("h", 3_600_000), ("d", 86_400_000),
+    ]
+
+    /// Returns the milliseconds of a text, or nil if the text is not a duration or overflows 64 bits.
+    static func parse(_ text: some StringProtocol) -> Int64? {
+        guard let (number, unit) = Quantities.split(text) else { return nil }
+        guard let found = units.first(where: { $0.name == unit }) else { return nil }
+        let (product, over) = number.multipliedReportingOverflow(by: found.milliseconds)
+        return over ? nil : product
+    }
+
+    /// Returns the milliseconds of a sum such as `1d2h` or `90m`, whose units descend, or nil for another text.
+    static func sum(_ text: String) -> Int64? {
+        var rest = text[...]
+        var total: Int64 = 0
+        var last = Int64.max
+        while let (number, tail) = Quantities.split(rest) {
+            let name = tail.prefix { !($0.isASCII && $0.isNumber) }
+            guard let unit = units.first(where: { $0.name == name }), unit.milliseconds < last else { return nil }
+            let (product, isOver) = number.multipliedReportingOverflow(by: unit.milliseconds)
+            let (next, isTotalOver) = total.addingReportingOverflow(product)
+            guard !isOver, !isTotalOver else { return nil }
+            (total, last) = (next, unit.milliseconds)
+            rest = tail.dropFirst(name.count)[...]
+            if rest.isEmpty { return total }
+        }
+        return nil
+    }
+
+    /// Returns the shortest text of a duration.
+    static func text(_ milliseconds: Int64) -> String {
+        guard milliseconds != 0 else { return "0s" }
+        for unit in units.reversed() where milliseconds % unit.milliseconds == 0 {
+            return "\(milliseconds / unit.milliseconds)\(unit.name)"
+        }
+        return "\(milliseconds)ms"
+    }
+}
+
+/// The texts of sizes in bytes, such as `1048576`, `64KiB`, `1MiB`, and `2GiB`.
+enum Sizes {
+    private static let units: [(name: String, bytes: Int64)] = [
+        ("", 1), ("KiB", 1 << 10), ("MiB", 1 << 20), ("GiB", 1 << 30),
+    ]
+
+    /// Returns the bytes of a text, or nil if the text is not a size or overflows 64 bits.
+    static func parse(_ text: some StringProtocol) -> Int64? {
+        guard let (number, unit) = Quantities.split(text) else { return nil }
+        guard let found = units.first(where: { $0.name == unit }) else { return nil }
+        let (product, over) = number.multipliedReportingOverflow(by: found.bytes)
+        return over ? nil : product
+    }
+
+    /// Returns the shortest exact text of a size.
+    static func text(_ bytes: Int64) -> String {
+        guard bytes != 0 else { return "0" }
+        for unit in units.reversed() where bytes % unit.bytes == 0 { return "\(bytes / unit.bytes)\(unit.name)" }
+        return "\(bytes)"
+    }
+}
+
+/// The texts of numbers with a fixed number of decimal places, such as `0.95`, as integers of the last place.
+enum FixedPoint {
+    /// Returns the integer of a text, or nil if the text is not a number, has more places, or overflows 64 bits.
+    static func parse(_ text: String, places: Int) -> Int64? {
+        let parts = text.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+        guard (1...2).contains(parts.count), parts.allSatisfy(isDigits) else { return nil }
+        let fraction = parts.count == 2 ? parts[1] : ""
+        guard fraction.count <= places else { return nil }
+        return Int64(parts[0] + fraction + String(repeating: "0", count: places - fraction.count))
+    }
+
+    private static func isDigits(_ text: String) -> Bool {
+        !text.isEmpty && text.allSatisfy { $0.isASCII && $0.isNumber }
+    }
+
+    /// Returns the shortest text of an integer of the last place.
+    static func text(_ value: Int64, places: Int) -> String {
+        var digits = String(value)
+        digits = String(repeating: "0", count: max(0, places + 1 - digits.count)) + digits
+        var fraction = digits.suffix(places)
+        while fraction.last == "0" { fraction.removeLast() }
+        return digits.dropLast(places) + (fraction.isEmpty ? "" : "." + fraction)
+    }
+}
+
+/// The parsing that durations, sizes, and integers share.
+enum Quantities {
+    /// Splits a text into an unsigned integer and the unit that follows it.
+    static func split(_ text: some StringProtocol) -> (number: Int64, unit: String)? {
+        let digits = text.prefix { $0.isASCII && $0.isNumber }
+        guard !digits.isEmpty, let number = Int64(digits) else { return nil }
+        return (number, String(text.dropFirst(digits.count)))
+    }
+
+    /// Returns the integer of a text with an optional minus sign.
+    ///
+    /// A plus sign is not accepted.
+    static func integer(_ text: some StringProtocol) -> Int64? {
+        let digits = text.hasPrefix("-") ? text.dropFirst() : text[...]
+        guard !digits.isEmpty, digits.allSatisfy({ $0.isASCII && $0.isNumber }) else { return nil }
+        return Int64(text)
+    }
 }

@@ -1,5 +1,6 @@
 internal import RouteAnalysis
 internal import LinkCoordinator
+internal import LinkDecider
 internal import LinkIngest
 internal import ByteStorage
 internal import StrictJSON
@@ -31,14 +32,14 @@ final class Explainer {
         }
     }
 
-    /// Creates an explainer for a set of tables.
-    init(_ tables: TableSet, limits: IngestLimits, _ vendors: LoadedVendors) {
-        self.tables = tables
-        reader = EventReader(limits: limits, vendors: vendors.table, platforms: vendors.platforms)
+    /// Creates an explainer of the decisions that a decider with the same configuration makes.
+    init(_ configuration: DeciderConfiguration) {
+        tables = configuration.tables
+        reader = EventReader(configuration)
     }
 
     /// Returns an explanation for each device of an event, or an empty array if there is no decision.
-    func explain(value: ByteView, key: ByteView?, headers: EnvelopeHeaders) -> [DeviceExplanation] {
+    func explain(value: ByteView, key: ByteView?, headers: [HeaderView]) -> [DeviceExplanation] {
         guard reader.readInPlace(value: value, key: key, headers: headers) else { return [] }
         var explanations: [DeviceExplanation] = []
         let event = reader.eventPointer
@@ -46,36 +47,20 @@ final class Explainer {
         for index in 0..<event.pointee.deviceCount {
             guard reader.selectDevice(at: index) else { return [] }
             guard let request = event.pointer(to: \.request), let facts = device.pointer(to: \.facts) else { return [] }
-            let application = event.pointee.hasApplication ? event.pointee.application : nil
-            let isOpen = application == nil && tables.single == nil
-            if isOpen && hasPointerLinks(request) {
-                guard let link = try? tables.pointerLink(request, using: &resolver) else { return [] }
-                if !link.isEmpty { reader.openLink(link) }
-            }
             // An event that cannot be read again is a dead letter `internal`, which has no explanation.
-            guard let chosen = try? tables.table(application: application, request: request, using: &resolver),
-                let table = tables.tables.first(where: { $0.compiled.handle == chosen })
-            else {
-                guard isOpen, (try? tables.opensNothing(request, using: &resolver)) == true else { return [] }
-                explanations.append(DeviceExplanation(decision: nil, envelope: envelope(nil)))
-                continue
+            guard let choice = try? reader.chooseTable(in: tables, using: &resolver) else { return [] }
+            switch choice {
+            case .unknown: return []
+            case .opensNothing: explanations.append(DeviceExplanation(decision: nil, envelope: envelope(nil)))
+            case .table(let chosen):
+                guard let table = tables.tables.first(where: { $0.compiled.handle == chosen }) else { return [] }
+                let trace = envelope(EnvelopeTrace.tablePointer(in: request.pointee, of: table))
+                let isRead = try? reader.openPointerLink(of: chosen, keepsReadings: false, using: &resolver)
+                guard isRead != nil else { return [] }
+                explanations.append(DeviceExplanation(decision: table.explain(request, facts), envelope: trace))
             }
-            let trace = envelope(EnvelopeTrace.tablePointer(in: request.pointee, of: table))
-            // As in the record processor, a link at a pointer of the table can be one of a link platform.
-            if hasPointerLinks(request) {
-                guard let link = try? resolver.pointerLink(request, table: chosen, keepsReadings: false) else {
-                    return []
-                }
-                if !link.isEmpty { reader.openLink(link) }
-            }
-            explanations.append(DeviceExplanation(decision: table.explain(request, facts), envelope: trace))
         }
         return explanations
-    }
-
-    /// Returns a Boolean value that indicates whether a link of a link platform can be at the pointers of a table.
-    private func hasPointerLinks(_ request: UnsafePointer<RequestView>) -> Bool {
-        reader.unwrapsLinks && request.pointee.form == .payload && request.pointee.tapped.kind == .unknown
     }
 
     /// Returns the envelope of the record for the selected device.
@@ -89,26 +74,39 @@ final class Explainer {
     struct UnclaimedEvent {
         /// The envelope, or nil if there is no explanation.
         var envelope: EnvelopeTrace?
-        /// The tables, those with suggestions first.
-        var tables: [(table: RouteTable, explanation: Explanation)] = []
+        /// The tables: those that read the link's scheme and host, then those with suggestions.
+        var tables: [Claim] = []
     }
 
-    /// Returns the explanations of each table for an event that no table claims.
-    func unclaimed(value: ByteView, key: ByteView?, headers: EnvelopeHeaders) -> UnclaimedEvent {
+    /// The explanation of one table for an event that no single table claims.
+    struct Claim {
+        var table: RouteTable
+        /// A Boolean value that indicates whether the table reads the scheme and host of the link.
+        var isClaimed: Bool
+        var explanation: Explanation
+    }
+
+    /// Returns the explanations of each table for an event that no table claims, or more than one.
+    func unclaimed(value: ByteView, key: ByteView?, headers: [HeaderView]) -> UnclaimedEvent {
         guard reader.readInPlace(value: value, key: key, headers: headers) else { return UnclaimedEvent() }
         let event = reader.eventPointer
         guard reader.selectDevice(at: 0), !event.pointee.hasApplication, let request = event.pointer(to: \.request),
             let facts = reader.devicePointer.pointer(to: \.facts),
             request.pointee.form == .link || request.pointee.form == .payload
         else { return UnclaimedEvent() }
-        let all = tables.tables.map { (table: $0, explanation: $0.explain(request, facts)) }
-        // Tables with suggestions come first, then those with the scheme of the link.
-        func rank(_ explanation: Explanation) -> Int {
-            (explanation.suggestions.isEmpty ? 2 : 0) + (explanation.decision.reason == .scheme ? 1 : 0)
+        let claimants = (try? tables.claimants(of: request, using: &resolver)) ?? []
+        let all = tables.tables.map { table in
+            Claim(
+                table: table, isClaimed: claimants.contains { $0.compiled.handle == table.compiled.handle },
+                explanation: table.explain(request, facts))
         }
-        let sorted = all.enumerated().sorted { a, b in
-            (rank(a.element.explanation), a.offset) < (rank(b.element.explanation), b.offset)
+        // After the tables that claim the link, those with suggestions come first, then those with its scheme.
+        func rank(_ claim: Claim) -> Int {
+            if claim.isClaimed { return 0 }
+            let isOtherScheme = claim.explanation.decision.reason == .scheme
+            return 1 + (claim.explanation.suggestions.isEmpty ? 2 : 0) + (isOtherScheme ? 1 : 0)
         }
+        let sorted = all.enumerated().sorted { a, b in (rank(a.element), a.offset) < (rank(b.element), b.offset) }
         return UnclaimedEvent(envelope: envelope(nil), tables: sorted.map(\.element))
     }
 

@@ -31,27 +31,29 @@ struct CheckedTable {
     /// A file that cannot be read ends with exit code 78.
     ///
     /// - Parameters:
-    ///   - path: The path of the file.
+    ///   - path: The path of the file, or `-` for standard input.
     ///   - includesAdvice: A Boolean value that indicates whether to report valid parts that are probably unintended.
     ///   - version: The newest schema version of an older library, whose problems with the table are added, or nil.
     ///   - known: Tables that were checked before. A file with the contents of one of them is not checked again.
     init(
         path: String, includesAdvice: Bool = false, forSchemaVersion version: Int? = nil, known: [RouteTable] = []
     ) throws(CommandFailure) {
-        switch Platform.contents(of: path, limit: Self.limitBytes) {
+        self.init(
+            path: path, json: try Self.bytes(of: path), includesAdvice: includesAdvice, forSchemaVersion: version,
+            known: known)
+    }
+
+    /// Returns the bytes of a file.
+    ///
+    /// A file that cannot be read ends with exit code 78.
+    static func bytes(of path: String) throws(CommandFailure) -> [UInt8] {
+        let isInput = path == "-"
+        switch isInput ? Platform.standardInput(limit: limitBytes) : Platform.contents(of: path, limit: limitBytes) {
+        case .success(let bytes): return bytes
         case .failure(let error):
             throw CommandFailure(
                 .configuration, "table \(Escaping.visible(path)) cannot be read: \(error.text)",
                 advice: "specify a file that this user can read")
-        case .success(let bytes):
-            if !known.isEmpty {
-                let hash = SHA256.hex(bytes)
-                if let same = known.first(where: { $0.hash == hash }) {
-                    self.init(path: path, json: bytes, same: same)
-                    return
-                }
-            }
-            self.init(path: path, json: bytes, includesAdvice: includesAdvice, forSchemaVersion: version)
         }
     }
 
@@ -62,7 +64,18 @@ struct CheckedTable {
     ///   - json: The bytes.
     ///   - includesAdvice: A Boolean value that indicates whether to report valid parts that are probably unintended.
     ///   - version: The newest schema version of an older library, whose problems with the table are added, or nil.
-    init(path: String, json: [UInt8], includesAdvice: Bool, forSchemaVersion version: Int? = nil) {
+    ///   - known: Tables that were checked before. Bytes that are one of them are not checked again.
+    init(
+        path: String, json: [UInt8], includesAdvice: Bool, forSchemaVersion version: Int? = nil,
+        known: [RouteTable] = []
+    ) {
+        if !known.isEmpty {
+            let hash = SHA256.hex(json)
+            if let same = known.first(where: { $0.hash == hash }) {
+                self.init(path: path, json: json, same: same)
+                return
+            }
+        }
         self.init(
             path: path, json: json,
             RouteTable.check(json, includesAdvice: includesAdvice, forSchemaVersion: version))
@@ -114,20 +127,15 @@ struct CheckedTable {
     /// A refused one ends with exit code 65.
     static func validFile(at path: String) throws(CommandFailure) -> (table: RouteTable, json: [UInt8]) {
         let checked = try CheckedTable(path: path)
-        if let table = checked.table { return (table, checked.json) }
-        throw CommandFailure(
-            .badData, "table \(Escaping.visible(path)) is refused: \(checked.errorsText)",
-            advice: "see `linkd routes check \(Escaping.visible(path))` for the problems")
+        return (try checked.validTable(), checked.json)
     }
 
-    /// Returns the table of a file for an explanation.
-    ///
-    /// A refused table that can be compiled is returned with a warning.
-    static func explainableTable(at path: String, on console: Console) throws(CommandFailure) -> RouteTable {
-        let checked = try CheckedTable(path: path)
-        guard checked.table == nil, let table = checked.unchecked else { return try validTable(at: path) }
-        console.warn(checked.refusal)
-        return table
+    /// Returns the table, or throws a failure with exit code 65 if it was refused.
+    private func validTable() throws(CommandFailure) -> RouteTable {
+        if let table { return table }
+        throw CommandFailure(
+            .badData, "table \(Escaping.visible(path)) is refused: \(errorsText)",
+            advice: "see `linkd routes check \(Escaping.visible(path))` for the problems")
     }
 
     /// The warning before a refused table is used to explain a link.
@@ -177,12 +185,26 @@ struct LoadedTables {
         paths: [String], known: [RouteTable] = [], acceptsRefused: (_ table: CheckedTable) -> Bool = { _ in false },
         report: (_ file: String, _ problem: TableProblem) -> Void
     ) throws(CommandFailure) {
+        let contents = try paths.map { path throws(CommandFailure) in
+            TableFiles.Content(path: path, json: try CheckedTable.bytes(of: path))
+        }
+        try self.init(contents, known: known, acceptsRefused: acceptsRefused, report: report)
+    }
+
+    /// Checks files that were read.
+    ///
+    /// It is otherwise as for files that are named.
+    init(
+        _ contents: [TableFiles.Content], known: [RouteTable] = [],
+        acceptsRefused: (_ table: CheckedTable) -> Bool = { _ in false },
+        report: (_ file: String, _ problem: TableProblem) -> Void
+    ) throws(CommandFailure) {
         var tables: [RouteTable] = []
         var files: [CheckedTable] = []
         var refused: [CheckedTable] = []
-        for path in paths {
-            let checked = try CheckedTable(path: path, known: known)
-            for problem in checked.problems { report(path, problem) }
+        for content in contents {
+            let checked = CheckedTable(path: content.path, json: content.json, includesAdvice: false, known: known)
+            for problem in checked.problems { report(content.path, problem) }
             if let table = checked.table {
                 tables.append(table)
                 files.append(checked)
@@ -242,8 +264,8 @@ struct LoadedTables {
     }
 }
 
-extension OperandDeclaration {
+extension Operands {
     /// The files of tables that a command reads, see `LoadedTables.paths`.
-    static let tables = OperandDeclaration(
+    static let tables = Operands(
         name: "FILE", help: "Table files. Default: those of --table, or those that come with linkd.", count: 0...64)
 }

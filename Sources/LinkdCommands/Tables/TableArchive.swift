@@ -31,7 +31,7 @@ struct TableArchive: Sendable {
     static func table(hash: String, in directory: String) -> [UInt8]? {
         guard isHash(hash),
             case .success(let bytes) = Platform.contents(
-                of: "\(directory)/tables/\(hash).json", limit: CheckedTable.limitBytes, isRegular: true),
+                of: "\(directory)/tables/\(hash).json", limit: CheckedTable.limitBytes, followsLinks: false),
             SHA256.hex(bytes) == hash
         else { return nil }
         return bytes
@@ -69,7 +69,7 @@ struct TableArchive: Sendable {
     private var list: JSONValue? {
         guard
             case .success(let bytes) = Platform.contents(
-                of: state.file("served.json"), limit: Self.listBytes, isRegular: true)
+                of: state.file("served.json"), limit: Self.listBytes, followsLinks: false)
         else { return nil }
         return try? JSONValue.parse(bytes)
     }
@@ -151,8 +151,8 @@ extension TableArchive {
         for (entry, file) in zip(version.entries, loaded.files) where error == nil {
             error = keep(file.json, hash: entry.hash)
         }
-        if error == nil, let canary { error = keep(canary.json, hash: canary.plan.entry.hash) }
-        if error == nil { error = served(version.entries, canary: canary?.plan.entry) }
+        if error == nil, let canary { error = keep(canary.json, hash: canary.entry.hash) }
+        if error == nil { error = served(version.entries, canary: canary?.entry) }
         guard let error else { return }
         log.log(
             LogEntry(
@@ -176,8 +176,8 @@ extension TableArchive {
         guard let file = files.canary else { return ServedTables.Version(set, entries) }
         guard let canary = lastCanary(), canary.path == file.path,
             let candidate = table(hash: canary.hash).flatMap({ RouteTable.check($0).table }),
-            let plan = try? file.plan(candidate, for: tables, loadedAt: canary.loadedAtMilliseconds)
+            let plan = try? file.plan(candidate, for: tables)
         else { return nil }
-        return ServedTables.Version(set, entries, canary: plan)
+        return ServedTables.Version(set, entries, canary: plan, canaryEntry: canary)
     }
 }

@@ -1,4 +1,7 @@
+internal import DispatchWorker
+internal import LinkCoordinator
 internal import RouteTools
+internal import LinkDecider
 
 /// The files of a worker's route tables: files that are named one by one, and those in a directory.
 struct TableFiles {
@@ -19,6 +22,11 @@ struct TableFiles {
         directory = settings.text("table.directory")
         canary = CanaryFile(settings)
         named = try directory == nil ? LoadedTables.paths(settings, nil) : settings.list("tables")
+        guard !named.contains("-"), canary?.path != "-" else {
+            throw CommandFailure(
+                .usage, "a table cannot be standard input, because it is read again when it changes",
+                advice: "specify the file of the table")
+        }
     }
 
     /// Creates a list.
@@ -55,6 +63,42 @@ struct TableFiles {
         return named + paths
     }
 
+    /// A file with its contents.
+    struct Content {
+        /// The path.
+        var path: String
+        /// The bytes.
+        var json: [UInt8]
+    }
+
+    /// The number of times that the files are read before they count as files that change all the time.
+    private static let tries = 10
+
+    /// Reads all files in one state.
+    ///
+    /// If one of them changes in the meantime, all are read again, so that tables of two versions are not mixed. Files
+    /// that change each time, or cannot be read, end with exit code 78.
+    ///
+    /// - Parameter read: A function that reads a file.
+    func contents(
+        _ read: (_ path: String) throws(CommandFailure) -> [UInt8] = CheckedTable.bytes
+    ) throws(CommandFailure) -> [Content] {
+        for _ in 0..<Self.tries {
+            let before = stamps()
+            let result = Result { () throws(CommandFailure) in
+                try paths().map { path throws(CommandFailure) in
+                    Content(path: path, json: try read(path))
+                }
+            }
+            if stamps() == before { return try result.get() }
+        }
+        throw CommandFailure(
+            .configuration,
+            "the route tables change all the time: each of \(Self.tries) attempts to read them in one "
+                + "state failed",
+            advice: "find the program that writes them, and let it write only new versions")
+    }
+
     /// Returns a Boolean value that indicates whether a path is one of the named files or in the directory.
     func contains(_ path: String) -> Bool {
         named.contains(path) || directory.map { path.hasPrefix($0 + "/") } ?? false
@@ -78,10 +122,14 @@ struct TableFiles {
 /// The decision when files have changed and are complete.
 ///
 /// Files are complete when two checks in a row find the same state, because a program may still be writing at the
-/// first one.
+/// first one. Files that change between all checks are read nevertheless after some of them.
 struct FileWatch {
+    /// The number of checks in a row that find another state before the files are read nevertheless.
+    static let limit = 5
+
     private var read: [TableFiles.Stamp]
     private var seen: [TableFiles.Stamp]?
+    private var changes = 0
 
     /// Creates a watch of files that were read in this state.
     init(read: [TableFiles.Stamp]) { self.read = read }
@@ -89,9 +137,137 @@ struct FileWatch {
     /// Returns a Boolean value that indicates whether the files are to be read.
     mutating func isDue(_ now: [TableFiles.Stamp]) -> Bool {
         defer { seen = now }
-        return now != read && now == seen
+        if now == seen ?? read {
+            changes = 0
+            return now != read
+        }
+        changes += 1
+        return changes >= Self.limit
     }
 
     /// Records that the files are read in this state, also if they are then refused.
-    mutating func markRead(_ now: [TableFiles.Stamp]) { read = now }
+    mutating func markRead(_ now: [TableFiles.Stamp]) {
+        read = now
+        changes = 0
+    }
+}
+
+/// The file of a candidate for a served table, and the shares of devices.
+struct CanaryFile: Sendable {
+    /// The path of the file.
+    let path: String
+    /// The share of devices for which the candidate decides, in hundredths of a percent.
+    let percent: Int
+    /// The share of the other devices that are compared, in hundredths of a percent.
+    let compare: Int
+}
+
+extension CanaryFile {
+    /// Creates the file in the settings, or returns nil if they have none.
+    init?(_ settings: Settings) {
+        guard let path = settings.text("canary.table") else { return nil }
+        self.init(
+            path: path, percent: Int(settings.number("canary.percent")),
+            compare: Int(settings.number("canary.compare")))
+    }
+
+    /// Loads the candidate, and logs its problems.
+    ///
+    /// A refused one, and one whose id not exactly one of the served tables has, ends with exit code 65. A file with
+    /// the contents of one of the `known` tables is not checked again.
+    func load(
+        for served: [RouteTable], known: [RouteTable], after earlier: ServedTable?, log: Log
+    ) throws(CommandFailure) -> LoadedCanary {
+        let loaded = try LoadedTables(paths: [path], known: known) { file, problem in log.log(problem, of: file) }
+        let candidate = loaded.tables[0]
+        let time = earlier?.hash == candidate.hash ? earlier?.loadedAtMilliseconds : nil
+        return LoadedCanary(
+            plan: try plan(candidate, for: served),
+            entry: ServedTable(
+                id: candidate.id, version: candidate.version, hash: candidate.hash, path: path,
+                loadedAtMilliseconds: time ?? SystemClock.wallMilliseconds()),
+            json: loaded.files[0].json)
+    }
+
+    /// Returns the plan with a candidate.
+    ///
+    /// A candidate whose id not exactly one of the served tables has ends with exit code 65.
+    func plan(_ candidate: RouteTable, for served: [RouteTable]) throws(CommandFailure) -> CanaryPlan {
+        let bases = served.filter { $0.id == candidate.id }
+        guard bases.count == 1 else {
+            let found = bases.isEmpty ? "no served table has" : "\(bases.count) served tables have"
+            throw CommandFailure(
+                .badData,
+                "canary.table \(Escaping.visible(path)) has the id `\(Escaping.visible(candidate.id))`, which \(found)",
+                advice: "set canary.table to a candidate for one of the served tables, with its `table.id`")
+        }
+        return CanaryPlan(base: bases[0], candidate: candidate, percent: percent, compare: compare)
+    }
+}
+
+/// A candidate that was loaded, with the bytes of its file.
+struct LoadedCanary {
+    /// The plan.
+    let plan: CanaryPlan
+    /// The description of the table.
+    let entry: ServedTable
+    /// The bytes of the file.
+    let json: [UInt8]
+}
+
+/// The files that come with linkd: route tables and samples.
+struct ShippedFiles: Sendable {
+    private let directories: [String]
+    private let searched: [String]
+
+    /// Creates a search in `LINKD_HOME`, then in `../share/linkd` relative to the directory of the executable, then in
+    /// `config` in the working directory.
+    init(
+        environment: [String: String], executable: String? = Platform.executablePath,
+        directory: String = Platform.currentDirectory
+    ) {
+        var directories: [String] = []
+        var searched: [String] = []
+        if let home = environment["LINKD_HOME"], !home.isEmpty {
+            directories.append(home)
+            searched.append("LINKD_HOME \(home)")
+        } else {
+            searched.append("LINKD_HOME (not set)")
+        }
+        if let executable {
+            let parts = executable.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+            directories.append((parts.dropLast(2) + ["share", "linkd"]).joined(separator: "/"))
+        }
+        directories.append(directory + "/config")
+        self.directories = directories
+        self.searched = searched + directories.suffix(executable == nil ? 1 : 2)
+    }
+
+    /// Returns the path of a file or directory.
+    ///
+    /// A failure lists all searched directories and has exit code 78.
+    func path(_ name: String) throws(CommandFailure) -> String {
+        for directory in directories where Platform.exists(directory + "/" + name) { return directory + "/" + name }
+        throw CommandFailure(
+            .configuration, "`\(name)`, which comes with linkd, was not found in: \(searched.joined(separator: ", "))",
+            advice: "set LINKD_HOME to the directory that contains it, or specify your own file")
+    }
+
+    /// Returns the paths of the route tables: all JSON files in `routes` and its subdirectories.
+    func tables() throws(CommandFailure) -> [String] {
+        let root = try path("routes")
+        var found: [String] = []
+        for name in Platform.names(in: root) {
+            if name.hasSuffix(".json") { found.append(root + "/" + name) }
+            for inner in Platform.names(in: root + "/" + name) where inner.hasSuffix(".json") {
+                found.append(root + "/" + name + "/" + inner)
+            }
+        }
+        guard !found.isEmpty else {
+            throw CommandFailure(
+                .configuration, "\(root) contains no route table",
+                advice: "specify your own with --table FILE")
+        }
+        return found
+    }
 }

@@ -1,7 +1,10 @@
-internal import SystemThreads
 internal import CPlatform
+internal import LinkDecider
 internal import DispatchWorker
 internal import LinkCoordinator
+internal import RouteAnalysis
+internal import StrictJSON
+internal import SystemThreads
 
 /// The owner of a worker's tables, which loads them at the start and again when an operator asks for it or their files
 /// change.
@@ -59,9 +62,9 @@ final class TableReloader: Sendable {
         self.requests = requests
         self.notifier = notifier
         do throws(CommandFailure) {
-            let loaded = try LoadedTables(paths: files.paths(), log: log)
+            let loaded = try LoadedTables(files.contents(), log: log)
             let canary = try files.canary?.load(for: loaded.tables, known: loaded.tables, after: nil, log: log)
-            let version = loaded.version(after: [], canary: canary?.plan)
+            let version = loaded.version(after: [], canary: canary)
             served = ServedTables(version)
             log.logSharedLinks(of: loaded)
             log.log(LogEntry(.info, "table.loaded", "tables loaded", version.fields))
@@ -117,10 +120,10 @@ final class TableReloader: Sendable {
         let before = served.current()
         do throws(CommandFailure) {
             let known = before.tables.tables + [before.canary?.candidate].compactMap(\.self)
-            let loaded = try LoadedTables(paths: files.paths(), known: known, log: log)
+            let loaded = try LoadedTables(files.contents(), known: known, log: log)
             let canary = try files.canary?.load(
-                for: loaded.tables, known: known + loaded.tables, after: before.canary, log: log)
-            let next = loaded.version(after: before.entries, canary: canary?.plan)
+                for: loaded.tables, known: known + loaded.tables, after: before.canaryEntry, log: log)
+            let next = loaded.version(after: before.entries, canary: canary)
             let milliseconds = (SystemClock.monotonicNanoseconds() - began) / 1_000_000
             if serve(next, insteadOf: before, trigger, Int64(milliseconds)) {
                 log.logSharedLinks(of: loaded)
@@ -180,7 +183,7 @@ extension LoadedTables {
     /// Returns the tables to serve, with their descriptions.
     ///
     /// A table that is among `entries` keeps its time of loading.
-    func version(after entries: [ServedTable], canary: CanaryPlan? = nil) -> ServedTables.Version {
+    func version(after entries: [ServedTable], canary: LoadedCanary? = nil) -> ServedTables.Version {
         let now = SystemClock.wallMilliseconds()
         let described = zip(tables, files).map { table, file in
             let known = entries.first { $0.path == file.path && $0.hash == table.hash }
@@ -188,7 +191,8 @@ extension LoadedTables {
                 id: table.id, version: table.version, hash: table.hash, path: file.path,
                 loadedAtMilliseconds: known?.loadedAtMilliseconds ?? now)
         }
-        return ServedTables.Version(TableSet(tables), described, canary: canary)
+        return ServedTables.Version(
+            TableSet(tables), described, canary: canary?.plan, canaryEntry: canary?.entry)
     }
 }
 
@@ -207,5 +211,55 @@ extension ServedTables.Version {
         entries.map(\.path) == other.entries.map(\.path)
             && entries.map(\.hash) == other.entries.map(\.hash)
             && canary?.candidate.hash == other.canary?.candidate.hash
+    }
+}
+
+// Log lines about route tables.
+extension Log {
+    /// Logs a problem of a table.
+    func log(_ problem: TableProblem, of file: String) {
+        var fields = [
+            LogField("file", .text(file)), LogField("line", .count(problem.location.line)),
+            LogField("column", .count(problem.location.column)), LogField("code", .text(problem.code.rawValue)),
+        ]
+        if let suggestion = problem.suggestion { fields.append(LogField("advice", .text(suggestion))) }
+        if problem.severity == .error {
+            log(LogEntry(.error, "table.refused", problem.message, fields))
+        } else {
+            log(LogEntry(.warning, "table.loaded", problem.message, fields))
+        }
+    }
+
+    /// Logs an application that two tables list, at its second place.
+    func log(_ problem: SharedApplication) {
+        let fields = [
+            LogField("file", .text(problem.second.path)), LogField("line", .count(problem.second.location.line)),
+            LogField("column", .count(problem.second.location.column)), LogField("code", .text(SharedApplication.code)),
+            LogField("advice", .text(SharedApplication.advice)),
+        ]
+        log(LogEntry(.error, "table.refused", "\(problem.text), first listed at \(problem.first.text)", fields))
+    }
+
+    /// Logs the links that two of the tables read.
+    func logSharedLinks(of tables: LoadedTables) {
+        for conflict in tables.conflicts where conflict.offsets == nil {
+            log(
+                LogEntry(
+                    .warning, "table.loaded", conflict.text,
+                    [LogField("advice", .text("change the tables so that only one of them claims such events"))]))
+        }
+    }
+}
+
+extension LoadedTables {
+    /// Loads the tables of a worker, which all have to be valid, and logs their problems.
+    ///
+    /// A refused table, or an application that two tables list, ends with exit code 65. A file with the contents of one
+    /// of the `known` tables is not checked again.
+    init(_ contents: [TableFiles.Content], known: [RouteTable] = [], log: Log) throws(CommandFailure) {
+        try self.init(contents, known: known) { file, problem in log.log(problem, of: file) }
+        let shared = sharedApplications
+        for problem in shared { log.log(problem) }
+        if let first = shared.first { throw first.failure }
     }
 }

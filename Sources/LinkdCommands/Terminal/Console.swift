@@ -1,4 +1,6 @@
 internal import RouteTools
+internal import StrictJSON
+
 /// An output of a command: a buffered descriptor, or memory in tests.
 final class Channel {
     /// A Boolean value that indicates whether the output is a terminal.
@@ -22,10 +24,10 @@ final class Channel {
         columns = isTerminal ? Platform.terminalColumns(descriptor) : nil
     }
 
-    /// Creates an output that collects its text in memory.
-    init(collecting style: Style = Style(enabled: false)) {
+    /// Creates an output that collects its text in memory, as that of a terminal if `isTerminal` is true.
+    init(collecting style: Style = Style(enabled: false), isTerminal: Bool = false) {
         descriptor = nil
-        isTerminal = false
+        self.isTerminal = isTerminal
         columns = nil
         self.style = style
     }
@@ -70,6 +72,27 @@ final class Channel {
     private func flushIfNeeded() {
         guard descriptor != nil else { return }
         if isTerminal || buffer.count >= 65536 { flush() }
+    }
+}
+
+extension JSONText {
+    /// Returns an object whose members a function writes.
+    static func object(_ write: (inout JSONText) -> Void) -> String {
+        var json = JSONText()
+        json.beginObject()
+        write(&json)
+        json.endObject()
+        return json.finish()
+    }
+}
+
+extension Channel {
+    /// Appends a JSON object, whose members a function writes, and a line feed.
+    func json(_ write: (inout JSONText) -> Void) { line(JSONText.object(write)) }
+
+    /// Appends the lines of a table.
+    func table(_ table: TextTable) {
+        for line in table.lines(style: style) { self.line(line) }
     }
 }
 
@@ -127,5 +150,162 @@ final class Console {
     func flush() {
         out.flush()
         err.flush()
+    }
+}
+
+/// The user's choice of color.
+enum ColorChoice: String, CaseIterable {
+    case auto, always, never
+
+    /// Returns a Boolean value that indicates whether an output uses color.
+    ///
+    /// `auto` uses it on a terminal unless `NO_COLOR` is set (no-color.org).
+    func enabled(terminal: Bool, environment: [String: String]) -> Bool {
+        switch self {
+        case .always: true
+        case .never: false
+        case .auto:
+            terminal && (environment["NO_COLOR"] ?? "").isEmpty && environment["TERM"] != "dumb"
+        }
+    }
+}
+
+/// The colors of an output.
+///
+/// Without color a text stays unchanged.
+struct Style: Sendable {
+    /// A Boolean value that indicates whether color is used.
+    var enabled: Bool
+
+    /// The meaning of a text, which determines its color.
+    enum TextRole: String, Sendable {
+        /// A heading.
+        case heading = "1"
+        /// Less important text.
+        case dim = "2"
+        /// A success.
+        case good = "32"
+        /// A warning.
+        case warning = "33"
+        /// An error.
+        case bad = "31"
+        /// A name that the user can type.
+        case name = "36"
+    }
+
+    /// Returns the text in the color of its meaning, or unchanged for nil.
+    func paint(_ text: String, _ role: TextRole?) -> String {
+        guard enabled, let role, !text.isEmpty else { return text }
+        return "\u{1B}[\(role.rawValue)m\(text)\u{1B}[0m"
+    }
+
+    /// Returns the text as a heading.
+    func heading(_ text: String) -> String { paint(text, .heading) }
+    /// Returns the text as a name that the user can type.
+    func name(_ text: String) -> String { paint(text, .name) }
+}
+
+/// A table of text, aligned by display width.
+struct TextTable {
+    /// The alignment of a column.
+    enum Alignment { case left, right }
+
+    /// A cell with its text and color.
+    struct Cell {
+        /// The text, without control characters.
+        var text: String
+        /// The meaning of the text.
+        var role: Style.TextRole?
+
+        /// Creates a cell.
+        init(_ text: String, _ role: Style.TextRole? = nil) {
+            self.text = text
+            self.role = role
+        }
+    }
+
+    private let titles: [String]
+    private let alignments: [Alignment]
+    private var rows: [[Cell]] = []
+
+    /// Creates a table with the given columns.
+    init(_ columns: [(title: String, alignment: Alignment)]) {
+        titles = columns.map(\.title)
+        alignments = columns.map(\.alignment)
+    }
+
+    /// Adds a row with one cell per column.
+    mutating func add(_ cells: [Cell]) {
+        precondition(cells.count == titles.count)
+        rows.append(cells)
+    }
+
+    /// Adds a row of plain texts.
+    mutating func add(_ texts: [String]) { add(texts.map { Cell($0) }) }
+
+    /// Returns the lines, beginning with the titles.
+    ///
+    /// A column is as wide as its widest cell.
+    func lines(style: Style) -> [String] {
+        var widths = titles.map(DisplayWidth.width)
+        for row in rows {
+            for (index, cell) in row.enumerated() {
+                widths[index] = max(widths[index], DisplayWidth.width(of: cell.text))
+            }
+        }
+        let heading = titles.map { Cell($0, .heading) }
+        return ([heading] + rows).map { line($0, widths: widths, style: style) }
+    }
+
+    private func line(_ cells: [Cell], widths: [Int], style: Style) -> String {
+        var parts: [String] = []
+        for (index, cell) in cells.enumerated() {
+            let last = index == cells.count - 1
+            let right = alignments[index] == .right
+            let text = last && !right ? cell.text : DisplayWidth.pad(cell.text, to: widths[index], right: right)
+            parts.append(style.paint(text, cell.role))
+        }
+        return trimmed(parts.joined(separator: "  "))
+    }
+
+    private func trimmed(_ line: String) -> String {
+        var line = line[...]
+        while line.last == " " { line.removeLast() }
+        return String(line)
+    }
+}
+
+/// A progress line on a terminal.
+///
+/// Without a terminal nothing is printed.
+struct ProgressLine {
+    private let channel: Channel
+    private let active: Bool
+    private var last = -1.0
+    private var shown = false
+
+    /// Creates a progress line on the error output, which is active if that is a terminal and quiet mode is off.
+    init(_ console: Console) {
+        channel = console.err
+        active = console.err.isTerminal && !console.quiet
+    }
+
+    /// Prints the text, at most ten times per second.
+    mutating func show(_ text: @autoclosure () -> String) {
+        guard active else { return }
+        let now = Platform.monotonicSeconds
+        guard now - last >= 0.1 else { return }
+        last = now
+        shown = true
+        channel.write("\r\u{1B}[K" + DisplayWidth.cut(text(), to: (channel.columns ?? 80) - 1))
+        channel.flush()
+    }
+
+    /// Erases the line.
+    mutating func clear() {
+        guard shown else { return }
+        shown = false
+        channel.write("\r\u{1B}[K")
+        channel.flush()
     }
 }

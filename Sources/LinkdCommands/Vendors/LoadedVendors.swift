@@ -1,5 +1,6 @@
-internal import RouteTools
 internal import LinkIngest
+internal import RouteTools
+internal import StrictJSON
 
 /// The rules for push messages that a command uses: the vendor table and the rules of link platforms.
 struct LoadedVendors: Sendable {
@@ -20,10 +21,14 @@ struct LoadedVendors: Sendable {
     /// Loads no rules.
     init() {}
 
+    /// The value of a setting that leaves out the shipped file.
+    static let none = "none"
+
     /// Loads the vendor table that comes with linkd and those of the settings, and the link platforms of the settings
     /// or those that come with linkd.
     ///
-    /// A shipped file that is not found is no failure, because native events need none. Problems are passed to
+    /// A shipped file that is not found is listed in `missing`. Commands that only show results warn about it, and a
+    /// worker does not start, see `requireShipped`. Problems are passed to
     /// `report`. A refused file ends with exit code 65.
     init(
         _ settings: Settings, _ shipped: ShippedFiles,
@@ -66,6 +71,19 @@ struct LoadedVendors: Sendable {
         for file in missing { console.warn("warning: \(Self.missingText(file)); \(Self.missingAdvice)") }
     }
 
+    /// Ends with exit code 78 if a shipped file was not found.
+    ///
+    /// Without its rules, each push message would become a decision that opens nothing, and would be committed.
+    func requireShipped() throws(CommandFailure) {
+        guard let file = missing.first, let setting = Self.files.first(where: { $0.file == file })?.setting else {
+            return
+        }
+        let flag = "--" + setting.replacing(".", with: "-")
+        throw CommandFailure(
+            .configuration, Self.missingText(file),
+            advice: "\(Self.missingAdvice), or add `\(flag) none` to read native events and links only")
+    }
+
     /// Returns a description of a shipped file that was not found.
     static func missingText(_ file: String) -> String {
         let rules = file == files[0].file ? "vendors" : "link platforms"
@@ -79,8 +97,12 @@ struct LoadedVendors: Sendable {
     ///
     /// A shipped file that was not found is nil.
     private static func paths(_ setting: String, _ settings: Settings, _ shipped: String?) -> [String?] {
-        if setting != "vendors" { return [settings.text(setting) ?? shipped] }
-        return [shipped] + settings.list(setting).filter { $0 != shipped }
+        if setting != "vendors" {
+            let path = settings.text(setting)
+            return path == none ? [] : [path ?? shipped]
+        }
+        let own = settings.list(setting)
+        return (own.contains(none) ? [] : [shipped]) + own.filter { $0 != shipped && $0 != none }
     }
 
     /// Returns the files in the arguments of a command, or those that a worker with its settings reads.
@@ -91,11 +113,8 @@ struct LoadedVendors: Sendable {
         let shipped = ShippedFiles(environment: call.environment)
         var paths: [String] = []
         for (setting, file) in files {
-            if setting != "vendors", let path = settings.text(setting) {
-                paths.append(path)
-            } else {
-                paths += Self.paths(setting, settings, try shipped.path(file)).compactMap(\.self)
-            }
+            let isOwn = setting == "vendors" ? settings.list(setting).contains(none) : settings.text(setting) != nil
+            paths += Self.paths(setting, settings, isOwn ? nil : try shipped.path(file)).compactMap(\.self)
         }
         return paths
     }
@@ -118,10 +137,129 @@ struct LoadedVendors: Sendable {
     }
 }
 
-extension OperandDeclaration {
+extension Operands {
     /// The files that a command reads, see `LoadedVendors.paths`.
-    static let vendors = OperandDeclaration(
+    static let vendors = Operands(
         name: "FILE",
         help: "Vendor tables, or files of link platforms. Default: those that a worker with these settings reads.",
         count: 0...64)
+}
+
+/// A file with rules for push messages, read and checked: a vendor table, or the rules of link platforms.
+struct CheckedVendors {
+    /// A problem of a file.
+    struct Problem {
+        /// The stable code.
+        var code: String
+        /// The location of the value at fault.
+        var location: JSONLocation
+        /// A description that begins with the expected value.
+        var message: String
+        /// A description of what to do.
+        var suggestion: String
+
+        init(_ problem: RuleFileProblem) {
+            code = problem.code.rawValue
+            location = problem.location
+            message = problem.expected
+            suggestion = problem.suggestion
+        }
+
+        /// Returns the problem as lines: `file:line:column: error: … [code]`, then the pointer and the suggestion.
+        func lines(file: String) -> [String] {
+            var lines = ["\(file):\(location.line):\(location.column): error: \(message) [\(code)]"]
+            if !location.pointer.isEmpty { lines.append("    at \(location.pointer)") }
+            lines.append("    \(suggestion)")
+            return lines.map(Escaping.visible)
+        }
+    }
+
+    /// The rules of a file.
+    enum Rules {
+        case vendors(VendorTable?)
+        case platforms(LinkPlatforms?)
+    }
+
+    /// The path of the file.
+    var path: String
+    /// The rules, or nil if they cannot be used.
+    var rules: Rules
+    /// The problems in the order of the file.
+    var problems: [Problem]
+    /// The file as JSON, or nil if it is not strict JSON.
+    var json: JSONValue?
+    /// The bytes of the file.
+    let bytes: [UInt8]
+
+    /// The size limit of a file.
+    static let limitBytes = 16 << 20
+
+    /// Reads and checks a file, and runs its examples.
+    ///
+    /// A file with the member `platforms` has the rules of link platforms. A file that cannot be read ends with exit
+    /// code 78.
+    init(path: String) throws(CommandFailure) {
+        switch Platform.contents(of: path, limit: Self.limitBytes) {
+        case .failure(let error):
+            throw CommandFailure(
+                .configuration, "\(Escaping.visible(path)) cannot be read: \(error.text)",
+                advice: "specify a file that this user can read")
+        case .success(let bytes): self.init(path: path, Self.withoutMark(bytes))
+        }
+    }
+
+    /// Returns the bytes of a file without the byte order mark that some editors write before UTF-8.
+    private static func withoutMark(_ bytes: [UInt8]) -> [UInt8] {
+        bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? Array(bytes.dropFirst(3)) : bytes
+    }
+
+    /// Returns the problem of a file in UTF-16, or nil.
+    private static func encodingProblem(_ bytes: [UInt8]) -> RuleFileProblem? {
+        guard bytes.starts(with: [0xFF, 0xFE]) || bytes.starts(with: [0xFE, 0xFF]) else { return nil }
+        return RuleFileProblem(
+            code: .json, location: JSONLocation(line: 1, column: 1, pointer: ""),
+            expected: "expected UTF-8, found UTF-16: convert the file with `iconv -f UTF-16 -t UTF-8`")
+    }
+
+    private init(path: String, _ bytes: [UInt8]) {
+        self.path = path
+        json = try? JSONValue.parse(bytes)
+        let found: [RuleFileProblem]
+        if let problem = Self.encodingProblem(bytes) {
+            found = [problem]
+            rules = .vendors(nil)
+        } else if let json, json["platforms"] != nil, json["vendors"] == nil {
+            let platforms: LinkPlatforms?
+            (platforms, found) = LinkPlatforms.check(bytes)
+            rules = .platforms(found.isEmpty ? platforms : nil)
+        } else {
+            let table: VendorTable?
+            (table, found) = VendorTable.check(bytes)
+            rules = .vendors(found.isEmpty ? table : nil)
+        }
+        self.bytes = bytes
+        problems = found.map(Problem.init)
+    }
+
+    /// A Boolean value that indicates whether the file is refused.
+    var isRefused: Bool { !problems.isEmpty }
+
+    /// The rows of the file: vendors or platforms.
+    var rows: [JSONValue] {
+        switch rules {
+        case .vendors: json?["vendors"]?.array ?? []
+        case .platforms: json?["platforms"]?.array ?? []
+        }
+    }
+
+    /// The number of rows with their name.
+    var rowsText: String {
+        switch rules {
+        case .vendors: Counts.text(rows.count, "vendor")
+        case .platforms: Counts.text(rows.count, "link platform")
+        }
+    }
+
+    /// The number of examples.
+    var examples: Int { rows.reduce(0) { $0 + ($1["examples"]?.array?.count ?? 0) } }
 }

@@ -1,4 +1,4 @@
-internal import DispatchWorker
+internal import LinkDecider
 
 /// A comparison of long-lived processors with fresh ones over millions of records.
 ///
@@ -36,12 +36,6 @@ package struct AdversarialRun: ~Copyable {
     /// The number of records with each outcome and each reason of a dead letter.
     package private(set) var outcomes: [String: Int] = [:]
 
-    /// A lane that processes all rounds.
-    private final class LaneBox {
-        var lane: RecordLane
-        init(_ environment: FuzzEnvironment) { lane = RecordLane(environment, isPacked: true) }
-    }
-
     /// Creates a run.
     ///
     /// - Parameters:
@@ -52,7 +46,7 @@ package struct AdversarialRun: ~Copyable {
         self.recordsPerRound = recordsPerRound
         self.environments = environments
         self.seed = seed
-        lanes = environments.map { LaneBox($0) }
+        lanes = environments.map { LaneBox($0, isPacked: true) }
     }
 
     /// Runs the next round and returns the first difference of each pass.
@@ -174,21 +168,21 @@ package struct AdversarialRun: ~Copyable {
     }
 }
 
-/// A reduction that removes records of a sequence as long as the result of the last record differs from that of the
-/// record alone.
-package struct SequenceReduction {
+/// A reduction that removes records of a sequence as long as the result of the last record differs from the
+/// result of the record alone.
+struct SequenceReduction {
     private let environment: FuzzEnvironment
     private let letter: UInt8
 
     /// Creates a reduction.
-    package init(_ environment: FuzzEnvironment, letter: UInt8) {
+    init(_ environment: FuzzEnvironment, letter: UInt8) {
         self.environment = environment
         self.letter = letter
     }
 
     /// Returns the remaining records as an input of the target `sequences`, or nil if the last record has no different
     /// result.
-    package func reduce(_ records: [FuzzRecord]) -> [UInt8]? {
+    func reduce(_ records: [FuzzRecord]) -> [UInt8]? {
         guard var remaining = records.last.map({ _ in Array(records.dropLast()) }), let last = records.last,
             isWrong(remaining, last)
         else { return nil }
@@ -213,7 +207,7 @@ package struct SequenceReduction {
     }
 
     /// Returns records as an input of the target `sequences`.
-    package static func input(_ records: [FuzzRecord], letter: UInt8) -> [UInt8] {
+    static func input(_ records: [FuzzRecord], letter: UInt8) -> [UInt8] {
         let lines = records.map { record -> [UInt8] in
             let isPlain =
                 record.key == nil && !record.value.contains(UInt8(ascii: "\t"))

@@ -1,36 +1,26 @@
 internal import RouteAnalysis
-internal import DispatchWorker
 package import Foundation
-package import LinkCoordinator
-package import LinkIngest
+internal import LinkCoordinator
+package import LinkDecider
+internal import LinkIngest
 
-/// An environment for a processor: tables, limits, and passthrough members.
+/// An environment for a decider: tables, limits, and passthrough members.
 package struct FuzzEnvironment: Sendable {
     /// The name.
     package let name: String
-    /// The tables.
-    package let tables: TableSet
-    /// The limits of a record.
-    package let limits: IngestLimits
-    /// The names of the passthrough members.
-    package let passthrough: [String]
+    /// The configuration of the decider.
+    package let configuration: DeciderConfiguration
     /// The words in the files of the tables.
-    package let words: Vocabulary
-    /// The vendors whose messages are recognized, or nil for none.
-    package let vendors: VendorTable?
-    /// The link platforms whose links are replaced by their destinations, or nil for none.
-    package let platforms: LinkPlatforms?
+    let words: Vocabulary
 
     init(
-        _ name: String, files: [[UInt8]], limits: IngestLimits = IngestLimits(), passthrough: [String] = [],
+        _ name: String, files: [[UInt8]], limits: Limits = Limits(), passthrough: Passthrough = [],
         vendors: [UInt8]? = nil, platforms: LinkPlatforms? = nil
     ) throws {
         self.name = name
-        tables = TableSet(try files.map { try RouteTable.checked($0) })
-        self.limits = limits
-        self.passthrough = passthrough
-        self.vendors = try vendors.map { try VendorTable(json: $0) }
-        self.platforms = platforms
+        configuration = DeciderConfiguration(
+            tables: TableSet(try files.map { try RouteTable.checked($0) }), limits: limits, passthrough: passthrough,
+            vendors: try vendors.map { try VendorTable(json: $0) }, platforms: platforms)
         var words = Vocabulary(tables: files)
         if let vendors { words.add(vendors: vendors) }
         self.words = words
@@ -72,8 +62,8 @@ package struct FuzzEnvironment: Sendable {
             try FuzzEnvironment("vault", files: [vault], passthrough: ["campaign", "id", "device"]),
             try FuzzEnvironment("vault and attic", files: [vault, attic]),
             try FuzzEnvironment(
-                "attic", files: [attic], limits: IngestLimits(recordBytes: 1 << 20, depth: 16, devices: 40),
-                passthrough: (0..<16).map { "m\($0)" }),
+                "attic", files: [attic], limits: Limits(recordBytes: 1 << 20, depth: 16, devices: 40),
+                passthrough: Passthrough((0..<16).map { "m\($0)" })),
             try FuzzEnvironment("all", files: [shop, vault, attic] + seeds, passthrough: ["кот", "campaign"]),
             try FuzzEnvironment("parity", files: [parity[0]]),
             try FuzzEnvironment("paths", files: [parity[1]]),

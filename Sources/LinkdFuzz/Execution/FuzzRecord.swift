@@ -1,5 +1,13 @@
 internal import ByteStorage
 
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#elseif canImport(Darwin)
+internal import Darwin
+#endif
+
 /// A header of a record of a test.
 package struct FuzzHeader: Sendable, Hashable {
     /// The name.
@@ -36,7 +44,7 @@ package struct FuzzRecord: Sendable, Hashable {
     /// The timestamp of every record.
     ///
     /// Some events have expired at this time.
-    package static let timestamp: Int64 = 1_795_000_000_000
+    static let timestamp: Int64 = 1_795_000_000_000
 
     /// The key, a tab, and the value of the record, for output.
     package var text: String {
@@ -82,5 +90,15 @@ final class RecordMemory {
             piece.deallocate()
         }
         pieces.removeAll(keepingCapacity: true)
+    }
+}
+
+/// The CPU time of a thread, which other processes do not affect.
+enum ThreadClock {
+    /// Returns the CPU time of this thread in nanoseconds.
+    static func nanoseconds() -> UInt64 {
+        var time = timespec()
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+        return UInt64(time.tv_sec) &* 1_000_000_000 &+ UInt64(time.tv_nsec)
     }
 }

@@ -1,8 +1,10 @@
+internal import Foundation
+
 /// Tables that make every record as expensive as possible, for the benchmark of hostile records.
 extension FuzzEnvironment {
     /// Creates the environments that the benchmark adds to the others.
     ///
-    /// Their letters follow those of the others.
+    /// Their letters follow the letters of the others.
     ///
     /// - Throws: An error if a table cannot be loaded.
     package static func hostile() throws -> [FuzzEnvironment] {
@@ -98,4 +100,19 @@ extension FuzzEnvironment {
               return "{ \"id\": \"r\(number)\", \"match\": \"\(path)/z\(number)\", \"to\": { \"path\": \"/main/a\" } }"
           })], "fallback": { "outcome": "reject" } }
         """#
+}
+
+/// Tables with the features that the shipped tables do not use, in files beside the corpus.
+enum FuzzTables {
+    /// A table with guards that use `resume`, conditions on every fact, payload bindings, rest captures, redirects, and
+    /// exclusions.
+    static let vault = text("vault")
+    /// A table with long links, unusual settings of the link syntax, repairs, and coordinator paths.
+    ///
+    /// Its applications and links differ from the ones of `vault`.
+    static let attic = text("attic")
+
+    private static func text(_ name: String) -> String {
+        (try? String(contentsOfFile: "\(Seeds.corpus)/\(name).json", encoding: .utf8)) ?? ""
+    }
 }

@@ -1,4 +1,5 @@
-internal import DispatchWorker
+internal import LinkDecider
+internal import LinkIngest
 internal import Foundation
 internal import StrictJSON
 
@@ -8,12 +9,6 @@ package struct HostileRecord: Sendable {
     package let name: String
     /// The input in the format of `IngestInput`, whose value is a recipe.
     package let input: [UInt8]
-
-    /// Creates a record.
-    package init(name: String, input: [UInt8]) {
-        self.name = name
-        self.input = input
-    }
 
     /// The letter of the environment.
     package var letter: UInt8 { (input.first ?? UInt8(ascii: "a")) | 0x20 }
@@ -97,7 +92,7 @@ package struct RecordCost: Sendable {
                 devices = decisions.count
                 outcome = cause?.reason.rawValue ?? decisions.first.map { "\($0.outcome)" } ?? ""
                 let isAbandoned = cause?.detail.contains("limits.output.bytes") ?? false
-                abandoned = isAbandoned ? OutputLimits().recordBytes : 0
+                abandoned = isAbandoned ? Limits().outputBytes : 0
                 during()
             }
             least = min(least, lane.nanoseconds)
@@ -109,5 +104,142 @@ package struct RecordCost: Sendable {
         return RecordCost(
             bytesRead: value.count, bytesWritten: written, devices: max(devices, 1), nanoseconds: least,
             outcome: outcome)
+    }
+}
+
+/// A search for records that are more expensive than the known ones.
+///
+/// It mutates the most expensive records.
+package struct HostileSearch {
+    private let environments: [FuzzEnvironment]
+    private var random: RandomSource
+    /// The most expensive records found so far, in descending order.
+    package private(set) var worst: [(record: HostileRecord, cost: RecordCost)] = []
+    /// The number of measured records.
+    package private(set) var measured = 0
+
+    private static let maxCount = 40
+
+    /// Creates a search that starts with measured records.
+    package init(
+        environments: [FuzzEnvironment], seed: UInt64, from records: [(record: HostileRecord, cost: RecordCost)]
+    ) {
+        self.environments = environments
+        random = RandomSource(seed: seed)
+        worst = records
+        sort()
+    }
+
+    /// Mutates one of the most expensive records, and keeps the result if it is more expensive than the last one.
+    package mutating func step() {
+        // More expensive records are selected more often.
+        guard !worst.isEmpty else { return }
+        let parent = worst[min(random.below(worst.count), random.below(worst.count))]
+        let record = changed(parent.record)
+        let environment = FuzzEnvironment.named(record.letter, of: environments)
+        var cost = RecordCost.measure(record, environment, runs: 1)
+        measured += 1
+        guard cost.share > (worst.last?.cost.share ?? 0) else { return }
+        // Measures again, because other processes can affect the first measurement.
+        cost = RecordCost.measure(record, environment, runs: 2)
+        guard worst.count < Self.maxCount || cost.share > (worst.last?.cost.share ?? 0) else { return }
+        worst.append((HostileRecord(name: "found from: " + Self.root(parent.record.name), input: record.input), cost))
+        sort()
+    }
+
+    private static func root(_ name: String) -> String {
+        name.hasPrefix("found from: ") ? String(name.dropFirst("found from: ".count)) : name
+    }
+
+    private mutating func changed(_ record: HostileRecord) -> HostileRecord {
+        var letter = record.letter
+        if random.one(in: 8) { letter = FuzzEnvironment.name(of: random.below(environments.count)) }
+        let mutation = JSONMutation(FuzzEnvironment.named(letter, of: environments).words, hasGroups: true)
+        var recipe = record.recipe
+        for _ in 0...random.below(3) { mutation.change(&recipe, &random) }
+        return record.with(recipe: recipe, letter: letter)
+    }
+
+    /// Sorts the records by cost.
+    ///
+    /// Keeps only a few records of each origin, so that others are mutated too.
+    private mutating func sort() {
+        worst.sort { $0.cost.share > $1.cost.share }
+        var counts: [String: Int] = [:]
+        worst = worst.filter {
+            counts[Self.root($0.record.name), default: 0] += 1
+            return counts[Self.root($0.record.name), default: 0] <= 4
+        }
+        if worst.count > Self.maxCount { worst.removeLast(worst.count - Self.maxCount) }
+    }
+}
+
+extension HostileRecord {
+    /// Creates records with names whose hashes are equal in the search for duplicate names.
+    ///
+    /// The hash of a name (`ByteView.nameHash`) has no secret, so anyone can compute such names.
+    package static func withCollidingNames() -> [HostileRecord] {
+        let names = collidingNames(79_000)
+        func members(_ kind: String) -> String {
+            names.map { "\"" + String(decoding: $0, as: UTF8.self) + "\":" + kind }.joined(separator: ",")
+        }
+        let zeros = members("0")
+        return [
+            ("colliding names", "{\"link\":\"shop:///\",\"device\":{\"id\":\"d\"},\"x\":{\(zeros)}}"),
+            ("APNs with colliding names", "{\"aps\":{},\(zeros)}"),
+            ("colliding params", "{\"route\":\"order\",\"params\":{\(zeros)},\"device\":{\"id\":\"d\"}}"),
+            (
+                "500 devices, colliding params",
+                "{\"route\":\"order\",\"params\":{\(zeros)},"
+                    + "\"devices\":[<<500,:{\"id\":\"d#\"}>>]}"
+            ),
+            ("a vendor's object with colliding names", "{\"aps\":{},\"itbl\":{\(zeros)}}"),
+            ("a repeated name among colliding names", "{\"aps\":{},\(zeros),\(zeros.prefix(12))}"),
+        ].map { HostileRecord(name: "vendors: " + $0.0, input: Array("N\t=k\n\($0.1)".utf8)) }
+    }
+
+    /// Returns names of eight bytes with the same hash.
+    ///
+    /// It computes the steps of the hash backwards.
+    private static func collidingNames(_ count: Int) -> [[UInt8]] {
+        var names: [[UInt8]] = []
+        var known: Set<UInt64> = []
+        var random = RandomSource(seed: 1)
+        let inverse = inverse(of: 0x94D0_49BB_1331_11EB)
+        while names.count < count {
+            // The upper half is free, and the lower half follows from the result 0.
+            let upper = random.next() >> 32
+            let mixed = upper << 32 | unmixed(upper)
+            let text = ((mixed ^ mixed >> 32) &* inverse) ^ 0x9E37_79B9_7F4A_7C15 ^ 8
+            guard isPlain(text), known.insert(text).inserted else { continue }
+            names.append((0..<8).map { UInt8(truncatingIfNeeded: text >> ($0 * 8)) })
+        }
+        return names
+    }
+
+    /// Returns the lower half for which the result of the hash is 0.
+    private static func unmixed(_ upper: UInt64) -> UInt64 {
+        // The result is the lower half of `hash ^ hash >> 17`, in which bits 17 and above of the lower half are known.
+        let shifted = upper << 15 & 0xFFFF_FFFF
+        var lower = shifted
+        lower = shifted ^ lower >> 17
+        return lower
+    }
+
+    /// Returns a Boolean value that indicates whether eight bytes are text without escapes and without recipes.
+    private static func isPlain(_ text: UInt64) -> Bool {
+        var rest = text
+        while rest != 0 {
+            let byte = UInt8(truncatingIfNeeded: rest)
+            if byte < 0x24 || byte > 0x7A || byte == UInt8(ascii: "\\") || byte == UInt8(ascii: "<") { return false }
+            rest >>= 8
+        }
+        return text >> 56 != 0
+    }
+
+    private static func inverse(of factor: UInt64) -> UInt64 {
+        var result = factor
+        for _ in 0..<6 { result = result &* (2 &- factor &* result) }
+        return result
     }
 }

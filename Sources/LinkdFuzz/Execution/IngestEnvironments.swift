@@ -18,7 +18,7 @@ extension FuzzEnvironment {
                 vendors: vendors, platforms: platforms),
             try FuzzEnvironment(
                 "vendors and low limits", files: [shop],
-                limits: IngestLimits(recordBytes: 64 << 10, depth: 12, devices: 40), vendors: vendors,
+                limits: Limits(recordBytes: 64 << 10, depth: 12, devices: 40), vendors: vendors,
                 platforms: platforms),
             try FuzzEnvironment(
                 "vendors with large forms", files: [shop, vault], vendors: Array(largeForms.utf8),

@@ -1,5 +1,6 @@
 internal import ByteStorage
 internal import LinkCoordinator
+internal import LinkDecider
 internal import LinkIngest
 
 /// An event reader that explains records, as `linkd resolve --explain` does.
@@ -8,9 +9,7 @@ final class IngestReader {
     private let memory = RecordMemory(isPacked: false)
 
     init(_ environment: FuzzEnvironment) {
-        reader = EventReader(
-            limits: environment.limits, passthrough: environment.passthrough, vendors: environment.vendors,
-            platforms: environment.platforms)
+        reader = EventReader(environment.configuration)
     }
 
     /// The limit of devices for which a record is explained, because each explanation reads the message again.
@@ -22,17 +21,12 @@ final class IngestReader {
     func digest(_ record: FuzzRecord) -> UInt64 {
         defer { memory.free() }
         var digest = Digest()
-        var headers = EnvelopeHeaders()
-        for header in record.headers {
-            headers.add(name: memory.copy(header.name), value: header.value.map { memory.copy($0) })
+        let headers = record.headers.map { header in
+            HeaderView(name: memory.copy(header.name), value: header.value.map { memory.copy($0) })
         }
         let value = memory.copy(record.value)
         let key = record.key.map { memory.copy($0) }
-        let isRead =
-            headers.isEmpty
-            ? reader.readInPlace(value: value, key: key)
-            : reader.readInPlace(value: value, key: key, headers: headers)
-        guard isRead else {
+        guard reader.readInPlace(value: value, key: key, headers: headers) else {
             let failure = reader.failure
             let pointer = failure.pointer(in: value) ?? "none"
             digest.add(Array("\(failure.reason) \(failure.detail) \(failure.offset ?? -1) \(pointer)".utf8))

@@ -1,11 +1,9 @@
-package import DispatchWorker
-internal import KafkaClient
-internal import LinkIngest
 internal import ByteStorage
+package import LinkDecider
 
-/// A processor with its arena, used for batch after batch as in a lane of a worker.
+/// A decider with its arena, used for batch after batch as in a lane of a worker.
 package struct RecordLane: ~Copyable {
-    private var processor: RecordProcessor
+    private var decider: Decider
     private var arena: OutputArena
     private var decisions: [ProducedDecision] = []
     private var ends: [Int] = []
@@ -21,13 +19,11 @@ package struct RecordLane: ~Copyable {
     /// Creates a lane.
     ///
     /// - Parameters:
-    ///   - environment: The environment of the processor.
+    ///   - environment: The environment of the decider.
     ///   - isPacked: A Boolean value that indicates whether records are surrounded by other bytes, instead of each
     ///     having its own memory.
     package init(_ environment: FuzzEnvironment, isPacked: Bool = false) {
-        processor = RecordProcessor(
-            tables: environment.tables, limits: environment.limits, passthrough: environment.passthrough,
-            vendors: environment.vendors, platforms: environment.platforms)
+        decider = Decider(environment.configuration)
         memory = RecordMemory(isPacked: isPacked)
         // Small chunks are filled often, as in a busy worker, and keep a lane for one record cheap.
         arena = OutputArena(chunkBytes: 16 << 10)
@@ -71,19 +67,11 @@ package struct RecordLane: ~Copyable {
 
     /// Processes a record as a lane of a worker does.
     private mutating func process(_ record: ConsumedRecord, _ headers: [FuzzHeader]) -> DeadLetterCause? {
-        var envelope = EnvelopeHeaders()
-        for header in headers {
-            let name = memory.copy(header.name)
-            let value = header.value.map { memory.copy($0) }
-            envelope.add(name: name, value: value)
-            if let failure = WireFormat.refusal(ofHeader: name, value: value) {
-                return DeadLetterCause(reason: .encodingUnsupported, detail: failure.detail)
-            }
+        let views = headers.map { header in
+            HeaderView(name: memory.copy(header.name), value: header.value.map { memory.copy($0) })
         }
-        let topic = ByteView("links")
-        return envelope.isEmpty
-            ? processor.process(record, topicName: topic, into: &arena, decisions: &decisions)
-            : processor.process(record, headers: envelope, topicName: topic, into: &arena, decisions: &decisions)
+        return decider.decide(
+            record, headers: views, topicName: ByteView("links"), into: &arena, decisions: &decisions)
     }
 
     /// Returns the digests of a batch's results.

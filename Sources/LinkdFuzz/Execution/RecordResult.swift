@@ -1,5 +1,6 @@
-package import DispatchWorker
+package import LinkDecider
 internal import ByteStorage
+package import LinkCoordinator
 
 /// The result of a record, copied so that it outlives the batch.
 package struct RecordResult: Sendable, Equatable, CustomStringConvertible {
@@ -10,7 +11,7 @@ package struct RecordResult: Sendable, Equatable, CustomStringConvertible {
         /// The JSON text of the decision.
         package let value: [UInt8]
         /// The outcome of the decision.
-        package let outcome: DecisionOutcome
+        package let outcome: DecisionSummary.Outcome
     }
 
     /// The decisions, one per device.

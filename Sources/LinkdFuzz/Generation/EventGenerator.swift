@@ -4,7 +4,7 @@
 ///
 /// The reader learns the forms of records and reads later records with them. Therefore the records repeat a form for a
 /// while and then change one thing: a repeated name, an escape, another type, an unusual length, or a new name.
-package struct EventGenerator {
+struct EventGenerator {
     /// A member of an object, in the order in which a producer writes them.
     struct Member {
         var name: String
@@ -38,7 +38,7 @@ package struct EventGenerator {
     private var number = 0
 
     /// Creates a generator of events with the words of a table.
-    package init(_ words: Vocabulary) {
+    init(_ words: Vocabulary) {
         self.words = words
         links = LinkGenerator(words)
     }
@@ -48,7 +48,7 @@ package struct EventGenerator {
     /// - Parameters:
     ///   - count: The number of producers.
     ///   - deviation: The inverse of the share of records that deviate from the form of their producer.
-    package mutating func begin(producers count: Int, deviation: Int, _ random: inout RandomSource) {
+    mutating func begin(producers count: Int, deviation: Int, _ random: inout RandomSource) {
         producers = (0..<count).map { _ in
             Producer(
                 members: Self.unique(members(&random)), device: Self.unique(deviceMembers(&random)),
@@ -60,7 +60,7 @@ package struct EventGenerator {
     /// Starts a phase in which all records begin with a known name, followed by new names.
     ///
     /// - Parameter isTwice: A Boolean value that indicates whether the first name is repeated at the end.
-    package mutating func beginNames(isTwice: Bool, _ random: inout RandomSource) {
+    mutating func beginNames(isTwice: Bool, _ random: inout RandomSource) {
         begin(producers: 1, deviation: 1_000, &random)
         for index in producers.indices {
             producers[index].novel = 1 + random.below(5)
@@ -77,7 +77,7 @@ package struct EventGenerator {
     }
 
     /// Returns the next record of one of the producers.
-    package mutating func record(_ random: inout RandomSource) -> [UInt8] {
+    mutating func record(_ random: inout RandomSource) -> [UInt8] {
         if producers.isEmpty { begin(producers: 1 + random.below(4), deviation: 8, &random) }
         number += 1
         if random.one(in: 60) { return bareLink(&random) }
@@ -97,28 +97,30 @@ package struct EventGenerator {
 
     // MARK: Forms
 
+    private func form(_ members: KeyValuePairs<String, Kind>) -> [Member] {
+        members.map { Member(name: $0.key, kind: $0.value) }
+    }
+
     private func members(_ random: inout RandomSource) -> [Member] {
         var members: [Member] = []
         if !random.one(in: 4) { members.append(Member(name: "id", kind: .id)) }
         if random.one(in: 2) { members.append(Member(name: "application", kind: .application)) }
         switch random.below(12) {
-        case 0: members += [Member(name: "path", kind: .path), Member(name: "mode", kind: .mode)]
-        case 1: members += [Member(name: "route", kind: .route), Member(name: "params", kind: .params)]
+        case 0: members += form(["path": .path, "mode": .mode])
+        case 1: members += form(["route": .route, "params": .params])
         case 2, 3, 4: members.append(Member(name: "payload", kind: .payload))
-        case 5: members += [Member(name: "aps", kind: .anything), Member(name: "data", kind: .payload)]
+        case 5: members += form(["aps": .anything, "data": .payload])
         default: members.append(Member(name: "link", kind: .link))
         }
         if !random.one(in: 5) {
             members.append(
                 random.one(in: 4) ? Member(name: "devices", kind: .devices) : Member(name: "device", kind: .device))
         }
-        let more: [Member] = [
-            Member(name: "campaign", kind: .text), Member(name: "sent", kind: .text),
-            Member(name: "expires", kind: .expires),
-            Member(name: "action", kind: .action), Member(name: "payloadType", kind: .payloadType),
-            Member(name: "x", kind: .anything), Member(name: "a rather long name that no slot can hold", kind: .text),
-            Member(name: "u\(random.below(300))", kind: .other), Member(name: "кот", kind: .text),
-        ]
+        let more = form([
+            "campaign": .text, "sent": .text, "expires": .expires, "action": .action, "payloadType": .payloadType,
+            "x": .anything, "a rather long name that no slot can hold": .text, "u\(random.below(300))": .other,
+            "кот": .text,
+        ])
         for _ in 0..<random.below(5) { members.insert(random.pick(more), at: random.below(members.count + 1)) }
         if random.one(in: 10) { for index in 0..<30 { members.append(Member(name: "m\(index)", kind: .other)) } }
         return random.one(in: 3) ? members.shuffled(using: &random) : members
@@ -126,14 +128,11 @@ package struct EventGenerator {
 
     private func deviceMembers(_ random: inout RandomSource) -> [Member] {
         var members = [Member(name: "id", kind: .deviceID)]
-        let more: [Member] = [
-            Member(name: "platform", kind: .platform), Member(name: "app", kind: .version),
-            Member(name: "os", kind: .version), Member(name: "locale", kind: .locale),
-            Member(name: "region", kind: .region), Member(name: "coordinator", kind: .coordinator),
-            Member(name: "capabilities", kind: .list), Member(name: "claims", kind: .list),
-            Member(name: "attributes", kind: .attributes), Member(name: "zz", kind: .text),
-            Member(name: "u\(random.below(300))", kind: .other),
-        ]
+        let more = form([
+            "platform": .platform, "app": .version, "os": .version, "locale": .locale, "region": .region,
+            "coordinator": .coordinator, "capabilities": .list, "claims": .list, "attributes": .attributes, "zz": .text,
+            "u\(random.below(300))": .other,
+        ])
         for _ in 0..<random.below(8) { members.append(random.pick(more)) }
         return random.one(in: 3) ? members.shuffled(using: &random) : members
     }
@@ -245,17 +244,8 @@ package struct EventGenerator {
     }
 
     private func device(of producer: Producer, isOdd: Bool, into text: inout TextWriter, _ random: inout RandomSource) {
-        let shape = isOdd ? deviating(producer.device, &random) : producer.device
-        let members = withNames(shape, of: producer, isTwice: producer.isTwice)
-        text.raw("{")
-        let odd = isOdd ? random.below(members.count * 2) : -1
-        for (index, member) in members.enumerated() {
-            if index > 0 { text.raw("," + producer.style.afterComma) }
-            text.string(member.name)
-            text.raw(":" + producer.style.afterColon)
-            value(member.kind, of: producer, isOdd: index == odd, into: &text, &random)
-        }
-        text.raw("}")
+        let members = isOdd ? deviating(producer.device, &random) : producer.device
+        write(members, of: producer, deviates: isOdd, into: &text, &random)
     }
 
     private func list(isOdd: Bool, into text: inout TextWriter, _ random: inout RandomSource) {

@@ -1,19 +1,19 @@
 /// A mutation of JSON text that mostly keeps it valid: repeated members, other values, other spellings, and groups.
-package struct JSONMutation {
+struct JSONMutation {
     private let words: Vocabulary
     private let links: LinkGenerator
     /// A Boolean value that indicates whether the mutation can create groups of a recipe.
     private let hasGroups: Bool
 
     /// Creates a mutation with the words of a table.
-    package init(_ words: Vocabulary, hasGroups: Bool) {
+    init(_ words: Vocabulary, hasGroups: Bool) {
         self.words = words
         links = LinkGenerator(words)
         self.hasGroups = hasGroups
     }
 
     /// Changes a text at one position.
-    package func change(_ bytes: inout [UInt8], _ random: inout RandomSource) {
+    func change(_ bytes: inout [UInt8], _ random: inout RandomSource) {
         let tokens = JSONTokens(bytes)
         let values = tokens.indices(of: [.string, .scalar, .open])
         let names = tokens.indices(of: [.name])
@@ -82,17 +82,11 @@ package struct JSONMutation {
     }
 
     private func addMember(_ bytes: inout [UInt8], _ tokens: JSONTokens, _ random: inout RandomSource) {
-        let objects = tokens.indices(of: [.open]).filter {
-            bytes[tokens.tokens[$0].range.lowerBound] == UInt8(ascii: "{")
-        }
-        guard let object = objects.randomElement(using: &random) else { return }
         var text = TextWriter()
         text.string(name(&random))
         text.raw(":")
         if random.one(in: 2) { text.anything(&random) } else { text.string(word(&random)) }
-        let isEmpty = object + 1 < tokens.tokens.count && tokens.tokens[object + 1].kind == .close
-        if !isEmpty { text.raw(",") }
-        bytes.insert(contentsOf: text.bytes, at: tokens.tokens[object].range.upperBound)
+        tokens.insert(text.bytes, into: &bytes, &random)
     }
 
     /// Repeats a member after itself or at the end of the last object.
@@ -159,5 +153,180 @@ package struct JSONMutation {
         let count = Int(String(decoding: bytes[(start + 2)..<end], as: UTF8.self)) ?? 1
         let other = random.pick([count * 2, count / 2, count + 1, count * 10, max(count - 1, 0)])
         bytes.replaceSubrange((start + 2)..<end, with: Array(String(min(other, 900_000)).utf8))
+    }
+}
+
+/// The tokens of a JSON text.
+///
+/// The text is not validated, so that damaged text has tokens too.
+struct JSONTokens {
+    /// The kind of a token.
+    enum Kind { case name, string, scalar, open, close, separator }
+
+    /// A token with its range.
+    struct Token {
+        var kind: Kind
+        var range: Range<Int>
+    }
+
+    private(set) var tokens: [Token] = []
+
+    init(_ bytes: [UInt8]) {
+        var at = 0
+        while at < bytes.count {
+            let start = at
+            switch bytes[at] {
+            case 0x20, 0x09, 0x0A, 0x0D:
+                at += 1
+                continue
+            case UInt8(ascii: "\""):
+                at = Self.stringEnd(bytes, at)
+                tokens.append(Token(kind: .string, range: start..<at))
+                continue
+            case UInt8(ascii: "{"), UInt8(ascii: "["): tokens.append(Token(kind: .open, range: at..<at + 1))
+            case UInt8(ascii: "}"), UInt8(ascii: "]"): tokens.append(Token(kind: .close, range: at..<at + 1))
+            case UInt8(ascii: ":"):
+                if let last = tokens.indices.last, tokens[last].kind == .string { tokens[last].kind = .name }
+                tokens.append(Token(kind: .separator, range: at..<at + 1))
+            case UInt8(ascii: ","): tokens.append(Token(kind: .separator, range: at..<at + 1))
+            default:
+                while at < bytes.count, !Self.ends(bytes[at]) { at += 1 }
+                tokens.append(Token(kind: .scalar, range: start..<max(at, start + 1)))
+                at = max(at, start + 1)
+                continue
+            }
+            at += 1
+        }
+    }
+
+    private static func ends(_ byte: UInt8) -> Bool {
+        [0x20, 0x0A, 0x0D, 0x09, 0x2C, 0x3A, 0x7D, 0x5D, 0x7B, 0x5B, 0x22].contains(byte)
+    }
+
+    private static func stringEnd(_ bytes: [UInt8], _ start: Int) -> Int {
+        var at = start + 1
+        while at < bytes.count, bytes[at] != UInt8(ascii: "\"") { at += bytes[at] == UInt8(ascii: "\\") ? 2 : 1 }
+        return min(at + 1, bytes.count)
+    }
+
+    /// Returns the indices of the tokens of certain kinds.
+    func indices(of kinds: Set<Kind>) -> [Int] { tokens.indices.filter { kinds.contains(tokens[$0].kind) } }
+
+    /// Returns the range of the value that begins at a token.
+    ///
+    /// The range ends with the text if the value is not closed.
+    func value(at index: Int) -> Range<Int> {
+        guard tokens[index].kind == .open else { return tokens[index].range }
+        var depth = 0
+        for token in tokens[index...] {
+            if token.kind == .open { depth += 1 }
+            if token.kind == .close { depth -= 1 }
+            if depth == 0 { return tokens[index].range.lowerBound..<token.range.upperBound }
+        }
+        return tokens[index].range.lowerBound..<(tokens.last?.range.upperBound ?? 0)
+    }
+
+    /// Inserts a member into an object: the first one, or any.
+    func insert(_ member: [UInt8], into bytes: inout [UInt8], atRoot: Bool = false, _ random: inout RandomSource) {
+        let objects = indices(of: [.open]).filter { bytes[tokens[$0].range.lowerBound] == UInt8(ascii: "{") }
+        guard let object = atRoot ? objects.first : objects.randomElement(using: &random) else { return }
+        let isEmpty = object + 1 < tokens.count && tokens[object + 1].kind == .close
+        bytes.insert(contentsOf: member + (isEmpty ? [] : [UInt8(ascii: ",")]), at: tokens[object].range.upperBound)
+    }
+
+    /// Returns the range of the member whose name is at a token, or nil if no value follows.
+    func member(at name: Int) -> Range<Int>? {
+        guard name + 2 < tokens.count else { return nil }
+        return tokens[name].range.lowerBound..<value(at: name + 2).upperBound
+    }
+}
+
+/// A writer of JSON text in many forms: the same string with various escapes, and values of every kind.
+struct TextWriter {
+    /// The white space of one producer.
+    struct Style: Sendable {
+        var afterComma = ""
+        var afterColon = ""
+        var inside = ""
+
+        /// Returns a common style or an unusual one.
+        static func any(_ random: inout RandomSource) -> Style {
+            switch random.below(6) {
+            case 0: Style(afterComma: " ", afterColon: " ")
+            case 1: Style(afterComma: "\r", afterColon: " ", inside: " ")
+            case 2: Style(afterComma: String(repeating: " ", count: random.below(40)), afterColon: "  ")
+            default: Style()
+            }
+        }
+    }
+
+    /// The text written so far.
+    var bytes: [UInt8] = []
+
+    /// Creates an empty text.
+    init() {}
+
+    /// Appends a text without changes.
+    mutating func raw(_ text: String) { bytes += Array(text.utf8) }
+
+    /// Appends a string with only the required escapes.
+    mutating func string(_ text: String) {
+        bytes.append(UInt8(ascii: "\""))
+        for byte in text.utf8 { add(byte) }
+        bytes.append(UInt8(ascii: "\""))
+    }
+
+    private mutating func add(_ byte: UInt8) {
+        switch byte {
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"): bytes += [UInt8(ascii: "\\"), byte]
+        case 0..<0x20: raw("\\u00" + (byte < 16 ? "0" : "1") + String(byte % 16, radix: 16))
+        default: bytes.append(byte)
+        }
+    }
+
+    /// Appends a string with additional escapes.
+    mutating func escaped(_ text: String, _ random: inout RandomSource) {
+        let often = 1 + random.below(8)
+        bytes.append(UInt8(ascii: "\""))
+        for scalar in text.unicodeScalars {
+            if scalar == "/", random.one(in: 2) {
+                raw("\\/")
+            } else if random.one(in: often) {
+                for unit in String(Character(scalar)).utf16 {
+                    let digits = String(unit, radix: 16, uppercase: random.one(in: 2))
+                    raw("\\u" + String(repeating: "0", count: 4 - digits.count) + digits)
+                }
+            } else {
+                for byte in String(Character(scalar)).utf8 { add(byte) }
+            }
+        }
+        bytes.append(UInt8(ascii: "\""))
+    }
+
+    /// Appends a value of any kind, including nested objects and arrays.
+    mutating func anything(_ random: inout RandomSource, depth: Int = 3) {
+        switch random.below(depth > 0 ? 12 : 8) {
+        case 0: raw("null")
+        case 1: raw(random.pick(["true", "false"]))
+        case 2: raw(random.pick(["0", "-1", "12", "5.0", "1e9", "-0", "99999999999999999999", "0.10", "1E-400"]))
+        case 3: escaped(random.pick(["a", "é", "e\u{301}", "\u{1F600}", "a/b", "\u{0}"]), &random)
+        case 4: string(String(repeating: "x", count: random.below(300)))
+        case 5, 6, 7: string(random.pick(["", "a", "ios", "6.1.0", "кот", "e\u{301}", "shop:///", "a\\b\"c"]))
+        case 8, 9:
+            raw("{")
+            for index in 0..<random.below(6) {
+                raw(index > 0 ? ",\"" : "\"")
+                raw(random.pick(["a", "b", "link", "aps", "x\(index)", "\\u0061", "m\(random.below(99))"]) + "\":")
+                anything(&random, depth: depth - 1)
+            }
+            raw("}")
+        default:
+            raw("[")
+            for index in 0..<random.below(6) {
+                if index > 0 { raw(",") }
+                anything(&random, depth: depth - 1)
+            }
+            raw("]")
+        }
     }
 }

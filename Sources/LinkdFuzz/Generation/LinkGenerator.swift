@@ -1,12 +1,12 @@
 /// A generator of links that a table matches, almost matches, or must reject.
-package struct LinkGenerator {
+struct LinkGenerator {
     private let words: Vocabulary
 
     /// Creates a generator of links with the words of a table.
-    package init(_ words: Vocabulary) { self.words = words }
+    init(_ words: Vocabulary) { self.words = words }
 
     /// Returns a link, which can contain any text.
-    package func link(_ random: inout RandomSource) -> String {
+    func link(_ random: inout RandomSource) -> String {
         var link = random.below(5) < 2 && !words.links.isEmpty ? random.pick(words.links) : built(&random)
         for _ in 0..<(random.one(in: 3) ? random.below(3) : 0) { link = damaged(link, &random) }
         return link
@@ -24,7 +24,7 @@ package struct LinkGenerator {
     }
 
     /// Returns a host of a rule, or a similar one.
-    package func host(_ random: inout RandomSource) -> String {
+    func host(_ random: inout RandomSource) -> String {
         var host = random.pick(words.hosts, else: "a.example")
         if host.hasPrefix("*") { host = random.pick(["www", "a.b", "", "x-1"]) + host.dropFirst() }
         switch random.below(14) {
@@ -40,7 +40,7 @@ package struct LinkGenerator {
     }
 
     /// Returns a path of one of the patterns, with values for its captures.
-    package func path(_ random: inout RandomSource) -> String {
+    func path(_ random: inout RandomSource) -> String {
         let pattern = random.pick(words.patterns, else: "/a/{b}")
         var path = pattern.hasPrefix("/") ? "" : "/"
         var rest = pattern[...]
@@ -78,7 +78,7 @@ package struct LinkGenerator {
     }
 
     /// Returns a query with names from bindings and others.
-    package func query(_ random: inout RandomSource) -> String {
+    func query(_ random: inout RandomSource) -> String {
         (0...random.below(5)).map { _ in
             let name =
                 random.one(in: 4)
@@ -100,7 +100,7 @@ package struct LinkGenerator {
     ]
 
     /// Returns a short text for a segment or a value.
-    package func text(_ random: inout RandomSource) -> String {
+    func text(_ random: inout RandomSource) -> String {
         switch random.below(12) {
         case 0: "%D0%BA%D0%BE%D1%82"
         case 1: "e\u{301}t\u{E9}"

@@ -3,98 +3,76 @@ internal import StrictJSON
 /// The words that tables contain.
 ///
 /// Events with these words reach more of the code.
-package struct Vocabulary: Sendable {
+struct Vocabulary: Sendable {
     /// The names of applications.
-    package var applications: [String] = []
+    var applications: [String] = []
     /// The schemes, without `*`.
-    package var schemes: [String] = []
+    var schemes: [String] = []
     /// The hosts as in the rules, including `*.` and ports.
-    package var hosts: [String] = []
+    var hosts: [String] = []
     /// The patterns of paths.
-    package var patterns: [String] = []
+    var patterns: [String] = []
     /// The names of query items and parameters.
-    package var names: [String] = []
+    var names: [String] = []
     /// The links of examples.
-    package var links: [String] = []
-    /// The requests of examples, as JSON.
-    package var requests: [String] = []
+    var links: [String] = []
     /// The ids of routes.
-    package var routes: [String] = []
+    var routes: [String] = []
     /// The coordinator paths.
-    package var paths: [String] = []
+    var paths: [String] = []
     /// The JSON pointers into payloads.
-    package var pointers: [String] = []
+    var pointers: [String] = []
     /// The names of attributes.
-    package var attributes: [String] = []
+    var attributes: [String] = []
     /// The values in conditions.
-    package var values: [String] = []
+    var values: [String] = []
 
     /// Collects the words of tables, each given as the bytes of a file.
-    package init(tables: [[UInt8]]) {
-        for table in tables {
-            guard let value = try? JSONValue.parse(table) else { continue }
-            gather(value, under: "")
-        }
+    init(tables: [[UInt8]]) {
+        for table in tables { Self.visit(table) { add($0, under: $1) } }
     }
 
     /// Collects the names and the strings of JSON texts.
-    package init(membersOf texts: [[UInt8]]) {
+    init(membersOf texts: [[UInt8]]) {
         for text in texts {
-            guard let value = try? JSONValue.parse(text) else { continue }
-            gatherMembers(value)
-        }
-    }
-
-    private mutating func gatherMembers(_ value: JSONValue) {
-        switch value.kind {
-        case .string(let text): values.append(text)
-        case .array(let elements): for element in elements { gatherMembers(element) }
-        case .object(let members):
-            for member in members {
-                names.append(member.name)
-                gatherMembers(member.value)
+            Self.visit(text) { value, _ in
+                if let text = value.string { values.append(text) }
+                names += (value.object ?? []).map(\.name)
             }
-        default: break
         }
     }
 
     /// Adds the pointers of a vendor table, the names in them, and the beginnings of names.
-    package mutating func add(vendors table: [UInt8]) {
-        guard let value = try? JSONValue.parse(table) else { return }
-        gatherPointers(value, under: "")
-    }
-
-    private mutating func gatherPointers(_ value: JSONValue, under key: String) {
-        switch value.kind {
-        case .string(let text):
+    mutating func add(vendors table: [UInt8]) {
+        Self.visit(table) { value, key in
+            guard let text = value.string else { return }
             if key == "prefix" { names.append(text) }
             if key == "equals" { values.append(text) }
             guard text.hasPrefix("/") else { return }
             let pointer = text.replacing("{N}", with: "0")
             pointers.append(pointer)
-            for name in pointer.split(separator: "/") {
-                names.append(String(name).replacing("~1", with: "/").replacing("~0", with: "~"))
+            names += pointer.split(separator: "/").map {
+                String($0).replacing("~1", with: "/").replacing("~0", with: "~")
             }
-        case .array(let elements): for element in elements { gatherPointers(element, under: key) }
-        case .object(let members): for member in members { gatherPointers(member.value, under: member.name) }
-        default: break
         }
     }
 
-    private mutating func gather(_ value: JSONValue, under key: String) {
-        switch value.kind {
-        case .string(let text): add(text, under: key)
-        case .array(let elements): for element in elements { gather(element, under: key) }
-        case .object(let members):
-            if key == "request" { requests.append(value.text) }
-            if key == "attributes" { attributes += members.map(\.name) }
-            for member in members {
-                if key == "coordinators" { addScreens(member) }
-                if key == "query" { names.append(member.name) }
-                gather(member.value, under: member.name)
-            }
-        default: break
+    /// Calls a function with each value of a JSON text and the name of the member that contains it.
+    private static func visit(_ text: [UInt8], _ body: (JSONValue, String) -> Void) {
+        func visit(_ value: JSONValue, under key: String) {
+            body(value, key)
+            for element in value.array ?? [] { visit(element, under: key) }
+            for member in value.object ?? [] { visit(member.value, under: member.name) }
         }
+        if let value = try? JSONValue.parse(text) { visit(value, under: "") }
+    }
+
+    private mutating func add(_ value: JSONValue, under key: String) {
+        if let text = value.string { add(text, under: key) }
+        guard let members = value.object else { return }
+        if key == "attributes" { attributes += members.map(\.name) }
+        if key == "coordinators" { for member in members { addScreens(member) } }
+        if key == "query" { names += members.map(\.name) }
     }
 
     private mutating func addScreens(_ coordinator: JSONMember) {
@@ -127,5 +105,40 @@ package struct Vocabulary: Sendable {
         } else if text.utf8.count < 24 {
             values.append(text)
         }
+    }
+}
+
+/// A repeatable source of random choices (SplitMix64).
+///
+/// The same seed yields the same choices on every machine.
+package struct RandomSource: RandomNumberGenerator, Sendable {
+    private var state: UInt64
+
+    /// Creates a source from a seed.
+    package init(seed: UInt64) { state = seed }
+
+    /// Returns the next random number.
+    package mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var z = state
+        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
+        return z ^ (z >> 31)
+    }
+
+    /// Returns a number from 0 to `bound` - 1, or 0 if `bound` is not positive.
+    mutating func below(_ bound: Int) -> Int {
+        bound > 1 ? Int(truncatingIfNeeded: next() % UInt64(bound)) : 0
+    }
+
+    /// Returns true with a probability of 1 in `count`.
+    package mutating func one(in count: Int) -> Bool { below(count) == 0 }
+
+    /// Returns one of the choices, of which there must be at least one.
+    package mutating func pick<Choice>(_ choices: [Choice]) -> Choice { choices[below(choices.count)] }
+
+    /// Returns one of the choices, or `other` if there are none.
+    package mutating func pick<Choice>(_ choices: [Choice], else other: Choice) -> Choice {
+        choices.isEmpty ? other : pick(choices)
     }
 }

@@ -2,26 +2,16 @@ internal import Foundation
 
 /// A generator of link events for the shop, with the kinds and shares of the benchmarks' workload.
 package struct WorkloadGenerator {
-    private var state: UInt64
+    private var random: RandomSource
 
     /// Creates a generator.
     ///
     /// The same seed yields the same events.
-    package init(seed: UInt64) { state = seed }
+    package init(seed: UInt64) { random = RandomSource(seed: seed) }
 
-    private mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var z = state
-        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-        return z ^ (z >> 31)
-    }
+    private mutating func number(_ range: ClosedRange<Int>) -> Int { range.lowerBound + random.below(range.count) }
 
-    private mutating func number(_ range: ClosedRange<Int>) -> Int {
-        range.lowerBound + Int(next() % UInt64(range.upperBound - range.lowerBound + 1))
-    }
-
-    private mutating func one(of choices: [String]) -> String { choices[number(0...choices.count - 1)] }
+    private mutating func one(of choices: [String]) -> String { random.pick(choices) }
 
     private mutating func uuid(upper: Bool) -> String {
         let digits = Array(upper ? "0123456789ABCDEF" : "0123456789abcdef")

@@ -1,29 +1,30 @@
-internal import DispatchWorker
+internal import LinkCoordinator
+internal import LinkDecider
 internal import LinkIngest
 internal import StrictJSON
 
 /// Laws that relate a record to equivalent records.
-package struct EventLaws {
+struct EventLaws {
     private let environment: FuzzEnvironment
 
     /// Creates the laws of an environment.
-    package init(_ environment: FuzzEnvironment) { self.environment = environment }
+    init(_ environment: FuzzEnvironment) { self.environment = environment }
 
     /// Returns the violated law, or nil.
     ///
     /// A record without white space and unnecessary escapes has the same result. A device in a list of several has the
     /// same decision as alone.
-    package func wrong(_ result: RecordResult, of record: FuzzRecord) -> String? {
-        let event = try? JSONValue.parse(record.value, maxDepth: environment.limits.depth + 1)
+    func wrong(_ result: RecordResult, of record: FuzzRecord) -> String? {
+        let event = try? JSONValue.parse(record.value, maxDepth: environment.configuration.limits.depth + 1)
         guard let event, event.object != nil else { return nil }
         let plain = FuzzRecord(key: record.key, value: Array(event.text.utf8), offset: record.offset)
-        guard plain.value.count <= environment.limits.recordBytes else { return nil }
+        guard plain.value.count <= environment.configuration.limits.recordBytes else { return nil }
         let again = RecordLane.fresh(plain, environment)
         if result.cause?.reason != again.cause?.reason {
             return "an equivalent record has a different result\noriginal: \(result)\ncompact:  \(again)"
         }
         // Passthrough members, and a payload to resume, keep their spelling.
-        if environment.passthrough.isEmpty {
+        if environment.configuration.passthrough.names.isEmpty {
             for (one, other) in zip(result.decisions, again.decisions)
             where one.outcome != .deferred && (one.key != other.key || one.value != other.value) {
                 return "an equivalent record has different decisions\noriginal: \(result)\ncompact:  \(again)"
@@ -32,7 +33,7 @@ package struct EventLaws {
         return deviceViolation(again, of: event, record)
     }
 
-    /// Returns the difference between the decisions of a list and those of lists with one device each, or nil.
+    /// Returns the difference between the decisions of a list and of lists with one device each, or nil.
     private func deviceViolation(_ result: RecordResult, of event: JSONValue, _ record: FuzzRecord) -> String? {
         guard let members = event.object, let devices = event["devices"]?.array, devices.count > 1,
             devices.count <= 12, result.decisions.count == devices.count

@@ -1,4 +1,4 @@
-internal import DispatchWorker
+internal import LinkDecider
 internal import LinkCoordinator
 internal import LinkIngest
 internal import StrictJSON
@@ -82,7 +82,7 @@ extension FuzzRunner {
         guard text.first(where: { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }) == UInt8(ascii: "{") else { return nil }
         do {
             // A payload can have one more level than other members.
-            _ = try JSONValue.parse(text, maxDepth: environment.limits.depth + 1)
+            _ = try JSONValue.parse(text, maxDepth: environment.configuration.limits.depth + 1)
             return nil
         } catch {
             return "a record was accepted that is not valid JSON: \(error)"
@@ -113,8 +113,9 @@ extension FuzzRunner {
         for (index, decision) in result.decisions.prefix(8).enumerated() where decision.outcome == .deferred {
             guard let text = try? JSONValue.parse(decision.value), let resume = text["resume"]?.object,
                 let table = text["table"]?.string,
-                let application = environment.tables.tables.first(where: { table.hasPrefix($0.id + "@") })?
-                    .source.applications.first?.value
+                let application = environment.configuration.tables.tables.first(where: { table.hasPrefix($0.id + "@") }
+                )?
+                .source.applications.first?.value
             else { continue }
             let request = resume.filter { !["claim", "ttl", "once"].contains($0.name) }
             let claim = text["resume"]?["claim"] ?? JSONValue(.null)

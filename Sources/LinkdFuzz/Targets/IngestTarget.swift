@@ -1,5 +1,5 @@
 internal import ByteStorage
-internal import DispatchWorker
+internal import LinkDecider
 internal import LinkIngest
 internal import StrictJSON
 
@@ -47,14 +47,14 @@ extension FuzzRunner {
         for _ in 0..<5 {
             lane.run(CollectionOfOne(record)) { _, cause, decisions in
                 bytes = record.value.count + decisions.reduce(0) { $0 + $1.value.count }
-                if cause?.reason == .oversizeOutput { bytes += OutputLimits().recordBytes }
+                if cause?.reason == .oversizeOutput { bytes += Limits().outputBytes }
                 devices = decisions.count
             }
             least = min(least, lane.nanoseconds)
             if !cost.isOver(least, bytes: bytes, devices: max(devices, 1)) { return nil }
         }
         if devices == 0, let event = try? JSONValue.parse(record.value) {
-            devices = min(event["devices"]?.array?.count ?? 0, environment.limits.devices)
+            devices = min(event["devices"]?.array?.count ?? 0, environment.configuration.limits.devices)
         }
         guard cost.isOver(least, bytes: bytes, devices: max(devices, 1)) else { return nil }
         return "the record takes \(least / 1_000) µs: \(bytes) bytes read and written, \(devices) devices"

@@ -1,5 +1,5 @@
 internal import RouteAnalysis
-internal import DispatchWorker
+internal import LinkDecider
 internal import LinkCoordinator
 internal import ByteStorage
 internal import StrictJSON
@@ -18,33 +18,20 @@ extension FuzzRunner {
     func runLink(_ input: [UInt8]) -> String? {
         let line = input.prefix { $0 != UInt8(ascii: "\n") }
         let letters = Array(line.prefix(3)) + [UInt8](repeating: UInt8(ascii: "a"), count: 3 - min(line.count, 3))
-        let tables = FuzzEnvironment.named(letters[0], of: environments).tables.tables
+        let tables = FuzzEnvironment.named(letters[0], of: environments).configuration.tables.tables
         let table = tables[Int(letters[1] &- UInt8(ascii: "a")) % tables.count]
         let device = Self.devices[Int(letters[2] &- UInt8(ascii: "a")) % Self.devices.count]
         let bytes = Array(input.dropFirst(line.count + 1))
         guard let link = String(validating: bytes, as: UTF8.self), let facts = try? JSONValue.parse(Array(device.utf8))
         else { return resolveRaw(bytes, table) }
-        let start = ThreadClock.nanoseconds()
         let decision = table.resolve(link, device: DeviceFacts(facts))
-        let time = ThreadClock.nanoseconds() - start
         // The library also parses the decision it has written. That time is not part of the bound.
-        if cost.isOver(time, bytes: bytes.count + decision.json.count, devices: 50),
-            isSlow(table, link, DeviceFacts(facts))
-        {
-            return "the link takes \(time / 1_000) µs"
+        let excess = cost.excess(devices: 50) {
+            bytes.count + table.resolve(link, device: DeviceFacts(facts)).json.count
         }
+        if let excess { return "the link takes \(excess / 1_000) µs" }
         return EventCheck(link: link, device: device, table: table).difference(from: decision)
             ?? Self.decisionViolation(decision.json) ?? explanationViolation(table, link, DeviceFacts(facts), decision)
-    }
-
-    /// Returns a Boolean value that indicates whether a link is also slow in two more runs.
-    private func isSlow(_ table: RouteTable, _ link: String, _ device: DeviceFacts) -> Bool {
-        (0..<2).allSatisfy { _ in
-            let start = ThreadClock.nanoseconds()
-            let decision = table.resolve(link, device: device)
-            return cost.isOver(
-                ThreadClock.nanoseconds() - start, bytes: link.utf8.count + decision.json.count, devices: 50)
-        }
     }
 
     private func explanationViolation(_ table: RouteTable, _ link: String, _ device: DeviceFacts, _ decision: Decision)
@@ -93,11 +80,11 @@ private struct EventCheck {
         for text in [plain.bytes, escaped.bytes] {
             let event = Array(#"{"link":"#.utf8) + text + Array(",\"device\":\(device)}".utf8)
             guard event.count <= 1 << 20 else { continue }
-            var processor = RecordProcessor(tables: TableSet([table]))
+            var decider = Decider(DeciderConfiguration(tables: TableSet([table])))
             var arena = OutputArena(chunkBytes: 4096)
             var found: [UInt8] = []
             let cause = event.withUnsafeBufferPointer { event in
-                processor.process(value: ByteView(event), key: nil, into: &arena) { _, decision, _ in
+                decider.decide(value: ByteView(event), key: nil, into: &arena) { _, decision, _ in
                     found = decision.array
                 }
             }

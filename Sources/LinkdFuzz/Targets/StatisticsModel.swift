@@ -2,7 +2,7 @@ internal import DispatchWorker
 internal import KafkaClient
 internal import StrictJSON
 
-/// A reading of statistics documents from their tree, with which that of the worker is compared.
+/// A reading of statistics documents from their tree, with which the worker's reading is compared.
 enum StatisticsModel {
     /// The limit of nested objects and arrays in a document.
     static let maxDepth = 8

@@ -6,12 +6,12 @@ internal import StrictJSON
 extension FuzzRunner {
     func runStatistics(_ input: [UInt8]) -> String? {
         let document = Recipe.expand(input, limit: Self.recipeLimit)
-        let start = ThreadClock.nanoseconds()
         let statistics = LibraryStatistics(document)
-        let time = ThreadClock.nanoseconds() - start
-        if isOver(time, document), (0..<2).allSatisfy({ _ in isSlow(document) }) {
-            return "the document takes \(time / 1_000) µs: \(document.count) bytes"
+        let excess = cost.excess(devices: 1) {
+            _ = LibraryStatistics(document)
+            return document.count
         }
+        if let excess { return "the document takes \(excess / 1_000) µs: \(document.count) bytes" }
         if LibraryStatistics(document) != statistics { return "the second reading has a different result" }
         let json = try? JSONValue.parse(document, maxDepth: StatisticsModel.maxDepth)
         let expected = json.flatMap(StatisticsModel.statistics)
@@ -22,16 +22,6 @@ extension FuzzRunner {
         // Escapes and white space are different, and the figures are equal.
         if LibraryStatistics(Array(json.text.utf8)) != statistics { return "another spelling has a different result" }
         return pageViolation(statistics)
-    }
-
-    private func isOver(_ time: UInt64, _ document: [UInt8]) -> Bool {
-        cost.isOver(time, bytes: document.count, devices: 1)
-    }
-
-    private func isSlow(_ document: [UInt8]) -> Bool {
-        let start = ThreadClock.nanoseconds()
-        _ = LibraryStatistics(document)
-        return isOver(ThreadClock.nanoseconds() - start, document)
     }
 
     /// Returns a violation of the format of the pages that contain the figures, or nil.

@@ -1,4 +1,5 @@
 internal import LinkCoordinator
+internal import StrictJSON
 
 /// Warnings about parts of a table that are valid but probably not intended.
 ///
@@ -177,6 +178,326 @@ extension TableAdvice {
                 "the constraint on `\(constraint.name.value)` requires the plain text `\(value)`",
                 suggestion: "write \"*\" for any value, and bind it with `query.\(constraint.name.value)`",
                 routes: routes)
+        }
+    }
+}
+
+/// The versions and platforms that a device must have to meet several conditions at once.
+struct DeviceNeeds {
+    /// The comparisons with the app's version, all of which must hold.
+    private(set) var app: [TableSource.Condition.VersionTest] = []
+
+    /// The comparisons with the system's version, all of which must hold.
+    private(set) var os: [TableSource.Condition.VersionTest] = []
+
+    /// Lists of platforms; the device's platform must be in each of them.
+    private var platforms: [[String]] = []
+
+    /// Collects the requirements of a condition and its capabilities.
+    init(_ condition: TableSource.Condition, in source: TableSource, names: TableNames) {
+        app = condition.app
+        os = condition.os
+        if let own = condition.platforms { platforms.append(own) }
+        add(condition.capabilities, in: source, names: names)
+    }
+
+    /// Collects the requirements of a screen and its capabilities.
+    init(_ screen: TableSource.Screen, in source: TableSource, names: TableNames) {
+        if let since = screen.since { app.append(.init(relation: .atLeast, version: since)) }
+        if let until = screen.until { app.append(.init(relation: .below, version: until)) }
+        add(screen.requires, in: source, names: names)
+    }
+
+    private mutating func add(_ capabilities: [Located<String>], in source: TableSource, names: TableNames) {
+        for name in capabilities {
+            guard let index = names.capabilities[name.value] else { continue }
+            let capability = source.capabilities[index]
+            if let least = capability.minApp { app.append(.init(relation: .atLeast, version: least)) }
+            if let least = capability.minOS { os.append(.init(relation: .atLeast, version: least)) }
+            if let own = capability.platforms { platforms.append(own) }
+        }
+    }
+
+    /// The reason why no device meets all requirements, or nil if a device can.
+    var conflict: String? {
+        for (name, tests) in [("app", app), ("system", os)] where Self.isEmpty(tests) {
+            return "no version of the \(name) satisfies `\(Self.text(tests))`"
+        }
+        let folded = platforms.map { Set($0.map { $0.lowercasedASCII }) }
+        for (index, list) in folded.enumerated() {
+            guard let other = folded[..<index].firstIndex(where: { $0.isDisjoint(with: list) }) else { continue }
+            return "no platform is on both lists: \(Self.choice(platforms[other])); \(Self.choice(platforms[index]))"
+        }
+        let shared = folded.dropFirst().reduce(folded.first ?? [""]) { $0.intersection($1) }
+        return shared.isEmpty
+            ? "no platform is on all lists: \(platforms.map(Self.choice).joined(separator: "; "))" : nil
+    }
+
+    private static func choice(_ texts: [String]) -> String { texts.map { "`\($0)`" }.joined(separator: " or ") }
+
+    /// Returns comparisons in the table's notation.
+    static func text(_ tests: [TableSource.Condition.VersionTest]) -> String {
+        tests.map { $0.relation.rawValue + $0.version.text }.joined(separator: " ")
+    }
+
+    /// Returns a Boolean value that indicates whether no version passes all tests.
+    ///
+    /// It assumes that there is another version between any two versions.
+    static func isEmpty(_ tests: [TableSource.Condition.VersionTest]) -> Bool {
+        for low in tests where [.atLeast, .above, .equal].contains(low.relation) {
+            for high in tests where [.atMost, .below, .equal].contains(high.relation) {
+                let order = low.version.order(high.version)
+                if order > 0 || order == 0 && (low.relation == .above || high.relation == .below) { return true }
+            }
+        }
+        return false
+    }
+}
+
+extension TableAdvice {
+    /// The maximum number of conditional variants of a route to compare, and of cells that can remain of one variant.
+    private static let (maxVariants, maxCells) = (64, 64)
+
+    /// The maximum number of cell subtractions for one table; later variants get no warning.
+    private static let maxSteps = 50_000
+
+    /// Adds warnings about screens and variants that match no device, and about variants that are never selected.
+    mutating func addConditionWarnings() {
+        for (index, coordinator) in source.coordinators.enumerated() {
+            for (number, screen) in coordinator.screens.enumerated() {
+                addScreenWarnings(screen, "\(coordinator.name.value).\(screen.name.value)", [index, number])
+            }
+        }
+        for route in source.routes { addVariantWarnings(of: route) }
+    }
+
+    private mutating func addScreenWarnings(_ screen: TableSource.Screen, _ name: String, _ indices: [Int]) {
+        if let since = screen.since, let until = screen.until, since.order(until) >= 0 {
+            unavailableScreens.insert(indices)
+            problems.warning(
+                .neverHolds, at: screen.name.offset,
+                "no version of the app has the screen `\(name)`: `since` is \(since.text), `until` is \(until.text)",
+                suggestion: "set `since` to a version below `until`")
+        } else if let conflict = DeviceNeeds(screen, in: source, names: names).conflict {
+            unavailableScreens.insert(indices)
+            problems.warning(
+                .neverHolds, at: screen.name.offset, "no device has the screen `\(name)`: \(conflict)",
+                suggestion: "require capabilities that one device can have, or correct them in \"capabilities\"")
+        }
+    }
+
+    private mutating func addVariantWarnings(of route: TableSource.Route) {
+        var seen: [String: Int] = [:]
+        let cells = cells(of: route)
+        for (index, variant) in route.variants.enumerated() {
+            guard let when = variant.when, !when.isEmpty else { continue }
+            let subject = "the condition of variant \(index) of `\(route.id.value)`"
+            if let tests = [("app", when.app), ("os", when.os)].first(where: { DeviceNeeds.isEmpty($0.1) }) {
+                problems.warning(
+                    .neverHolds, at: when.offset,
+                    "\(subject) never holds: no version satisfies `\(DeviceNeeds.text(tests.1))`",
+                    suggestion: "correct `\(tests.0)`: a version must satisfy all of its comparisons",
+                    routes: [route.id.value])
+            } else if let name = contradiction(when.query, route.query) {
+                problems.warning(
+                    .neverHolds, at: when.offset,
+                    "\(subject) never holds: its `query` contradicts the route's `query` for `\(name)`",
+                    suggestion: "remove the variant, or correct `query`", routes: [route.id.value])
+            } else if let conflict = DeviceNeeds(when, in: source, names: names).conflict {
+                problems.warning(
+                    .neverHolds, at: when.offset, "\(subject) never holds: \(conflict)",
+                    suggestion: "require what one device can have, or correct \"capabilities\"",
+                    routes: [route.id.value])
+            } else if let earlier = seen.updateValue(index, forKey: key(when)) {
+                problems.warning(
+                    .neverHolds, at: when.offset, "\(subject) has no effect: variant \(earlier) has the same condition",
+                    suggestion: "remove one of the two variants", routes: [route.id.value])
+            } else if let space = cells?.space, let own = cells?.cells, let cover = cover(of: index, own, space) {
+                let coverText = cover.map { "variant \($0) matches" } ?? "the variants before it match"
+                problems.warning(
+                    .neverHolds, at: when.offset, "\(subject) has no effect: \(coverText) all its requests",
+                    suggestion: "move it before \(cover.map { "variant \($0)" } ?? "them"), or remove it",
+                    routes: [route.id.value])
+            }
+        }
+    }
+
+    /// Returns the device space of a route's variants with the cells that match each condition.
+    ///
+    /// Returns nil if there are fewer than two conditions, or too many.
+    private func cells(of route: TableSource.Route) -> (space: DeviceSpace, cells: [DeviceCell])? {
+        let conditions = route.variants.compactMap(\.when)
+        guard (2...Self.maxVariants).contains(conditions.count) else { return nil }
+        var reduced = TableSource(id: source.id, version: source.version)
+        let capabilities = Set(conditions.flatMap { $0.capabilities.compactMap { names.capabilities[$0.value] } })
+        reduced.capabilities = capabilities.sorted().map { source.capabilities[$0] }
+        var questions = DeviceQuestions()
+        for condition in conditions { questions.add(condition, of: reduced) }
+        let space = DeviceSpace(questions, capabilities: reduced.capabilities)
+        return (space, route.variants.map { $0.when.map { space.cell(of: $0) } ?? [:] })
+    }
+
+    /// Returns the earlier variant that covers this one.
+    ///
+    /// The inner optional is nil if only several variants together cover it. The result is nil if a device is left for
+    /// the variant, or if the search exceeds its limits.
+    private mutating func cover(of index: Int, _ cells: [DeviceCell], _ space: DeviceSpace) -> Int?? {
+        let own = cells[index]
+        guard !own.values.contains(where: \.isEmpty) else { return nil }
+        let single = cells[..<index].firstIndex { earlier in
+            earlier.allSatisfy { fact, allowed in own[fact].map { $0.isSubset(of: allowed) } ?? false }
+        }
+        if let single { return .some(single) }
+        guard index > 1 else { return nil }
+        var remaining = [own]
+        for earlier in cells[..<index] {
+            comparedCells += remaining.count
+            if remaining.count > Self.maxCells || comparedCells > Self.maxSteps { return nil }
+            remaining = remaining.flatMap { space.subtract(earlier, from: $0) }
+        }
+        return remaining.isEmpty ? .some(nil) : nil
+    }
+
+    /// Returns a query name for which two lists of constraints contradict each other, or nil if there is none.
+    private func contradiction(
+        _ own: [TableSource.QueryConstraint], _ others: [TableSource.QueryConstraint]
+    ) -> String? {
+        for constraint in own {
+            for other in others where other.name == constraint.name {
+                switch (constraint.test, other.test) {
+                case (.equals(let a), .equals(let b)) where a != b: return constraint.name.value
+                case (.absent, .equals), (.absent, .present), (.equals, .absent), (.present, .absent):
+                    return constraint.name.value
+                default: continue
+                }
+            }
+        }
+        return nil
+    }
+
+    /// Returns a text of the condition that is equal for equal tests, whatever their source locations.
+    private func key(_ when: TableSource.Condition) -> String {
+        func list(_ texts: [String]?) -> String { texts.map { $0.sorted().map(\.debugDescription).joined() } ?? "-" }
+        let query = when.query.map { "\($0.name.value.debugDescription)\($0.test)" }
+        let attributes = when.attributes.map { "\($0.name.value.debugDescription)\(list($0.values))" }
+        return [
+            list(when.app.map { $0.relation.rawValue + $0.version.text }),
+            list(when.os.map { $0.relation.rawValue + $0.version.text }), list(when.capabilities.map(\.value)),
+            list(when.claims.map(\.value)), list(when.platforms), list(when.regions), list(when.locales),
+            list(attributes), list(query),
+        ].joined(separator: "|")
+    }
+
+    /// Adds warnings about fallback rules that no reason reaches.
+    mutating func addFallbackWarnings() {
+        var all: Int?
+        var named: [ReasonCode: Int] = [:]
+        for (index, rule) in source.fallback.enumerated() {
+            let own = rule.on?.map(\.value)
+            if let all {
+                warnOfRule(
+                    index, rule, "rule \(all) applies to every reason", "move it before rule \(all), or remove it")
+            } else if let own, !own.isEmpty, own.allSatisfy({ named[$0] != nil }) {
+                let earlierRules = Set(own.compactMap { named[$0] }).sorted().map(String.init)
+                warnOfRule(
+                    index, rule,
+                    earlierRules.count == 1
+                        ? "rule \(earlierRules[0]) names all of its reasons"
+                        : "rules \(earlierRules.joined(separator: ", ")) together name all of its reasons",
+                    "name each reason once, or remove the rule")
+            }
+            guard let own else {
+                all = all ?? index
+                continue
+            }
+            for reason in own where named[reason] == nil { named[reason] = index }
+        }
+    }
+
+    private mutating func warnOfRule(
+        _ index: Int, _ rule: TableSource.FallbackRule, _ cause: String, _ advice: String
+    ) {
+        problems.warning(
+            .neverHolds, at: rule.offset, "rule \(index) of the fallback has no effect: \(cause)", suggestion: advice)
+    }
+
+    /// Adds warnings about examples that pass with any result.
+    ///
+    /// An example that requests a `path` gets no warning: it documents that such requests occur.
+    mutating func addExampleWarnings() {
+        for example in source.examples where example.expectations.isEmpty {
+            if case .request(let request) = example.request, request["path"] != nil { continue }
+            problems.warning(
+                .expectsNothing, at: example.offset,
+                "the example passes with any result, because it has no expected member",
+                suggestion: "add the expected \"outcome\", and the \"route\" or the \"path\"")
+        }
+    }
+}
+
+// MARK: Rewrites
+
+extension TableAdvice {
+    /// Adds warnings about patterns whose prefix a rewrite removes from every link that matches them.
+    ///
+    /// It adds none if another scheme, a later rewrite, or a redirect can still lead to the pattern.
+    mutating func addRewriteWarnings() {
+        guard source.blocks.contains(where: { !$0.rewrites.isEmpty }) else { return }
+        for route in source.routes {
+            for pattern in route.patterns where !pattern.omitsOptionalPart {
+                let blocks = source.blocks.filter { isRead($0, for: pattern) }
+                let hiding = blocks.compactMap { block in
+                    block.rewrites.last.flatMap { matches($0.pattern, theBeginningOf: pattern.path) ? $0 : nil }
+                }
+                guard let first = hiding.first, hiding.count == blocks.count, !isRedirectedTo(pattern.path) else {
+                    continue
+                }
+                problems.warning(
+                    .hiddenByRewrite, at: pattern.offset,
+                    "no link matches the pattern `\(route.written(pattern))`: the rewrite "
+                        + "`\(first.text)` removes its prefix first",
+                    suggestion: "remove the prefix from the pattern, or remove the rewrite",
+                    routes: [route.id.value])
+            }
+        }
+    }
+
+    /// Returns a Boolean value that indicates whether a block can read links of a pattern.
+    private func isRead(_ block: TableSource.LinkBlock, for pattern: TableSource.RoutePattern) -> Bool {
+        guard let scheme = pattern.scheme?.lowercased() else { return true }
+        return block.acceptsOtherSchemes || block.schemes.contains { $0.value.lowercased() == scheme }
+    }
+
+    /// Returns a Boolean value that indicates whether a prefix matches the literals with which a pattern begins.
+    ///
+    /// A prefix segment that matches other than listed texts counts as no match.
+    private func matches(_ prefix: Pattern, theBeginningOf pattern: Pattern) -> Bool {
+        guard pattern.segmentCount >= prefix.segmentCount else { return false }
+        return zip(prefix.matchers.dropLast(), pattern.matchers).allSatisfy { matcher, own in
+            guard case .literal(let text) = own else { return false }
+            return Self.matches(matcher, text)
+        }
+    }
+
+    private static func matches(_ matcher: Matcher, _ text: [UInt8]) -> Bool {
+        switch matcher {
+        case .literal(let own): own == text
+        case .enumeration(let values): values.contains(text)
+        default: false
+        }
+    }
+
+    /// Returns a Boolean value that indicates whether a redirect by a template can produce a path with the pattern's
+    /// prefix.
+    private func isRedirectedTo(_ pattern: Pattern) -> Bool {
+        source.routes.contains { route in
+            guard case .redirect(.template(let template)) = route.action else { return false }
+            guard let parts = template.value.segments.first else { return false }
+            guard parts.count == 1, case .text(let text) = parts[0], case .literal(let own) = pattern.matchers[0] else {
+                return true
+            }
+            let bytes = source.foldsPathCase ? text.utf8.map(lowerASCII) : Array(text.utf8)
+            return bytes == own
         }
     }
 }

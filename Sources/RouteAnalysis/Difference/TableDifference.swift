@@ -1,5 +1,5 @@
 public import LinkCoordinator
-internal import StrictJSON
+package import StrictJSON
 
 /// The different decisions of two tables, with a witness for every set of links that the tables distinguish.
 ///
@@ -38,14 +38,19 @@ public struct TableDifference: Sendable {
         public var old: Decision
         /// The new table's decision for that request and device.
         public var new: Decision
+        /// A Boolean value that indicates whether a route or screen that only the new table has decides the request,
+        /// for which the old table had no result but that of a fallback.
+        public var isAddition: Bool
 
         /// A description of what the new decision removes from the old one, or nil if the change is not breaking.
         ///
         /// A change is breaking if the old table led to a result (`navigate`, `external`, `deferred`, not by a
         /// fallback) and the new one leads to none, requires a claim first, opens another URL, shows another screen on
         /// top, or lacks a screen of the stack or a value that a screen had. It is also breaking if a fallback led to a
-        /// result and the new table leads to none.
-        public var breakage: String? { Breakage.description(from: old.value, to: new.value) }
+        /// result and the new table leads to none, unless a route or screen was added for the request.
+        public var breakage: String? {
+            isAddition ? nil : Breakage.description(from: old.value, to: new.value)
+        }
 
         /// A Boolean value that indicates whether the change removes a working result.
         public var isBreaking: Bool { breakage != nil }
@@ -75,6 +80,9 @@ public struct TableDifference: Sendable {
 
         /// A Boolean value that indicates whether any of the changes removes a working result.
         public var isBreaking: Bool { !losses.isEmpty || changes.first?.isBreaking ?? false }
+
+        /// A Boolean value that indicates whether all changes are those of added routes and screens.
+        public var isAddition: Bool { losses.isEmpty && !changes.isEmpty && changes.allSatisfy(\.isAddition) }
     }
 
     /// The changes, grouped by their cause: breaking groups first, then the largest.
@@ -156,5 +164,364 @@ extension TableDifference {
             self.old = old.kind
             self.new = new.kind
         }
+    }
+}
+
+extension RouteTable {
+    /// Returns the different decisions of this table compared to an older one.
+    ///
+    /// Every change has a request and a device that were resolved with both tables, so there are no false alarms. If
+    /// `unproved` and `sampled` are empty, all other decisions are equal for all links.
+    public func difference(from old: RouteTable) -> TableDifference { difference(from: old) { false } }
+
+    /// Returns the different decisions of this table compared to an older one, as far as they are found before the
+    /// search is ended.
+    ///
+    /// - Parameters:
+    ///   - old: The older table.
+    ///   - isOver: A function that returns true to end the search after the current set of links. `isCut` then is true,
+    ///     and the causes of the changes can be less exact.
+    package func difference(from old: RouteTable, until isOver: () -> Bool) -> TableDifference {
+        var search = DifferenceSearch(old: old, new: self, budget: WorkBudget())
+        let isCut = !search.run(until: isOver)
+        var difference = search.difference
+        difference.isCut = isCut
+        if !difference.changes.isEmpty {
+            var causes = DifferenceCauses([old, self])
+            difference.groups = causes.groups(of: difference.changes, until: isOver)
+        }
+        if let group = ApplicationEdit.group(from: old.source, to: source) { difference.add(group) }
+        return difference
+    }
+}
+
+/// The links of one set, and their redirect results.
+struct LinkSet {
+    var inside: [ProofPattern]
+    var outside: [ProofPattern]
+    var ends: [(table: ProofTable, result: RedirectResult)]
+    var dependencies: Dependencies
+}
+
+/// The rules for breaking changes of a decision.
+///
+/// A change is *breaking* if the old table led to a result and the new table removes part of it. The help of `linkd
+/// routes diff` and the catalog of `LinkdCommands` describe the same rules.
+package enum Breakage {
+    /// Returns a description of what a change removes, or nil if it breaks nothing.
+    ///
+    /// - Parameters:
+    ///   - old: The old table's decision, or an object without outcome for a dead letter.
+    ///   - new: The new table's decision.
+    ///   - additions: The parts that only the new table has, whose refusals break nothing.
+    package static func description(
+        from old: JSONValue, to new: JSONValue, additions: Additions? = nil
+    ) -> String? {
+        guard let before = resultingOutcome(old), additions?.decide(old, new) != true else { return nil }
+        guard let after = resultingOutcome(new) else {
+            let reason = new["reason"]?.string.map { " (\($0))" } ?? ""
+            return "\(new["outcome"]?.string ?? "a dead letter")\(reason) instead of \(before)"
+        }
+        // A fallback is not the link's intended result, so it only matters that a screen is shown.
+        if Decision.isFallback(old) { return nil }
+        if Decision.isFallback(new) { return "a fallback (\(new["reason"]?.string ?? "")) instead of \(before)" }
+        switch (before, after) {
+        case ("deferred", "navigate"), ("deferred", "external"): return nil
+        case ("deferred", "deferred"):
+            if old["resume"]?["claim"]?.text != new["resume"]?["claim"]?.text { return "another claim is required" }
+            return old["resume"] != nil && new["resume"] == nil ? "the request is no longer resumed" : screens(old, new)
+        case (_, "deferred"): return "a claim is required that was not required before"
+        case ("external", "external"):
+            return old["url"]?.string != new["url"]?.string ? "another URL is opened" : nil
+        case ("navigate", "navigate"): return screens(old, new) ?? data(old, new)
+        default: return "\(after) instead of \(before)"
+        }
+    }
+
+    /// Returns the outcome if a decision leads to a result, or nil if it does not.
+    static func resultingOutcome(_ decision: JSONValue) -> String? {
+        guard let outcome = decision["outcome"]?.string, ["navigate", "external", "deferred"].contains(outcome) else {
+            return nil
+        }
+        return outcome
+    }
+
+    private static func name(_ entry: JSONValue) -> String {
+        let view = entry["view"]?.string.map { " (\($0))" } ?? ""
+        return "\(entry["coordinator"]?.string ?? "").\(entry["screen"]?.string ?? "")\(view)"
+    }
+
+    /// Returns a description of a screen that is missing from the stack or in another position, or of another screen on
+    /// top.
+    private static func screens(_ old: JSONValue, _ new: JSONValue) -> String? {
+        let before = (old["stack"]?.array ?? []).map(name)
+        let after = (new["stack"]?.array ?? []).map(name)
+        if before.isEmpty, !after.isEmpty { return "screens instead of the root" }
+        if before.last != after.last { return "another screen is on top" }
+        var rest = after[...]
+        for screen in before {
+            guard let index = rest.firstIndex(of: screen) else { return "`\(screen)` is missing or was moved" }
+            rest = rest[(index + 1)...]
+        }
+        return nil
+    }
+
+    /// Returns a description of a value that a screen no longer has, or that differs.
+    private static func data(_ old: JSONValue, _ new: JSONValue) -> String? {
+        var rest = (new["stack"]?.array ?? [])[...]
+        for entry in old["stack"]?.array ?? [] {
+            guard let index = rest.firstIndex(where: { name($0) == name(entry) }) else { continue }
+            for model in entry["data"]?.object ?? [] {
+                for field in model.value.object ?? [] where !field.value.isNull {
+                    if rest[index]["data"]?[model.name]?[field.name]?.text != field.value.text {
+                        return "`\(model.name).\(field.name)` has another value, or none"
+                    }
+                }
+            }
+            rest = rest[(index + 1)...]
+        }
+        return nil
+    }
+}
+
+/// The decisions of two tables about one request, as bytes.
+struct DecisionPair {
+    /// The old table's decision.
+    let old: [UInt8]
+    /// The new table's decision.
+    let new: [UInt8]
+
+    /// Resolves a request with both tables.
+    init(_ request: LinkRequest, _ device: DeviceFacts, _ tables: [RouteTable]) {
+        old = tables[0].compiled.resolve(request, device)
+        new = tables[1].compiled.resolve(request, device)
+    }
+
+    /// A Boolean value that indicates whether the decisions are equal except for the tables' names.
+    var isSame: Bool { Self.withoutTable(old) == Self.withoutTable(new) }
+
+    /// A Boolean value that indicates whether one of the decisions waits for a claim, so that the guard hides the
+    /// stack.
+    var isDeferred: Bool { Self.has(old) || Self.has(new) }
+
+    /// Returns the decision without its first member, the table's name, whose text contains no unescaped quotes.
+    static func withoutTable(_ decision: [UInt8]) -> ArraySlice<UInt8> {
+        var at = head.count
+        while at < decision.count && decision[at] != UInt8(ascii: "\"") {
+            at += decision[at] == UInt8(ascii: "\\") ? 2 : 1
+        }
+        return decision[min(at, decision.count)...]
+    }
+
+    private static let head = Array(#"{"table":""#.utf8)
+
+    private static func has(_ decision: [UInt8]) -> Bool {
+        let mark = Array(#""outcome":"deferred""#.utf8)
+        return decision.indices.dropLast(mark.count).contains { start in
+            decision[start] == mark[0] && decision[start..<(start + mark.count)].elementsEqual(mark)
+        }
+    }
+}
+
+/// The members of two decisions that differ, with both values.
+package enum ChangedValues {
+    /// A member with its old and new value, which are nil if it is absent.
+    package struct Value: Sendable, Equatable {
+        /// The member's path, inside the stack with the index of its entry: `stack[2].data.Product.count`.
+        package var member: String
+        /// The old table's value as JSON.
+        package var old: String?
+        /// The new table's value as JSON.
+        package var new: String?
+
+        /// Creates a changed value.
+        package init(member: String, old: String?, new: String?) {
+            self.member = member
+            self.old = old
+            self.new = new
+        }
+    }
+
+    /// Returns the values that differ, in the order of a decision's members.
+    ///
+    /// The member with the table's name is omitted, because it always differs.
+    package static func between(_ old: JSONValue, _ new: JSONValue) -> [Value] {
+        var values: [Value] = []
+        for name in names(old, new) where name != "table" { add(name, old[name], new[name], to: &values) }
+        return values
+    }
+
+    /// The maximum depth of members to compare separately.
+    private static let maxDepth = 8
+
+    private static func add(
+        _ member: String, _ old: JSONValue?, _ new: JSONValue?, to values: inout [Value], depth: Int = 0
+    ) {
+        if old?.text == new?.text { return }
+        if depth < maxDepth, let a = old, let b = new {
+            if a.object != nil, b.object != nil {
+                for name in names(a, b) { add("\(member).\(name)", a[name], b[name], to: &values, depth: depth + 1) }
+                return
+            }
+            if let x = a.array, let y = b.array, x.count == y.count {
+                for index in x.indices { add("\(member)[\(index)]", x[index], y[index], to: &values, depth: depth + 1) }
+                return
+            }
+        }
+        values.append(Value(member: member, old: old?.text, new: new?.text))
+    }
+
+    private static func names(_ a: JSONValue, _ b: JSONValue) -> [String] {
+        var names: [String] = []
+        for member in (a.object ?? []) + (b.object ?? []) where !names.contains(member.name) {
+            names.append(member.name)
+        }
+        return names
+    }
+}
+
+/// The edits of a table that cause changes, and the changes grouped by them.
+///
+/// An edit that can affect all links (reading of links, models, coordinators, the fallback) is tested: it is applied
+/// alone to a copy of the old table. If the copy makes the decision of the new table, the edit is the only cause.
+/// Otherwise the causes are all edits that change the decision of such a copy, and the edits of the routes that the
+/// request reaches.
+struct DifferenceCauses {
+    private let tables: [RouteTable]
+    private let edits: [TableEdit]
+    /// Copies of the old table with one edit each, created on first use.
+    private var edited: [Int: CompiledTable] = [:]
+    /// The routes of both tables by id.
+    private let routes: [[String: TableSource.Route]]
+    private var routeEdits: [String: TableEdit] = [:]
+
+    init(_ tables: [RouteTable]) {
+        self.tables = tables
+        edits = TableEdits.list(from: tables[0].source, to: tables[1].source)
+        routes = tables.map {
+            Dictionary($0.source.routes.map { ($0.id.value, $0) }, uniquingKeysWith: { first, _ in first })
+        }
+    }
+
+    /// Returns the changes grouped by cause: breaking groups first, then the largest.
+    ///
+    /// - Parameters:
+    ///   - changes: The changes.
+    ///   - isOver: A function that returns true to no longer test the edits that can affect all links.
+    mutating func groups(
+        of changes: [TableDifference.Change], until isOver: () -> Bool
+    ) -> [TableDifference.Group] {
+        var order: [[String]] = []
+        var groups: [[String]: TableDifference.Group] = [:]
+        for change in changes {
+            let causes = causes(of: change, tests: !isOver())
+            let key = causes.map(\.location)
+            if groups[key] == nil {
+                order.append(key)
+                groups[key] = TableDifference.Group(causes: causes, changes: [])
+            }
+            groups[key]?.changes.append(change)
+        }
+        let all = order.compactMap { groups[$0] }.map { group in
+            // The first change is the group's witness: a breaking one, then a link, then a short request.
+            var group = group
+            group.changes = group.changes.map { ($0, $0.witnessRank) }.enumerated().sorted { a, b in
+                (a.element.1, a.offset) < (b.element.1, b.offset)
+            }.map(\.element.0)
+            return group
+        }
+        return all.enumerated().sorted { a, b in
+            let (x, y) = (a.element, b.element)
+            if x.isBreaking != y.isBreaking { return x.isBreaking }
+            return x.changes.count != y.changes.count ? x.changes.count > y.changes.count : a.offset < b.offset
+        }.map(\.element)
+    }
+
+    private mutating func causes(of change: TableDifference.Change, tests: Bool) -> [TableDifference.Cause] {
+        let expected = DecisionPair.withoutTable(change.new.json)
+        let before = DecisionPair.withoutTable(change.old.json)
+        var partial: [TableEdit] = []
+        for index in tests ? edits.indices : 0..<0 {
+            let decided = DecisionPair.withoutTable(table(index).resolve(change.request, change.device))
+            if decided == expected { return [TableDifference.Cause(edits[index])] }
+            if decided != before { partial.append(edits[index]) }
+        }
+        let own = routeEdits(of: change)
+        let all = partial + own
+        if !all.isEmpty { return all.map { TableDifference.Cause($0) } }
+        // These edits have an effect only together. If there are none, parents or routes that were not reached by name
+        // are the cause.
+        return edits.isEmpty ? [TableDifference.Cause(location: "routes")] : edits.map { TableDifference.Cause($0) }
+    }
+
+    private mutating func table(_ index: Int) -> CompiledTable {
+        if let known = edited[index] { return known }
+        var source = tables[0].source
+        edits[index].apply?(&source)
+        let compiled = CompiledTable(source, hash: "edited00")
+        edited[index] = compiled
+        return compiled
+    }
+
+    /// Returns the edits of the routes that the request reaches in either table.
+    private mutating func routeEdits(of change: TableDifference.Change) -> [TableEdit] {
+        var ids: [String] = []
+        func add(_ id: String?) {
+            if let id, !ids.contains(id) { ids.append(id) }
+        }
+        for (choice, decision) in [(change.oldChoice, change.old), (change.newChoice, change.new)] {
+            add(choice?.route)
+            for id in decision.via { add(id) }
+            add(decision.route)
+        }
+        if case .route(let id, _) = change.request { add(id) }
+        // Include the routes whose entries are parents, and those that are redirected to by name.
+        var at = 0
+        while at < ids.count {
+            for own in routes { for id in own[ids[at]]?.named ?? [] { add(id) } }
+            at += 1
+        }
+        return ids.compactMap { routeEdit($0) }
+    }
+
+    private mutating func routeEdit(_ id: String) -> TableEdit? {
+        if let known = routeEdits[id] { return known }
+        let (old, new) = (routes[0][id], routes[1][id])
+        let edit = TableEdit(
+            "routes.\(id)", old?.pieces ?? [], new?.pieces ?? [], apply: nil)
+        routeEdits[id] = edit
+        return edit
+    }
+}
+
+extension TableSource.Route {
+    /// The ids that this route names: the routes of its parents, and the one that it redirects to.
+    fileprivate var named: [String] {
+        var ids: [String] = []
+        for variant in variants { if case .route(let id) = variant.to.parents { ids.append(id.value) } }
+        if case .redirect(.route(let id)) = action { ids.append(id.value) }
+        return ids
+    }
+}
+
+extension TableDifference.Cause {
+    fileprivate init(_ edit: TableEdit) {
+        location = edit.location
+        old = edit.old
+        new = edit.new
+    }
+
+    init(location: String) { self.location = location }
+}
+
+extension TableDifference.Change {
+    /// A number that is lower for a change whose request is a better witness.
+    fileprivate var witnessRank: Int {
+        var rank = isBreaking ? 0 : 1 << 40
+        if case .link = request {} else { rank += 1 << 32 }
+        // A text without a scheme, such as an empty one, does not look like a link.
+        if case .link(let link) = request, !link.contains(":") { rank += 1 << 28 }
+        if device.json != "{}" { rank += 1 << 24 }
+        return rank + request.text.utf8.count
     }
 }

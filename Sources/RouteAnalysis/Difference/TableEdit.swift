@@ -1,4 +1,5 @@
-internal import LinkCoordinator
+package import LinkCoordinator
+package import StrictJSON
 
 /// A location at which two tables differ, which can cause different decisions.
 struct TableEdit: Sendable {
@@ -20,9 +21,7 @@ struct TableEdit: Sendable {
         self.new = Self.text(new, without: old)
         self.apply = apply
     }
-}
 
-extension TableEdit {
     private static func text(_ own: [String], without other: [String]) -> String? {
         if own.isEmpty { return nil }
         let ownTexts = own.filter { !other.contains($0) }
@@ -149,5 +148,65 @@ enum TableEdits {
             TableEdit("externals", old.externals.pieces, new.externals.pieces) { $0.externals = new.externals },
             TableEdit("fallback", old.fallback.map(\.piece), new.fallback.map(\.piece)) { $0.fallback = new.fallback },
         ].compactMap { $0 }
+    }
+}
+
+/// An edit of `table.applications`.
+///
+/// It affects only events that name an application, because the application selects their table.
+enum ApplicationEdit {
+    /// Returns the edit with its losses, or nil if both tables list the same applications in any order.
+    static func group(from old: TableSource, to new: TableSource) -> TableDifference.Group? {
+        let (before, after) = (old.applications.map(\.value), new.applications.map(\.value))
+        let removed = before.filter { !after.contains($0) }
+        let added = after.filter { !before.contains($0) }
+        if removed.isEmpty && added.isEmpty { return nil }
+        var cause = TableDifference.Cause(location: "table.applications")
+        cause.old = removed.isEmpty ? nil : removed.joined(separator: ", ")
+        cause.new = added.isEmpty ? nil : added.joined(separator: ", ")
+        var group = TableDifference.Group(causes: [cause], changes: [])
+        group.losses = removed.map { "events of the application `\($0)` become dead letters (application_unknown)" }
+        return group
+    }
+}
+
+/// The routes, coordinators, and screens that only the newer of two tables has.
+///
+/// What the old table had no place for is *added*. It may have led to a fallback before, and the new part may refuse
+/// some of its values: a name of 41 characters where the new route takes 40. Such a refusal belongs to the new part and
+/// breaks nothing.
+package struct Additions: Sendable {
+    private let routes: Set<String>
+    private let screens: Set<String>
+
+    /// Creates the additions of a table to an older one.
+    package init(from old: RouteTable, to new: RouteTable) {
+        routes = Set(new.source.routes.map(\.id.value)).subtracting(old.source.routes.map(\.id.value))
+        screens = Self.screens(new).subtracting(Self.screens(old))
+    }
+
+    /// Returns the names of coordinators and of their screens.
+    private static func screens(_ table: RouteTable) -> Set<String> {
+        table.source.coordinators.reduce(into: []) { names, coordinator in
+            names.insert(coordinator.name.value)
+            names.formUnion(coordinator.screens.map(\.name.value))
+        }
+    }
+
+    /// Returns a Boolean value that indicates whether an added part decides a request for which the old table had no
+    /// result but that of a fallback.
+    ///
+    /// - Parameters:
+    ///   - old: The old table's decision, or an object without outcome for a dead letter.
+    ///   - new: The new table's decision.
+    package func decide(_ old: JSONValue, _ new: JSONValue) -> Bool {
+        guard old["outcome"]?.string != nil, Breakage.resultingOutcome(old) == nil || Decision.isFallback(old) else {
+            return false
+        }
+        let decided = [new["route"]?.string] + (new["via"]?.array ?? []).map(\.string)
+        if decided.contains(where: { $0.map(routes.contains) ?? false }) { return true }
+        guard old["reason"]?.string == ReasonCode.unknownScreen.rawValue, old["reason"]?.text != new["reason"]?.text
+        else { return false }
+        return old["detail"]?.string.map(screens.contains) ?? false
     }
 }

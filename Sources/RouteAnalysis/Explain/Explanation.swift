@@ -1,4 +1,5 @@
 public import LinkCoordinator
+internal import ByteStorage
 
 /// An explanation of a decision: the decision, and the results of each phase.
 public struct Explanation: Sendable {
@@ -225,9 +226,7 @@ public struct Explanation: Sendable {
     public static let maxRejected = 16
 
     init(decision: Decision) { self.decision = decision }
-}
 
-extension Explanation {
     /// A part of a link that does not match a pattern, or that the table cannot read.
     public struct Mismatch: Sendable, Equatable {
         /// The kind of a part.
@@ -256,5 +255,237 @@ extension Explanation {
         public let text: String
         /// The description without the part's name, for a label under the part: "not `new`".
         public let label: String
+    }
+}
+
+extension RouteTable {
+    /// Resolves a request and explains the decision with the results of each phase.
+    public func explain(_ request: LinkRequest, device: DeviceFacts = DeviceFacts()) -> Explanation {
+        var explanation = Explanation(decision: resolve(request, device: device))
+        device.withFacts { facts in
+            request.withRequest { request in
+                withUnsafePointer(to: facts) { facts in
+                    withUnsafePointer(to: request) { request in
+                        var tracer = Tracer(self, request, facts)
+                        tracer.explain(into: &explanation)
+                    }
+                }
+            }
+        }
+        return explanation
+    }
+
+    /// Explains a request with facts that are borrowed from a record's reader.
+    package func explain(
+        _ request: UnsafePointer<RequestView>, _ facts: UnsafePointer<DeviceView>
+    ) -> Explanation {
+        Tracer.explained(request, facts, by: self)
+    }
+}
+
+extension Explanation.Mismatch {
+    static func scheme(_ expected: String, found: String) -> Self {
+        Self(
+            part: .scheme, index: nil, expected: expected, found: found, text: "the scheme is not `\(expected)`",
+            label: "not `\(expected)`")
+    }
+
+    static func host(_ rule: HostRule, found: String?) -> Self {
+        let isEmpty = rule == .empty
+        return Self(
+            part: .host, index: nil, expected: rule.text, found: found,
+            text: isEmpty ? "the link has a host, but the pattern requires none" : "the host is not `\(rule.text)`",
+            label: isEmpty ? "must be absent" : "not `\(rule.text)`")
+    }
+
+    static func query(_ constraint: TableSource.QueryConstraint) -> Self {
+        let name = constraint.name.value
+        let label =
+            switch constraint.test {
+            case .equals(let value): "not `\(value)`"
+            case .present: "missing"
+            case .absent: "must be absent"
+            }
+        let expected = constraint.text(holding: true)
+        var text = "query `\(name)` is \(label)"
+        if case .absent = constraint.test { text = "query `\(name)` must be absent" }
+        return Self(part: .query, index: nil, expected: expected, found: nil, text: text, label: label)
+    }
+
+    /// Returns a mismatch for a segment that differs from the expected one.
+    static func wrong(_ index: Int, expected: String, found: String, hint: String? = nil) -> Self {
+        let hint = hint.map { " (\($0))" } ?? ""
+        return Self(
+            part: .segment, index: index, expected: expected, found: found,
+            text: "segment \(index) is not `\(expected)`" + hint,
+            label: "not `\(expected)`" + hint)
+    }
+
+    /// Returns a mismatch for a superfluous segment.
+    static func extra(_ index: Int, found: String, hint: String? = nil) -> Self {
+        let hint = hint.map { "; \($0)" } ?? ""
+        return Self(
+            part: .segment, index: index, expected: "", found: found, text: "segment \(index) is unexpected" + hint,
+            label: "unexpected")
+    }
+
+    /// Returns a mismatch for a missing segment.
+    static func missing(_ index: Int, expected: String) -> Self {
+        Self(
+            part: .segment, index: index, expected: expected, found: nil,
+            text: "segment \(index) is missing: `\(expected)`",
+            label: "`\(expected)` is missing")
+    }
+
+    /// Returns a mismatch for a tail that does not begin with a coordinator, or for a path without the segment that
+    /// `anySegment` requires.
+    static func tail(_ index: Int, _ matcher: Matcher, found: String?) -> Self {
+        let text: String
+        var label = "not \(matcher.name)"
+        switch matcher {
+        case .coordinatorPath:
+            text = "segment \(index) is not the name of a coordinator"
+            label = "not a coordinator"
+        case .anySegment(let own):
+            text = "no segment is `\(String(decoding: own, as: UTF8.self))`"
+            label = "not `\(String(decoding: own, as: UTF8.self))`"
+        default: text = "segment \(index) is not \(matcher.name)"
+        }
+        return Self(part: .segment, index: index, expected: matcher.name, found: found, text: text, label: label)
+    }
+}
+
+/// A pattern that does not match the link.
+struct RejectedPattern {
+    /// The route's index in the table.
+    var route: Int
+    /// The pattern's index in the route.
+    var pattern: Int
+    /// The alignment of the pattern with the link's path.
+    var alignment: PatternAlignment
+    /// The other mismatches: scheme, host, and query constraints.
+    var others: [Explanation.Mismatch]
+
+    /// The distance from the link; each other mismatch costs as much as a different type.
+    private var cost: Int { alignment.cost + others.count * PatternAlignment.Cost.type }
+
+    /// A sort key: the more similar of two patterns has the lesser rank.
+    var rank: [Int] { [alignment.isNear ? 0 : 1, cost, -alignment.literals, route, pattern] }
+}
+
+/// A part of a link as received, identified by its byte range.
+public struct LinkPart: Sendable, Equatable {
+    /// The kind of a part.
+    public enum Kind: String, Sendable {
+        /// The scheme, without its colon.
+        case scheme
+        /// The text before the last `@` of the authority.
+        case userinfo
+        /// The host, if the table reads one.
+        case host
+        /// The port, without its colon.
+        case port
+        /// A segment of the path that is not empty; with `host: segment`, also the authority.
+        case segment
+        /// One item of the query, or the whole query if the dialect does not split it at fixed characters.
+        case query
+        /// The fragment, without its `#`.
+        case fragment
+        /// An empty range where something is missing, or bytes that belong to no other part.
+        case position = "place"
+    }
+
+    /// The kind of the part.
+    public let kind: Kind
+    /// The start, in bytes of UTF-8.
+    public let offset: Int
+    /// The length, in bytes of UTF-8.
+    public let count: Int
+    /// The use of the part: the literal or capture that matched it, the rewrite, or the fields that read it; nil for
+    /// none.
+    public internal(set) var use: String?
+    /// A remark, such as a similar name; nil for none.
+    public internal(set) var hint: String?
+    /// The fault that made the request fail, as text; nil for none.
+    public internal(set) var fault: String?
+}
+
+/// The parts of a link, found by the rules of the phase `normalize`, with their byte ranges.
+///
+/// See RouteTableReference, "Normalization".
+struct LinkParts {
+    private let link: [UInt8]
+    private let hostIsSegment: Bool
+    private let separators: [UInt8]
+    private let splitsQuery: Bool
+    private(set) var parts: [LinkPart] = []
+    /// The start of the authority, or the offset at which it is missing.
+    private(set) var authorityStart = 0
+    /// The end of the path.
+    private(set) var pathEnd = 0
+    /// The end of the query, or the offset at which it is missing.
+    private(set) var queryEnd = 0
+    /// The offset of the first empty segment in the path, or nil if there is none.
+    private(set) var emptySegment: Int?
+
+    /// Finds the parts of any text by the rules of a block; a text without a scheme is a path.
+    init(_ link: [UInt8], _ block: TableSource.LinkBlock) {
+        self.link = link
+        hostIsSegment = block.hostRole == .segment
+        separators = block.query.pairSeparators
+        splitsQuery = block.query.decode != .before && !block.query.flatten
+        let colon = link.withUnsafeBufferPointer { Resolver.schemeLength(ByteView($0)) }
+        add(.scheme, 0, colon)
+        var end = link.firstIndex(of: UInt8(ascii: "#")) ?? link.count
+        let fragment = end
+        let query = link[..<end].firstIndex(of: UInt8(ascii: "?"))
+        end = query ?? end
+        var at = colon > 0 ? colon + 1 : 0
+        authorityStart = at
+        if link[at..<end].starts(with: [UInt8(ascii: "/"), UInt8(ascii: "/")]) {
+            let stop = link[(at + 2)..<end].firstIndex(of: UInt8(ascii: "/")) ?? end
+            authorityStart = at + 2
+            addAuthority(at + 2, stop)
+            at = stop
+        }
+        (pathEnd, queryEnd) = (end, fragment)
+        emptySegment =
+            zip(at..<end, (at..<end).dropFirst()).first {
+                link[$0] == UInt8(ascii: "/") && link[$1] == UInt8(ascii: "/")
+            }?.1
+        addParts(.segment, at, end, [UInt8(ascii: "/")])
+        if let query {
+            if splitsQuery {
+                addParts(.query, query + 1, fragment, separators)
+            } else {
+                add(.query, query + 1, fragment)
+            }
+        }
+        if fragment < link.count { add(.fragment, fragment + 1, link.count) }
+    }
+
+    private mutating func add(_ kind: LinkPart.Kind, _ from: Int, _ to: Int) {
+        if to > from { parts.append(LinkPart(kind: kind, offset: from, count: to - from)) }
+    }
+
+    private mutating func addAuthority(_ from: Int, _ to: Int) {
+        var start = from
+        if let at = link[from..<to].lastIndex(of: UInt8(ascii: "@")) {
+            add(.userinfo, from, at)
+            start = at + 1
+        }
+        var end = to
+        let bracket = link[start..<to].lastIndex(of: UInt8(ascii: "]")) ?? start
+        if let colon = link[bracket..<to].lastIndex(of: UInt8(ascii: ":")) { end = colon }
+        add(hostIsSegment ? .segment : .host, start, end)
+        if end < to { add(.port, end + 1, to) }
+    }
+
+    private mutating func addParts(_ kind: LinkPart.Kind, _ from: Int, _ to: Int, _ separators: [UInt8]) {
+        var start = from
+        for index in from...to where index == to || separators.contains(link[index]) {
+            add(kind, start, index)
+            start = index + 1
+        }
     }
 }

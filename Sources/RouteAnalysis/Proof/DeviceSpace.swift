@@ -1,4 +1,5 @@
 package import LinkCoordinator
+internal import ByteStorage
 internal import StrictJSON
 
 /// The devices that the conditions of tables distinguish, with one value of every kind for each fact.
@@ -68,9 +69,7 @@ struct DeviceSpace {
         guard let a = VersionText(a), let b = VersionText(b) else { return 0 }
         return a.order(b)
     }
-}
 
-extension DeviceSpace {
     /// Returns the devices and queries for which a condition holds.
     func cell(of condition: TableSource.Condition) -> DeviceCell {
         var cell: DeviceCell = [:]
@@ -209,5 +208,188 @@ extension DeviceFacts {
         }
         text("coordinator", coordinator)
         return JSONValue(.object(members)).text
+    }
+}
+
+/// A fact of a device or a query that conditions can depend on.
+enum DeviceFact: Hashable {
+    case app
+    case os
+    case platform
+    case region
+    case locale
+    case attribute(String)
+    case claim(String)
+    case listed(String)
+    case query(String)
+}
+
+/// A set of devices: for each fact the indices of its possible values; a fact without an entry can have any value.
+typealias DeviceCell = [DeviceFact: Set<Int>]
+
+/// The facts about devices that the conditions of a table distinguish, for people who choose a device.
+package struct DeviceChoices {
+    /// A range of versions of the app that conditions do not distinguish further.
+    package struct VersionRange: Equatable {
+        /// The first version of the range, or nil for the lowest one.
+        package var from: String?
+        /// The version after the range, or nil for the highest one.
+        package var below: String?
+        /// A version in the range.
+        package var version: String
+    }
+
+    /// The maximum number of ranges.
+    package static let maxRanges = 128
+
+    /// The ranges of the app's versions, ascending.
+    package let versions: [VersionRange]
+    /// A Boolean value that indicates whether the table distinguishes more ranges.
+    package let isTruncated: Bool
+    /// The names of the platforms in conditions, sorted.
+    package let platforms: [String]
+    /// The names of the claims that guards and conditions require, sorted.
+    package let claims: [String]
+    /// The regions in conditions, sorted.
+    package let regions: [String]
+    /// The locales in conditions, sorted.
+    package let locales: [String]
+    /// The capabilities that a device must list, sorted.
+    package let capabilities: [String]
+    /// The names of attributes in conditions, with their values.
+    package let attributes: [(name: String, values: [String])]
+
+    /// Collects the facts that a table distinguishes.
+    package init(_ table: RouteTable) {
+        let questions = DeviceQuestions([table.source])
+        let texts = questions.texts
+        func named(_ fact: DeviceFact) -> [String] { Array(Set(texts[fact] ?? [])).sorted() }
+        (platforms, regions, locales) = (named(.platform), named(.region), named(.locale))
+        claims = questions.claims
+        capabilities = texts.keys.compactMap { if case .listed(let name) = $0 { name } else { nil } }.sorted()
+        attributes = texts.keys.compactMap { fact in
+            if case .attribute(let name) = fact { (name, named(fact)) } else { nil }
+        }.sorted { $0.name < $1.name }
+        let values = DeviceSpace(table.source).values[.app] ?? [nil]
+        isTruncated = values.count > Self.maxRanges
+        versions = Self.ranges(values.prefix(Self.maxRanges).compactMap { $0 })
+    }
+
+    /// Returns the ranges that begin at some ascending versions, after the range below all of them.
+    private static func ranges(_ starts: [String]) -> [VersionRange] {
+        guard let first = starts.first else { return [] }
+        var ranges: [VersionRange] = []
+        if let below = below(first) { ranges.append(VersionRange(from: nil, below: first, version: below)) }
+        for (index, start) in starts.enumerated() {
+            let next = index + 1 < starts.count ? starts[index + 1] : nil
+            ranges.append(VersionRange(from: start, below: next, version: start))
+        }
+        return ranges
+    }
+
+    /// Returns a readable version below another one, such as 3.9.9 below 4.0.0, or nil if there is none.
+    private static func below(_ text: String) -> String? {
+        var numbers = text.prefix { $0 != "-" && $0 != "+" }.split(separator: ".").map { Int($0) ?? 0 }
+        guard let last = numbers.lastIndex(where: { $0 > 0 }), let version = VersionText(text) else { return nil }
+        numbers[last] -= 1
+        for index in numbers.indices where index > last { numbers[index] = 9 }
+        let found = numbers.map(String.init).joined(separator: ".")
+        return VersionText(found).flatMap { $0.order(version) < 0 ? found : nil }
+    }
+}
+
+/// The facts of devices that parts of tables depend on, with the values that those parts name.
+struct DeviceQuestions {
+    /// The texts to compare with a fact; a claim or a listed capability has its own name as text.
+    private(set) var texts: [DeviceFact: [String]] = [:]
+
+    /// The versions to compare with `app` or `os`.
+    private(set) var versions: [DeviceFact: [VersionText]] = [:]
+
+    /// The claims that are required, sorted.
+    var claims: [String] {
+        texts.keys.compactMap { if case .claim(let name) = $0 { name } else { nil } }.sorted()
+    }
+
+    /// Creates an empty list of facts.
+    init() {}
+
+    /// Collects the facts that any part of some tables depends on.
+    init(_ sources: [TableSource]) {
+        for source in sources {
+            for screen in source.coordinators.flatMap(\.screens) { add(screen, of: source) }
+            for capability in source.capabilities { add(capability: capability.name.value, of: source) }
+            for guarding in source.guards { add(claim: guarding.claim) }
+            for condition in source.routes.flatMap(\.variants).compactMap(\.when) { add(condition, of: source) }
+        }
+    }
+
+    /// Adds the facts that determine whether a device has a screen.
+    mutating func add(_ screen: TableSource.Screen, of source: TableSource) {
+        add(.app, [screen.since, screen.until].compactMap { $0 })
+        for capability in screen.requires { add(capability: capability.value, of: source) }
+    }
+
+    /// Adds the facts that determine whether a device has a capability.
+    mutating func add(capability name: String, of source: TableSource) {
+        guard let capability = source.capabilities.first(where: { $0.name.value == name }) else { return }
+        add(.app, capability.minApp.map { [$0] } ?? [])
+        add(.os, capability.minOS.map { [$0] } ?? [])
+        add(.platform, capability.platforms ?? [])
+        if capability.listed { add(.listed(name), [name]) }
+    }
+
+    /// Adds a claim of a guard.
+    mutating func add(claim: String) { add(.claim(claim), [claim]) }
+
+    /// Adds the facts that a condition depends on, including those of the query.
+    mutating func add(_ condition: TableSource.Condition, of source: TableSource) {
+        add(.app, condition.app.map(\.version))
+        add(.os, condition.os.map(\.version))
+        for capability in condition.capabilities { add(capability: capability.value, of: source) }
+        for claim in condition.claims { add(claim: claim.value) }
+        add(.platform, condition.platforms ?? [])
+        add(.region, condition.regions ?? [])
+        add(.locale, condition.locales ?? [])
+        for attribute in condition.attributes { add(.attribute(attribute.name.value), attribute.values) }
+        for constraint in condition.query {
+            // For a name that only needs to be present, one value represents all.
+            add(.query(constraint.name.value), [constraint.text ?? "1"])
+        }
+    }
+
+    /// Adds the facts of another list.
+    mutating func add(_ others: DeviceQuestions) {
+        for (fact, named) in others.texts { add(fact, named) }
+        for (fact, named) in others.versions { add(fact, named) }
+    }
+
+    private mutating func add(_ fact: DeviceFact, _ named: [String]) {
+        guard !named.isEmpty else { return }
+        texts[fact, default: []] += named.filter { texts[fact]?.contains($0) != true }
+    }
+
+    private mutating func add(_ fact: DeviceFact, _ named: [VersionText]) {
+        guard !named.isEmpty else { return }
+        versions[fact, default: []] += named.filter { versions[fact]?.contains($0) != true }
+    }
+}
+
+extension TableSource.QueryConstraint {
+    /// The required value, or nil if the constraint requires any value or none.
+    var text: String? { if case .equals(let text) = test { text } else { nil } }
+}
+
+extension VersionText {
+    /// Returns a negative number, zero, or a positive number if the version is lower, equal, or higher than another.
+    ///
+    /// Versions of the same order can be written differently, such as `1` and `1.0`.
+    package func order(_ other: VersionText) -> Int {
+        bytes.withUnsafeBufferPointer { first in
+            other.bytes.withUnsafeBufferPointer { second in
+                guard let first = Version(ByteView(first)), let second = Version(ByteView(second)) else { return 0 }
+                return Version.compare(first, second)
+            }
+        }
     }
 }

@@ -261,3 +261,181 @@ package struct OverlapProof {
         return acknowledged[pair.first].contains(second) || acknowledged[pair.second].contains(first)
     }
 }
+
+/// Finds a device for which no variant holds, for a route whose last variant has a condition.
+///
+/// It starts with the cell of all devices and subtracts the cell of each variant. If a cell is left after the last
+/// variant, one of its devices is the witness.
+enum TotalityProof {
+    /// The maximum number of cells for one route.
+    private static let maxCells = 10_000
+
+    /// Adds a device without a matching variant to the errors of the structural checks.
+    ///
+    /// - Parameters:
+    ///   - source: The table.
+    ///   - problems: The list of problems.
+    ///   - isOver: A function that returns true to end the proof after the current variant.
+    ///   - isWhole: A Boolean value that indicates whether a route was read completely; others are skipped.
+    static func run(
+        _ source: TableSource, into problems: inout ProblemList, until isOver: () -> Bool,
+        where isWhole: (TableSource.Route) -> Bool
+    ) {
+        let open = source.routes.filter { $0.variants.last?.when?.isEmpty == false && isWhole($0) }
+        if open.isEmpty { return }
+        let space = DeviceSpace(source)
+        for route in open {
+            guard let last = route.variants.last, let device = deviceWithoutVariant(route, space, isOver) else {
+                continue
+            }
+            problems.addDevice(
+                device, to: .variantOrder, at: last.offset, ", and for some devices no variant holds")
+        }
+    }
+
+    private static func deviceWithoutVariant(
+        _ route: TableSource.Route, _ space: DeviceSpace, _ isOver: () -> Bool
+    ) -> String? {
+        var remaining: [DeviceCell] = [[:]]
+        for variant in route.variants {
+            let cell = variant.when.map { space.cell(of: $0) } ?? [:]
+            remaining = remaining.flatMap { space.subtract(cell, from: $0) }
+            // The cells of the remaining variants would not be removed, so the device could be wrong.
+            if remaining.count > maxCells || isOver() { return nil }
+        }
+        return remaining.first.map { space.device(of: $0).json }
+    }
+}
+
+/// A normalized link that demonstrates a result, before it is written as text.
+struct Witness {
+    /// The scheme and host.
+    var origin: Origin
+    /// The decoded segments.
+    var segments: [[UInt8]]
+    /// The names and values of the query.
+    var query: [QueryConstraints.Item]
+    /// A Boolean value that indicates whether a rewrite changes the link, so that resolving it does not show the
+    /// result.
+    var isRewritten = false
+
+    /// Returns the link as text: the origin, the percent-encoded segments, and the query in its dialect.
+    func text(in source: TableSource) -> String {
+        head + QueryConstraints(source.blocks[origin.block].query).text(of: query)
+    }
+
+    /// The scheme and authority; the authority is the first segment if the tables read it differently.
+    var authority: String {
+        let first = segments.first ?? []
+        let lead = origin.escapesAuthority ? LinkEncoding.escape(first) : LinkEncoding.encode(first)
+        let host = origin.isAuthoritySegment ? lead : String(decoding: origin.host, as: UTF8.self)
+        return "\(origin.scheme)://\(host)\(origin.port.map { ":\($0)" } ?? "")"
+    }
+
+    /// The path with percent-encoded segments.
+    var path: String {
+        let own = segments.dropFirst(origin.isAuthoritySegment ? 1 : 0)
+        return own.isEmpty ? "/" : own.map { "/" + LinkEncoding.encode($0) }.joined()
+    }
+
+    /// The link without its query.
+    var head: String { authority + path }
+}
+
+/// A limit on the work of a proof; deciding whether patterns cover another is coNP-hard in general.
+///
+/// A unit is one step with one pattern or one state. The budget counts work instead of time, so that a result is the
+/// same on every machine. Ordinary tables stay far below the limits.
+///
+/// A caller who waits for an answer can end the work earlier. What was proved until then is no result.
+package struct WorkBudget: Sendable {
+    /// The error that is thrown when a search would exceed the budget.
+    package struct Exhausted: Error, Sendable, Equatable {
+        /// Creates the error.
+        package init() {}
+    }
+
+    /// The maximum number of units of one search.
+    package var perSearch: Int
+
+    /// The remaining units of all searches together.
+    package private(set) var remaining: Int
+
+    private var remainingInSearch = 0
+    private let isOver: @Sendable () -> Bool
+
+    /// Creates a budget.
+    ///
+    /// - Parameters:
+    ///   - perSearch: The maximum number of units of one search.
+    ///   - total: The units of all searches together.
+    ///   - isOver: A function that returns true to take away all units before the next search.
+    package init(
+        perSearch: Int = 2_000_000, total: Int = 400_000_000, isOver: @escaping @Sendable () -> Bool = { false }
+    ) {
+        self.perSearch = perSearch
+        remaining = total
+        self.isOver = isOver
+    }
+
+    /// Begins a search with a new limit.
+    package mutating func begin() {
+        if isOver() { remaining = 0 }
+        remainingInSearch = min(perSearch, remaining)
+    }
+
+    /// Uses units; throws if the search, or all of them together, have none left.
+    package mutating func spend(_ units: Int) throws(Exhausted) {
+        remainingInSearch -= units
+        remaining -= units
+        if remainingInSearch < 0 || remaining < 0 { throw Exhausted() }
+    }
+}
+
+/// The inputs that decide between variants: a device, and the query parameters that conditions read.
+struct EvaluationContext: Hashable {
+    /// The device.
+    var device = DeviceFacts()
+    /// The query parameters with their values; nil for a name that is absent.
+    var query: [String: String?] = [:]
+}
+
+extension DeviceSpace {
+    /// Returns every combination of values of the facts; in the first one all facts are unknown.
+    ///
+    /// If there would be more than `limit`, it returns combinations of any two facts up to about that limit, and
+    /// `isWhole` is false.
+    func contexts(limit: Int) -> (all: [EvaluationContext], isWhole: Bool) {
+        let facts = values.sorted { "\($0.key)" < "\($1.key)" }
+        var count = 1
+        for (_, values) in facts { count = count > limit ? count : count * values.count }
+        guard count > limit else { return (product(facts, from: [EvaluationContext()]), true) }
+        var all = [EvaluationContext()]
+        for (index, fact) in facts.enumerated() {
+            for other in facts.dropFirst(index + 1) {
+                if all.count > limit { break }
+                all += product([fact, other], from: [EvaluationContext()])
+            }
+        }
+        return (all, false)
+    }
+
+    private func product(
+        _ facts: [(key: DeviceFact, value: [String?])], from start: [EvaluationContext]
+    ) -> [EvaluationContext] {
+        facts.reduce(start) { all, fact in
+            all.flatMap { one in fact.value.map { self.with(fact.key, $0, one) } }
+        }
+    }
+
+    /// Returns a context with another value of one fact.
+    private func with(_ fact: DeviceFact, _ value: String?, _ one: EvaluationContext) -> EvaluationContext {
+        var next = one
+        if case .query(let name) = fact {
+            next.query[name] = .some(value)
+        } else if let value {
+            set(fact, value, &next.device)
+        }
+        return next
+    }
+}

@@ -244,3 +244,173 @@ extension SegmentAutomaton {
         return [end]
     }
 }
+
+/// A test of one character, for a transition of a segment's automaton.
+package enum SymbolTest: Hashable {
+    /// This character; with case folding, a lowercase letter represents both cases.
+    case exact(Unicode.Scalar, folds: Bool)
+    /// A digit in this range.
+    case digits(UInt8, UInt8)
+    /// A hexadecimal digit in either case.
+    case hex
+    /// A character of a class.
+    case characters(CharacterClass)
+    /// Any character.
+    case any
+
+    /// Returns a Boolean value that indicates whether a character passes the test.
+    package func matches(_ scalar: Unicode.Scalar) -> Bool {
+        let byte = scalar.isASCII ? UInt8(truncatingIfNeeded: scalar.value) : 0xFF
+        switch self {
+        case .exact(let own, let folds):
+            return own == scalar || folds && scalar.isASCII && Unicode.Scalar(lowerASCII(byte)) == own
+        case .digits(let low, let high): return byte >= low && byte <= high
+        case .hex: return byte &- UInt8(ascii: "0") < 10 || (byte | 0x20) &- UInt8(ascii: "a") < 6 && byte < 0x80
+        case .characters(let set): return set.contains(byte)
+        case .any: return true
+        }
+    }
+}
+
+/// The characters that matter for some matchers, in classes that their tests do not distinguish.
+struct SymbolClasses {
+    /// The classes, each represented by its first character.
+    private(set) var classes: [[Unicode.Scalar]] = []
+
+    /// Creates the classes of the unreserved characters, all named ones, and one that no test names.
+    ///
+    /// Characters that no test names are equivalent, so one of them represents all.
+    init(_ tests: Set<SymbolTest>) {
+        var scalars = Self.common
+        var named = Set<Unicode.Scalar>()
+        for case .exact(let scalar, _) in tests where named.insert(scalar).inserted && !scalars.contains(scalar) {
+            scalars.append(scalar)
+        }
+        if let fresh = Self.rare.first(where: { !named.contains($0) }) { scalars.append(fresh) }
+        let list = Array(tests)
+        var classIndices: [[Bool]: Int] = [:]
+        for scalar in scalars {
+            let signature = list.map { $0.matches(scalar) }
+            if let classIndex = classIndices[signature] {
+                classes[classIndex].append(scalar)
+            } else {
+                classIndices[signature] = classes.count
+                classes.append([scalar])
+            }
+        }
+    }
+
+    /// The unreserved characters, the most readable first.
+    private static let common: [Unicode.Scalar] = Array(
+        "xabcdefghijklmnopqrstuvwyz1234567890ABCDEFGHIJKLMNOPQRSTUVWXYZ-_~.".unicodeScalars)
+
+    /// Characters that patterns seldom name; in practice no pattern names all of them.
+    private static let rare: [Unicode.Scalar] = Array("!*'();@中文字链接路由页面屏幕".unicodeScalars)
+}
+
+/// Sample texts of a matcher: short ones first, then some that few other matchers match.
+enum SegmentSamples {
+    /// Returns texts of a matcher; all of them if there are few.
+    static func texts(of matcher: Matcher) -> [[UInt8]] {
+        switch matcher {
+        case .literal(let text): return [text]
+        case .enumeration(let values): return values
+        case .affix(let prefix, let inner, let suffix): return texts(of: inner).map { prefix + $0 + suffix }
+        case .int(let min, let max):
+            let numbers = [min, max, Swift.max(min, Swift.min(max, 7)), min &+ (max &- min) / 2, min &+ 1, max &- 1]
+            return numbers.filter { $0 >= min && $0 <= max }.map { Array(String($0).utf8) }
+        case .bool: return Matcher.boolTexts
+        case .date: return ["2025-01-31", "1789-07-14", "0004-02-29"].map { Array($0.utf8) }
+        case .uuid: return [Array("80674450-AAEC-4704-9D0F-63C7B2068FF1".utf8)]
+        case .characters(let set, let min, let max):
+            let characters = set.characters
+            return [min, max, (min + max) / 2].flatMap { count in
+                [0, 1, 7].map { offset in
+                    (0..<count).map { characters[(offset + $0 * offset) % characters.count] }
+                }
+            }
+        case .any: return ["x", "zz", "0", "q-7_k", "~", "Zq9.wv-k3j"].map { Array($0.utf8) }
+        case .coordinatorPath, .anySegment, .restPlus, .end, .restStar: return []
+        }
+    }
+}
+
+extension String {
+    /// The text with ASCII letters in lowercase, which is how the resolver compares names and facts.
+    var lowercasedASCII: String { String(decoding: utf8.map(lowerASCII), as: UTF8.self) }
+}
+
+/// A sorted list of texts with values, so that texts with a common prefix are adjacent.
+struct TextRange<Value> {
+    private var texts: [[UInt8]] = []
+    private var values: [Value] = []
+
+    /// Sorts texts; a text can have several values.
+    init(_ entries: [(text: [UInt8], value: Value)]) {
+        let sorted = entries.sorted { compareBytes($0.text, $1.text) < 0 }
+        texts = sorted.map(\.text)
+        values = sorted.map(\.value)
+    }
+
+    /// Returns the values of the texts in a range of indices.
+    func values(in indices: Range<Int>) -> ArraySlice<Value> { values[indices] }
+
+    /// Returns the indices of the texts that begin with a prefix, including the prefix itself.
+    func beginning(with prefix: [UInt8]) -> Range<Int> {
+        let low = texts.partitioningIndex { compareBytes($0, prefix) >= 0 }
+        let end = texts.partitioningIndex { compareBytes($0, prefix) >= 0 && !$0.starts(with: prefix) }
+        return low..<max(low, end)
+    }
+
+    /// Returns the indices of the texts that are prefixes of a text, including itself, with one range for each length.
+    func prefixes(of text: [UInt8]) -> [Range<Int>] {
+        if texts.isEmpty { return [] }
+        return (0...text.count).compactMap { count in
+            let prefix = Array(text.prefix(count))
+            let low = texts.partitioningIndex { compareBytes($0, prefix) >= 0 }
+            guard low < texts.count, texts[low] == prefix else { return nil }
+            return low..<texts.partitioningIndex { compareBytes($0, prefix) > 0 }
+        }
+    }
+}
+
+/// Literal prefixes and suffixes of segments, with values for each pair.
+struct AffixRange<Value> {
+    private let prefixes: TextRange<Value>
+    private let suffixes: TextRange<Value>
+
+    /// Sorts pairs by their prefixes, and by their reversed suffixes.
+    init(_ entries: [(prefix: [UInt8], suffix: [UInt8], value: Value)]) {
+        prefixes = TextRange(entries.map { ($0.prefix, $0.value) })
+        suffixes = TextRange(entries.map { (Array($0.suffix.reversed()), $0.value) })
+    }
+
+    /// Creates a list of whole texts, each of which is its own prefix and suffix.
+    init(texts: [(text: [UInt8], value: Value)]) { self.init(texts.map { ($0.text, $0.text, $0.value) }) }
+
+    /// Returns the values whose prefix, or whose suffix, is compatible with another; it uses the shorter of the two
+    /// lists.
+    ///
+    /// - Parameter isWhole: A Boolean value that indicates whether prefix and suffix are a whole text, so that longer
+    ///   ones are not compatible.
+    func values(prefix: [UInt8], suffix: [UInt8], isWhole: Bool = false) -> [Value] {
+        let byPrefix = Self.ranges(prefixes, prefix, isWhole)
+        let bySuffix = Self.ranges(suffixes, Array(suffix.reversed()), isWhole)
+        let usesPrefix = byPrefix.reduce(0) { $0 + $1.count } <= bySuffix.reduce(0) { $0 + $1.count }
+        return (usesPrefix ? byPrefix : bySuffix).flatMap { (usesPrefix ? prefixes : suffixes).values(in: $0) }
+    }
+
+    private static func ranges(_ range: TextRange<Value>, _ text: [UInt8], _ isWhole: Bool) -> [Range<Int>] {
+        let shorter = range.prefixes(of: text)
+        return isWhole ? shorter : shorter + [longer(range, text, shorter)]
+    }
+
+    /// Returns the texts that begin with another one and are longer; the equal ones are among its prefixes.
+    private static func longer(
+        _ range: TextRange<Value>, _ text: [UInt8], _ shorter: [Range<Int>]
+    ) -> Range<Int> {
+        let all = range.beginning(with: text)
+        guard let last = shorter.last, last.lowerBound == all.lowerBound else { return all }
+        return last.upperBound..<all.upperBound
+    }
+}

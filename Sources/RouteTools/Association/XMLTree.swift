@@ -39,12 +39,19 @@ struct XMLTreeReader {
 
     /// Reads a document and returns its root element.
     static func read(_ bytes: [UInt8]) throws(AssociationProblem) -> XMLNode {
+        try roots(bytes, ofFragment: nil)[0]
+    }
+
+    /// Reads a document and returns its root element, or all elements of a text that consists of elements of one name.
+    ///
+    /// - Parameter name: The name of elements that need no root, or nil if the text must be a document.
+    static func roots(_ bytes: [UInt8], ofFragment name: String?) throws(AssociationProblem) -> [XMLNode] {
         guard bytes.count <= AssociationLimits.maxBytes else {
             throw AssociationProblem(
                 .error, .limit, "the file has more than \(AssociationLimits.maxBytes) bytes")
         }
         var reader = XMLTreeReader(bytes)
-        return try reader.document()
+        return try reader.document(ofFragment: name)
     }
 
     private init(_ bytes: [UInt8]) { self.bytes = bytes }
@@ -57,12 +64,12 @@ struct XMLTreeReader {
         var namespaces: [String: String]
     }
 
-    private mutating func document() throws(AssociationProblem) -> XMLNode {
+    private mutating func document(ofFragment fragment: String?) throws(AssociationProblem) -> [XMLNode] {
         let isText = bytes.withUnsafeBufferPointer { ByteView($0).firstIllFormedUTF8 == nil }
         if !isText { throw fault("the bytes are not valid UTF-8") }
         if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { at = 3 }
         var stack: [Open] = []
-        var root: XMLNode?
+        var roots: [XMLNode] = []
         while at < bytes.count {
             guard bytes[at] == UInt8(ascii: "<") else {
                 try characters(isInside: !stack.isEmpty)
@@ -78,24 +85,31 @@ struct XMLTreeReader {
                 guard let open = stack.popLast(), open.rawName == name else {
                     throw fault("the end of an element does not match its start", start)
                 }
-                if stack.isEmpty { root = open.node } else { stack[stack.count - 1].node.children.append(open.node) }
+                if stack.isEmpty {
+                    roots.append(open.node)
+                } else {
+                    stack[stack.count - 1].node.children.append(open.node)
+                }
                 continue
             }
-            if root != nil { throw fault("the document has a second root element") }
+            let start = at
             if stack.count >= AssociationLimits.maxDepth {
                 throw fault("elements are nested deeper than \(AssociationLimits.maxDepth)", code: .limit)
             }
             let (open, isClosed) = try element(stack.last?.namespaces ?? [:])
+            if stack.isEmpty, let first = roots.first, first.name != fragment || open.node.name != fragment {
+                throw fault("the document has a second root element", start)
+            }
             if !isClosed {
                 stack.append(open)
             } else if stack.isEmpty {
-                root = open.node
+                roots.append(open.node)
             } else {
                 stack[stack.count - 1].node.children.append(open.node)
             }
         }
-        guard stack.isEmpty, let root else { throw fault("the text ends inside an element") }
-        return root
+        guard stack.isEmpty, !roots.isEmpty else { throw fault("the text ends inside an element") }
+        return roots
     }
 
     /// Skips a comment, a processing instruction, or character data in brackets; returns false if there is none.

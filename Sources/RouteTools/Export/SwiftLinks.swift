@@ -12,6 +12,8 @@ struct SwiftLinks {
         var parameters: [SwiftParameter] = []
         /// The values of fields that the route's query constraints determine.
         var constants: [Constant] = []
+        /// Texts of the parameters of sample links.
+        var samples: [[[String]?]] = []
     }
 
     /// A value of a field that a query constraint determines.
@@ -26,8 +28,6 @@ struct SwiftLinks {
 
     private let table: RouteTable
     private let names: SwiftTypeNames
-    private var caseNames = SwiftNames(
-        reserving: SwiftNames.ofEnumerations.union(["link", "route", "table", "values", "json"]))
     private var cases: [Case] = []
     /// Notes about the routes that the enumeration omits.
     private(set) var notes = ExportNotes()
@@ -37,20 +37,27 @@ struct SwiftLinks {
     private(set) var failures: [(route: String, error: LinkError)] = []
 
     /// Creates the enumeration.
-    init(_ table: RouteTable, names: SwiftTypeNames, enumerations: inout SwiftEnumerations) {
+    init(_ table: RouteTable, names: SwiftTypeNames, enumerations: SwiftEnumerations) {
         self.table = table
         self.names = names
-        for route in table.source.routes { add(route, &enumerations) }
+        for route in table.source.routes { add(route, enumerations) }
+        var caseNames = SwiftNames(
+            reserving: SwiftNames.ofEnumerations.union(["link", "route", "table", "values", "json"]))
+        let named = caseNames.assign(cases.map(\.route))
+        for index in cases.indices {
+            cases[index].name = named[cases[index].route] ?? cases[index].route
+            samples += cases[index].samples.map { expression(cases[index], $0) }
+        }
     }
 
-    private mutating func add(_ route: TableSource.Route, _ enumerations: inout SwiftEnumerations) {
+    private mutating func add(_ route: TableSource.Route, _ enumerations: SwiftEnumerations) {
         let id = route.id.value
         if case .redirect = route.action { return notes.add("route \(id) redirects: it has no case") }
         if case .exclude = route.action { return notes.add("route \(id) is excluded: it has no case") }
-        guard let pattern = route.patterns.first(where: { !$0.omitsOptionalPart }) else {
+        guard let pattern = route.casePattern else {
             return notes.add("route \(id) has no pattern: it has no case")
         }
-        let builder = SwiftParameters(route, pattern, in: table.source, enumerations: &enumerations)
+        let builder = SwiftParameters(route, pattern, in: table.source, enumerations)
         var one = Case(name: "", route: id, pattern: pattern.path.text, parameters: builder.parameters)
         one.constants = builder.constants.map { field, text in
             Constant(
@@ -59,9 +66,8 @@ struct SwiftLinks {
         }
         switch sample(one) {
         case .success(let samples):
-            one.name = caseNames.next(id)
+            one.samples = samples
             cases.append(one)
-            self.samples += samples.map { expression(one, $0) }
         case .failure(let error):
             if builder.needsPayload {
                 notes.add("route \(id) takes required values from push payloads: it has no case")
@@ -164,10 +170,10 @@ extension SwiftLinks {
         if cases.isEmpty { return head + switchLines { _ in ([], []) } + ["    }"] }
         let bodies = cases.map { one in one.parameters.flatMap(\.statements) + one.constants.flatMap(Self.statement) }
         let all = bodies.joined()
-        let fields = all.contains { $0.contains("fields[") } ? "var" : "let"
+        let models = all.contains { $0.contains("models[") } ? "var" : "let"
         let captures = all.contains { $0.contains("captures[") } ? "var" : "let"
         var lines = [
-            "        \(fields) fields: [String: [String: ModelValue]] = [:]",
+            "        \(models) models = Models()",
             "        \(captures) captures: [String: String] = [:]",
         ]
         var next = bodies.makeIterator()
@@ -175,7 +181,7 @@ extension SwiftLinks {
             let body = next.next() ?? []
             return (one.parameters.map { "let \(SwiftNames.code($0.label))" }, body.isEmpty ? ["break"] : body)
         }
-        return head + lines + ["        return (Models(fields), captures)", "    }"]
+        return head + lines + ["        return (models, captures)", "    }"]
     }
 
     private static func statement(_ constant: Constant) -> [String] {
@@ -186,12 +192,10 @@ extension SwiftLinks {
         default: value = ".text(\(SwiftNames.literal(constant.text)))"
         }
         let item = if case .list = constant.type { ".list([\(value)])" } else { value }
-        let model = "fields[\(SwiftNames.literal(constant.model))]"
-        let target =
-            constant.followsOthers
-            ? "\(model)?[\(SwiftNames.literal(constant.field))]"
-            : SwiftParameter.fieldExpression(constant.model, constant.field)
-        return SwiftLines.assignment("\(target) = \(item)", indent: 12)
+        let target = SwiftParameter.fieldExpression(constant.model, constant.field)
+        let lines = SwiftLines.assignment("\(target) = \(item)", indent: 16)
+        guard constant.followsOthers else { return lines }
+        return ["if models[\(SwiftNames.literal(constant.model))] != nil {"] + lines.map { "    " + $0 } + ["}"]
     }
 
     private func switchLines(_ body: (Case) -> (values: [String], lines: [String])) -> [String] {
@@ -203,5 +207,147 @@ extension SwiftLinks {
                 let pattern = SwiftLines.call("case .\(SwiftNames.code(one.name))", values, end: ":", indent: 8)
                 return pattern + lines.map { "            " + $0 }
             } + ["        }"]
+    }
+}
+
+extension TableSource.Route {
+    /// The pattern whose captures are the parameters of the route's case, or nil if the route has no case.
+    var casePattern: TableSource.RoutePattern? {
+        guard case .variants = action else { return nil }
+        return patterns.first { !$0.omitsOptionalPart }
+    }
+}
+
+/// The enumeration of a table's screens, with the models that a screen needs as its values, and the name for the
+/// destinations of the table.
+struct SwiftScreens {
+    /// A case of the enumeration.
+    private struct Case {
+        var name: String
+        var coordinator: String
+        var screen: String
+        /// The screen whose view displays this one.
+        var view: String?
+        /// The labels and types of the models.
+        var models: [(label: String, type: String)]
+        /// The arguments of the entry after the coordinator and the screen, without the models.
+        var arguments: [String]
+    }
+
+    private let table: RouteTable
+    private let names: SwiftTypeNames
+    private var cases: [Case] = []
+
+    /// Creates the enumeration.
+    init(_ table: RouteTable, names: SwiftTypeNames, models: SwiftModels) {
+        self.table = table
+        self.names = names
+        var caseNames = SwiftNames(reserving: SwiftNames.ofEnumerations)
+        let paths = table.source.coordinators.flatMap { coordinator in
+            coordinator.screens.map { coordinator.name.value + "/" + $0.name.value }
+        }
+        let named = caseNames.assign(paths)
+        for coordinator in table.source.coordinators {
+            for screen in coordinator.screens {
+                var labelNames = SwiftNames()
+                let labels = labelNames.assign(screen.needs.map(\.value))
+                let path = coordinator.name.value + "/" + screen.name.value
+                var one = Case(
+                    name: named[path] ?? path, coordinator: coordinator.name.value, screen: screen.name.value,
+                    view: screen.view?.value, models: [], arguments: Self.arguments(of: screen))
+                for model in screen.needs.map(\.value) {
+                    let type = models.type(of: model)
+                    if one.models.contains(where: { $0.type == type }) { continue }
+                    one.models.append((labels[model] ?? model, type))
+                }
+                cases.append(one)
+            }
+        }
+    }
+
+    /// The declarations.
+    var lines: [String] {
+        var lines = [
+            "/// A screen of the table `\(table.id)`, with the models that it needs.",
+            "public nonisolated enum \(names.screen): StackScreen {",
+        ]
+        for one in cases {
+            let view = one.view.map { ", displayed by the view of `\($0)`" } ?? ""
+            lines.append("    /// `\(one.coordinator)/\(one.screen)`\(view)")
+            lines += declaration(one)
+        }
+        if !cases.isEmpty { lines.append("") }
+        lines += ["    public init(_ entry: StackEntry) throws(DestinationError) {"]
+        lines += initializer.map { "        " + $0 }
+        lines += ["    }", "", "    public func entry() throws(ModelError) -> StackEntry {"]
+        lines += entries.map { "        " + $0 }
+        return lines + [
+            "    }", "}", "",
+            "/// A decision of the table `\(table.id)`, for a switch over everything that it can require.",
+            "public typealias \(names.destination) = LinkDestination<\(names.screen)>",
+        ]
+    }
+
+    private func declaration(_ one: Case) -> [String] {
+        // The name of the case already says what a single value is.
+        let isSingle = one.models.count == 1
+        let values = one.models.map { (isSingle ? "" : SwiftNames.code($0.label) + ": ") + $0.type }
+        return SwiftLines.call("case \(SwiftNames.code(one.name))", values, indent: 4)
+    }
+
+    private var initializer: [String] {
+        let unknown = "throw .unknownScreen(coordinator: entry.coordinator, screen: entry.screen)"
+        if cases.isEmpty { return [unknown] }
+        var lines = ["switch (entry.coordinator, entry.screen) {"]
+        for one in cases {
+            lines.append("case (\(SwiftNames.literal(one.coordinator)), \(SwiftNames.literal(one.screen))):")
+            let isSingle = one.models.count == 1
+            let values = one.models.map { model in
+                (isSingle ? "" : SwiftNames.label(model.label) + ": ") + "try entry.payload(\(model.type).self)"
+            }
+            lines += SwiftLines.call("self = .\(SwiftNames.code(one.name))", values, indent: 4)
+        }
+        return lines + ["default:", "    " + unknown, "}"]
+    }
+
+    /// The statements that return the entry of a screen.
+    private var entries: [String] {
+        if cases.isEmpty { return ["switch self {}"] }
+        var lines = ["switch self {"]
+        for one in cases {
+            let screen = [
+                "coordinator: \(SwiftNames.literal(one.coordinator))", "screen: \(SwiftNames.literal(one.screen))",
+            ]
+            // Names of values that nothing else in the function has.
+            let values = one.models.indices.map { "value\($0)" }
+            let bound = values.isEmpty ? "" : "(\(values.map { "let " + $0 }.joined(separator: ", ")))"
+            lines.append("case .\(SwiftNames.code(one.name))\(bound):")
+            var models: [String] = []
+            if !values.isEmpty {
+                lines.append("    let models = try Models(\(values.joined(separator: ", ")))")
+                models = ["models: models"]
+            }
+            lines += SwiftLines.call("return StackEntry", screen + one.arguments + models, indent: 4)
+        }
+        return lines + ["}"]
+    }
+
+    /// Returns the arguments of an entry that differ from the defaults.
+    private static func arguments(of screen: TableSource.Screen) -> [String] {
+        var arguments: [String] = []
+        if let view = screen.view { arguments.append("view: \(SwiftNames.literal(view.value))") }
+        if screen.defaultPresentation != .push { arguments.append("present: .\(screen.defaultPresentation.rawValue)") }
+        if screen.nav { arguments.append("nav: true") }
+        if let identity = screen.identity {
+            let parts = identity.parts.map { part in
+                switch part {
+                case .text(let text): SwiftNames.literal(text)
+                case .field(let model, let field):
+                    "models.text(of: \(SwiftNames.literal(field)), in: \(SwiftNames.literal(model)))"
+                }
+            }
+            arguments.append("identity: \(parts.joined(separator: " + "))")
+        }
+        return arguments
     }
 }

@@ -23,22 +23,37 @@ struct SwiftParameters {
     private let route: TableSource.Route
     private let pattern: TableSource.RoutePattern
     private let source: TableSource
-    private var labels = SwiftNames(reserving: ["fields", "captures"])
+    private let enumerations: SwiftEnumerations
     /// The parameters, in the order of the path and of the bindings.
     private(set) var parameters: [SwiftParameter] = []
+    /// The sources of the parameters, such as `query.count`.
+    private var positions: [String] = []
     /// The fields whose values the route's query constraints determine.
     private(set) var constants: [(field: Field, text: String)] = []
 
     /// Creates the parameters for the links of one pattern of a route.
     init(
         _ route: TableSource.Route, _ pattern: TableSource.RoutePattern, in source: TableSource,
-        enumerations: inout SwiftEnumerations
+        _ enumerations: SwiftEnumerations
     ) {
         self.route = route
         self.pattern = pattern
         self.source = source
-        for capture in pattern.path.captures { add(capture, &enumerations) }
-        addOtherParameters(&enumerations)
+        self.enumerations = enumerations
+        for capture in pattern.path.captures { add(capture) }
+        addOtherParameters()
+        nameParameters()
+    }
+
+    /// Gives the parameters their labels: those of captures, then those of the other sources.
+    private mutating func nameParameters() {
+        var labels = SwiftNames(reserving: ["models", "captures"])
+        let captured = parameters.indices.prefix(pattern.path.captures.count)
+        for part in [captured, parameters.indices.dropFirst(captured.count)] {
+            let texts = part.map { (positions[$0], parameters[$0].label) }
+            let named = labels.assign(Dictionary(texts) { first, _ in first })
+            for index in part { parameters[index].label = named[positions[index]] ?? parameters[index].label }
+        }
     }
 
     /// A Boolean value that indicates whether the stack depends on the link, so that it may not need the route's
@@ -66,16 +81,16 @@ struct SwiftParameters {
         route.bindings.filter { isSource($0.source.value) }.compactMap(field)
     }
 
-    private mutating func add(_ capture: Capture, _ enumerations: inout SwiftEnumerations) {
+    private mutating func add(_ capture: Capture) {
         let bound = fields { if case .path(capture.name) = $0 { true } else { false } }
-        let label = labels.next(capture.name)
-        if capture.isTail { return addTail(capture, bound, label, &enumerations) }
+        positions.append("path." + capture.name)
+        if capture.isTail { return addTail(capture, bound) }
         let isOptional =
             capture.segment == pattern.path.segmentCount - 1
             && route.patterns.contains { $0.form == pattern.form && $0.omitsOptionalPart }
-        let value = SwiftValue.capture(capture, bound: bound.map(\.type), enumerations: &enumerations)
+        let value = SwiftValue.capture(capture, bound: bound.map(\.type), enumerations)
         var parameter = SwiftParameter(
-            label: label, value: value, form: isOptional ? .optional : .single,
+            label: capture.name, value: value, form: isOptional ? .optional : .single,
             uses: bound.isEmpty ? [.capture(capture.name)] : bound.map(\.use))
         let texts = (0..<SampleValue.attempts).compactMap {
             SampleValue.segment(capture.matcher, name: capture.name, attempt: $0)
@@ -84,14 +99,12 @@ struct SwiftParameters {
         parameters.append(parameter)
     }
 
-    private mutating func addTail(
-        _ capture: Capture, _ bound: [Field], _ label: String, _ enumerations: inout SwiftEnumerations
-    ) {
+    private mutating func addTail(_ capture: Capture, _ bound: [Field]) {
         let value =
-            SwiftValue.shared(bound.map(\.type), enumerations: &enumerations, name: capture.name)
-            ?? SwiftValue.capture(capture, bound: [], enumerations: &enumerations)
+            SwiftValue.shared(bound.map(\.type), enumerations)
+            ?? SwiftValue.capture(capture, bound: [], enumerations)
         var parameter = SwiftParameter(
-            label: label, value: value, form: .list(canBeOmitted: capture.matcher == .restStar),
+            label: capture.name, value: value, form: .list(canBeOmitted: capture.matcher == .restStar),
             uses: bound.isEmpty ? [.tail(capture.name)] : bound.map(\.use))
         if capture.matcher == .coordinatorPath {
             parameter.candidates = source.coordinators.flatMap { coordinator in
@@ -121,7 +134,7 @@ struct SwiftParameters {
     }
 
     /// Adds the parameters for the sources of fields outside of the path.
-    private mutating func addOtherParameters(_ enumerations: inout SwiftEnumerations) {
+    private mutating func addOtherParameters() {
         var seen: Set<String> = []
         for binding in route.bindings {
             switch binding.source.value {
@@ -130,30 +143,30 @@ struct SwiftParameters {
                 switch route.query.first(where: { $0.name.value == name })?.test {
                 case .equals(let text): constants += bound.map { ($0, text) }
                 case .absent: continue
-                case .present, nil: add(bound, &enumerations)
+                case .present, nil: add(bound, from: "query." + name)
                 }
             case .fragment where seen.insert("fragment").inserted:
-                add(fields { if case .fragment = $0 { true } else { false } }, &enumerations)
+                add(fields { if case .fragment = $0 { true } else { false } }, from: "fragment")
             case .rewrite(let name) where seen.insert("rewrite." + name).inserted:
-                add(fields { if case .rewrite(name) = $0 { true } else { false } }, &enumerations)
+                add(fields { if case .rewrite(name) = $0 { true } else { false } }, from: "rewrite." + name)
             default: continue
             }
         }
     }
 
     /// Adds a parameter for fields that share a source.
-    private mutating func add(_ bound: [Field], _ enumerations: inout SwiftEnumerations) {
-        guard let first = bound.first,
-            let value = SwiftValue.shared(bound.map(\.type), enumerations: &enumerations, name: first.name)
+    private mutating func add(_ bound: [Field], from source: String) {
+        guard let name = bound.map(\.name).min(), let value = SwiftValue.shared(bound.map(\.type), enumerations)
         else { return }
+        positions.append(source)
         let isRequired = bound.contains { $0.absence == .required } && !modelsCanBeOmitted
         let lists = bound.compactMap { field -> ClosedRange<Int>? in
             if case .list(_, let min, let max) = field.type { min...max } else { nil }
         }
         var parameter = SwiftParameter(
-            label: labels.next(first.name), value: value, form: isRequired ? .single : .optional,
+            label: name, value: value, form: isRequired ? .single : .optional,
             uses: bound.map(\.use))
-        let texts = candidates(bound, value, [], name: first.name)
+        let texts = candidates(bound, value, [], name: name)
         parameter.candidates = texts.map { [$0] }
         if let counts = lists.first, lists.count == bound.count {
             parameter.form = .list(canBeOmitted: !isRequired)
@@ -164,5 +177,140 @@ struct SwiftParameters {
             }
         }
         parameters.append(parameter)
+    }
+}
+
+/// A parameter of a case of the link enumeration: a value that is written into links.
+struct SwiftParameter {
+    /// An argument of `RouteTable.link` that gets the value.
+    enum Use {
+        /// A field of a model.
+        case field(model: String, field: String, type: FieldType)
+        /// A capture that no field is bound to.
+        case capture(String)
+        /// A tail that no field is bound to.
+        case tail(String)
+    }
+
+    /// The number of values in a parameter.
+    enum Form {
+        /// One value.
+        case single
+        /// At most one value.
+        case optional
+        /// A list, which is empty if it is omitted and `canBeOmitted` is true.
+        case list(canBeOmitted: Bool)
+    }
+
+    /// The values of a link by the parameters of `RouteTable.link`.
+    struct Arguments {
+        /// The fields of the models.
+        var models: [String: [String: ModelValue]] = [:]
+        /// The texts of captures.
+        var captures: [String: String] = [:]
+    }
+
+    /// The label.
+    var label: String
+    /// The type of the value, or of an item of a list.
+    var value: SwiftValue
+    /// The number of values.
+    var form: Form
+    /// The arguments that get the value.
+    var uses: [Use]
+    /// Lists of texts that links can probably have as the value.
+    var candidates: [[String]] = []
+
+    /// A description of the parameter, for the comment.
+    var documentation: String {
+        let fields = uses.compactMap { use in
+            if case .field(let model, let field, _) = use { "`\(model).\(field)`" } else { nil }
+        }
+        return fields.isEmpty ? "captured" : fields.joined(separator: ", ")
+    }
+
+    /// The declaration of the parameter.
+    var declaration: String {
+        let name = SwiftNames.code(label)
+        return switch form {
+        case .single: "\(name): \(value.type)"
+        case .optional: "\(name): \(value.type)? = nil"
+        case .list(let canBeOmitted): "\(name): [\(value.type)]" + (canBeOmitted ? " = []" : "")
+        }
+    }
+
+    /// The statements that add the value to `models` and `captures`.
+    var statements: [String] {
+        let name = SwiftNames.code(label)
+        let lines = uses.flatMap { SwiftLines.assignment(statement($0, name), indent: 16) }
+        switch form {
+        case .single, .list(canBeOmitted: false): return lines
+        case .optional: return ["if let \(name) {"] + lines.map { "    " + $0 } + ["}"]
+        case .list(canBeOmitted: true):
+            if case .tail? = uses.first { return lines }
+            return ["if !\(name).isEmpty {"] + lines.map { "    " + $0 } + ["}"]
+        }
+    }
+
+    /// Returns the expression for the field of a model in `models`.
+    static func fieldExpression(_ model: String, _ field: String) -> String {
+        "models[\(SwiftNames.literal(model)), \(SwiftNames.literal(field))]"
+    }
+
+    private func statement(_ use: Use, _ name: String) -> String {
+        switch use {
+        case .field(let model, let field, let type):
+            let target = Self.fieldExpression(model, field)
+            if case .list = form {
+                let item = SwiftValue.put("$0", into: value.modelValue(as: type))
+                return "\(target) = .list(\(name).map { \(item) })"
+            }
+            let item = SwiftValue.put(name, into: value.modelValue(as: type))
+            // A field that shares its source with a field that is not a list has one item.
+            if case .list = type { return "\(target) = .list([\(item)])" }
+            return "\(target) = \(item)"
+        case .capture(let capture):
+            return "captures[\(SwiftNames.literal(capture))] = " + SwiftValue.put(name, into: value.text)
+        case .tail(let capture):
+            let literal = SwiftNames.literal(capture)
+            return "captures[\(literal)] = try RouteTable.tail(\(name), of: \(literal))"
+        }
+    }
+
+    /// Returns the texts of a sample, or nil to omit the parameter.
+    ///
+    /// - Parameters:
+    ///   - attempt: The number of the sample.
+    ///   - isFull: A Boolean value that indicates whether parameters that can be omitted have values.
+    func sample(_ attempt: Int, isFull: Bool) -> [String]? {
+        switch form {
+        case .optional where !isFull, .list(canBeOmitted: true) where !isFull: nil
+        default: candidates.isEmpty ? nil : candidates[attempt % candidates.count]
+        }
+    }
+
+    /// Adds the texts of a sample to the arguments of a link, as the statements do.
+    func add(_ texts: [String]?, to arguments: inout Arguments) {
+        for use in uses {
+            switch use {
+            case .field(let model, let field, let type):
+                guard let texts else { continue }
+                if case .list = type {
+                    arguments.models[model, default: [:]][field] = .list(texts.map(type.modelValue))
+                } else if let text = texts.first {
+                    arguments.models[model, default: [:]][field] = type.modelValue(text)
+                }
+            case .capture(let name): arguments.captures[name] = texts?.first
+            case .tail(let name): arguments.captures[name] = (texts ?? []).joined(separator: "/")
+            }
+        }
+    }
+
+    /// Returns the argument for a sample in source code, or nil if it is omitted.
+    func expression(_ texts: [String]?) -> String? {
+        guard let texts else { return nil }
+        let items = texts.map(value.expression)
+        let argument = if case .list = form { "[" + items.joined(separator: ", ") + "]" } else { items.first ?? "" }
+        return "\(SwiftNames.label(label)): \(argument)"
     }
 }

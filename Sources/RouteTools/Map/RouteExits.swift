@@ -1,6 +1,6 @@
 internal import LinkCoordinator
 
-/// The possible results of a route, as the map of a table shows them.
+/// The possible results of a route, as the map and the graph of a table show them.
 struct RouteExits {
     /// The kind of a result, or of a route.
     enum Kind: String, CaseIterable {
@@ -22,6 +22,8 @@ struct RouteExits {
         var route: String?
         /// The template of a redirect.
         var template: String?
+        /// A Boolean value that indicates whether this is the result for apps that lack a screen of the target.
+        var isUnsupported = false
     }
 
     private let table: RouteTable
@@ -87,7 +89,7 @@ struct RouteExits {
         return [
             Exit(
                 kind: Self.kind(target), condition: "if the app lacks a screen", versions: 0...(spans.count - 1),
-                target: target)
+                target: target, isUnsupported: true)
         ]
     }
 

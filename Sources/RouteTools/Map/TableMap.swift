@@ -173,3 +173,173 @@ enum RouteGroup {
         }
     }
 }
+
+/// The coordinators of a table in the order of a map, and the numbers of their screens.
+struct ScreenNumbers {
+    /// The indices of the coordinators in the table, each after its parent.
+    let order: [Int]
+    /// The position of each coordinator in `order`, by its index in the table.
+    private let positions: [Int: Int]
+    /// The number of the first screen of each coordinator, by its index in the table.
+    private let first: [Int: Int]
+    /// The number of screens.
+    let count: Int
+
+    /// Numbers the screens of a table.
+    init(_ source: TableSource, _ names: TableNames) {
+        order = source.coordinatorsAfterParents(names)
+        positions = Dictionary(uniqueKeysWithValues: zip(order, order.indices))
+        var first: [Int: Int] = [:]
+        var next = 0
+        for index in order {
+            first[index] = next
+            next += source.coordinators[index].screens.count
+        }
+        self.first = first
+        count = next
+    }
+
+    /// Returns the position of a coordinator.
+    func position(ofCoordinator index: Int) -> Int? { positions[index] }
+
+    /// Returns the number of a screen by the indices of its coordinator and of itself in the table.
+    func number(_ coordinator: Int, _ screen: Int) -> Int { (first[coordinator] ?? 0) + screen }
+
+    /// Writes the members of a target: its screens from bottom to top, and the way to show them.
+    func write(_ target: TableSource.Target, _ targets: TargetText, to json: inout JSONText) {
+        switch target.destination {
+        case .external(let template): json.text("url", template.text)
+        case .captured(let name): json.text("captured", name.value)
+        case .root: json.boolean("root", true)
+        case .path:
+            guard let stack = targets.stack(of: target) else { return }
+            json.beginArray("stack")
+            for entry in stack.entries { json.number(nil, Int64(number(entry.coordinator, entry.screen))) }
+            json.endArray()
+            if let present = target.present { json.text("present", present.value.rawValue) }
+            if let over = stack.over { json.text("over", over) }
+        }
+        if let mode = target.mode, mode != .replace { json.text("mode", mode.rawValue) }
+        if target.dismissModals { json.boolean("dismissModals", true) }
+    }
+}
+
+/// One sentence about what a route does.
+struct RouteSentence {
+    private let source: TableSource
+    private let targets: TargetText
+
+    /// Creates sentences for the routes of a table.
+    init(_ source: TableSource, _ targets: TargetText) {
+        self.source = source
+        self.targets = targets
+    }
+
+    /// Returns what a route with these results does, such as `Opens catalog.item (app from 4.0.0); otherwise opens
+    /// https://shop.example/p/{id}`.
+    func text(_ exits: [RouteExits.Exit]) -> String {
+        let parts = exits.map { exit in
+            let own = text(exit)
+            guard let condition = exit.condition else { return own }
+            return condition == "otherwise" ? "otherwise \(own)" : "\(own) (\(condition))"
+        }
+        let sentence = parts.joined(separator: "; ")
+        return sentence.prefix(1).uppercased() + sentence.dropFirst()
+    }
+
+    private func text(_ exit: RouteExits.Exit) -> String {
+        switch exit.kind {
+        case .none: "does nothing"
+        case .reject: "rejects the link"
+        case .outside: "opens the link itself outside the app"
+        case .redirect:
+            exit.template.map { "continues as \($0)" } ?? "continues with the route \(exit.route ?? "")"
+        case .navigate, .external: exit.target.map(text) ?? "opens the app"
+        }
+    }
+
+    private func text(_ target: TableSource.Target) -> String {
+        switch target.destination {
+        case .root: return "shows the root of the app"
+        case .external(let template): return "opens \(template.text)"
+        case .captured(let name): return "opens the screens that {\(name.value)} names"
+        case .path:
+            guard let stack = targets.stack(of: target), let top = stack.entries.last else {
+                return "shows the root of the app"
+            }
+            let below = stack.entries.dropLast().last.map { " over \(name($0))" } ?? stack.over.map { " over \($0)" }
+            let manner = top.present == .push ? "" : top.present == .alert ? " as an alert" : " in a \(top.present)"
+            return "opens \(name(top))\(manner)\(below ?? "")"
+        }
+    }
+
+    private func name(_ entry: StaticStack.Entry) -> String {
+        let coordinator = source.coordinators[entry.coordinator]
+        return "\(coordinator.name.value).\(coordinator.screens[entry.screen].name.value)"
+    }
+}
+
+/// Descriptions of matchers for people who do not know the notation of a table.
+enum MatcherWords {
+    /// Returns the texts that a matcher accepts, such as `a whole number from 1 to 99`.
+    static func text(_ matcher: Matcher) -> String {
+        switch matcher {
+        case .literal(let text): "the text \(string(text))"
+        case .enumeration(let values): "one of \(list(values))"
+        case .affix(let prefix, let inner, let suffix):
+            [
+                prefix.isEmpty ? nil : "\(string(prefix)), then", text(inner),
+                suffix.isEmpty ? nil : "then \(string(suffix))",
+            ].compactMap { $0 }.joined(separator: " ")
+        case .int(let min, let max): integer(min, max)
+        case .bool: "true, false, 1, or 0"
+        case .date: "a date, YYYY-MM-DD"
+        case .uuid: "a UUID"
+        case .characters(let set, let min, let max):
+            "\(min == max ? "" : "\(min) to ")\(max) \(max == 1 ? "character" : "characters") of \(ranges(set))"
+        case .any: "any text"
+        case .coordinatorPath: "a coordinator path: the name of a coordinator, then screens"
+        case .anySegment(let text): "any path that contains the segment \(string(text))"
+        case .restPlus: "one or more segments"
+        case .end: "the end of the path"
+        case .restStar: "any number of segments, or none"
+        }
+    }
+
+    private static func integer(_ min: Int64, _ max: Int64) -> String {
+        switch (min == .min, max == .max) {
+        case (true, true): "a whole number"
+        case (false, true): "a whole number from \(min)"
+        case (true, false): "a whole number up to \(max)"
+        case (false, false): "a whole number from \(min) to \(max)"
+        }
+    }
+
+    private static func string(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
+
+    private static func list(_ values: [[UInt8]]) -> String { values.map(string).joined(separator: ", ") }
+
+    /// Returns the characters of a class as ranges, such as `a-z 0-9 _`.
+    private static func ranges(_ set: CharacterClass) -> String {
+        var parts: [String] = []
+        var all = set.characters[...]
+        while let first = all.first {
+            var last = first
+            all = all.dropFirst()
+            while let next = all.first, next == last + 1, kind(next) == kind(first), kind(first) != 0 {
+                last = next
+                all = all.dropFirst()
+            }
+            let (a, b) = (String(UnicodeScalar(first)), String(UnicodeScalar(last)))
+            parts.append(first == last ? a : last == first + 1 ? "\(a) \(b)" : "\(a)-\(b)")
+        }
+        return parts.joined(separator: " ")
+    }
+
+    /// Returns 1 for a digit, 2 for an uppercase letter, 3 for a lowercase letter, and 0 for all other bytes.
+    private static func kind(_ byte: UInt8) -> Int {
+        if byte &- UInt8(ascii: "0") < 10 { return 1 }
+        if byte &- UInt8(ascii: "A") < 26 { return 2 }
+        return byte &- UInt8(ascii: "a") < 26 ? 3 : 0
+    }
+}

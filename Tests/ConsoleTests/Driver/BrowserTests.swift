@@ -21,7 +21,7 @@ struct TabTrait: SuiteTrait, TestTrait, TestScoping {
             let browser = try Browser.shared()
             let tab = try browser.newTab()
             defer { try? tab.close() }
-            try tab.perform("/timeouts", ["script": 30_000, "pageLoad": 60_000])
+            try tab.perform("/timeouts", ["script": 120_000, "pageLoad": 120_000])
             // Messages of an earlier test that has failed are not of this one.
             _ = try tab.problems()
             try await Tab.$current.withValue(tab) { try await function() }

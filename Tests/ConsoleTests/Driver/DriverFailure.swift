@@ -15,7 +15,7 @@ struct DriverFailure: Error, CustomStringConvertible {
 /// - Throws: `DriverFailure` with `what` if the time is over, and what the function throws. Elements that are not there
 ///   or no longer there are not errors before the time is over.
 func eventually<Value>(
-    _ what: @autoclosure () -> String, seconds: Double = 15, _ body: () throws -> Value?
+    _ what: @autoclosure () -> String, seconds: Double = 60, _ body: () throws -> Value?
 ) throws -> Value {
     let end = ContinuousClock.now + .seconds(seconds)
     let transient: Set = [

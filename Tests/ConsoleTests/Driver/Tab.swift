@@ -63,7 +63,7 @@ final class Tab: Sendable {
 
     /// Waits for a displayed element that matches a CSS selector and whose text contains another text, and returns the
     /// first.
-    func find(_ css: String, containing text: String = "", seconds: Double = 15) throws -> Element {
+    func find(_ css: String, containing text: String = "", seconds: Double = 60) throws -> Element {
         try eventually("`\(css)`\(text.isEmpty ? "" : " with “\(text)”"); \(self.summary)", seconds: seconds) {
             try self.all(css).first { element in
                 if !text.isEmpty, try !element.text.contains(text) { return false }
@@ -73,14 +73,14 @@ final class Tab: Sendable {
     }
 
     /// Waits until no displayed element matches a CSS selector.
-    func awaitAbsence(of css: String, seconds: Double = 15) throws {
+    func awaitAbsence(of css: String, seconds: Double = 60) throws {
         let _: Bool = try eventually("no `\(css)`; \(self.summary)", seconds: seconds) {
             try self.all(css).contains { try $0.isDisplayed } ? nil : true
         }
     }
 
     /// Waits for a text that the page shows.
-    func awaitText(_ text: String, in css: String = "body", seconds: Double = 15) throws {
+    func awaitText(_ text: String, in css: String = "body", seconds: Double = 60) throws {
         let _: Bool = try eventually("“\(text)” in `\(css)`; \(self.summary)", seconds: seconds) {
             try self.texts(css).contains { $0.contains(text) } ? true : nil
         }

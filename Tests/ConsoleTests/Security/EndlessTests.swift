@@ -4,8 +4,8 @@ import Testing
 
 /// Requests that are slow, endless, or many.
 ///
-/// Each test has a console of its own.
-@Suite struct EndlessTests {
+/// Each test has a console of its own. A console that waits for ever is found by the time limit.
+@Suite(.timeLimit(.minutes(5))) struct EndlessTests {
     let console: RunningConsole
 
     init() throws { console = try RunningConsole() }
@@ -23,14 +23,13 @@ import Testing
     func slowHeaders() throws {
         let slow = try RawClient(port: console.port)
         slow.send("GET /api/info HTTP/1.1\r\nHost: \(console.host)\r\nX: ")
-        let start = ContinuousClock.now
-        var isOpen = true
-        while isOpen, ContinuousClock.now - start < .seconds(20) {
-            isOpen = slow.send("a")
+        var sent = 0
+        while sent < 80, slow.send("a") {
+            sent += 1
             pause(milliseconds: 250)
-            if isOpen { #expect(try console.send("GET /").status == 200) }
+            #expect(try console.send("GET /").status == 200)
         }
-        #expect(ContinuousClock.now - start < .seconds(14))
+        #expect(sent < 80, "the server still reads after 20 s")
     }
 
     @Test("A body that never arrives is ended, and others are answered meanwhile")
@@ -40,9 +39,7 @@ import Testing
             "POST /api/resolve HTTP/1.1\r\nHost: \(console.host)\r\n\(console.bearer)\r\nX-Linkd-Console: 1\r\n"
                 + "Content-Type: application/json\r\nContent-Length: 1000\r\n\r\n{")
         try expectHealth()
-        let start = ContinuousClock.now
         _ = try slow.readToEnd()
-        #expect(ContinuousClock.now - start < .seconds(14))
     }
 
     @Test("Many idle connections do not keep others out")
@@ -74,9 +71,7 @@ import Testing
                 + "Content-Type: application/json\r\n\(framing)\r\n\r\n")
         let data = String(repeating: " ", count: 65_536)
         let part = framing.contains("chunked") ? "10000\r\n\(data)\r\n" : data
-        let start = ContinuousClock.now
-        while ContinuousClock.now - start < .seconds(10), client.send(part) {}
-        #expect(ContinuousClock.now - start < .seconds(8), "the server still reads the body")
+        #expect(client.sends(part, most: 500) < 500, "the server still reads the body")
         try expectHealth()
     }
 

@@ -4,9 +4,12 @@ import Testing
 
 extension BrowserTests {
     /// A served table whose names and texts are hostile where the format allows it.
-    @Suite(.serialized) struct HostileTableTests {
+    @Suite(
+        .serialized,
+        .enabled(if: LongTests.areWanted, "long test: LINKD_TEST_LONG is not 1"))
+    struct HostileTableTests {
         private static let markup = "<img src=x onerror=window.__pwned=1>"
-        // Names in angle brackets without a space are those of variables.
+        // Names in angle brackets without a space are names of variables.
         private static let script = "<script >window.__pwned=1</script >"
         private static let turned = "\u{202E}gnp.exe\u{202C}\u{2066}\u{200F}"
         private static let quoted = "\"'><svg onload=window.__pwned=1>\u{1}\u{7F}"

@@ -4,7 +4,9 @@ import Testing
 
 extension BrowserTests {
     /// Hostile text in links, devices, campaigns, and tables shows as text, in each view.
-    @Suite struct HostileTextTests {
+    @Suite(
+        .enabled(if: LongTests.areWanted, "long test: LINKD_TEST_LONG is not 1"))
+    struct HostileTextTests {
         /// Texts that would be markup, scripts, or a change of direction, if they were not shown as text.
         static let texts = [
             "<img src=x onerror=window.__pwned=1>", "<script>window.__pwned=1</script>",

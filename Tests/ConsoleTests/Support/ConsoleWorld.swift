@@ -21,7 +21,7 @@ final class ConsoleWorld: Sendable {
     ///
     /// - Parameters:
     ///   - tables: The paths of the tables, or nil for the sample tables.
-    ///   - bootstrap: The address of the broker, or nil for that of the tests.
+    ///   - bootstrap: The address of the broker, or nil for the broker of the tests.
     ///   - arguments: Arguments of the console.
     init(tables: [String]? = nil, bootstrap: String? = nil, _ arguments: [String] = []) throws {
         self.bootstrap = bootstrap ?? BrokerEnvironment.bootstrapServers ?? ""
@@ -76,7 +76,7 @@ final class ConsoleWorld: Sendable {
         }
     }
 
-    /// The table of a shop, and that of the demonstration of coordinators.
+    /// The table of a shop, and the table of the demonstration of coordinators.
     static let sampleTables = ["routes/shop.json", "routes/seeds/coordinator-demo.json"].map {
         Checkout.root.appending(path: "config/" + $0).path
     }

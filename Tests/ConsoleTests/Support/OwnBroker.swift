@@ -1,7 +1,7 @@
 import Foundation
 import TestSupport
 
-/// A broker that one test stops and starts again, beside that of all tests.
+/// A broker that one test stops and starts again, beside the broker of all tests.
 final class OwnBroker {
     /// The path of the script that starts brokers, or nil if the tests use a broker that they did not start.
     static let script = ProcessInfo.processInfo.environment["LINKD_TEST_BROKER"]

@@ -20,7 +20,7 @@ extension Tab {
     }
 
     /// Waits until nothing is loading, no request is under way, and what is shown is current.
-    func awaitRest(seconds: Double = 20) throws {
+    func awaitRest(seconds: Double = 60) throws {
         let _: Bool = try eventually("a page at rest; \(summary)", seconds: seconds) {
             let isAtRest: Bool = try self.runAsync(
                 """
@@ -37,7 +37,7 @@ extension Tab {
     /// Waits until a status begins with a text.
     ///
     /// A number of rows must be at its beginning, because "13 decisions" contains "3 decisions".
-    func awaitStatus(_ text: String, seconds: Double = 15) throws {
+    func awaitStatus(_ text: String, seconds: Double = 60) throws {
         let _: Bool = try eventually("a status that begins with \(text)", seconds: seconds) {
             try texts("[role=status]").contains { $0.hasPrefix(text) } ? true : nil
         }

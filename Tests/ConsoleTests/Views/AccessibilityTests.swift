@@ -5,7 +5,7 @@ import Testing
 extension BrowserTests {
     /// Rules of accessibility, on every view in dark and light.
     @Suite struct AccessibilityTests {
-        @Test("Every view without a broker keeps the rules of accessibility", arguments: ShownView.offline)
+        @Test("Every view without a broker keeps the rules of accessibility", arguments: ShownView.offlineOrFew)
         func offline(view: ShownView) throws {
             try Self.check(view, try RunningConsole.offline.get())
         }
@@ -13,7 +13,7 @@ extension BrowserTests {
         @Test(
             "Every view of decisions keeps the rules of accessibility",
             .enabled(if: BrokerEnvironment.hasBroker, "no broker: KAFKA_BOOTSTRAP_SERVERS is not set"),
-            arguments: ShownView.online)
+            arguments: ShownView.onlineOrFew)
         func online(view: ShownView) throws {
             try Self.check(view, try ConsoleWorld.sampled().console)
         }
@@ -52,7 +52,9 @@ extension BrowserTests {
     }
 
     /// The rules of accessibility find violations.
-    @Suite struct AccessibilityRuleTests {
+    @Suite(
+        .enabled(if: LongTests.areWanted, "long test: LINKD_TEST_LONG is not 1"))
+    struct AccessibilityRuleTests {
         let tab: Tab
 
         init() throws { tab = try Tab.ofTest() }

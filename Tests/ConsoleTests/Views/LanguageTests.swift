@@ -4,7 +4,9 @@ import Testing
 
 extension BrowserTests {
     /// Links with text in other languages.
-    @Suite struct LanguageTests {
+    @Suite(
+        .enabled(if: LongTests.areWanted, "long test: LINKD_TEST_LONG is not 1"))
+    struct LanguageTests {
         /// A text of a link in a language.
         struct Sample: Sendable, CustomTestStringConvertible {
             let language: String

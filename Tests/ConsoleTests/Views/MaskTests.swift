@@ -4,7 +4,9 @@ import Testing
 
 extension BrowserTests {
     /// A console with `--mask`, which shows what was decided but not for whom.
-    @Suite(.enabled(if: BrokerEnvironment.hasBroker, "no broker: KAFKA_BOOTSTRAP_SERVERS is not set"))
+    @Suite(
+        .enabled(if: BrokerEnvironment.hasBroker, "no broker: KAFKA_BOOTSTRAP_SERVERS is not set"),
+        .enabled(if: LongTests.areWanted, "long test: LINKD_TEST_LONG is not 1"))
     struct MaskTests {
         /// A part of every text of the records that identifies people.
         private static let secret = BrokerEnvironment.uniqueName("secret")

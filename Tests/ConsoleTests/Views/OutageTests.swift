@@ -4,7 +4,9 @@ import Testing
 
 extension BrowserTests {
     /// The page while a broker, a worker, or the console itself is away.
-    @Suite(.enabled(if: OwnBroker.script != nil, "the tests did not start the broker: LINKD_TEST_BROKER is not set"))
+    @Suite(
+        .enabled(if: OwnBroker.script != nil, "the tests did not start the broker: LINKD_TEST_BROKER is not set"),
+        .enabled(if: LongTests.areWanted, "long test: LINKD_TEST_LONG is not 1"))
     struct OutageTests {
         @Test("A broker that goes away is told, what was read stays, and the tail goes on when it is back")
         func broker() throws {

@@ -3,7 +3,9 @@ import Testing
 
 extension BrowserTests {
     /// Answers that come late.
-    @Suite(.enabled(if: BrokerEnvironment.hasBroker, "no broker: KAFKA_BOOTSTRAP_SERVERS is not set"))
+    @Suite(
+        .enabled(if: BrokerEnvironment.hasBroker, "no broker: KAFKA_BOOTSTRAP_SERVERS is not set"),
+        .enabled(if: LongTests.areWanted, "long test: LINKD_TEST_LONG is not 1"))
     struct RaceTests {
         @Test("Support: is anything missing if a decision arrives while the first rows are on their way?")
         func first() throws {

@@ -8,7 +8,7 @@ private let directory = ProcessInfo.processInfo.environment["LINKD_TEST_SCREENSH
 extension BrowserTests {
     /// Pictures of every view, dark and light, narrow and wide.
     ///
-    /// Without `LINKD_TEST_SCREENSHOTS`, only those of one view are written, into a temporary directory.
+    /// Without `LINKD_TEST_SCREENSHOTS`, only the pictures of one view are written, into a temporary directory.
     @Suite struct ScreenshotTests {
         @Test(
             "Pictures of the views without a broker are written",

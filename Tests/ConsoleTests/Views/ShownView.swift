@@ -63,6 +63,16 @@ struct ShownView: Sendable, CustomTestStringConvertible {
         ShownView("no-view", "#/absent", shows: ".state.broken", messages: ["view-absent.js"]),
     ]
 
+    /// The views without a broker, one state of each unless the run is long.
+    static let offlineOrFew = LongTests.areWanted ? offline : few(offline)
+    /// The views of decisions, one state of each unless the run is long.
+    static let onlineOrFew = LongTests.areWanted ? online : few(online)
+
+    private static func few(_ views: [ShownView]) -> [ShownView] {
+        let names: Set = ["try-navigate", "map-route", "route", "compare-result", "decisions", "decision", "problems"]
+        return views.filter { names.contains($0.name) }
+    }
+
     /// The views of decisions, which need a broker.
     static let online = [
         ShownView("decisions", "#/decisions?kind=any", shows: ".feed-layer .feed-row .badge"),

@@ -70,6 +70,9 @@ extension BrowserTests {
         func nearest() throws {
             try paste(Self.product.replacing("/p/", with: "/pp/"))
             try tab.awaitText("Rejected: no", in: "h2.answer")
+            try tab.awaitText("shop.example/p/B121D5E7", in: ".suggestion")
+            // No link is close enough to be meant.
+            try paste("https://shop.example/p/abc")
             try tab.awaitText("is not", in: ".near")
         }
 

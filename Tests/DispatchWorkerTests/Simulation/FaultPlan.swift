@@ -1,3 +1,4 @@
+@testable import KafkaClient
 import TestSupport
 
 /// The faults of a run and their times, which a seed determines.
@@ -25,6 +26,8 @@ struct FaultPlan {
     }
 
     private var generator: SeededGenerator
+    /// A generator of its own, so that the faults of a seed do not depend on the number of errors.
+    private var errorGenerator: SeededGenerator
     /// The number of calls of which one fails on average, or 0 if none fails.
     var callsPerFault: Int
     /// The faults that may happen, or nil for all.
@@ -35,6 +38,7 @@ struct FaultPlan {
 
     init(seed: UInt64, callsPerFault: Int) {
         generator = SeededGenerator(seed: seed)
+        errorGenerator = SeededGenerator(seed: seed &* 41 &+ 13)
         self.callsPerFault = callsPerFault
     }
 
@@ -46,6 +50,11 @@ struct FaultPlan {
         }
         guard callsPerFault > 0, Int.random(in: 0..<callsPerFault, using: &generator) == 0 else { return nil }
         return possible.filter(isAllowed).randomElement(using: &generator)
+    }
+
+    /// Returns an error of the library for one of these requests, or nil if they have none with this flag.
+    mutating func error(of requests: [LibraryErrors.Request], _ flag: LibraryErrors.Flag) -> KafkaError? {
+        LibraryErrors.errors(of: requests, flag).randomElement(using: &errorGenerator)
     }
 
     private func isAllowed(_ fault: Fault) -> Bool { only?.contains(fault) ?? true }

@@ -1,5 +1,5 @@
-import DispatchWorker
-import KafkaClient
+@testable import DispatchWorker
+@testable import KafkaClient
 import TestSupport
 
 /// A run of a simulated world that its seed determines completely.
@@ -20,6 +20,8 @@ struct Schedule {
         case stops
         /// Brokers refuse the credentials once, and again an hour later.
         case refusals
+        /// The input is deleted and created again while lanes do not see it.
+        case recreations
     }
 
     let seed: UInt64
@@ -33,13 +35,14 @@ struct Schedule {
         self.seed = seed
         self.wrong = wrong
         kind =
-            switch seed % 10 {
+            switch seed % 20 == 16 ? 10 : seed % 10 {
             case 0: .idle
             case 1: .latest
             case 2: .flapping
             case 3: .store
             case 4: .refusals
             case 5: .stops
+            case 10: .recreations
             default: .allFaults
             }
     }
@@ -56,6 +59,7 @@ struct Schedule {
         case .store: store()
         case .refusals: refusals()
         case .stops: stops()
+        case .recreations: recreations()
         }
     }
 
@@ -68,7 +72,9 @@ struct Schedule {
             world.broker.ledger.finish(partition.partition, world.broker.logs[partition] ?? SimulatedLog())
         }
         if let broken = world.broken { return broken }
-        if world.policy.guarantee == .exactlyOnce && world.broker.ledger.repeated.isEmpty {
+        // The outputs have the outcomes of the old topics as well.
+        let isOrdered = world.broker.ledger.repeated.isEmpty && world.broker.ledger.renewed.isEmpty
+        if world.policy.guarantee == .exactlyOnce && isOrdered {
             let check = world.check()
             if let first = check.disordered.first { return "I4: \(first)" }
         }
@@ -232,6 +238,30 @@ struct Schedule {
         return finish(world)
     }
 
+    private func recreations() -> String? {
+        var random = SeededGenerator(seed: seed &* 41 &+ 13)
+        let world = SimulatedWorld(
+            seed: seed, callsPerFault: [0, 0, 40, 200].randomElement(using: &random) ?? 0,
+            lanes: Int.random(in: 1...2, using: &random), isStable: true,
+            isCooperative: Bool.random(using: &random),
+            guarantee: Int.random(in: 0..<4, using: &random) == 0 ? .atLeastOnce : .exactlyOnce)
+        world.wrong = wrong
+        world.policy.dataLoss = Bool.random(using: &random) ? .stop : .earliest
+        world.policy.hasTopicIDs = Bool.random(using: &random)
+        if world.policy.hasTopicIDs { world.policy.compactedInputs = [world.input] }
+        world.expectedExits.insert(.badData)
+        world.policy.commit.intervalMilliseconds = [50, 500].randomElement(using: &random)
+        world.produce(60) { "v\($0)" }
+        for round in 1...3 {
+            world.runSteps(Int.random(in: 0..<600, using: &random))
+            if world.policy.hasTopicIDs && Bool.random(using: &random) { world.learnIDs() }
+            for _ in 0..<2_000 where world.broken == nil && !world.canRecreate { world.runSteps(1) }
+            world.recreate(round, &random)
+        }
+        world.settle(steps: 6_000)
+        return finish(world)
+    }
+
     private func refusals() -> String? {
         let world = SimulatedWorld(seed: seed, callsPerFault: 0, lanes: 1, isStable: true)
         world.wrong = wrong
@@ -295,6 +325,19 @@ extension SimulatedWorld {
         let start = Int64.random(in: log.start...log.lastStable, using: &random)
         broker.ledger.removed(partition.partition, below: start)
         broker.logs[partition]?.start = start
+    }
+
+    /// A Boolean value that indicates whether no transaction is being committed.
+    ///
+    /// A commit that has begun may hold the old topic's records and arrive later.
+    var canRecreate: Bool {
+        broker.late.isEmpty
+            && processes.allSatisfy { process in
+                switch process.lane?.machine.transaction ?? .none {
+                case .none, .open(_, .idle): true
+                default: false
+                }
+            }
     }
 
     /// Deletes a committed offset.

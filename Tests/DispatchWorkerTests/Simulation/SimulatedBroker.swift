@@ -1,4 +1,6 @@
-import KafkaClient
+import ByteStorage
+@testable import DispatchWorker
+@testable import KafkaClient
 
 /// A broker in memory with the transaction semantics that librdkafka's mock cluster does not implement: transactional
 /// ids with epochs, fencing, control markers, last stable offsets, offsets in transactions, and transaction timeouts.
@@ -13,7 +15,7 @@ final class SimulatedBroker {
         var lastEnd: Bool?
         var beganAt: UInt64 = 0
         var partitions: Set<TopicPartition> = []
-        var offsets: [TopicPartition: Int64] = [:]
+        var offsets: [TopicPartition: PartitionOffset] = [:]
     }
 
     /// A request that was delayed and arrives later.
@@ -29,6 +31,12 @@ final class SimulatedBroker {
     var logs: [TopicPartition: SimulatedLog] = [:]
     var partitionCounts: [String: Int32] = [:]
     var committed: [TopicPartition: Int64] = [:]
+    /// The metadata of the committed offsets.
+    var metadata: [TopicPartition: String] = [:]
+    /// The number of times that the input was created again, of which its id is made.
+    private(set) var recreations = 0
+    /// The partitions of deleted topics by the topic's id.
+    private var deleted: [String: [TopicPartition: SimulatedLog]] = [:]
     var late: [LateRequest] = []
     var group = SimulatedGroup()
     let transactionTimeout: UInt64 = 10_000_000_000
@@ -103,7 +111,7 @@ final class SimulatedBroker {
         guard group.members[member] != nil else { return .unknownMember }
         guard group.generation == generation else { return .illegalGeneration }
         open(id)
-        for offset in offsets { transactions[id]?.offsets[offset.partition] = offset.offset }
+        for offset in offsets { transactions[id]?.offsets[offset.partition] = offset }
         return nil
     }
 
@@ -125,13 +133,17 @@ final class SimulatedBroker {
 
     private func finish(_ id: String, isCommit: Bool) {
         guard let transaction = transactions[id] else { return }
+        // A lane that has not polled since the topic was created again may commit once more. The witness tells.
+        let foreign = Set(transaction.offsets.values.filter(hasForeignWitness).map(\.partition.partition))
         for partition in transaction.partitions.sorted() {
             let entries = logs[partition]?.end(id, isCommit: isCommit) ?? []
             if isCommit {
-                for entry in entries { if let source = entry.source { ledger.decided(source) } }
+                for source in entries.compactMap(\.source) where !foreign.contains(source.partition) {
+                    ledger.decided(source)
+                }
             }
         }
-        if isCommit { commit(transaction.offsets) }
+        if isCommit { commit(Array(transaction.offsets.values)) }
         transactions[id]?.isOpen = false
         transactions[id]?.lastEnd = isCommit
         transactions[id]?.partitions = []
@@ -139,12 +151,69 @@ final class SimulatedBroker {
     }
 
     /// Commits the group's offsets.
-    func commit(_ offsets: [TopicPartition: Int64]) {
-        for (partition, offset) in offsets {
+    func commit(_ offsets: [PartitionOffset]) {
+        for offset in offsets {
+            let partition = offset.partition
             let before = committed[partition]
-            committed[partition] = offset
-            ledger.committed(partition.partition, offset, before: before, logs[partition] ?? SimulatedLog())
+            committed[partition] = offset.offset
+            metadata[partition] = offset.metadata
+            checkID(offset)
+            if hasForeignWitness(offset) { continue }
+            ledger.committed(partition.partition, offset.offset, before: before, logs[partition] ?? SimulatedLog())
         }
+    }
+
+    /// The id of the input.
+    var inputID: String { "id-\(recreations)" }
+
+    /// Checks that the witness of an offset is a record of the topic whose id it has.
+    private func checkID(_ offset: PartitionOffset) {
+        guard let witness = Witness(offset.metadata, before: NextOffset(reported: offset.offset)),
+            let id = witness.topicID
+        else { return }
+        let log = id == inputID ? logs[offset.partition] : deleted[id]?[offset.partition]
+        guard let log, has(witness, log, offset.partition) else {
+            ledger.fail("I1: \(offset.partition) commits \(offset.metadata), which is not a record of that topic")
+            return
+        }
+    }
+
+    /// Returns a Boolean value that indicates whether an offset has the witness of another topic.
+    private func hasForeignWitness(_ offset: PartitionOffset) -> Bool {
+        guard ledger.renewed.contains(offset.partition.partition), let log = logs[offset.partition],
+            let witness = Witness(offset.metadata, before: NextOffset(reported: offset.offset))
+        else { return false }
+        return !has(witness, log, offset.partition)
+    }
+
+    private func has(_ witness: Witness, _ log: SimulatedLog, _ partition: TopicPartition) -> Bool {
+        guard witness.offset < log.end else { return false }
+        let entry = log.entries[Int(witness.offset)]
+        let found = (entry.key ?? []).withUnsafeBufferPointer { key in
+            (entry.value ?? []).withUnsafeBufferPointer { value in
+                Witness(
+                    ConsumedRecord(
+                        topic: 0, partition: partition.partition, offset: witness.offset,
+                        timestamp: entry.timestamp, key: entry.key.map { _ in ByteView(key) },
+                        value: entry.value.map { _ in ByteView(value) }, index: 0, hasHeaders: false))
+            }
+        }
+        return found.isOfSameRecord(as: witness)
+    }
+
+    /// Gives the input a new id, before its partitions are created again.
+    func renewInputID() {
+        deleted[inputID] = logs
+        recreations += 1
+    }
+
+    /// Deletes a partition of the input and creates it again without records.
+    ///
+    /// Brokers delete the offsets of a deleted topic, but a member that does not know of the deletion commits again.
+    func recreate(_ partition: TopicPartition, keepsOffset: Bool) {
+        logs[partition] = SimulatedLog()
+        if !keepsOffset { committed[partition] = nil }
+        ledger.recreated(partition.partition)
     }
 
     /// Appends a record without a transaction.

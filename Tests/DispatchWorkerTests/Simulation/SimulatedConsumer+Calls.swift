@@ -1,5 +1,5 @@
-import DispatchWorker
-import KafkaClient
+@testable import DispatchWorker
+@testable import KafkaClient
 
 // The consumer's calls to the broker and into the library. Each may fail, hang, or take effect in part.
 extension SimulatedConsumer {
@@ -66,8 +66,11 @@ extension SimulatedConsumer {
                 return PartitionResult(
                     partition: partition, offset: nil, error: KafkaError(code: .unstableOffsetCommit))
             }
-            if let stable { knownOffsets[partition, default: []].insert(stable) }
-            return PartitionResult(partition: partition, offset: stable)
+            let metadata = world.broker.metadata[partition] ?? ""
+            if let stable {
+                knownOffsets[partition, default: []].formUnion([stable, metadata.isEmpty ? stable : stable - 1])
+            }
+            return PartitionResult(partition: partition, offset: stable, metadata: stable == nil ? "" : metadata)
         }
     }
 
@@ -85,6 +88,14 @@ extension SimulatedConsumer {
         knownOffsets[partition, default: []].formUnion([ends.low, ends.high])
         world.recordEnds(self, partition, ends)
         return ends
+    }
+
+    func topicIDs(of names: [String], timeoutMilliseconds: Int32) throws(KafkaError) -> [String: String] {
+        switch course([.crashBefore, .slow], timeout: Int(timeoutMilliseconds), KafkaError(code: .transport)) {
+        case .error(let error): throw error
+        default: world.broker.advance(milliseconds: 1)
+        }
+        return names.contains(world.input) ? [world.input: world.broker.inputID] : [:]
     }
 
     func cachedWatermarks(of partition: TopicPartition) -> Watermarks? {
@@ -148,6 +159,7 @@ extension SimulatedConsumer {
             throw error
         default: break
         }
+        paused = []
         if !world.broker.group.isCooperative {
             for partition in Array(owned.keys) { forget(partition) }
             for offset in all { move(offset) }
@@ -239,7 +251,7 @@ extension SimulatedConsumer {
             throw KafkaError(code: .unknownMember)
         }
         if state.knownGeneration != world.broker.group.generation { throw KafkaError(code: .illegalGeneration) }
-        world.broker.commit(Dictionary(uniqueKeysWithValues: offsets.map { ($0.partition, $0.offset) }))
+        world.broker.commit(offsets)
         if let failure { throw failure }
     }
 

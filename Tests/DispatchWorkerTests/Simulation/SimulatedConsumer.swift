@@ -1,5 +1,5 @@
-import DispatchWorker
-import KafkaClient
+@testable import DispatchWorker
+@testable import KafkaClient
 import ByteStorage
 
 /// A consumer's group metadata in the simulated group.
@@ -41,6 +41,10 @@ final class SimulatedConsumer: LaneConsumer {
     ///
     /// Lanes must not seek to others.
     var knownOffsets: [TopicPartition: Set<Int64>] = [:]
+    /// The interruptions of fetches that the lane has not taken yet.
+    var interruptions = FetchInterruptions()
+    /// The partitions that were moved and have returned nothing since.
+    private var moved: Set<TopicPartition> = []
     /// The number of answers to requests for committed offsets.
     var answers = 0
     var fatalError: KafkaError?
@@ -79,6 +83,10 @@ final class SimulatedConsumer: LaneConsumer {
         let didRebalance = serveGroup()
         if let member { world.broker.group.polled(member, now: world.broker.now) }
         if world.plan.happens(oneIn: 60) { deliverAgain() }
+        if world.plan.happens(oneIn: 150) { interruptions.isConnectionLost = true }
+        if world.plan.happens(oneIn: 150), let partition = owned.keys.sorted().first {
+            interruptions.refused.insert(partition)
+        }
         fetch(min(limit, 1_024, 1 + world.plan.number(below: world.maxFetchedRecords)))
         if count == 0 && events.isEmpty && !didRebalance {
             // Records may arrive in the meantime.
@@ -99,6 +107,10 @@ final class SimulatedConsumer: LaneConsumer {
 
     /// Runs the callbacks that are due.
     private func serveGroup() -> Bool {
+        if let member, world.broker.group.fenced.contains(member) {
+            fatalError = KafkaError(code: .fencedInstanceID, isFatal: true)
+            return false
+        }
         guard let id = member, let state = world.broker.group.members[id] else {
             // The member was removed: its partitions are lost, and a new member joins.
             if !granted.isEmpty { rebalance(.lost(granted.sorted())) }
@@ -164,7 +176,8 @@ final class SimulatedConsumer: LaneConsumer {
     private func reachEnd(_ partition: TopicPartition, _ offset: Int64, cameWithRecords: Bool) {
         let isLate = world.broker.now - (idleSince[partition] ?? 0) >= 100_000_000
         guard isLate || (cameWithRecords && world.hasEarlyEnds), ended.insert(partition).inserted else { return }
-        if world.plan.happens(oneIn: 5) { return }
+        // The end of a partition that has returned nothing is always reported.
+        if !moved.contains(partition) && world.plan.happens(oneIn: 5) { return }
         events.append(event(.endOfPartition, partition, offset, nil))
     }
 
@@ -177,7 +190,8 @@ final class SimulatedConsumer: LaneConsumer {
     }
 
     private func append(_ entry: SimulatedEntry, _ partition: TopicPartition, _ offset: Int64) {
-        knownOffsets[partition, default: []].insert(offset + 1)
+        knownOffsets[partition, default: []].formUnion([offset, offset + 1])
+        moved.remove(partition)
         (storage + count).initialize(
             to: ConsumedRecord(
                 topic: topicIndex(of: partition.topic), partition: partition.partition, offset: offset,
@@ -228,6 +242,19 @@ final class SimulatedConsumer: LaneConsumer {
         }
     }
 
+    var memberID: String? { member.map(String.init) }
+
+    func abandon() {
+        member = nil
+        for partition in Array(owned.keys) { forget(partition) }
+        granted = []
+    }
+
+    func takeInterruptions() -> FetchInterruptions {
+        defer { interruptions = FetchInterruptions() }
+        return interruptions
+    }
+
     func takeEvents() -> [ClientEvent] {
         defer { pendingErrors = [] }
         return pendingErrors.map { .error($0) }
@@ -244,6 +271,7 @@ final class SimulatedConsumer: LaneConsumer {
         halted.remove(partition)
         ended.remove(partition)
         seenEnd[partition] = nil
+        moved.insert(partition)
     }
 
     func forget(_ partition: TopicPartition) {

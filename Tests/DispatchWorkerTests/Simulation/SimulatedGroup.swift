@@ -1,4 +1,4 @@
-import KafkaClient
+@testable import KafkaClient
 
 /// A consumer group.
 ///
@@ -23,6 +23,10 @@ struct SimulatedGroup {
     var generation = 0
     var isStable = false
     var members: [Int: Member] = [:]
+    /// The members that another one with the same instance name has replaced.
+    private(set) var fenced: Set<Int> = []
+    /// The last member that was replaced, and the member that replaced it.
+    private var replaced: (id: Int, member: Member, by: Int)?
     let sessionTimeout: UInt64 = 6_000_000_000
     let maxPollInterval: UInt64 = 60_000_000_000
     private var nextMember = 1
@@ -35,14 +39,43 @@ struct SimulatedGroup {
         nextMember += 1
         if let instance, isStable, let old = members.first(where: { $0.value.instance == instance }) {
             members[old.key] = nil
+            fenced.insert(old.key)
+            replaced = (old.key, old.value, id)
             members[id] = Member(
                 instance: instance, lastHeartbeat: now, assignment: old.value.assignment, lastPoll: now)
             return id
         }
-        if let instance { members = members.filter { $0.value.instance != instance } }
+        if let instance {
+            let old = members.filter { $0.value.instance == instance }
+            fenced.formUnion(old.keys)
+            if let old = old.first { replaced = (old.key, old.value, id) }
+            members = members.filter { $0.value.instance != instance }
+        }
         members[id] = Member(instance: instance, lastHeartbeat: now, hasRejoined: true, lastPoll: now)
         rebalance(except: id)
         return id
+    }
+
+    /// Goes back to the last member that was replaced and fences the one that replaced it, as a coordinator does that
+    /// could not write the replacement.
+    ///
+    /// Returns a Boolean value that indicates whether there was one.
+    mutating func revert(now: UInt64) -> Bool {
+        guard let replaced, members[replaced.by] != nil else { return false }
+        members[replaced.by] = nil
+        fenced.insert(replaced.by)
+        fenced.remove(replaced.id)
+        members[replaced.id] = replaced.member
+        members[replaced.id]?.lastHeartbeat = now
+        members[replaced.id]?.lastPoll = now
+        self.replaced = nil
+        rebalance(except: nil)
+        return true
+    }
+
+    /// Returns the ids of the members that have an instance name.
+    func holders(of instance: String?) -> [Int] {
+        members.filter { $0.value.instance == instance }.keys.sorted()
     }
 
     mutating func leave(_ id: Int) {

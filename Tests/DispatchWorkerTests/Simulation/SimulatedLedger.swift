@@ -1,4 +1,4 @@
-import KafkaClient
+@testable import KafkaClient
 
 /// A comparison of outcomes with commits during a run.
 ///
@@ -9,6 +9,10 @@ struct SimulatedLedger {
     private var lastDecided: [Int32: Int64] = [:]
     private var checked: [Int32: Int64] = [:]
     private var excused: [Int32: Set<Int64>] = [:]
+    /// The partitions that were created again and in which nothing was committed since.
+    private var recreated: Set<Int32> = []
+    /// The partitions that were created again at least once.
+    private(set) var renewed: Set<Int32> = []
     private var excusedBelow: [Int32: Int64] = [:]
     /// Partitions whose committed offsets were deleted.
     ///
@@ -40,11 +44,13 @@ struct SimulatedLedger {
 
     /// Records that offsets were committed, and checks I1 and I5.
     mutating func committed(_ partition: Int32, _ offset: Int64, before: Int64?, _ log: SimulatedLog) {
-        if let before, offset < before, !isAtLeastOnce, !repeated.contains(partition) {
+        let isNew = recreated.remove(partition) != nil
+        if let before, offset < before, !isNew, !isAtLeastOnce, !repeated.contains(partition) {
             fail("I2: in-\(partition) was committed up to \(before), and now up to \(offset)")
         }
         let below = excusedBelow[partition] ?? 0
-        for candidate in (checked[partition] ?? 0)..<max(offset, checked[partition] ?? 0)
+        if offset > log.end { fail("I1: \(offset) of in-\(partition) is committed, which ends at \(log.end)") }
+        for candidate in (checked[partition] ?? 0)..<max(min(offset, log.end), checked[partition] ?? 0)
         where log.entries[Int(candidate)].state == .committed && candidate >= below && !isDecided(partition, candidate)
         {
             if excused[partition]?.contains(candidate) ?? false { continue }
@@ -66,6 +72,16 @@ struct SimulatedLedger {
     /// Records that a lane without a committed offset starts at the end of a partition.
     mutating func startedAtEnd(_ partition: Int32, _ end: Int64) {
         excusedBelow[partition] = max(excusedBelow[partition] ?? 0, end)
+    }
+
+    /// Records that a partition was deleted and created again, so that all outcomes are those of other records.
+    mutating func recreated(_ partition: Int32) {
+        outcomes[partition] = nil
+        lastDecided[partition] = nil
+        checked[partition] = nil
+        excused[partition] = nil
+        recreated.insert(partition)
+        renewed.insert(partition)
     }
 
     /// Records that a committed offset was deleted.

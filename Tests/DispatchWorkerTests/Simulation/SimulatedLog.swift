@@ -1,5 +1,6 @@
-import DispatchWorker
-import KafkaClient
+@testable import DispatchWorker
+@testable import KafkaClient
+import ByteStorage
 
 /// One entry of a simulated partition: a record, in a transaction or not, or the marker that ends a transaction.
 struct SimulatedEntry {
@@ -88,6 +89,11 @@ struct SimulatedLog {
     mutating func append(_ entry: SimulatedEntry) {
         if entry.state == .open { open[entry.transactionalID ?? "", default: []].append(entries.count) }
         entries.append(entry)
+    }
+
+    /// Removes a record, as compaction does.
+    mutating func compact(at offset: Int64) {
+        if entries.indices.contains(Int(offset)) { entries[Int(offset)].state = .marker }
     }
 
     /// Ends a transaction in this partition with a marker.

@@ -1,5 +1,5 @@
-import DispatchWorker
-import KafkaClient
+@testable import DispatchWorker
+@testable import KafkaClient
 import ByteStorage
 
 /// A transactional producer of the simulated broker.
@@ -24,6 +24,10 @@ final class SimulatedProducer: LaneProducer {
     private var hasOffsets = false
     /// The call that must be repeated before any other call, or nil.
     private var unfinished: String?
+    /// The error with which the open transaction has failed.
+    ///
+    /// Each call but the abort returns it again.
+    private var failure: KafkaError?
 
     init(_ world: SimulatedWorld, _ life: SimulatedLife, transactionalID: String?) {
         self.world = world
@@ -57,11 +61,15 @@ final class SimulatedProducer: LaneProducer {
     var isFencingUnsupported: Bool { false }
 
     /// Runs `effect` at the broker, or applies a fault.
+    ///
+    /// `requests` are those of the call, whose errors and flags are those of the library.
     private func call(
-        _ possible: [FaultPlan.Fault], timeout: Int = 1_000, _ effect: () -> KafkaErrorCode?
+        _ possible: [FaultPlan.Fault], timeout: Int = 1_000, requests: [LibraryErrors.Request] = [],
+        _ effect: () -> KafkaErrorCode?
     ) throws(KafkaError) {
         if let fatalError { throw fatalError }
         if life.isDead { throw die() }
+        if let failure { throw failure }
         let fault = world.plan.next(possible)
         // A call without a timeout ends with the transaction's timeout.
         let time = timeout < 0 ? 10_000 : timeout
@@ -72,16 +80,20 @@ final class SimulatedProducer: LaneProducer {
         case .slow: world.broker.advance(milliseconds: world.plan.number(below: max(1, time)))
         case .crashBefore: throw die()
         case .retryBefore: throw KafkaError(code: .timedOut, isRetriable: true)
+        case .abort where !requests.isEmpty: throw failTransaction(requests)
         case .abort: throw KafkaError(code: .requestTimedOut, isAbortable: true)
         case .failBefore: throw KafkaError(code: .transport)
-        case .fatalBefore: throw fail(.outOfOrderSequence)
+        case .fatalBefore: throw fail(world.plan.error(of: requests, .fatal)?.code ?? .outOfOrderSequence)
         default: break
         }
         if let code = effect() {
             switch code {
             case .fenced: throw fail(.fenced)
             case .invalidTransactionState: throw fail(.invalidTransactionState)
-            default: throw KafkaError(code: code, isAbortable: true)
+            default:
+                let error = KafkaError(code: code, isAbortable: true)
+                failure = error
+                throw error
             }
         }
         switch fault {
@@ -105,6 +117,12 @@ final class SimulatedProducer: LaneProducer {
             SimulatedBroker.LateRequest(
                 at: world.broker.now + UInt64(world.plan.number(below: 300)) * 1_000_000,
                 transactionalID: transactionalID ?? "", epoch: epoch, isCommit: isCommitting))
+    }
+
+    private func failTransaction(_ requests: [LibraryErrors.Request]) -> KafkaError {
+        let error = world.plan.error(of: requests, .abortable) ?? KafkaError(code: .requestTimedOut, isAbortable: true)
+        failure = error
+        return error
     }
 
     private func die() -> KafkaError {
@@ -229,7 +247,7 @@ final class SimulatedProducer: LaneProducer {
                 [
                     .crashBefore, .crashAfter, .retryBefore, .retryAfter, .abort, .fatalBefore, .fatalAfter, .hang,
                     .slow,
-                ], timeout: Int(timeoutMilliseconds)
+                ], timeout: Int(timeoutMilliseconds), requests: LibraryErrors.offsetRequests
             ) {
                 world.broker.advance(milliseconds: world.plan.happens(oneIn: 20) ? 500 : 2)
                 return world.broker.addOffsets(
@@ -249,7 +267,7 @@ final class SimulatedProducer: LaneProducer {
                 [
                     .crashBefore, .crashAfter, .retryBefore, .retryAfter, .abort, .fatalBefore, .fatalAfter, .late,
                     .late, .late, .hang, .slow,
-                ], timeout: Int(timeoutMilliseconds)
+                ], timeout: Int(timeoutMilliseconds), requests: LibraryErrors.commitRequests
             ) { end(isCommit: true) }
         }
         isInTransaction = false
@@ -259,14 +277,15 @@ final class SimulatedProducer: LaneProducer {
         if life.isDead { throw die() }
         expect(isInTransaction, "abort outside of a transaction")
         buffer = []
-        // An abort ends an unfinished call.
+        // An abort ends an unfinished call and a failed transaction.
         if unfinished != "abort" { unfinished = nil }
+        failure = nil
         try finish("abort") { () throws(KafkaError) in
             try call(
                 [
                     .crashBefore, .crashAfter, .retryBefore, .retryAfter, .fatalBefore, .fatalAfter, .late, .late,
                     .late, .hang,
-                ], timeout: 10_000
+                ], timeout: 10_000, requests: [.endTransaction]
             ) { end(isCommit: false) }
         }
         isInTransaction = false

@@ -1,5 +1,5 @@
-import DispatchWorker
-import KafkaClient
+@testable import DispatchWorker
+@testable import KafkaClient
 import ByteStorage
 import TestSupport
 
@@ -32,6 +32,8 @@ final class SimulatedWorld {
     var policy = LanePolicy()
     /// A Boolean value that indicates whether the end of a partition may arrive with its last records.
     var hasEarlyEnds = false
+    /// A Boolean value that indicates whether a process that has ended starts again.
+    var restarts = true
     /// A Boolean value that indicates whether fetches do not return the end of a partition.
     var hidesCachedEnds = false
     /// A Boolean value that indicates whether the dead letters of cursed records are refused.
@@ -51,6 +53,12 @@ final class SimulatedWorld {
     /// Called when a lane fetches committed offsets.
     var onCommittedRequest: () -> Void = {}
     var onAssignment: () -> Void = {}
+    /// Called when a lane describes its group.
+    var onDescription: () -> Void = {}
+    /// The number of the broker that coordinates the group.
+    var coordinator: Int32 = 1
+    /// A Boolean value that indicates whether the group cannot be described.
+    var isCoordinatorAway = false
     private var written = 0
     private static let log = Log(level: .error, format: .text) { _ in }
 
@@ -121,7 +129,7 @@ final class SimulatedWorld {
             broker.advance(milliseconds: milliseconds)
         }
         process.lane = Lane(
-            number: 0, policy: policy, topics: LaneTopics(configuration), limits: RecordLimits(configuration),
+            number: 0, policy: policy, topics: LaneTopics(configuration), commitBytes: configuration.commit.bytes,
             worker: WorkerIdentity(group: "g", instance: identity.name, version: "1"), environment: environment,
             processing: processing, shared: shared)
         processes[index] = process
@@ -203,7 +211,8 @@ final class SimulatedWorld {
         }
         processes[index].lane = nil
         processes[index].environment = nil
-        processes[index].restartAt = broker.now + UInt64.random(in: 0...2_000_000_000, using: &generator)
+        processes[index].restartAt =
+            restarts ? broker.now + UInt64.random(in: 0...2_000_000_000, using: &generator) : .max
     }
 
     /// Fails the run for an unexpected exit, and otherwise does what its advice says.
@@ -226,6 +235,12 @@ final class SimulatedWorld {
             guard let log = broker.logs[partition] else { return true }
             if broker.committed[partition] == nil && broker.ledger.repeated.contains(partition.partition) {
                 return broker.ledger.isDone(partition.partition, log)
+            }
+            // The committed offset of the old topic says nothing about the new one.
+            if broker.ledger.renewed.contains(partition.partition),
+                !broker.ledger.isDone(partition.partition, log)
+            {
+                return false
             }
             let next = max(broker.committed[partition] ?? 0, log.start)
             return !(next..<max(next, log.end)).contains { log.entries[Int($0)].state == .committed }
@@ -344,6 +359,18 @@ final class SimulatedEnvironment: LaneEnvironment {
         unmetNeeds = needs
         if isKept && !needs.contains(.committedOffsets) { unmetNeeds.append(.committedOffsets) }
         answersBefore = answers
+    }
+
+    func instanceHolders(timeoutMilliseconds: Int32) throws(KafkaError) -> InstanceHolders {
+        world.onDescription()
+        if world.isCoordinatorAway {
+            world.broker.advance(milliseconds: Int(timeoutMilliseconds))
+            throw KafkaError(code: .coordinatorNotAvailable)
+        }
+        world.broker.advance(milliseconds: 1)
+        return InstanceHolders(
+            members: world.broker.group.holders(of: identity.groupInstanceID).map(String.init),
+            coordinator: world.coordinator)
     }
 
     var isMock: Bool { false }

@@ -1,5 +1,5 @@
-import DispatchWorker
-import KafkaClient
+@testable import DispatchWorker
+@testable import KafkaClient
 
 /// A wrong decision of an earlier version.
 ///
@@ -36,6 +36,13 @@ enum WrongDecision: String, CaseIterable {
     case refusedDeadLetterForever
     /// A batch is processed without a time limit.
     case batchWithoutTime
+
+    /// A partition continues without its witness.
+    case witnessNotRead
+    /// Records are committed before their partition's witness was read again.
+    case committedBeforeWitness
+    /// The id of a topic whose witness no longer exists is not fetched.
+    case idNotFetched
 
     /// After a pause, partitions continue at the position of the client.
     case resumedWithoutRewind
@@ -83,6 +90,26 @@ enum WrongDecision: String, CaseIterable {
             machine.rotationBackoff.reset()
         case .refusedDeadLetterForever:
             for index in machine.isolation.refused.indices { machine.isolation.refused[index].deadLetterRefusals = 0 }
+        case .witnessNotRead:
+            for index in machine.partitions.slots.indices {
+                machine.partitions.slots[index].check = nil
+                switch machine.partitions.slots[index].positionState {
+                case .verifying, .needsReturn: machine.partitions.slots[index].positionState = .current
+                default: break
+                }
+            }
+        case .committedBeforeWitness:
+            for index in machine.partitions.slots.indices {
+                guard case .needsReturn = machine.partitions.slots[index].positionState else { continue }
+                machine.partitions.slots[index].positionState = .current
+                machine.partitions.slots[index].check?.proven = NextOffset(reported: .max)
+            }
+        case .idNotFetched:
+            for index in machine.partitions.slots.indices
+            where machine.partitions.slots[index].positionState == .unidentified {
+                machine.partitions.slots[index].check?.witness.topicID = nil
+                machine.partitions.slots[index].positionState = .needsReturn
+            }
         case .resumedWithoutRewind: keepPositionsAfterPause(&machine, before)
         case .batchWithoutTime:
             if case .member(let lastPoll) = machine.group, lastPoll > now { machine.group = .member(lastPoll: now) }

@@ -1,6 +1,9 @@
-import DispatchWorker
-import KafkaClient
+@testable import DispatchWorker
+@testable import KafkaClient
 import ByteStorage
+import LinkCoordinator
+import LinkDecider
+import LinkIngest
 
 /// A processor that copies values into decisions instead of resolving links.
 ///
@@ -34,7 +37,7 @@ struct EchoProcessing: RecordProcessing, ~Copyable {
     init(delay: @escaping (Int) -> Void) { self.delay = delay }
 
     mutating func process(
-        _ record: ConsumedRecord, topicName: ByteView, into arena: inout OutputArena,
+        _ record: ConsumedRecord, headers: [HeaderView], topicName: ByteView, into arena: inout OutputArena,
         decisions: inout [ProducedDecision]
     ) -> DeadLetterCause? {
         let before = decisions.count
@@ -42,9 +45,10 @@ struct EchoProcessing: RecordProcessing, ~Copyable {
             last = UInt64(decisions.count - before)
             open += last
         }
-        guard let value = record.value, let key = record.key else {
-            return DeadLetterCause(reason: .missingDevice, detail: "the record has no key")
-        }
+        guard let value = record.value else { return DeadLetterCause(reason: .nullValue, detail: "there is no value") }
+        if value.isEmpty { return DeadLetterCause(reason: .emptyValue, detail: "the value is empty") }
+        if value.count > Limits().recordBytes { return DeadLetterCause(reason: .oversizeInput, detail: "too large") }
+        guard let key = record.key else { return DeadLetterCause(reason: .missingDevice, detail: "there is no key") }
         if value.hasPrefix(ByteView("bad")) {
             return DeadLetterCause(reason: .badJSON, detail: "expected an object or a link", pointer: "/link")
         }

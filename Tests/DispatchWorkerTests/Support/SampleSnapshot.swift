@@ -1,7 +1,9 @@
 import ByteStorage
-import KafkaClient
+import LinkCoordinator
+@testable import KafkaClient
 
 @testable import DispatchWorker
+import LinkDecider
 
 extension WorkerSnapshot {
     /// A second in nanoseconds.
@@ -30,14 +32,23 @@ extension WorkerSnapshot {
         first.consumer = consumer(partition: partition, broker: name)
         first.producer = producer(broker: name)
         first.statisticsAt = 98 * second
+        first.rebalancingSince = 94 * second
         let other = LaneView(
             snapshot: LaneSnapshot(lane: 1, machine: LaneMachine(policy: LanePolicy()), at: 100 * second))
         result.lanes = [first, other]
         var lag = PartitionLag(lane: 0, partition: partition, lag: 7, unstable: 3)
         lag.secondsSinceProgress = 1.25
         lag.isStalled = true
+        lag.isSlowed = true
         result.partitions = [lag]
         result.brokers.answeredAt = 99 * second
+        var group = GroupLag(answeredAt: 95 * second)
+        (group.state, group.members) = ("Stable", 2)
+        group.partitions = [
+            GroupLag.Partition(TopicPartition(topic: topic, partition: 0), lag: 40, unownedSince: 60 * second),
+            GroupLag.Partition(partition, lag: 7),
+        ]
+        result.groupLag = group
         result.tables = [
             ServedTable(
                 id: name, version: "7", hash: "0123abcd", path: "/tables/\(name).json",
@@ -52,6 +63,8 @@ extension WorkerSnapshot {
         result.process = ProcessFigures()
         (result.process.cpuSeconds, result.process.startSeconds) = (1.5, 1_799_999_900.25)
         (result.process.residentBytes, result.process.openFiles) = (1_048_576, 42)
+        result.process.maxFiles = 1_024
+        result.stateFreeBytes = { 4_096 }
         return result
     }
 

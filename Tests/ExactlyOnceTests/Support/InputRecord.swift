@@ -1,6 +1,7 @@
 import Foundation
 import KafkaClient
 import StrictJSON
+import ByteStorage
 
 /// A record for the input topic and its expected result.
 struct InputRecord: Sendable {

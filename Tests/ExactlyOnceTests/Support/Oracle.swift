@@ -2,8 +2,10 @@ import DispatchWorker
 import Foundation
 import KafkaClient
 import LinkCoordinator
+import LinkIngest
 import ByteStorage
 import TestSupport
+import LinkDecider
 
 /// The position of a record in the input.
 struct SourcePosition: Hashable, Comparable, CustomStringConvertible {
@@ -31,7 +33,7 @@ struct Oracle {
     }
 
     private mutating func add(_ records: [ReadRecord], topic: String, _ table: RouteTable) throws {
-        var processor = RecordProcessor(tables: TableSet([table]))
+        var decider = Decider(DeciderConfiguration(tables: TableSet([table]), passthrough: .campaign))
         var arena = OutputArena(chunkBytes: 1 << 16)
         let topicBytes = Array(topic.utf8)
         for record in records {
@@ -45,7 +47,7 @@ struct Oracle {
             arena.reset()
             let cause = Self.withRecord(record) { consumed in
                 let cause = topicBytes.withUnsafeBufferPointer {
-                    processor.process(consumed, topicName: ByteView($0), into: &arena, decisions: &produced)
+                    decider.decide(consumed, topicName: ByteView($0), into: &arena, decisions: &produced)
                 }
                 if let first = produced.first {
                     let before = decisions[position]?.values ?? []

@@ -91,6 +91,11 @@ struct OutcomeCheck: Equatable {
         return SourcePosition(partition: partition, offset: offset)
     }
 
+    /// A Boolean value that indicates that the output is as expected.
+    ///
+    /// An expectation of it does not print all records.
+    var isRight: Bool { self == OutcomeCheck() }
+
     /// The number of failures of each kind, and the first ones.
     var summary: String {
         [

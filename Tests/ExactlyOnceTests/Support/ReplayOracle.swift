@@ -1,5 +1,6 @@
 import KafkaClient
 import StrictJSON
+import ByteStorage
 
 /// A check of a replay against the dead letters that a test has read itself.
 ///

@@ -28,7 +28,6 @@ final class StoryRun {
     /// The stories that were played, of which the first one is a time without a change.
     private(set) var stories: [Story] = []
     private let producer: InputProducer
-    private let flags: [String]
     private let scratch: URL
     private var pods: [WorkerProcess?] = []
     private var started = 0
@@ -39,12 +38,10 @@ final class StoryRun {
     ///
     /// - Parameters:
     ///   - records: The events, of which as many are sent as the stories take time for.
-    ///   - flags: Flags of the workers in addition to those that every run needs.
     ///   - scratch: A directory for logs and the directories of the pods.
-    init(_ topics: RunTopics, _ overlay: Overlay, records: [InputRecord], flags: [String], scratch: URL) throws {
+    init(_ topics: RunTopics, _ overlay: Overlay, records: [InputRecord], scratch: URL) throws {
         self.topics = topics
         self.overlay = overlay
-        self.flags = flags
         self.scratch = scratch
         producer = try InputProducer(records, to: topics)
     }
@@ -77,7 +74,7 @@ final class StoryRun {
             + ["--input", topics.input, "--output", topics.output, "--state-dir", state]
             + ["--lanes", String(Self.lanes), "--log-format", "json", "--table", try ServedFile.shop.path]
         if overlay == .instances { command += ["--instance", "linkd-\(ordinal)"] }
-        let pod = try WorkerProcess(name: "pod-\(started)", command: command + flags, logs: scratch)
+        let pod = try WorkerProcess(name: "pod-\(started)", command: command, logs: scratch)
         try pod.start()
         while pods.count <= ordinal { pods.append(nil) }
         pods[ordinal] = pod

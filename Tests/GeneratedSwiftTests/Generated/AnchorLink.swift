@@ -70,32 +70,41 @@ public nonisolated enum AnchorLink: Sendable, Hashable {
 
     /// The values of the link.
     private func values() throws(LinkError) -> (models: Models, captures: [String: String]) {
-        var fields: [String: [String: ModelValue]] = [:]
+        var models = Models()
         let captures: [String: String] = [:]
         switch self {
         case .item(let id, let count):
-            fields["Product", default: [:]]["id"] = .text(id.uuidString)
+            models["Product", "id"] = .text(id.uuidString)
             if let count {
-                fields["Product", default: [:]]["count"] = .number(String(count))
+                models["Product", "count"] = .number(String(count))
             }
         case .newItems:
             break
         case .order(let order):
-            fields["OrderRef", default: [:]]["order"] = .number(String(order))
+            models["OrderRef", "order"] = .number(String(order))
         case .search(let q, let tags):
-            fields["Search", default: [:]]["q"] = .text(q)
+            models["Search", "q"] = .text(q)
             if !tags.isEmpty {
-                fields["Search", default: [:]]["tags"] = .list(tags.map { .text($0) })
+                models["Search", "tags"] = .list(tags.map { .text($0) })
             }
         case .home:
             break
         }
-        return (Models(fields), captures)
+        return (models, captures)
     }
 }
 
 /// The models of the table `shop`, and the enumerations of their fields.
 public nonisolated enum AnchorModels {
+    private nonisolated struct FieldName: CodingKey, ExpressibleByStringLiteral {
+        let stringValue: String
+        var intValue: Int? { nil }
+
+        init(stringLiteral name: String) { stringValue = name }
+        init(stringValue name: String) { stringValue = name }
+        init?(intValue: Int) { nil }
+    }
+
     /// The model `Product`.
     public nonisolated struct Product: LinkModel, Encodable, Sendable, Hashable {
         public static let modelName = "Product"
@@ -108,6 +117,18 @@ public nonisolated enum AnchorModels {
         public init(id: UUID, count: Int) {
             self.id = id
             self.count = count
+        }
+
+        public init(from decoder: any Decoder) throws {
+            let container = try decoder.container(keyedBy: FieldName.self)
+            self.id = try container.decode(UUID.self, forKey: "id")
+            self.count = try container.decode(Int.self, forKey: "count")
+        }
+
+        public func encode(to encoder: any Encoder) throws {
+            var container = encoder.container(keyedBy: FieldName.self)
+            try container.encode(self.id, forKey: "id")
+            try container.encode(self.count, forKey: "count")
         }
     }
 
@@ -124,6 +145,18 @@ public nonisolated enum AnchorModels {
             self.q = q
             self.tags = tags
         }
+
+        public init(from decoder: any Decoder) throws {
+            let container = try decoder.container(keyedBy: FieldName.self)
+            self.q = try container.decode(String.self, forKey: "q")
+            self.tags = try container.decode([String].self, forKey: "tags")
+        }
+
+        public func encode(to encoder: any Encoder) throws {
+            var container = encoder.container(keyedBy: FieldName.self)
+            try container.encode(self.q, forKey: "q")
+            try container.encode(self.tags, forKey: "tags")
+        }
     }
 
     /// The model `OrderRef`.
@@ -136,11 +169,21 @@ public nonisolated enum AnchorModels {
         public init(order: Int) {
             self.order = order
         }
+
+        public init(from decoder: any Decoder) throws {
+            let container = try decoder.container(keyedBy: FieldName.self)
+            self.order = try container.decode(Int.self, forKey: "order")
+        }
+
+        public func encode(to encoder: any Encoder) throws {
+            var container = encoder.container(keyedBy: FieldName.self)
+            try container.encode(self.order, forKey: "order")
+        }
     }
 }
 
 /// A screen of the table `shop`, with the models that it needs.
-public nonisolated enum AnchorScreen: LinkScreen {
+public nonisolated enum AnchorScreen: StackScreen {
     /// `home/feed`
     case homeFeed
     /// `home/search`
@@ -182,6 +225,38 @@ public nonisolated enum AnchorScreen: LinkScreen {
             self = .systemUpdate
         default:
             throw .unknownScreen(coordinator: entry.coordinator, screen: entry.screen)
+        }
+    }
+
+    public func entry() throws(ModelError) -> StackEntry {
+        switch self {
+        case .homeFeed:
+            return StackEntry(coordinator: "home", screen: "feed")
+        case .homeSearch(let value0):
+            let models = try Models(value0)
+            return StackEntry(coordinator: "home", screen: "search", models: models)
+        case .catalogList:
+            return StackEntry(coordinator: "catalog", screen: "list")
+        case .catalogItem(let value0):
+            let models = try Models(value0)
+            return StackEntry(
+                coordinator: "catalog",
+                screen: "item",
+                identity: models.text(of: "id", in: "Product"),
+                models: models
+            )
+        case .catalogAr(let value0):
+            let models = try Models(value0)
+            return StackEntry(coordinator: "catalog", screen: "ar", present: .cover, models: models)
+        case .accountProfile:
+            return StackEntry(coordinator: "account", screen: "profile")
+        case .accountOrder(let value0):
+            let models = try Models(value0)
+            return StackEntry(coordinator: "account", screen: "order", models: models)
+        case .loginForm:
+            return StackEntry(coordinator: "login", screen: "form", present: .sheet, nav: true)
+        case .systemUpdate:
+            return StackEntry(coordinator: "system", screen: "update", present: .alert)
         }
     }
 }

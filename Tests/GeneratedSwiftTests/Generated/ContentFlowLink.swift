@@ -67,30 +67,39 @@ public nonisolated enum ContentFlowLink: Sendable, Hashable {
 
     /// The values of the link.
     private func values() throws(LinkError) -> (models: Models, captures: [String: String]) {
-        var fields: [String: [String: ModelValue]] = [:]
+        var models = Models()
         let captures: [String: String] = [:]
         switch self {
         case .first(let text):
             if let text {
-                fields["FirstText", default: [:]]["text"] = .text(text)
+                models["FirstText", "text"] = .text(text)
             }
         case .second(let number):
             if let number {
-                fields["SecondNumber", default: [:]]["number"] = .number(String(number))
+                models["SecondNumber", "number"] = .number(String(number))
             }
         case .third:
             break
         case .sheet(let item):
-            fields["SheetItem", default: [:]]["item"] = .text(item)
+            models["SheetItem", "item"] = .text(item)
         case .notice:
             break
         }
-        return (Models(fields), captures)
+        return (models, captures)
     }
 }
 
 /// The models of the table `content-flow`, and the enumerations of their fields.
 public nonisolated enum ContentFlowModels {
+    private nonisolated struct FieldName: CodingKey, ExpressibleByStringLiteral {
+        let stringValue: String
+        var intValue: Int? { nil }
+
+        init(stringLiteral name: String) { stringValue = name }
+        init(stringValue name: String) { stringValue = name }
+        init?(intValue: Int) { nil }
+    }
+
     /// The model `FirstText`.
     public nonisolated struct FirstText: LinkModel, Encodable, Sendable, Hashable {
         public static let modelName = "FirstText"
@@ -100,6 +109,16 @@ public nonisolated enum ContentFlowModels {
         /// Creates the model from its fields.
         public init(text: String? = nil) {
             self.text = text
+        }
+
+        public init(from decoder: any Decoder) throws {
+            let container = try decoder.container(keyedBy: FieldName.self)
+            self.text = try container.decodeIfPresent(String.self, forKey: "text")
+        }
+
+        public func encode(to encoder: any Encoder) throws {
+            var container = encoder.container(keyedBy: FieldName.self)
+            try container.encodeIfPresent(self.text, forKey: "text")
         }
     }
 
@@ -113,6 +132,16 @@ public nonisolated enum ContentFlowModels {
         public init(number: Int? = nil) {
             self.number = number
         }
+
+        public init(from decoder: any Decoder) throws {
+            let container = try decoder.container(keyedBy: FieldName.self)
+            self.number = try container.decodeIfPresent(Int.self, forKey: "number")
+        }
+
+        public func encode(to encoder: any Encoder) throws {
+            var container = encoder.container(keyedBy: FieldName.self)
+            try container.encodeIfPresent(self.number, forKey: "number")
+        }
     }
 
     /// The model `SheetItem`.
@@ -125,11 +154,21 @@ public nonisolated enum ContentFlowModels {
         public init(item: String) {
             self.item = item
         }
+
+        public init(from decoder: any Decoder) throws {
+            let container = try decoder.container(keyedBy: FieldName.self)
+            self.item = try container.decode(String.self, forKey: "item")
+        }
+
+        public func encode(to encoder: any Encoder) throws {
+            var container = encoder.container(keyedBy: FieldName.self)
+            try container.encode(self.item, forKey: "item")
+        }
     }
 }
 
 /// A screen of the table `content-flow`, with the models that it needs.
-public nonisolated enum ContentFlowScreen: LinkScreen {
+public nonisolated enum ContentFlowScreen: StackScreen {
     /// `content/root`
     case contentRoot
     /// `content/first`
@@ -159,6 +198,32 @@ public nonisolated enum ContentFlowScreen: LinkScreen {
             self = .contentNotice
         default:
             throw .unknownScreen(coordinator: entry.coordinator, screen: entry.screen)
+        }
+    }
+
+    public func entry() throws(ModelError) -> StackEntry {
+        switch self {
+        case .contentRoot:
+            return StackEntry(coordinator: "content", screen: "root")
+        case .contentFirst(let value0):
+            let models = try Models(value0)
+            return StackEntry(coordinator: "content", screen: "first", identity: "first", models: models)
+        case .contentSecond(let value0):
+            let models = try Models(value0)
+            return StackEntry(coordinator: "content", screen: "second", identity: "second", models: models)
+        case .contentThird:
+            return StackEntry(coordinator: "content", screen: "third", identity: "third")
+        case .contentSheet(let value0):
+            let models = try Models(value0)
+            return StackEntry(
+                coordinator: "content",
+                screen: "sheet",
+                present: .sheet,
+                identity: models.text(of: "item", in: "SheetItem"),
+                models: models
+            )
+        case .contentNotice:
+            return StackEntry(coordinator: "content", screen: "notice", present: .alert)
         }
     }
 }

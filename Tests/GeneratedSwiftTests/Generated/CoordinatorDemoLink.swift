@@ -62,29 +62,38 @@ public nonisolated enum CoordinatorDemoLink: Sendable, Hashable {
 
     /// The values of the link.
     private func values() throws(LinkError) -> (models: Models, captures: [String: String]) {
-        var fields: [String: [String: ModelValue]] = [:]
+        var models = Models()
         var captures: [String: String] = [:]
         switch self {
         case .root:
             break
         case .product(let id, let count):
-            fields["Product", default: [:]]["id"] = .text(id.uuidString)
-            fields["Product", default: [:]]["count"] = .number(String(count))
+            models["Product", "id"] = .text(id.uuidString)
+            models["Product", "count"] = .number(String(count))
         case .path(let path, let id, let count):
             captures["path"] = try RouteTable.tail(path, of: "path")
             if let id {
-                fields["Product", default: [:]]["id"] = .text(id.uuidString)
+                models["Product", "id"] = .text(id.uuidString)
             }
             if let count {
-                fields["Product", default: [:]]["count"] = .number(String(count))
+                models["Product", "count"] = .number(String(count))
             }
         }
-        return (Models(fields), captures)
+        return (models, captures)
     }
 }
 
 /// The models of the table `coordinator-demo`, and the enumerations of their fields.
 public nonisolated enum CoordinatorDemoModels {
+    private nonisolated struct FieldName: CodingKey, ExpressibleByStringLiteral {
+        let stringValue: String
+        var intValue: Int? { nil }
+
+        init(stringLiteral name: String) { stringValue = name }
+        init(stringValue name: String) { stringValue = name }
+        init?(intValue: Int) { nil }
+    }
+
     /// The model `Product`.
     public nonisolated struct Product: LinkModel, Encodable, Sendable, Hashable {
         public static let modelName = "Product"
@@ -98,11 +107,23 @@ public nonisolated enum CoordinatorDemoModels {
             self.id = id
             self.count = count
         }
+
+        public init(from decoder: any Decoder) throws {
+            let container = try decoder.container(keyedBy: FieldName.self)
+            self.id = try container.decode(UUID.self, forKey: "id")
+            self.count = try container.decode(Int.self, forKey: "count")
+        }
+
+        public func encode(to encoder: any Encoder) throws {
+            var container = encoder.container(keyedBy: FieldName.self)
+            try container.encode(self.id, forKey: "id")
+            try container.encode(self.count, forKey: "count")
+        }
     }
 }
 
 /// A screen of the table `coordinator-demo`, with the models that it needs.
-public nonisolated enum CoordinatorDemoScreen: LinkScreen {
+public nonisolated enum CoordinatorDemoScreen: StackScreen {
     /// `auth/a`
     case authA
     /// `auth/b`
@@ -140,6 +161,29 @@ public nonisolated enum CoordinatorDemoScreen: LinkScreen {
             self = .productsMerch(try entry.payload(CoordinatorDemoModels.Product.self))
         default:
             throw .unknownScreen(coordinator: entry.coordinator, screen: entry.screen)
+        }
+    }
+
+    public func entry() throws(ModelError) -> StackEntry {
+        switch self {
+        case .authA:
+            return StackEntry(coordinator: "auth", screen: "a")
+        case .authB:
+            return StackEntry(coordinator: "auth", screen: "b")
+        case .authC:
+            return StackEntry(coordinator: "auth", screen: "c")
+        case .profileA:
+            return StackEntry(coordinator: "profile", screen: "a")
+        case .profileB:
+            return StackEntry(coordinator: "profile", screen: "b")
+        case .profileC:
+            return StackEntry(coordinator: "profile", screen: "c")
+        case .productsProduct(let value0):
+            let models = try Models(value0)
+            return StackEntry(coordinator: "products", screen: "product", models: models)
+        case .productsMerch(let value0):
+            let models = try Models(value0)
+            return StackEntry(coordinator: "products", screen: "merch", models: models)
         }
     }
 }

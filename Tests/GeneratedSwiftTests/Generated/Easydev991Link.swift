@@ -53,20 +53,29 @@ public nonisolated enum Easydev991Link: Sendable, Hashable {
 
     /// The values of the link.
     private func values() throws(LinkError) -> (models: Models, captures: [String: String]) {
-        var fields: [String: [String: ModelValue]] = [:]
+        var models = Models()
         let captures: [String: String] = [:]
         switch self {
         case .simple:
             break
         case .complex(let id):
-            fields["Complex", default: [:]]["id"] = .text(id)
+            models["Complex", "id"] = .text(id)
         }
-        return (Models(fields), captures)
+        return (models, captures)
     }
 }
 
 /// The models of the table `easydev991`, and the enumerations of their fields.
 public nonisolated enum Easydev991Models {
+    private nonisolated struct FieldName: CodingKey, ExpressibleByStringLiteral {
+        let stringValue: String
+        var intValue: Int? { nil }
+
+        init(stringLiteral name: String) { stringValue = name }
+        init(stringValue name: String) { stringValue = name }
+        init?(intValue: Int) { nil }
+    }
+
     /// The model `Complex`.
     public nonisolated struct Complex: LinkModel, Encodable, Sendable, Hashable {
         public static let modelName = "Complex"
@@ -77,11 +86,21 @@ public nonisolated enum Easydev991Models {
         public init(id: String) {
             self.id = id
         }
+
+        public init(from decoder: any Decoder) throws {
+            let container = try decoder.container(keyedBy: FieldName.self)
+            self.id = try container.decode(String.self, forKey: "id")
+        }
+
+        public func encode(to encoder: any Encoder) throws {
+            var container = encoder.container(keyedBy: FieldName.self)
+            try container.encode(self.id, forKey: "id")
+        }
     }
 }
 
 /// A screen of the table `easydev991`, with the models that it needs.
-public nonisolated enum Easydev991Screen: LinkScreen {
+public nonisolated enum Easydev991Screen: StackScreen {
     /// `main/home`
     case mainHome
     /// `main/simple`
@@ -99,6 +118,18 @@ public nonisolated enum Easydev991Screen: LinkScreen {
             self = .mainComplex(try entry.payload(Easydev991Models.Complex.self))
         default:
             throw .unknownScreen(coordinator: entry.coordinator, screen: entry.screen)
+        }
+    }
+
+    public func entry() throws(ModelError) -> StackEntry {
+        switch self {
+        case .mainHome:
+            return StackEntry(coordinator: "main", screen: "home")
+        case .mainSimple:
+            return StackEntry(coordinator: "main", screen: "simple")
+        case .mainComplex(let value0):
+            let models = try Models(value0)
+            return StackEntry(coordinator: "main", screen: "complex", models: models)
         }
     }
 }

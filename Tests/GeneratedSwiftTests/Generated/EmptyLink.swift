@@ -52,9 +52,13 @@ public nonisolated enum EmptyModels {
 }
 
 /// A screen of the table `empty`, with the models that it needs.
-public nonisolated enum EmptyScreen: LinkScreen {
+public nonisolated enum EmptyScreen: StackScreen {
     public init(_ entry: StackEntry) throws(DestinationError) {
         throw .unknownScreen(coordinator: entry.coordinator, screen: entry.screen)
+    }
+
+    public func entry() throws(ModelError) -> StackEntry {
+        switch self {}
     }
 }
 

@@ -4,7 +4,7 @@
 // swiftlint:disable all
 public import Foundation
 public import LinkCoordinator
-internal import LinkCoordinatorFoundation
+import LinkCoordinatorFoundation
 
 /// A link of the table `hostile`, by its route.
 public nonisolated enum HostileLink: Sendable, Hashable {
@@ -32,9 +32,9 @@ public nonisolated enum HostileLink: Sendable, Hashable {
         modelName: [HostileModels.ModelName] = []
     )
     /// `/init/{fields}/{captures:uuid}`
-    /// - fields2: `Int.Int`
+    /// - fields: `Int.Int`
     /// - captures2: `UUID.id`
-    case init2(fields2: Int, captures2: UUID)
+    case init2(fields: Int, captures2: UUID)
     /// `/route`
     case route2
     /// `/link/{scheme}/{host}/{table}/{default}`
@@ -69,9 +69,9 @@ public nonisolated enum HostileLink: Sendable, Hashable {
     /// - what: captured
     case any(what: String)
     /// `/language`
-    /// - text: `Language.text`, `Language.code`
+    /// - code: `Language.text`, `Language.code`
     /// - mark: `Language.mark`
-    case language(text: HostileModels.Code, mark: String? = nil)
+    case language(code: HostileModels.Code, mark: String? = nil)
     /// `/kind/{texts+}`
     /// - texts: `Kind.texts`
     /// - number: `Kind.number`
@@ -175,7 +175,7 @@ public nonisolated enum HostileLink: Sendable, Hashable {
 
     /// The values of the link.
     private func values() throws(LinkError) -> (models: Models, captures: [String: String]) {
-        var fields: [String: [String: ModelValue]] = [:]
+        var models = Models()
         var captures: [String: String] = [:]
         switch self {
         case .self2(
@@ -190,36 +190,35 @@ public nonisolated enum HostileLink: Sendable, Hashable {
             let encode,
             let modelName
         ):
-            fields["String", default: [:]]["self"] = .text(self2)
+            models["String", "self"] = .text(self2)
             if let init2 {
-                fields["String", default: [:]]["init"] = .number(String(init2))
+                models["String", "init"] = .number(String(init2))
             }
             if let `default` {
-                fields["String", default: [:]]["default"] = .bool(`default`)
+                models["String", "default"] = .bool(`default`)
             }
             if let hashValue {
-                fields["String", default: [:]]["hashValue"] = .number(hashValue.fieldText)
+                models["String", "hashValue"] = .number(hashValue.fieldText)
             }
-            fields["String", default: [:]]["Type"] = .text(type.rawValue)
+            models["String", "Type"] = .text(type.rawValue)
             if let aB {
-                fields["String", default: [:]]["a-b"] = .text(aB.uuidString)
+                models["String", "a-b"] = .text(aB.uuidString)
             }
             if let aB2 {
-                fields["String", default: [:]]["a_b"] = .text(aB2)
+                models["String", "a_b"] = .text(aB2)
             }
             if !description.isEmpty {
-                fields["String", default: [:]]["description"] =
-                    .list(description.map { .text($0.uuidString) })
+                models["String", "description"] = .list(description.map { .text($0.uuidString) })
             }
             if let encode {
-                fields["String", default: [:]]["encode"] = .text(encode)
+                models["String", "encode"] = .text(encode)
             }
             if !modelName.isEmpty {
-                fields["String", default: [:]]["modelName"] = .list(modelName.map { .text($0.rawValue) })
+                models["String", "modelName"] = .list(modelName.map { .text($0.rawValue) })
             }
-        case .init2(let fields2, let captures2):
-            fields["Int", default: [:]]["Int"] = .number(String(fields2))
-            fields["UUID", default: [:]]["id"] = .text(captures2.uuidString)
+        case .init2(let fields, let captures2):
+            models["Int", "Int"] = .number(String(fields))
+            models["UUID", "id"] = .text(captures2.uuidString)
         case .route2:
             break
         case .link2(let scheme, let host, let table, let `default`):
@@ -249,16 +248,16 @@ public nonisolated enum HostileLink: Sendable, Hashable {
             break
         case .any(let what):
             captures["what"] = what
-        case .language(let text, let mark):
-            fields["Language", default: [:]]["text"] = .text(text.rawValue)
-            fields["Language", default: [:]]["code"] = .text(text.rawValue)
+        case .language(let code, let mark):
+            models["Language", "text"] = .text(code.rawValue)
+            models["Language", "code"] = .text(code.rawValue)
             if let mark {
-                fields["Language", default: [:]]["mark"] = .text(mark)
+                models["Language", "mark"] = .text(mark)
             }
         case .kind(let texts, let number):
-            fields["Kind", default: [:]]["texts"] = .list(texts.map { .text($0) })
-            fields["Kind", default: [:]]["number"] = .number(String(number))
-            fields["Kind", default: [:]]["kind"] = .text("new")
+            models["Kind", "texts"] = .list(texts.map { .text($0) })
+            models["Kind", "number"] = .number(String(number))
+            models["Kind", "kind"] = .text("new")
         case .wide(
             let firstVeryLongNameOfAField,
             let secondVeryLongNameOfAField,
@@ -266,48 +265,54 @@ public nonisolated enum HostileLink: Sendable, Hashable {
             let fourthVeryLongNameOfAField
         ):
             if let firstVeryLongNameOfAField {
-                fields["Wide", default: [:]]["first-very-long-name-of-a-field"] =
-                    .text(firstVeryLongNameOfAField)
+                models["Wide", "first-very-long-name-of-a-field"] = .text(firstVeryLongNameOfAField)
             }
             if let secondVeryLongNameOfAField {
-                fields["Wide", default: [:]]["second-very-long-name-of-a-field"] =
-                    .text(secondVeryLongNameOfAField)
+                models["Wide", "second-very-long-name-of-a-field"] = .text(secondVeryLongNameOfAField)
             }
             if let thirdVeryLongNameOfAField {
-                fields["Wide", default: [:]]["third-very-long-name-of-a-field"] =
-                    .text(thirdVeryLongNameOfAField)
+                models["Wide", "third-very-long-name-of-a-field"] = .text(thirdVeryLongNameOfAField)
             }
             if !fourthVeryLongNameOfAField.isEmpty {
-                fields["Wide", default: [:]]["fourth-very-long-name-of-a-field"] =
+                models["Wide", "fourth-very-long-name-of-a-field"] =
                     .list(fourthVeryLongNameOfAField.map { .number(String($0)) })
             }
         case .path(let path, let int, let id):
             captures["path"] = try RouteTable.tail(path, of: "path")
             if let int {
-                fields["Int", default: [:]]["Int"] = .number(String(int))
+                models["Int", "Int"] = .number(String(int))
             }
             if let id {
-                fields["UUID", default: [:]]["id"] = .text(id.uuidString)
+                models["UUID", "id"] = .text(id.uuidString)
             }
         case .exact(let when, let factor, let times, let price, let all):
-            fields["Date", default: [:]]["when"] = .text(when.fieldText)
+            models["Date", "when"] = .text(when.fieldText)
             if let factor {
-                fields["Decimal", default: [:]]["factor"] = .number(factor.fieldText)
+                models["Decimal", "factor"] = .number(factor.fieldText)
             }
             if !times.isEmpty {
-                fields["Date", default: [:]]["times"] = .list(times.map { .text($0.fieldText) })
+                models["Date", "times"] = .list(times.map { .text($0.fieldText) })
             }
             if let price {
-                fields["Decimal", default: [:]]["price"] = .number(price.fieldText)
+                models["Decimal", "price"] = .number(price.fieldText)
             }
-            fields["Decimal", default: [:]]["all"] = .list(all.map { .number($0.fieldText) })
+            models["Decimal", "all"] = .list(all.map { .number($0.fieldText) })
         }
-        return (Models(fields), captures)
+        return (models, captures)
     }
 }
 
 /// The models of the table `hostile`, and the enumerations of their fields.
 public nonisolated enum HostileModels {
+    private nonisolated struct FieldName: CodingKey, ExpressibleByStringLiteral {
+        let stringValue: String
+        var intValue: Int? { nil }
+
+        init(stringLiteral name: String) { stringValue = name }
+        init(stringValue name: String) { stringValue = name }
+        init?(intValue: Int) { nil }
+    }
+
     /// The model `String`.
     public nonisolated struct String2: LinkModel, Encodable, Sendable, Hashable {
         public static let modelName = "String"
@@ -331,19 +336,6 @@ public nonisolated enum HostileModels {
         public var encode: String?
         /// The field `modelName`, of the type `list<enum("|\#)>(0..2)`.
         public var modelName: [HostileModels.ModelName]
-
-        private nonisolated enum CodingKeys: String, CodingKey {
-            case self2 = "self"
-            case init2 = "init"
-            case `default` = "default"
-            case hashValue2 = "hashValue"
-            case type = "Type"
-            case aB = "a-b"
-            case aB2 = "a_b"
-            case description = "description"
-            case encode = "encode"
-            case modelName = "modelName"
-        }
 
         /// Creates the model from its fields.
         public init(
@@ -369,6 +361,34 @@ public nonisolated enum HostileModels {
             self.encode = encode
             self.modelName = modelName
         }
+
+        public init(from decoder: any Decoder) throws {
+            let container = try decoder.container(keyedBy: FieldName.self)
+            self.self2 = try container.decode(String.self, forKey: "self")
+            self.init2 = try container.decodeIfPresent(Int.self, forKey: "init")
+            self.`default` = try container.decode(Bool.self, forKey: "default")
+            self.hashValue2 = try container.decodeIfPresent(Double.self, forKey: "hashValue")
+            self.type = try container.decode(HostileModels.Type3.self, forKey: "Type")
+            self.aB = try container.decodeIfPresent(UUID.self, forKey: "a-b")
+            self.aB2 = try container.decodeIfPresent(String.self, forKey: "a_b")
+            self.description = try container.decode([UUID].self, forKey: "description")
+            self.encode = try container.decodeIfPresent(String.self, forKey: "encode")
+            self.modelName = try container.decode([HostileModels.ModelName].self, forKey: "modelName")
+        }
+
+        public func encode(to encoder: any Encoder) throws {
+            var container = encoder.container(keyedBy: FieldName.self)
+            try container.encode(self.self2, forKey: "self")
+            try container.encodeIfPresent(self.init2, forKey: "init")
+            try container.encode(self.`default`, forKey: "default")
+            try container.encodeIfPresent(self.hashValue2, forKey: "hashValue")
+            try container.encode(self.type, forKey: "Type")
+            try container.encodeIfPresent(self.aB, forKey: "a-b")
+            try container.encodeIfPresent(self.aB2, forKey: "a_b")
+            try container.encode(self.description, forKey: "description")
+            try container.encodeIfPresent(self.encode, forKey: "encode")
+            try container.encode(self.modelName, forKey: "modelName")
+        }
     }
 
     /// The model `Int`.
@@ -377,13 +397,19 @@ public nonisolated enum HostileModels {
         /// The field `Int`, of the type `int`.
         public var int: Int
 
-        private nonisolated enum CodingKeys: String, CodingKey {
-            case int = "Int"
-        }
-
         /// Creates the model from its fields.
         public init(int: Int) {
             self.int = int
+        }
+
+        public init(from decoder: any Decoder) throws {
+            let container = try decoder.container(keyedBy: FieldName.self)
+            self.int = try container.decode(Int.self, forKey: "Int")
+        }
+
+        public func encode(to encoder: any Encoder) throws {
+            var container = encoder.container(keyedBy: FieldName.self)
+            try container.encode(self.int, forKey: "Int")
         }
     }
 
@@ -396,6 +422,16 @@ public nonisolated enum HostileModels {
         /// Creates the model from its fields.
         public init(id: UUID) {
             self.id = id
+        }
+
+        public init(from decoder: any Decoder) throws {
+            let container = try decoder.container(keyedBy: FieldName.self)
+            self.id = try container.decode(UUID.self, forKey: "id")
+        }
+
+        public func encode(to encoder: any Encoder) throws {
+            var container = encoder.container(keyedBy: FieldName.self)
+            try container.encode(self.id, forKey: "id")
         }
     }
 
@@ -417,6 +453,16 @@ public nonisolated enum HostileModels {
         public init(x: String? = nil) {
             self.x = x
         }
+
+        public init(from decoder: any Decoder) throws {
+            let container = try decoder.container(keyedBy: FieldName.self)
+            self.x = try container.decodeIfPresent(String.self, forKey: "x")
+        }
+
+        public func encode(to encoder: any Encoder) throws {
+            var container = encoder.container(keyedBy: FieldName.self)
+            try container.encodeIfPresent(self.x, forKey: "x")
+        }
     }
 
     /// The model `HostileModels`.
@@ -428,6 +474,16 @@ public nonisolated enum HostileModels {
         /// Creates the model from its fields.
         public init(x: String? = nil) {
             self.x = x
+        }
+
+        public init(from decoder: any Decoder) throws {
+            let container = try decoder.container(keyedBy: FieldName.self)
+            self.x = try container.decodeIfPresent(String.self, forKey: "x")
+        }
+
+        public func encode(to encoder: any Encoder) throws {
+            var container = encoder.container(keyedBy: FieldName.self)
+            try container.encodeIfPresent(self.x, forKey: "x")
         }
     }
 
@@ -441,6 +497,16 @@ public nonisolated enum HostileModels {
         public init(x: HostileModels.X? = nil) {
             self.x = x
         }
+
+        public init(from decoder: any Decoder) throws {
+            let container = try decoder.container(keyedBy: FieldName.self)
+            self.x = try container.decodeIfPresent(HostileModels.X.self, forKey: "x")
+        }
+
+        public func encode(to encoder: any Encoder) throws {
+            var container = encoder.container(keyedBy: FieldName.self)
+            try container.encodeIfPresent(self.x, forKey: "x")
+        }
     }
 
     /// The model `Type`.
@@ -453,6 +519,16 @@ public nonisolated enum HostileModels {
         public init(type: String? = nil) {
             self.type = type
         }
+
+        public init(from decoder: any Decoder) throws {
+            let container = try decoder.container(keyedBy: FieldName.self)
+            self.type = try container.decodeIfPresent(String.self, forKey: "type")
+        }
+
+        public func encode(to encoder: any Encoder) throws {
+            var container = encoder.container(keyedBy: FieldName.self)
+            try container.encodeIfPresent(self.type, forKey: "type")
+        }
     }
 
     /// The model `Hashable`.
@@ -461,13 +537,19 @@ public nonisolated enum HostileModels {
         /// The field `CodingKeys`, of the type `string`.
         public var codingKeys: String?
 
-        private nonisolated enum CodingKeys: String, CodingKey {
-            case codingKeys = "CodingKeys"
-        }
-
         /// Creates the model from its fields.
         public init(codingKeys: String? = nil) {
             self.codingKeys = codingKeys
+        }
+
+        public init(from decoder: any Decoder) throws {
+            let container = try decoder.container(keyedBy: FieldName.self)
+            self.codingKeys = try container.decodeIfPresent(String.self, forKey: "CodingKeys")
+        }
+
+        public func encode(to encoder: any Encoder) throws {
+            var container = encoder.container(keyedBy: FieldName.self)
+            try container.encodeIfPresent(self.codingKeys, forKey: "CodingKeys")
         }
     }
 
@@ -481,6 +563,16 @@ public nonisolated enum HostileModels {
         public init(x: Int? = nil) {
             self.x = x
         }
+
+        public init(from decoder: any Decoder) throws {
+            let container = try decoder.container(keyedBy: FieldName.self)
+            self.x = try container.decodeIfPresent(Int.self, forKey: "x")
+        }
+
+        public func encode(to encoder: any Encoder) throws {
+            var container = encoder.container(keyedBy: FieldName.self)
+            try container.encodeIfPresent(self.x, forKey: "x")
+        }
     }
 
     /// The model `a_b`.
@@ -492,6 +584,16 @@ public nonisolated enum HostileModels {
         /// Creates the model from its fields.
         public init(x: Int? = nil) {
             self.x = x
+        }
+
+        public init(from decoder: any Decoder) throws {
+            let container = try decoder.container(keyedBy: FieldName.self)
+            self.x = try container.decodeIfPresent(Int.self, forKey: "x")
+        }
+
+        public func encode(to encoder: any Encoder) throws {
+            var container = encoder.container(keyedBy: FieldName.self)
+            try container.encodeIfPresent(self.x, forKey: "x")
         }
     }
 
@@ -511,6 +613,20 @@ public nonisolated enum HostileModels {
             self.code = code
             self.mark = mark
         }
+
+        public init(from decoder: any Decoder) throws {
+            let container = try decoder.container(keyedBy: FieldName.self)
+            self.text = try container.decode(String.self, forKey: "text")
+            self.code = try container.decodeIfPresent(HostileModels.Code.self, forKey: "code")
+            self.mark = try container.decodeIfPresent(String.self, forKey: "mark")
+        }
+
+        public func encode(to encoder: any Encoder) throws {
+            var container = encoder.container(keyedBy: FieldName.self)
+            try container.encode(self.text, forKey: "text")
+            try container.encodeIfPresent(self.code, forKey: "code")
+            try container.encodeIfPresent(self.mark, forKey: "mark")
+        }
     }
 
     /// The model `Wide`.
@@ -525,13 +641,6 @@ public nonisolated enum HostileModels {
         /// The field `fourth-very-long-name-of-a-field`, of the type `list<int>`.
         public var fourthVeryLongNameOfAField: [Int]
 
-        private nonisolated enum CodingKeys: String, CodingKey {
-            case firstVeryLongNameOfAField = "first-very-long-name-of-a-field"
-            case secondVeryLongNameOfAField = "second-very-long-name-of-a-field"
-            case thirdVeryLongNameOfAField = "third-very-long-name-of-a-field"
-            case fourthVeryLongNameOfAField = "fourth-very-long-name-of-a-field"
-        }
-
         /// Creates the model from its fields.
         public init(
             firstVeryLongNameOfAField: String? = nil,
@@ -543,6 +652,26 @@ public nonisolated enum HostileModels {
             self.secondVeryLongNameOfAField = secondVeryLongNameOfAField
             self.thirdVeryLongNameOfAField = thirdVeryLongNameOfAField
             self.fourthVeryLongNameOfAField = fourthVeryLongNameOfAField
+        }
+
+        public init(from decoder: any Decoder) throws {
+            let container = try decoder.container(keyedBy: FieldName.self)
+            self.firstVeryLongNameOfAField =
+                try container.decodeIfPresent(String.self, forKey: "first-very-long-name-of-a-field")
+            self.secondVeryLongNameOfAField =
+                try container.decodeIfPresent(String.self, forKey: "second-very-long-name-of-a-field")
+            self.thirdVeryLongNameOfAField =
+                try container.decodeIfPresent(String.self, forKey: "third-very-long-name-of-a-field")
+            self.fourthVeryLongNameOfAField =
+                try container.decode([Int].self, forKey: "fourth-very-long-name-of-a-field")
+        }
+
+        public func encode(to encoder: any Encoder) throws {
+            var container = encoder.container(keyedBy: FieldName.self)
+            try container.encodeIfPresent(self.firstVeryLongNameOfAField, forKey: "first-very-long-name-of-a-field")
+            try container.encodeIfPresent(self.secondVeryLongNameOfAField, forKey: "second-very-long-name-of-a-field")
+            try container.encodeIfPresent(self.thirdVeryLongNameOfAField, forKey: "third-very-long-name-of-a-field")
+            try container.encode(self.fourthVeryLongNameOfAField, forKey: "fourth-very-long-name-of-a-field")
         }
     }
 
@@ -558,6 +687,18 @@ public nonisolated enum HostileModels {
         public init(when: Date, times: [Date] = []) {
             self.when = when
             self.times = times
+        }
+
+        public init(from decoder: any Decoder) throws {
+            let container = try decoder.container(keyedBy: FieldName.self)
+            self.when = try container.decode(Date.self, forKey: "when")
+            self.times = try container.decode([Date].self, forKey: "times")
+        }
+
+        public func encode(to encoder: any Encoder) throws {
+            var container = encoder.container(keyedBy: FieldName.self)
+            try container.encode(self.when, forKey: "when")
+            try container.encode(self.times, forKey: "times")
         }
     }
 
@@ -577,6 +718,20 @@ public nonisolated enum HostileModels {
             self.factor = factor
             self.all = all
         }
+
+        public init(from decoder: any Decoder) throws {
+            let container = try decoder.container(keyedBy: FieldName.self)
+            self.price = try container.decode(Decimal.self, forKey: "price")
+            self.factor = try container.decodeIfPresent(Decimal.self, forKey: "factor")
+            self.all = try container.decode([Decimal].self, forKey: "all")
+        }
+
+        public func encode(to encoder: any Encoder) throws {
+            var container = encoder.container(keyedBy: FieldName.self)
+            try container.encode(self.price, forKey: "price")
+            try container.encodeIfPresent(self.factor, forKey: "factor")
+            try container.encode(self.all, forKey: "all")
+        }
     }
 
     /// The model `Kind`.
@@ -595,6 +750,45 @@ public nonisolated enum HostileModels {
             self.number = number
             self.texts = texts
         }
+
+        public init(from decoder: any Decoder) throws {
+            let container = try decoder.container(keyedBy: FieldName.self)
+            self.kind = try container.decode(HostileModels.Kind2.self, forKey: "kind")
+            self.number = try container.decode(Int.self, forKey: "number")
+            self.texts = try container.decode([String].self, forKey: "texts")
+        }
+
+        public func encode(to encoder: any Encoder) throws {
+            var container = encoder.container(keyedBy: FieldName.self)
+            try container.encode(self.kind, forKey: "kind")
+            try container.encode(self.number, forKey: "number")
+            try container.encode(self.texts, forKey: "texts")
+        }
+    }
+
+    /// One of the values that the table lists.
+    public nonisolated enum Code: String, Sendable, Hashable, CaseIterable, Codable {
+        case en = "en"
+        case ru = "ru"
+    }
+
+    /// One of the values that the table lists.
+    public nonisolated enum For: String, Sendable, Hashable, CaseIterable, Codable {
+        case aB = "a b"
+        case self2 = "self"
+        case `while` = "while"
+    }
+
+    /// One of the values that the table lists.
+    public nonisolated enum Kind2: String, Sendable, Hashable, CaseIterable, Codable {
+        case old = "old"
+        case new = "new"
+    }
+
+    /// One of the values that the table lists.
+    public nonisolated enum ModelName: String, Sendable, Hashable, CaseIterable, Codable {
+        case value = "\""
+        case value2 = "\\#"
     }
 
     /// One of the values that the table lists.
@@ -610,41 +804,16 @@ public nonisolated enum HostileModels {
     }
 
     /// One of the values that the table lists.
-    public nonisolated enum ModelName: String, Sendable, Hashable, CaseIterable, Codable {
-        case value = "\""
-        case value2 = "\\#"
-    }
-
-    /// One of the values that the table lists.
     public nonisolated enum X: String, Sendable, Hashable, CaseIterable, Codable {
         case self2 = "self"
         case init2 = "init"
     }
-
-    /// One of the values that the table lists.
-    public nonisolated enum Code: String, Sendable, Hashable, CaseIterable, Codable {
-        case en = "en"
-        case ru = "ru"
-    }
-
-    /// One of the values that the table lists.
-    public nonisolated enum Kind2: String, Sendable, Hashable, CaseIterable, Codable {
-        case old = "old"
-        case new = "new"
-    }
-
-    /// One of the values that the table lists.
-    public nonisolated enum For: String, Sendable, Hashable, CaseIterable, Codable {
-        case aB = "a b"
-        case self2 = "self"
-        case `while` = "while"
-    }
 }
 
 /// A screen of the table `hostile`, with the models that it needs.
-public nonisolated enum HostileScreen: LinkScreen {
+public nonisolated enum HostileScreen: StackScreen {
     /// `default/self`
-    case defaultSelf(HostileModels.String2)
+    case defaultSelf2(HostileModels.String2)
     /// `default/init`
     case defaultInit(int: HostileModels.Int2, uUID: HostileModels.UUID2, self2: HostileModels.Self2)
     /// `default/a.b`
@@ -664,7 +833,7 @@ public nonisolated enum HostileScreen: LinkScreen {
         kind: HostileModels.Kind
     )
     /// `Default/Self`
-    case defaultSelf2
+    case defaultSelf
     /// `Default/plain`
     case defaultPlain
     /// `Default/kind`
@@ -679,7 +848,7 @@ public nonisolated enum HostileScreen: LinkScreen {
     public init(_ entry: StackEntry) throws(DestinationError) {
         switch (entry.coordinator, entry.screen) {
         case ("default", "self"):
-            self = .defaultSelf(try entry.payload(HostileModels.String2.self))
+            self = .defaultSelf2(try entry.payload(HostileModels.String2.self))
         case ("default", "init"):
             self = .defaultInit(
                 int: try entry.payload(HostileModels.Int2.self),
@@ -706,7 +875,7 @@ public nonisolated enum HostileScreen: LinkScreen {
                 kind: try entry.payload(HostileModels.Kind.self)
             )
         case ("Default", "Self"):
-            self = .defaultSelf2
+            self = .defaultSelf
         case ("Default", "plain"):
             self = .defaultPlain
         case ("Default", "kind"):
@@ -722,6 +891,44 @@ public nonisolated enum HostileScreen: LinkScreen {
             self = .defaultWide(try entry.payload(HostileModels.Wide.self))
         default:
             throw .unknownScreen(coordinator: entry.coordinator, screen: entry.screen)
+        }
+    }
+
+    public func entry() throws(ModelError) -> StackEntry {
+        switch self {
+        case .defaultSelf2(let value0):
+            let models = try Models(value0)
+            return StackEntry(coordinator: "default", screen: "self", models: models)
+        case .defaultInit(let value0, let value1, let value2):
+            let models = try Models(value0, value1, value2)
+            return StackEntry(coordinator: "default", screen: "init", models: models)
+        case .defaultAB(let value0, let value1):
+            let models = try Models(value0, value1)
+            return StackEntry(coordinator: "default", screen: "a.b", models: models)
+        case .defaultAB2(let value0):
+            let models = try Models(value0)
+            return StackEntry(coordinator: "default", screen: "a~b", models: models)
+        case .default1:
+            return StackEntry(coordinator: "default", screen: "1", view: "self")
+        case .defaultEverything(let value0, let value1, let value2, let value3, let value4, let value5, let value6):
+            let models = try Models(value0, value1, value2, value3, value4, value5, value6)
+            return StackEntry(coordinator: "default", screen: "everything", models: models)
+        case .defaultSelf:
+            return StackEntry(coordinator: "Default", screen: "Self", present: .sheet, nav: true)
+        case .defaultPlain:
+            return StackEntry(coordinator: "Default", screen: "plain")
+        case .defaultKind(let value0):
+            let models = try Models(value0)
+            return StackEntry(coordinator: "Default", screen: "kind", models: models)
+        case .defaultExact(let value0, let value1):
+            let models = try Models(value0, value1)
+            return StackEntry(coordinator: "Default", screen: "exact", models: models)
+        case .defaultLanguage(let value0):
+            let models = try Models(value0)
+            return StackEntry(coordinator: "Default", screen: "language", models: models)
+        case .defaultWide(let value0):
+            let models = try Models(value0)
+            return StackEntry(coordinator: "Default", screen: "wide", identity: "w", models: models)
         }
     }
 }

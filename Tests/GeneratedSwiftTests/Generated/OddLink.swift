@@ -95,34 +95,34 @@ public nonisolated enum OddLink: Sendable, Hashable {
 
     /// The values of the link.
     private func values() throws(LinkError) -> (models: Models, captures: [String: String]) {
-        var fields: [String: [String: ModelValue]] = [:]
+        var models = Models()
         var captures: [String: String] = [:]
         switch self {
         case .ref(let id, let day, let flag, let rate):
-            fields["Ref", default: [:]]["id"] = .text(id)
+            models["Ref", "id"] = .text(id)
             if let day {
-                fields["Ref", default: [:]]["day"] = .text(day)
+                models["Ref", "day"] = .text(day)
             }
             if let flag {
-                fields["Ref", default: [:]]["flag"] = .bool(flag)
+                models["Ref", "flag"] = .bool(flag)
             }
             if let rate {
-                fields["Ref", default: [:]]["rate"] = .number(rate.fieldText)
+                models["Ref", "rate"] = .number(rate.fieldText)
             }
         case .kind(let kind, let id, let id2):
-            fields["Ref", default: [:]]["kind"] = .text(kind.rawValue)
+            models["Ref", "kind"] = .text(kind.rawValue)
             if let id {
                 captures["id"] = id
             }
-            fields["Ref", default: [:]]["id"] = .text(id2)
+            models["Ref", "id"] = .text(id2)
         case .page(let number, let book, let url, let ids):
-            fields["Page", default: [:]]["number"] = .number(String(number))
+            models["Page", "number"] = .number(String(number))
             captures["book"] = book
             if let url {
-                fields["Page", default: [:]]["url"] = .text(url)
+                models["Page", "url"] = .text(url)
             }
             if !ids.isEmpty {
-                fields["Page", default: [:]]["ids"] = .list(ids.map { .number(String($0)) })
+                models["Page", "ids"] = .list(ids.map { .number(String($0)) })
             }
         case .wide:
             break
@@ -138,12 +138,21 @@ public nonisolated enum OddLink: Sendable, Hashable {
         case .word:
             break
         }
-        return (Models(fields), captures)
+        return (models, captures)
     }
 }
 
 /// The models of the table `odd`, and the enumerations of their fields.
 public nonisolated enum OddModels {
+    private nonisolated struct FieldName: CodingKey, ExpressibleByStringLiteral {
+        let stringValue: String
+        var intValue: Int? { nil }
+
+        init(stringLiteral name: String) { stringValue = name }
+        init(stringValue name: String) { stringValue = name }
+        init?(intValue: Int) { nil }
+    }
+
     /// The model `Ref`.
     public nonisolated struct Ref: LinkModel, Encodable, Sendable, Hashable {
         public static let modelName = "Ref"
@@ -166,6 +175,24 @@ public nonisolated enum OddModels {
             self.rate = rate
             self.kind = kind
         }
+
+        public init(from decoder: any Decoder) throws {
+            let container = try decoder.container(keyedBy: FieldName.self)
+            self.id = try container.decode(String.self, forKey: "id")
+            self.day = try container.decodeIfPresent(String.self, forKey: "day")
+            self.flag = try container.decode(Bool.self, forKey: "flag")
+            self.rate = try container.decodeIfPresent(Double.self, forKey: "rate")
+            self.kind = try container.decode(OddModels.Kind.self, forKey: "kind")
+        }
+
+        public func encode(to encoder: any Encoder) throws {
+            var container = encoder.container(keyedBy: FieldName.self)
+            try container.encode(self.id, forKey: "id")
+            try container.encodeIfPresent(self.day, forKey: "day")
+            try container.encode(self.flag, forKey: "flag")
+            try container.encodeIfPresent(self.rate, forKey: "rate")
+            try container.encode(self.kind, forKey: "kind")
+        }
     }
 
     /// The model `Page`.
@@ -184,6 +211,20 @@ public nonisolated enum OddModels {
             self.url = url
             self.ids = ids
         }
+
+        public init(from decoder: any Decoder) throws {
+            let container = try decoder.container(keyedBy: FieldName.self)
+            self.number = try container.decode(Int.self, forKey: "number")
+            self.url = try container.decodeIfPresent(String.self, forKey: "url")
+            self.ids = try container.decode([Int].self, forKey: "ids")
+        }
+
+        public func encode(to encoder: any Encoder) throws {
+            var container = encoder.container(keyedBy: FieldName.self)
+            try container.encode(self.number, forKey: "number")
+            try container.encodeIfPresent(self.url, forKey: "url")
+            try container.encode(self.ids, forKey: "ids")
+        }
     }
 
     /// One of the values that the table lists.
@@ -201,7 +242,7 @@ public nonisolated enum OddModels {
 }
 
 /// A screen of the table `odd`, with the models that it needs.
-public nonisolated enum OddScreen: LinkScreen {
+public nonisolated enum OddScreen: StackScreen {
     /// `main/start`
     case mainStart
     /// `main/ref`
@@ -231,6 +272,25 @@ public nonisolated enum OddScreen: LinkScreen {
             self = .deepEnd
         default:
             throw .unknownScreen(coordinator: entry.coordinator, screen: entry.screen)
+        }
+    }
+
+    public func entry() throws(ModelError) -> StackEntry {
+        switch self {
+        case .mainStart:
+            return StackEntry(coordinator: "main", screen: "start")
+        case .mainRef(let value0):
+            let models = try Models(value0)
+            return StackEntry(coordinator: "main", screen: "ref", models: models)
+        case .mainPage(let value0):
+            let models = try Models(value0)
+            return StackEntry(coordinator: "main", screen: "page", models: models)
+        case .mainWide:
+            return StackEntry(coordinator: "main", screen: "wide")
+        case .deepTop:
+            return StackEntry(coordinator: "deep", screen: "top")
+        case .deepEnd:
+            return StackEntry(coordinator: "deep", screen: "end")
         }
     }
 }

@@ -54,20 +54,29 @@ public nonisolated enum TripsCalendarLink: Sendable, Hashable {
 
     /// The values of the link.
     private func values() throws(LinkError) -> (models: Models, captures: [String: String]) {
-        var fields: [String: [String: ModelValue]] = [:]
+        var models = Models()
         var captures: [String: String] = [:]
         switch self {
         case .details(let reference):
-            fields["TripRef", default: [:]]["reference"] = .text(reference)
+            models["TripRef", "reference"] = .text(reference)
         case .home(let rest):
             captures["rest"] = try RouteTable.tail(rest, of: "rest")
         }
-        return (Models(fields), captures)
+        return (models, captures)
     }
 }
 
 /// The models of the table `trips-calendar`, and the enumerations of their fields.
 public nonisolated enum TripsCalendarModels {
+    private nonisolated struct FieldName: CodingKey, ExpressibleByStringLiteral {
+        let stringValue: String
+        var intValue: Int? { nil }
+
+        init(stringLiteral name: String) { stringValue = name }
+        init(stringValue name: String) { stringValue = name }
+        init?(intValue: Int) { nil }
+    }
+
     /// The model `TripRef`.
     public nonisolated struct TripRef: LinkModel, Encodable, Sendable, Hashable {
         public static let modelName = "TripRef"
@@ -78,11 +87,21 @@ public nonisolated enum TripsCalendarModels {
         public init(reference: String) {
             self.reference = reference
         }
+
+        public init(from decoder: any Decoder) throws {
+            let container = try decoder.container(keyedBy: FieldName.self)
+            self.reference = try container.decode(String.self, forKey: "reference")
+        }
+
+        public func encode(to encoder: any Encoder) throws {
+            var container = encoder.container(keyedBy: FieldName.self)
+            try container.encode(self.reference, forKey: "reference")
+        }
     }
 }
 
 /// A screen of the table `trips-calendar`, with the models that it needs.
-public nonisolated enum TripsCalendarScreen: LinkScreen {
+public nonisolated enum TripsCalendarScreen: StackScreen {
     /// `calendar/list`
     case calendarList
     /// `calendar/details`
@@ -100,6 +119,18 @@ public nonisolated enum TripsCalendarScreen: LinkScreen {
             self = .calendarNewTrip
         default:
             throw .unknownScreen(coordinator: entry.coordinator, screen: entry.screen)
+        }
+    }
+
+    public func entry() throws(ModelError) -> StackEntry {
+        switch self {
+        case .calendarList:
+            return StackEntry(coordinator: "calendar", screen: "list")
+        case .calendarDetails(let value0):
+            let models = try Models(value0)
+            return StackEntry(coordinator: "calendar", screen: "details", models: models)
+        case .calendarNewTrip:
+            return StackEntry(coordinator: "calendar", screen: "newTrip", present: .sheet)
         }
     }
 }

@@ -1,5 +1,5 @@
 import Foundation
-import HTTPServer
+@testable import HTTPServer
 import TestSupport
 
 /// A client with a real socket, which sends exactly the bytes of a test.
@@ -32,13 +32,6 @@ extension HTTPServer {
         change(&configuration)
         return try HTTPServer(configuration, handler: handler)
     }
-}
-
-/// Returns the seconds that a function takes.
-func seconds(_ body: () throws -> Void) rethrows -> Double {
-    let start = ContinuousClock.now
-    try body()
-    return (ContinuousClock.now - start) / .seconds(1)
 }
 
 /// Returns true as soon as a condition is true, or false after 20 s.

@@ -1,6 +1,6 @@
 import LinkCoordinator
 
-/// Selects a route by definition: that of the first matching pattern in the order of precedence.
+/// Selects a route by definition: the first matching pattern in the order of precedence has it.
 struct ReferenceSearch {
     let source: TableSource
     private let coordinators: Set<[UInt8]>

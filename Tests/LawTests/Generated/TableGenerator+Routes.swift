@@ -4,7 +4,7 @@ import LinkCoordinator
 extension TableGenerator {
     /// Returns a route of a random kind.
     ///
-    /// `ids` are those of all routes of the table.
+    /// `ids` has the ids of all routes of the table.
     mutating func route(_ id: String, of ids: [String], _ models: Models) -> GeneratedTable.Route {
         let text = patterns.patternText()
         let captures = (try? PatternParser.parse(text, foldsCase: false))?.first?.captures ?? []

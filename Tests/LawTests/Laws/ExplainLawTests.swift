@@ -50,7 +50,7 @@ private struct LinkOnDevice: Shrinkable {
     ]
 
     /// A case is a link on a device.
-    @Test("The selected candidate, variant, stack, values, guard, and failure equal those of the decision")
+    @Test("The selected candidate, variant, stack, values, guard, and failure are also in the decision")
     func agrees() throws {
         var kinds: [String: Int] = [:]
         let tables = try SampleTable.all()

@@ -80,7 +80,7 @@ struct SearchLawTests {
             query: patterns.pick([[], [], ["q=1"], ["q=2"], ["q"], ["w"], ["w=5", "q=1"]]))
     }
 
-    /// Returns the route by definition: that of the least of all matching patterns.
+    /// Returns the route by definition: the least of all matching patterns has it.
     private func expected(_ source: TableSource, _ link: SearchLink) -> String? {
         let parts = link.host.split(separator: ":", omittingEmptySubsequences: false)
         let host = Array((parts.first ?? "").utf8)

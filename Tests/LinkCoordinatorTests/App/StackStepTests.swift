@@ -86,7 +86,8 @@ import Testing
         #expect(decision.stack(over: shown) == shown)
     }
 
-    private static func stack(_ generator: inout SeededGenerator) -> String {
+    /// Returns a random stack in the short notation.
+    static func stack(_ generator: inout SeededGenerator) -> String {
         let words = ["a", "b", "c", "d=1", "d=2", "A", "S", "B", "!x"]
         var stack: [String] = []
         for _ in 0..<Int.random(in: 0...7, using: &generator) {
@@ -154,7 +155,7 @@ import Testing
     }
 
     /// Returns the reason why a step cannot be performed on the shown stack, or nil.
-    private static func fault(_ step: StackStep, _ stack: [StackEntry]) -> String? {
+    static func fault(_ step: StackStep, _ stack: [StackEntry]) -> String? {
         switch step {
         case .dismiss: return stack.contains(where: \.isModal) ? nil : "nothing to dismiss"
         case .pop(let count):

@@ -32,23 +32,30 @@ final class Router: StackApplier {
 
 extension Router {
     /// A root and the entries pushed onto it, which one `NavigationStack` shows.
-    struct Group: Equatable {
+    struct Group: Equatable, Identifiable {
+        /// The position of the group, from the lowest one.
+        let id: Int
         /// The sheet, cover, or alert that presents the group, or nil for the lowest group.
         var root: StackEntry?
         var path: [StackEntry] = []
+        /// The number of entries of the stack up to the last one of the group.
+        var end = 0
     }
 
     var groups: [Group] {
-        var groups = [Group()]
-        for entry in shown {
+        var groups = [Group(id: 0)]
+        for (index, entry) in shown.enumerated() {
             if entry.isModal {
-                groups.append(Group(root: entry))
+                groups.append(Group(id: groups.count, root: entry))
             } else {
                 groups[groups.count - 1].path.append(entry)
             }
+            groups[groups.count - 1].end = index + 1
         }
         return groups
     }
+
+    func group(_ index: Int) -> Group? { groups.indices.contains(index) ? groups[index] : nil }
 }
 
 extension Router {
@@ -96,9 +103,18 @@ final class AppModel {
 
     func signedIn() async {
         claims.append("session")
-        guard let (resume, until) = waiting, .now < until else { return }
+        guard let (resume, until) = waiting, .now < until else {
+            await router.apply(.dismiss)
+            return
+        }
         waiting = nil
         await open(resume.request)
+    }
+
+    func save() throws -> Data { try JSONEncoder().encode(router.shown) }
+
+    func restore(_ saved: Data) async throws {
+        await router.apply(try JSONDecoder().decode([StackEntry].self, from: saved))
     }
 }
 
@@ -113,8 +129,12 @@ func shareLink(of product: Product, in table: RouteTable) throws -> String {
 }
 
 @MainActor
-func restore(_ saved: String, in app: AppModel) async {
+func openPath(_ saved: String, in app: AppModel) async {
     await app.router.apply(app.table.resolve(.path(saved, mode: .replace), device: app.device))
+}
+
+func show(_ decision: Decision) {
+    print(decision)
 }
 
 func pushed(_ body: [UInt8]) throws -> Decision {

@@ -55,7 +55,7 @@ import Testing
     @Test("The Swift code of a guide is compiled", arguments: blocks.filter { $0.language == "swift" })
     func swift(block: Block) throws {
         let folder = URL(filePath: #filePath).deletingLastPathComponent()
-        let files = ["GuideSnippets.swift", "../../GeneratedSwiftTests/GuideSwitch.swift"]
+        let files = ["GuideSnippets.swift", "GuideViews.swift", "../../GeneratedSwiftTests/GuideSwitch.swift"]
         let compiled = try files.flatMap {
             Self.lines(try String(contentsOf: folder.appending(path: $0).standardizedFileURL, encoding: .utf8))
         }
@@ -108,7 +108,7 @@ import Testing
         #expect(app.router.shown.map(\.screen) == ["feed", "profile", "order"])
         app.router.userLeft(2)
         #expect(app.table.path(for: app.router.shown) == "/home/feed/account/profile")
-        await restore("/home/feed/catalog/list", in: app)
+        await openPath("/home/feed/catalog/list", in: app)
         #expect(app.router.shown.map(\.screen) == ["feed", "list"])
         let product = Product(id: try #require(UUID(uuidString: LinkTests.uuid)), count: 2)
         #expect(try shareLink(of: product, in: app.table) == "shop://shop.example/p/\(LinkTests.uuid)?count=2")
@@ -116,5 +116,58 @@ import Testing
         #expect(try pushed(app.table.resolve("shop:///").json).outcome == .navigate)
         await app.open(.link("https://shop.example/legal/terms"))
         #expect(app.openedOutside == ["https://shop.example/legal/terms"])
+    }
+    /// The app of the guide with the table of the reference, whose guard keeps the user's stack.
+    @MainActor private func referenceApp() throws -> AppModel {
+        let blocks = Self.blocks.filter { $0.guide == "RouteTableReference.md" && $0.text.contains("schemaVersion") }
+        return try AppModel(tableFile: [UInt8](try #require(blocks.first).text.utf8), router: Router(pause: .zero))
+    }
+
+    @Test("A guard with `append` keeps the user's stack, before and after signing in")
+    @MainActor func guardKeepsStack() async throws {
+        let app = try referenceApp()
+        await app.open(.link("shop://p/\(LinkTests.uuid)"))
+        let before = app.router.shown
+        #expect(before.map(\.screen) == ["feed", "list", "item"])
+        await app.open(.link("shop://o/12"))
+        #expect(app.router.shown.map(\.screen) == ["feed", "list", "item", "form"])
+        // The user dismisses the login.
+        ViewReader.dismissTop(of: AppView(app: app))
+        #expect(app.router.shown == before)
+        await app.open(.link("shop://o/12"))
+        await app.signedIn()
+        #expect(app.router.shown.map(\.screen) == ["feed", "profile", "order"])
+    }
+
+    @Test("The views show the groups of the stack, and what the user leaves is removed from it")
+    @MainActor func views() async throws {
+        let app = try referenceApp()
+        let view = AppView(app: app)
+        #expect(ViewReader.shown(view) == "Home")
+        await app.open(.link("shop://p/\(LinkTests.uuid)?mode=ar"))
+        #expect(ViewReader.shown(view) == "Home feed list item | cover: ar")
+        await app.open(.link("shop://o/12"))
+        #expect(ViewReader.shown(view) == "Home feed list item | cover: ar | sheet: form")
+        let alert = StackEntry(coordinator: "system", screen: "update", present: .alert)
+        await app.router.present(alert)
+        #expect(ViewReader.shown(view).hasSuffix(" | sheet: form | alert: update"))
+        for expected in ["feed list item ar form", "feed list item ar", "feed list item"] {
+            ViewReader.dismissTop(of: view)
+            #expect(app.router.shown.map(\.screen).joined(separator: " ") == expected)
+        }
+        app.router.userLeft(2)
+        #expect(ViewReader.shown(view) == "Home feed list")
+    }
+
+    @Test("The stack is restored with its data and sheets")
+    @MainActor func restored() async throws {
+        let app = try referenceApp()
+        await app.open(.link("shop://p/\(LinkTests.uuid)?count=7"))
+        await app.open(.link("shop://o/12"))
+        let saved = try app.save()
+        let next = try referenceApp()
+        try await next.restore(saved)
+        #expect(next.router.shown == app.router.shown && next.router.shown.count == 4)
+        #expect(ProductScreen(next.router.shown[2])?.product.count == 7)
     }
 }

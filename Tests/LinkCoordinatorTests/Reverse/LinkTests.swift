@@ -28,6 +28,24 @@ import Testing
         #expect(try flow.link(route: "first") == "content://first")
     }
 
+    @Test(
+        "A link of `anySegment` has a further segment if another route matches the path without it",
+        arguments: [
+            (["/items"], "s:///any/items"), (["/items", "/{x}/items"], "s:///items/any"),
+            (["/items", "/{x}/items", "/items/{x}"], "s:///any/any/items"), ([], "s:///items"),
+            (["/items/{x?}", "/{x}/items", "/{x}/{y}/items"], "s:///items/any/any"),
+        ])
+    func fillers(others: [String], link: String) throws {
+        let routes = others.enumerated().map {
+            #",{"id":"r\#($0.offset)","match":"\#($0.element)","to":{"root":true}}"#
+        }
+        let table = try Self.table(
+            link: #"{"schemes":["s"],"host":"authority","hosts":[""]}"#,
+            routes: #"{"id":"any","match":{"anySegment":"items"},"to":{"root":true}}"# + routes.joined())
+        #expect(try table.link(route: "any") == link)
+        #expect(table.resolve(link).route == "any")
+    }
+
     @Test("A rewrite's prefix, an optional segment, a query constraint, a fragment, and a host rule are written")
     func everything() throws {
         let table = try Self.table(

@@ -1,3 +1,4 @@
+internal import Foundation
 internal import Testing
 
 @testable internal import HTTPServer
@@ -108,6 +109,50 @@ internal import Testing
             token: Self.token, address: ListenAddress(host: "127.0.0.1", port: 8090), hosts: [], isSecure: false)
         #expect(Self.status("/api/info", Self.with([host, ("Cookie", cookie)], [:])) == nil)
         #expect(Self.status("/api/info", Self.with([host, ("Cookie", cookie)], [:]), other) == 401)
+    }
+
+    @Test("The token of a file and its cookie stay valid after a restart, and the cookie is not the token")
+    func tokenFile() throws {
+        let path = FileManager.default.temporaryDirectory.appending(path: "token-\(UUID().uuidString)").path
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        let text = "a2b4c6d8-e0f1.a3b5_c7d9~Z"
+        try " \(text)\r\n".write(toFile: path, atomically: true, encoding: .utf8)
+        func started() throws -> ConsoleGuard {
+            let token = try AccessToken(file: path)
+            #expect(token.text == text)
+            return ConsoleGuard(
+                token: token, address: ListenAddress(host: "127.0.0.1", port: 8090), hosts: [], isSecure: false,
+                session: AccessToken(sessionOf: token))
+        }
+        let first = try started()
+        let request = HTTPRequest(
+            method: .get, path: "/", query: [HTTPTarget.QueryItem(name: "token", value: text)],
+            headers: ["Host": "127.0.0.1:8090"], peer: HTTPPeer(address: "127.0.0.1", port: 5))
+        guard case .answer(let response) = first.check(request) else {
+            Issue.record("the token was not exchanged")
+            return
+        }
+        let cookie = String(try #require(response.headers["Set-Cookie"]?.split(separator: ";").first))
+        #expect(!cookie.contains(text))
+        let next = try started()
+        let host = ("Host", "127.0.0.1:8090")
+        for header in [("Cookie", cookie), ("Authorization", "Bearer \(text)")] {
+            #expect(Self.status("/api/info", Self.with([host, header], [:]), next) == nil, "\(header.0)")
+        }
+        let value = try #require(cookie.split(separator: "=").last)
+        #expect(Self.status("/api/info", Self.with([host, ("Authorization", "Bearer \(value)")], [:]), next) == 401)
+    }
+
+    @Test(
+        "A file without a long token of the characters of URLs is refused, and the message has none of it",
+        arguments: ["", "short-secret", "a secret with spaces in it, long enough", String(repeating: "x", count: 257)])
+    func badTokenFile(text: String) throws {
+        let path = FileManager.default.temporaryDirectory.appending(path: "token-\(UUID().uuidString)").path
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        try text.write(toFile: path, atomically: true, encoding: .utf8)
+        let error = #expect(throws: CommandFailure.self) { try AccessToken(file: path) }
+        #expect(error?.code == .configuration && error?.reason.contains("secret") == false)
+        #expect(throws: CommandFailure.self) { try AccessToken(file: path + ".absent") }
     }
 
     @Test("A request with an effect needs JSON and the console's own header")

@@ -9,7 +9,28 @@ internal import Testing
     private static func flags(_ body: String) throws -> ReplayFlags {
         let request = HTTPRequest(
             method: .post, path: "/api/replay", body: Array(body.utf8), peer: HTTPPeer(address: "127.0.0.1", port: 5))
-        return try ReplayFlags(RequestBody(request, members: ReplayFlags.members))
+        return try #require(try ReplayFlags.choices(RequestBody(request, members: ReplayFlags.members)).first)
+    }
+
+    private static func choices(_ body: String) throws -> [ReplayFlags] {
+        let request = HTTPRequest(
+            method: .post, path: "/api/replay", body: Array(body.utf8), peer: HTTPPeer(address: "127.0.0.1", port: 5))
+        return try ReplayFlags.choices(RequestBody(request, members: ReplayFlags.members))
+    }
+
+    @Test("Several reasons become one choice each")
+    func reasons() throws {
+        let choices = try Self.choices(#"{"topic":"links","reasons":["bad_json","application_unknown"]}"#)
+        #expect(
+            choices.map(\.words) == [
+                ["--topic", "links", "--reason", "bad_json"], ["--topic", "links", "--reason", "application_unknown"],
+            ])
+        #expect(choices.map(\.reason) == ["bad_json", "application_unknown"])
+        let many = (0..<21).map { #""r\#(String(repeating: "x", count: $0))""# }.joined(separator: ",")
+        for wrong in ["[]", #"["a","a"]"#, #"["--yes"]"#, "[1]", #"["bad_json",1]"#, "[\(many)]", "{}"] {
+            #expect(throws: ConsoleProblem.self, "\(wrong)") { try Self.choices(#"{"reasons":\#(wrong)}"#) }
+        }
+        #expect(throws: ConsoleProblem.self) { try Self.choices(#"{"reason":"a","reasons":["b"]}"#) }
     }
 
     @Test("A choice becomes flags of the command")
@@ -29,7 +50,7 @@ internal import Testing
             #"{"offsets":[{"partition":-1,"first":0,"last":1}]}"#, #"{"offsets":[1]}"#, #"{"topic":"--yes"}"#,
             #"{"topic":"a b"}"#, #"{"topic":""}"#, #"{"reason":"-x"}"#, #"{"reason":"bad_json\n--yes"}"#,
             #"{"since":"-1"}"#,
-            #"{"until":"yesterday"}"#, #"{"reasons":"bad_json"}"#, #"{"topic":1}"#, "[]", "{",
+            #"{"until":"some day"}"#, #"{"reasons":"bad_json"}"#, #"{"topic":1}"#, "[]", "{",
         ])
     func refused(body: String) {
         #expect(throws: ConsoleProblem.self) { try Self.flags(body) }

@@ -16,7 +16,7 @@ internal import Testing
     @Test("The reference and the schema have the members of an event")
     func members() throws {
         let names = Set(page.table("Events", "Member")?.names ?? [])
-        #expect(names == Set(EventMember.allCases.map(\.name.description) + ["$schema"]))
+        #expect(names == Set(EventMember.names.map(\.description) + ["$schema"]))
         let properties = try SchemaKeyTests.schema("event")["properties"]?.object?.map(\.name)
         #expect(names == Set(properties ?? []))
     }
@@ -35,12 +35,13 @@ internal import Testing
 
     @Test("The reference has the limits of an event with their settings")
     func limits() throws {
-        let limits = IngestLimits()
+        let limits = Limits()
         let table = try #require(page.table("Limits", "Limit"))
         let expected = [
-            limits.recordBytes, limits.devices, limits.depth, IngestLimits.eventIDBytes, IngestLimits.deviceIDBytes,
-            IngestLimits.factBytes, IngestLimits.factElements, IngestLimits.headerBytes, IngestLimits.contextNames,
-            IngestLimits.contextBytes, VendorReader.idBytes, JSONTape.most, LinkPlatforms.maxSteps,
+            limits.recordBytes, limits.devices, limits.depth, Limits.eventIDBytes, Limits.deviceIDBytes,
+            Limits.factBytes, Limits.factElements, Limits.headerBytes, Limits.contextNames,
+            Limits.contextTextBytes, Limits.contextBytes, VendorReader.idBytes, JSONTape.most,
+            LinkPlatforms.maxSteps,
         ]
         #expect(table.column("Default") == expected.map { "\($0)" })
         for name in table.column("Setting").flatMap(ReferencePage.code) {

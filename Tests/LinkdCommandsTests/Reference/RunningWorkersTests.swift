@@ -53,7 +53,7 @@ internal import Testing
 
     @Test("Each flag and setting of the guide exists")
     func flags() throws {
-        let known = Set(CommandIndex.all.flatMap(\.declaration.allFlags).flatMap(\.names))
+        let known = Set(CommandIndex.all.flatMap(\.allFlags).flatMap(\.names))
         // These are flags of the benchmarks.
         let other: Set = ["--broker", "--peers"]
         let found = page.text.matches(of: /--[a-z][a-z-]+/).map { String($0.0) }.filter { !other.contains($0) }

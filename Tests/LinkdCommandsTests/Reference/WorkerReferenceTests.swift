@@ -3,6 +3,7 @@ internal import TestSupport
 internal import Testing
 
 @testable internal import DispatchWorker
+import LinkDecider
 
 /// The reference of the worker against its code.
 @Suite struct WorkerReferenceTests {
@@ -71,11 +72,11 @@ internal import Testing
     @Test("The reference has the causes of rotations and aborts")
     func causes() throws {
         let rotations = page.table("Exactly once", "Cause")?.names ?? []
-        #expect(rotations.count == 5)
+        #expect(rotations.count == RotationCause.allCases.count)
         #expect(rotations.filter { RotationCause(rawValue: $0) == nil } == [])
         let line = try #require(page.text.split(separator: "\n").first { $0.hasPrefix("The `cause` of `aborted`") })
         let aborts = ReferencePage.code(String(line)).dropFirst(2).filter { $0 != "code" }
-        #expect(aborts.count == 6)
+        #expect(aborts.count == AbortCause.allCases.count)
         #expect(aborts.filter { AbortCause(rawValue: $0) == nil } == [])
     }
 

@@ -176,6 +176,20 @@ internal import Testing
         }
     }
 
+    @Test("Each kind of change begins with the number of its links or requests, and the example looks like a link")
+    func counts() throws {
+        try edited(#""on": ["no_route"], "#, "", of: SampleTables.path("anchor")) { old, new in
+            let out = try LinkdProcess.run(["routes", "diff", old, new]).out
+            #expect(out.contains(#/\n +[2-9] links: +reject \(bad_encoding\) +-> navigate/#), "\(out)")
+            #expect(out.contains(#/\n +[2-9] requests: +reject \(unsupported\) +-> navigate/#), "\(out)")
+            #expect(out.contains(#/\n +for example [a-z]+:\S+/#), "\(out)")
+        }
+        try edited(#""match": "/search""#, #""match": "/find""#, of: Self.shop) { old, new in
+            let out = try LinkdProcess.run(["routes", "diff", old, new]).out
+            #expect(out.contains(#/\n +1 link: +search: navigate +-> reject \(no_route\) +breaking/#), "\(out)")
+        }
+    }
+
     @Test("A cause without an old value is reported as added, and the sets that changed as some of those compared")
     func added() throws {
         try edited(#""*.shop.example", """#, #""*.shop.example", "", "b.example""#, of: Self.shop) { old, new in

@@ -1,6 +1,7 @@
 internal import KafkaClient
 
 @testable internal import LinkdCommands
+import ByteStorage
 
 /// Dead letters for tests.
 enum DeadLetterSample {

@@ -5,6 +5,8 @@ internal import TestSupport
 enum LinkdProcess {
     /// Runs a command line to its end, in a directory without shipped files.
     ///
+    /// A worker that is not told where they are reads no vendors, because it does not start without them.
+    ///
     /// - Parameters:
     ///   - arguments: The arguments after the program's name.
     ///   - input: The standard input.
@@ -15,6 +17,9 @@ enum LinkdProcess {
         _ arguments: [String], input: String = "", environment: [String: String] = [:], seconds: Double = 60
     ) throws -> CommandResult {
         var variables = environment.merging(["PATH": "/usr/bin:/bin"]) { first, _ in first }
+        if arguments.first == "worker", environment["LINKD_HOME"] == nil {
+            variables.merge(["LINKD_VENDORS": "none", "LINKD_LINK_PLATFORMS": "none"]) { first, _ in first }
+        }
         variables["LD_LIBRARY_PATH"] = ProcessInfo.processInfo.environment["LD_LIBRARY_PATH"]
         let command = ["env", "-i"] + variables.map { "\($0.key)=\($0.value)" }.sorted()
         let result = try ChildProcess.run(

@@ -245,6 +245,27 @@ struct FailingLink: Sendable, CustomTestStringConvertible {
         #expect(trace.parts.filter { $0.fault != nil }.map(\.offset) == [offset], "\(trace.text)")
     }
 
+    @Test(
+        "The nearest pattern of a segment with one character too many or too few is that of the segment",
+        arguments: [
+            ("cx/AUTUMN", "/c/{code}", "c/AUTUMN"), ("xc/AUTUMN", "/c/{code}", "c/AUTUMN"),
+            ("order/7", "/orders/{id:int}", "orders/7"), ("q/7", "/qa/{id:int}", "qa/7"),
+        ])
+    func shortSegments(path: String, pattern: String, meant: String) throws {
+        let matches = ["/p/new", "/a/{x}", "/c/{code}", "/d/{x}", "/orders/{id:int}", "/qa/{id:int}", "/{x}/about"]
+        let routes = matches.enumerated().map {
+            #"{ "id": "r\#($0.offset)", "match": "\#($0.element)", "to": { "root": true } }"#
+        }
+        let file = #"""
+            { "schemaVersion": 1, "table": { "id": "t", "version": "1" },
+              "link": { "schemes": ["https"], "host": "authority", "hosts": ["shop.example"] },
+              "routes": [ \#(routes.joined(separator: ", ")) ] }
+            """#
+        let trace = try RouteTable(json: Array(file.utf8)).explain(.link("https://shop.example/" + path))
+        #expect(trace.rejected.first?.pattern == pattern && trace.rejected.first?.isNear == true, "\(trace.text)")
+        #expect(trace.suggestions.map(\.text) == ["https://shop.example/" + meant], "\(trace.text)")
+    }
+
     @Test("A pattern that a route has twice counts as one of the rejected patterns")
     func repeatedPatterns() throws {
         let routes = (0..<40).map {

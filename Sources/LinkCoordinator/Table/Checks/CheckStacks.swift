@@ -3,28 +3,27 @@ extension TableChecks {
     private static let maxParentStacks = 256
 
     /// Checks a static path and returns its stack, or nil if the path has an error or cannot be checked.
-    mutating func compose(_ segments: [String], at offset: Int, routes: [String]) -> StaticStack? {
+    mutating func compose(_ segments: [String], at offset: Int) -> StaticStack? {
         if damage.coordinators { return nil }
         do throws(StaticStack.Failure) {
             return try StaticStack.compose(segments, in: source, names: names)
         } catch {
-            reportStackFailure(error, at: offset, routes: routes)
+            reportStackFailure(error, at: offset)
             return nil
         }
     }
 
-    private mutating func reportStackFailure(_ failure: StaticStack.Failure, at offset: Int, routes: [String]) {
+    private mutating func reportStackFailure(_ failure: StaticStack.Failure, at offset: Int) {
         switch failure {
         case .unknownCoordinator(let name):
             unknown(
-                .unknownCoordinator, Located(name, at: offset), "coordinator", among: names.coordinators.keys,
-                routes: routes)
+                .unknownCoordinator, Located(name, at: offset), "coordinator", among: names.coordinators.keys)
         case .unknownScreen(let name, let coordinator):
             let own = source.coordinators[coordinator]
             unknown(
                 .unknownScreen, Located(name, at: offset),
                 message: "`\(name)` is neither a coordinator nor a screen of `\(own.name.value)`",
-                among: own.screens.map(\.name.value) + names.coordinators.keys, routes: routes)
+                among: own.screens.map(\.name.value) + names.coordinators.keys)
         }
     }
 
@@ -76,8 +75,8 @@ extension TableChecks {
     }
 
     /// Checks the names and presentation of a target's path and parents.
-    mutating func checkStack(_ target: TableSource.Target, routes: [String] = []) {
-        guard let own = checkNames(of: target, routes: routes) else { return }
+    mutating func checkStack(_ target: TableSource.Target) {
+        guard let own = checkNames(of: target) else { return }
         if let present = target.present, let last = own.entries.last {
             let screen = source.coordinators[last.coordinator].screens[last.screen]
             let allowed = screen.present.isEmpty ? [.push] : screen.present.map(\.value)
@@ -85,7 +84,7 @@ extension TableChecks {
                 problems.error(
                     .presentation, at: present.offset,
                     "the screen `\(screen.name.value)` cannot be presented as `\(present.value.rawValue)`",
-                    suggestion: "add it to `present` of the screen", routes: routes)
+                    suggestion: "add it to `present` of the screen")
                 return
             }
         }
@@ -93,8 +92,7 @@ extension TableChecks {
             if stack.entries.count > StaticStack.maxEntries {
                 problems.error(
                     .stackTooDeep, at: target.destinationOffset,
-                    "the stack has \(stack.entries.count) entries, the limit is \(StaticStack.maxEntries)",
-                    routes: routes)
+                    "the stack has \(stack.entries.count) entries, the limit is \(StaticStack.maxEntries)")
                 return
             }
             if let (entry, rule) = stack.brokenPresentation(in: source) {
@@ -102,36 +100,36 @@ extension TableChecks {
                 problems.error(
                     .presentation, at: target.destinationOffset,
                     "\(rule): \(coordinator.name.value).\(coordinator.screens[entry.screen].name.value) in "
-                        + print(stack), routes: routes)
+                        + print(stack))
                 return
             }
         }
     }
 
     /// Checks the names in a target's path and parents, and returns the stack of the path.
-    private mutating func checkNames(of target: TableSource.Target, routes: [String]) -> StaticStack? {
+    private mutating func checkNames(of target: TableSource.Target) -> StaticStack? {
         var own: StaticStack? = StaticStack()
         if case .path(let segments) = target.destination {
-            own = compose(segments, at: target.destinationOffset, routes: routes)
+            own = compose(segments, at: target.destinationOffset)
         }
         switch target.parents {
         case .none, .initial: break
         case .paths(let paths):
-            for path in paths where compose(path.value, at: path.offset, routes: routes) == nil { own = nil }
+            for path in paths where compose(path.value, at: path.offset) == nil { own = nil }
         case .route(let id):
             guard let parent = names.routes[id.value] else {
                 if !damage.routeIDs {
-                    unknown(.unknownRoute, id, "route", among: names.routes.keys, routes: routes)
+                    unknown(.unknownRoute, id, "route", among: names.routes.keys)
                 }
                 return nil
             }
-            checkParent(source.routes[parent], id, routes: routes)
+            checkParent(source.routes[parent], id)
         }
         return own
     }
 
     /// Checks that the targets of a route whose entries are parents are paths or the root.
-    private mutating func checkParent(_ parent: TableSource.Route, _ id: Located<String>, routes: [String]) {
+    private mutating func checkParent(_ parent: TableSource.Route, _ id: Located<String>) {
         guard isWhole(parent) else { return }
         let isStatic = parent.variants.allSatisfy { variant in
             switch variant.to.destination {
@@ -143,7 +141,7 @@ extension TableChecks {
             problems.error(
                 .targetNotPlain, at: id.offset,
                 "the route `\(id.value)` cannot supply parents: all of its targets must be static paths or the root",
-                routes: routes + [id.value])
+                routes: problems.routes + [id.value])
         }
     }
 
@@ -159,20 +157,20 @@ extension TableChecks {
             } else if template.parts.contains(where: { if case .text = $0 { false } else { true } }) {
                 problems.error(.targetNotPlain, at: target.destinationOffset, "\(what) must not use captures")
             }
-            checkAllowed(template, at: target.destinationOffset, routes: [])
+            checkAllowed(template, at: target.destinationOffset)
             return
         case .path, .root: break
         }
         checkStack(target)
         if damage.coordinators { return }
-        for stack in stacks(of: target) where !checkPlain(stack, what, at: target.destinationOffset, routes: []) {
+        for stack in stacks(of: target) where !checkPlain(stack, what, at: target.destinationOffset) {
             return
         }
     }
 
     /// Returns a Boolean value that indicates whether no entry needs data or has a guard, and reports the first entry
     /// that does.
-    private mutating func checkPlain(_ stack: StaticStack, _ what: String, at offset: Int, routes: [String]) -> Bool {
+    private mutating func checkPlain(_ stack: StaticStack, _ what: String, at offset: Int) -> Bool {
         for entry in stack.entries {
             let coordinator = source.coordinators[entry.coordinator]
             let screen = coordinator.screens[entry.screen]
@@ -180,8 +178,7 @@ extension TableChecks {
             guard screen.needs.isEmpty, coordinator.guarding == nil else {
                 let reason = screen.needs.isEmpty ? "has a guard" : "needs data"
                 problems.error(
-                    .targetNotPlain, at: offset, "\(what) must not need data or a guard, but `\(name)` \(reason)",
-                    routes: routes)
+                    .targetNotPlain, at: offset, "\(what) must not need data or a guard, but `\(name)` \(reason)")
                 return false
             }
         }
@@ -189,22 +186,22 @@ extension TableChecks {
     }
 
     /// Checks that a notice is a static path to screens without data and guard.
-    mutating func checkNotice(_ notice: Located<[String]>, routes: [String]) {
-        guard let stack = compose(notice.value, at: notice.offset, routes: routes) else { return }
+    mutating func checkNotice(_ notice: Located<[String]>) {
+        guard let stack = compose(notice.value, at: notice.offset) else { return }
         if let (_, rule) = stack.brokenPresentation(in: source) {
-            problems.error(.presentation, at: notice.offset, rule, routes: routes)
+            problems.error(.presentation, at: notice.offset, rule)
         }
-        _ = checkPlain(stack, "a notice", at: notice.offset, routes: routes)
+        _ = checkPlain(stack, "a notice", at: notice.offset)
     }
 
     /// Checks that the scheme and host of an external target are on the allowlist.
-    mutating func checkAllowed(_ template: TableSource.ExternalTemplate, at offset: Int, routes: [String]) {
+    mutating func checkAllowed(_ template: TableSource.ExternalTemplate, at offset: Int) {
         if damage.externals || damage.link { return }
         if source.externals.allow(scheme: template.scheme, host: template.host, port: template.port) { return }
         let host = String(decoding: template.host, as: UTF8.self)
         problems.error(
             .externalNotAllowed, at: offset, "\(template.scheme)://\(host) is not on the allowlist",
-            suggestion: "add the scheme and the host to `externals`", routes: routes)
+            suggestion: "add the scheme and the host to `externals`")
     }
 
     /// Returns the canonical path of a stack: each screen, preceded by the coordinator where it changes.
@@ -220,5 +217,109 @@ extension TableChecks {
             last = entry.coordinator
         }
         return out.isEmpty ? "/" : out
+    }
+
+    /// Checks coordinators, their screens, and the names that they refer to.
+    mutating func checkCoordinators() {
+        for coordinator in source.coordinators {
+            if let initial = coordinator.initial, coordinator.screen(named: initial.value) == nil {
+                unknown(.unknownScreen, initial, "screen", among: coordinator.screens.map(\.name.value))
+            }
+            if let parent = coordinator.parent, names.coordinators[parent.value] == nil, !damage.coordinators {
+                unknown(.unknownCoordinator, parent, "coordinator", among: names.coordinators.keys)
+            }
+            if let guarding = coordinator.guarding, names.guards[guarding.value] == nil, !damage.guards {
+                unknown(.unknownGuard, guarding, "guard", among: names.guards.keys)
+            }
+            for screen in coordinator.screens { check(screen, of: coordinator) }
+        }
+        checkParentCycles()
+    }
+
+    private mutating func check(_ screen: TableSource.Screen, of coordinator: TableSource.Coordinator) {
+        if names.coordinators[screen.name.value] != nil {
+            problems.error(
+                .nameClash, at: screen.name.offset,
+                "the screen `\(screen.name.value)` has the name of a coordinator, so no path can refer to it",
+                suggestion: "rename one of them")
+        }
+        if !damage.models {
+            for model in screen.needs where names.models[model.value] == nil {
+                unknown(.unknownModel, model, "model", among: names.models.keys)
+            }
+        }
+        if !damage.capabilities {
+            for capability in screen.requires where names.capabilities[capability.value] == nil {
+                unknown(.unknownCapability, capability, "capability", among: names.capabilities.keys)
+            }
+        }
+        if let view = screen.view, !screenNames.contains(view.value), !damage.coordinators {
+            unknown(.unknownScreen, view, "screen", among: coordinator.screens.map(\.name.value))
+        }
+        if let identity = screen.identity, !damage.models { check(identity, of: screen) }
+    }
+
+    private mutating func check(_ identity: TableSource.IdentityTemplate, of screen: TableSource.Screen) {
+        for part in identity.parts {
+            guard case .field(let model, let name) = part else { continue }
+            guard screen.needs.contains(where: { $0.value == model }), let index = names.models[model] else {
+                unknown(
+                    .unknownModel, Located(model, at: identity.offset),
+                    message: "the identity uses the model `\(model)`, which is not in `needs` of the screen",
+                    among: screen.needs.map(\.value), addition: "add it to `needs` of the screen")
+                continue
+            }
+            guard let field = source.models[index].field(named: name) else {
+                unknown(
+                    .unknownField, Located("\(model).\(name)", at: identity.offset), "field",
+                    among: source.models[index].fields.map { "\(model).\($0.name.value)" })
+                continue
+            }
+            if field.absence == .null || field.type.isList {
+                problems.error(
+                    .badTemplate, at: identity.offset,
+                    "an identity requires fields that always have a single value, but `\(model).\(name)` is "
+                        + (field.type.isList ? "a list" : "optional"),
+                    suggestion: field.type.isList
+                        ? "use another field" : "use another field, or give this one a default")
+            }
+        }
+    }
+
+    /// Reports cycles of parents, each once, at its first coordinator in the file.
+    private mutating func checkParentCycles() {
+        var done = Set<Int>()
+        for start in source.coordinators.indices where !done.contains(start) {
+            var chain: [Int] = []
+            var passed = Set<Int>()
+            var next: Int? = start
+            while let coordinator = next, !done.contains(coordinator), passed.insert(coordinator).inserted {
+                chain.append(coordinator)
+                next = source.coordinators[coordinator].parent.flatMap { names.coordinators[$0.value] }
+            }
+            if let next, let first = chain.firstIndex(of: next) {
+                let cycle = chain[first...].map { source.coordinators[$0].name.value }
+                let parent = source.coordinators[next].parent
+                problems.error(
+                    .parentCycle, at: parent?.offset ?? 0,
+                    "the parents of coordinators form a cycle: \((cycle + [cycle[0]]).joined(separator: " -> "))",
+                    suggestion: "remove `parent` from one of them")
+            }
+            done.formUnion(chain)
+        }
+    }
+
+    /// Checks the targets of guards.
+    mutating func checkGuards() {
+        for own in source.guards {
+            checkPlain(own.otherwise, "the target of the guard `\(own.name.value)`", allowsExternal: false)
+        }
+    }
+
+    /// Checks the rules of `fallback`.
+    mutating func checkFallback() {
+        for rule in source.fallback {
+            if let target = rule.to { checkPlain(target, "the target of a fallback", allowsExternal: true) }
+        }
     }
 }

@@ -179,4 +179,101 @@ package struct PathDraft {
 extension PathText {
     /// A Boolean value that indicates whether the names in the path are those of captures in a pattern.
     var isTemplate: Bool { if case .redirect = role { true } else { false } }
+
+    /// The suggestion for a malformed path, or nil.
+    ///
+    /// A suggested form is always valid.
+    var advice: String? {
+        if let mark = text.firstRange(of: "://") {
+            return adviceOnURL(scheme: text[..<mark.lowerBound], rest: text[mark.upperBound...])
+        }
+        var path = text
+        if !text.hasPrefix("/") {
+            let start = text.drop { $0 == "^" }
+            path = (start.hasPrefix("/") ? "" : "/") + (start.hasSuffix("$") ? start.dropLast() : start)
+        }
+        let draft = draft(of: path)
+        guard let form = draft.form else { return nil }
+        let hasTrailingSlash = path.hasSuffix("/") && form != "/" && !isTemplate
+        let note = hasTrailingSlash ? "which matches links with and without a slash at the end" : nil
+        return (["write `\(form)`"] + [note].compactMap { $0 } + draft.more).joined(separator: ", ")
+    }
+
+    private func draft(of path: some StringProtocol) -> PathDraft {
+        PathDraft(PathText(text: String(path), role: role, foldsCase: foldsCase))
+    }
+
+    /// Returns a suggestion with the path of a URL and the way to specify scheme and host.
+    private func adviceOnURL(scheme: Substring, rest: Substring) -> String? {
+        let host = rest.prefix { $0 != "/" }
+        let path = rest.dropFirst(host.count)
+        let own = draft(of: path.isEmpty ? "/" : path)
+        guard let form = own.form else { return nil }
+        var advice = "write `\(form)`"
+        if ["http", "https"].contains(scheme) {
+            if (try? HostRule.parse(String(host))) != nil {
+                advice +=
+                    ", or { \"scheme\": \"\(scheme)\", \"host\": \"\(host)\", \"path\": "
+                    + "\(JSONValue(.string(form)).text) } for this host only"
+            }
+        } else if let whole = draft(of: "/\(host)\(path)").form {
+            advice += ", or `\(whole)` if \"host\" of `link` is \"segment\""
+        }
+        return ([advice] + own.more).joined(separator: ", ")
+    }
+}
+
+/// Finds the syntax of other routers in texts that are literal in a table, and suggests the correct form.
+///
+/// Express and similar routers use `:id`, `*`, and `(…)`, Go and ASP.NET `{id...}` and `{*id}`, Flask and Django
+/// `<int:id>`, Next.js and Expo `[id]`, Remix and TanStack `$id`. Many routers use regular expressions.
+package struct ForeignSyntax {
+    /// The text that is treated as literal.
+    package var piece: String
+
+    /// A description of what to write instead.
+    package var advice: String
+
+    /// Returns the first finding in a pattern, a prefix, or a redirect, with the correct form of the whole text.
+    ///
+    /// A form is suggested only if it is valid and has no finding itself.
+    package static func find(in path: PathText) -> ForeignSyntax? {
+        let draft = PathDraft(path)
+        guard let piece = draft.piece else { return nil }
+        if let form = draft.form {
+            return ForeignSyntax(piece: piece, advice: (["write `\(form)`"] + draft.more).joined(separator: ", "))
+        }
+        if piece.contains("%") {
+            return ForeignSyntax(
+                piece: piece,
+                advice:
+                    "write \(path.noun) without percent escapes; if links have an escaped `/`, `{`, or `}`, "
+                    + "capture the segment")
+        }
+        return ForeignSyntax(piece: piece, advice: path.grammar)
+    }
+
+    /// Returns the first finding in the path of an external target, or nil.
+    ///
+    /// - Parameters:
+    ///   - text: The URL of the target.
+    ///   - names: The names that the route captures.
+    package static func find(inURL text: String, names: Set<String>) -> ForeignSyntax? {
+        guard let scheme = text.firstRange(of: "://") else { return nil }
+        for segment in text[scheme.upperBound...].split(separator: "/").dropFirst() {
+            guard let name = ForeignName(after: ":", in: segment), name.end == segment.endIndex else { continue }
+            return ForeignSyntax(
+                piece: String(segment),
+                advice: names.contains(name.text)
+                    ? "write `{\(name.text)}`" : "write the capture `name` of a pattern as `{name}`")
+        }
+        return nil
+    }
+
+    /// Returns a text without surrounding spaces and quotation marks.
+    package static func bare(_ text: Substring) -> String {
+        let marks = " \"'"
+        let start = text.drop { marks.contains($0) }
+        return String(start.prefix(start.count - start.reversed().prefix { marks.contains($0) }.count))
+    }
 }

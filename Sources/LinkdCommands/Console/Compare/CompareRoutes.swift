@@ -93,7 +93,7 @@ struct CompareRoutes {
     private func write(
         traffic lines: String, _ old: RouteTable, _ new: RouteTable, to json: inout JSONText, until isOver: () -> Bool
     ) {
-        let reader = TrafficReader(old: old, new: new, site.vendors)
+        let reader = TrafficReader(old: old, new: new, site.settings, site.vendors)
         var isCut = false
         for line in Array(lines.utf8).split(whereSeparator: { $0 == 0x0A || $0 == 0x0D }) {
             isCut = isOver()

@@ -3,6 +3,7 @@ internal import DecisionIndex
 internal import HTTPServer
 internal import KafkaClient
 internal import StrictJSON
+internal import SystemThreads
 
 /// The endpoint `/api/decision`: one decision, its event, its explanation, and what the device did before and after.
 enum DecisionRoute {
@@ -95,5 +96,233 @@ enum DecisionRoute {
         throw CommandFailure(
             .unavailable, "the decision is not among the first \(read) records that were searched for its id",
             advice: "pass its partition and offset, or run `linkd inspect --why` with its id")
+    }
+}
+
+/// The decisions of a device before and after one of them.
+///
+/// They come from the index. What is older than the index is read from the device's own partition, up to a limit.
+struct DeviceTimeline {
+    /// The number of offsets before the decision that are read if the index does not have them.
+    private static let scanLimit: Int64 = 20_000
+
+    private var before: [FeedRow] = []
+    private var after: [FeedRow] = []
+    /// A Boolean value that indicates whether there can be decisions of the device that were not searched.
+    private var isCut = false
+
+    /// Finds the decisions around a record.
+    ///
+    /// - Parameters:
+    ///   - record: The record.
+    ///   - count: The greatest number of decisions in each direction.
+    ///   - site: The topics, and the number of times that the reader has begun with other records.
+    ///   - feed: The reader.
+    ///   - deadline: The time on the monotonic clock after which nothing more is read.
+    init(
+        _ record: InspectedRecord, _ count: Int, _ site: (topics: FeedTopics, epoch: Int), _ feed: DecisionFeed,
+        until deadline: Double
+    ) throws(ConsoleProblem) {
+        guard count > 0, let device = record.json?["device"]?.string,
+            let source = RowSource(topic: 0, partition: record.partition)
+        else { return }
+        let hash = feed.mask.hash(device)
+        let key = RowKey(time: record.timestamp, source: source, offset: record.offset)
+        let found = feed.read { $0.index.neighbors(of: key, device: hash, count: count) }
+        // The index can have another time for the record itself.
+        let own = RowCache.Place(key)
+        guard Platform.monotonicSeconds < deadline else {
+            isCut = true
+            return
+        }
+        let sides = [found.before, found.after].map { keys in keys.filter { RowCache.Place($0) != own } }
+        let rows = feed.rows(sides.joined().map { DecisionIndex.Row(key: $0) }, site)
+        before = Array(rows.prefix(sides[0].count))
+        after = Array(rows.dropFirst(sides[0].count))
+        guard before.count < count else { return }
+        let known = Set(before.map { RowCache.Place($0.key) })
+        let older = try feed.records.withScan(until: deadline) { (scan) throws(CommandFailure) in
+            try Self.search(record, device, count - before.count, known, (site.topics, feed.mask), &scan)
+        }
+        before += older.rows
+        isCut = older.isCut && before.count < count
+    }
+
+    /// Searches the offsets before a record for decisions of its device, from newest to oldest.
+    private static func search(
+        _ record: InspectedRecord, _ device: String, _ count: Int, _ known: Set<RowCache.Place>,
+        _ site: (topics: FeedTopics, mask: RecordMask), _ scan: inout TopicScan
+    ) throws(CommandFailure) -> (rows: [FeedRow], isCut: Bool) {
+        let partition = TopicPartition(topic: record.topic, partition: record.partition)
+        guard let ends = try scan.description(of: record.topic)[record.partition], record.offset > ends.low else {
+            return ([], false)
+        }
+        var plan = ScanPlan()
+        let from = max(ends.low, record.offset - scanLimit)
+        plan.partitions[partition] = ScanPlan.Span(from: from, to: record.offset)
+        var rows: [FeedRow] = []
+        var tape = DecisionTape()
+        try RecordFetcher.run(&scan, plan) { record in
+            guard let source = site.topics.source(partition), isKey(record.key, device) else { return true }
+            tape.begin(record.value)
+            let facts = RowFacts(record, &tape, source, now: Platform.nowMilliseconds)
+            guard !known.contains(RowCache.Place(facts.key)) else { return true }
+            rows.append(FeedRow(record, &tape, facts, site.mask))
+            if rows.count > 2 * count + 64 { rows.removeFirst(rows.count - count) }
+            return true
+        }
+        return (Array(rows.suffix(count).reversed()), from > ends.low)
+    }
+
+    private static func isKey(_ key: ByteView?, _ device: String) -> Bool {
+        guard let key else { return false }
+        return key.buffer.elementsEqual(device.utf8)
+    }
+
+    /// Writes the member `timeline`.
+    func write(_ json: inout JSONText) {
+        json.beginObject("timeline")
+        json.beginArray("before")
+        for row in before { json.raw(nil, row.json) }
+        json.endArray()
+        json.beginArray("after")
+        for row in after { json.raw(nil, row.json) }
+        json.endArray()
+        json.boolean("cut", isCut)
+        json.endObject()
+    }
+}
+
+/// Reads records at single offsets, for all endpoints of a console, one request after another.
+final class RecordFetcher: Sendable {
+    /// The greatest distance of two offsets that are read in one range.
+    private static let gap: Int64 = 100
+    /// The greatest length of a range.
+    private static let length: Int64 = 2000
+    /// The time limit of a request, in seconds.
+    private static let maxSeconds = 5.0
+    /// The number of requests that wait while another one reads.
+    ///
+    /// A broker that does not answer so holds few of the server's threads, and links can still be tried.
+    static let maxWaiting = 4
+
+    private struct Slot {
+        var scan: TopicScan?
+        var isTaken = false
+        var waiting = 0
+    }
+
+    private let connection: Connection
+    private let slot = Monitor(Slot())
+
+    /// Creates a fetcher, which connects on its first use.
+    init(_ connection: Connection) { self.connection = connection }
+
+    /// The time on the monotonic clock at which a request that begins now must end.
+    static var deadline: Double { Platform.monotonicSeconds + maxSeconds }
+
+    /// Passes the records at the offsets of partitions to a function, in any order.
+    ///
+    /// Records that no longer exist are left out.
+    func read(
+        _ offsets: [TopicPartition: [Int64]], _ body: (ScannedRecord) -> Void
+    ) throws(ConsoleProblem) {
+        var ranges = offsets.mapValues { Self.ranges($0) }
+        let wanted = offsets.mapValues { Set($0) }
+        try withScan { (scan) throws(CommandFailure) in
+            while true {
+                var plan = ScanPlan()
+                for partition in Array(ranges.keys) {
+                    guard let range = ranges[partition]?.popLast() else { continue }
+                    plan.partitions[partition] = range
+                }
+                if plan.partitions.isEmpty { return }
+                try Self.run(&scan, plan) { record in
+                    let partition = TopicPartition(topic: record.topic, partition: record.partition)
+                    if wanted[partition]?.contains(record.offset) == true { body(record) }
+                    return true
+                }
+            }
+        }
+    }
+
+    /// Calls a function with a scan of its own.
+    ///
+    /// If too many requests wait, the problem is thrown at once.
+    ///
+    /// - Parameters:
+    ///   - deadline: The time on the monotonic clock after which the scan ends with exit code 69.
+    ///   - body: The function.
+    func withScan<Result>(
+        until deadline: Double = RecordFetcher.deadline,
+        _ body: (inout TopicScan) throws(CommandFailure) -> Result
+    ) throws(ConsoleProblem) -> Result {
+        guard let taken = take(until: deadline) else {
+            throw ConsoleProblem(
+                status: 503, code: "busy", message: "other requests read from the broker",
+                next: "try again in a few seconds")
+        }
+        var kept: TopicScan?
+        defer {
+            slot.signal { slot in
+                slot.scan = kept
+                slot.isTaken = false
+            }
+        }
+        do throws(CommandFailure) {
+            var scan = if let scan = taken.scan { scan } else { try TopicScan(connection, prefetch: .single) }
+            scan.deadline = deadline
+            let result = try body(&scan)
+            scan.stop()
+            kept = scan
+            return result
+        } catch {
+            let isMissing = error.code == .finding
+            throw ConsoleProblem(
+                status: isMissing ? 404 : 503, code: isMissing ? "decision" : "broker", message: error.reason,
+                next: error.advice)
+        }
+    }
+
+    /// Waits until no other request reads, and returns the slot as it was, or nil if that takes too long.
+    private func take(until deadline: Double) -> Slot? {
+        let isAdmitted = slot.withLock { slot in
+            guard slot.waiting < Self.maxWaiting else { return false }
+            slot.waiting += 1
+            return true
+        }
+        guard isAdmitted else { return nil }
+        defer { slot.withLock { $0.waiting -= 1 } }
+        let milliseconds = max(0, deadline - Platform.monotonicSeconds) * 1000
+        return slot.wait(milliseconds: Int(milliseconds)) { slot in
+            guard !slot.isTaken else { return nil }
+            let taken = slot
+            (slot.scan, slot.isTaken) = (nil, true)
+            return taken
+        }
+    }
+
+    /// Reads a plan to its end, or until a function returns false.
+    static func run(
+        _ scan: inout TopicScan, _ plan: ScanPlan, _ body: (ScannedRecord) -> Bool
+    ) throws(CommandFailure) {
+        try scan.start(plan)
+        while !scan.isDone {
+            let more = try scan.next { (record) throws(CommandFailure) in body(record) }
+            if !more { return }
+        }
+    }
+
+    /// Returns ranges that contain all offsets, the last one first.
+    static func ranges(_ offsets: [Int64]) -> [ScanPlan.Span] {
+        var ranges: [ScanPlan.Span] = []
+        for offset in offsets.sorted(by: >) {
+            if let last = ranges.last, last.from - offset <= gap, (last.to ?? 0) - offset <= length {
+                ranges[ranges.count - 1].from = min(last.from, offset)
+            } else {
+                ranges.append(ScanPlan.Span(from: offset, to: offset + 1))
+            }
+        }
+        return ranges
     }
 }

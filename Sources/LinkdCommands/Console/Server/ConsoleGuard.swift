@@ -1,4 +1,6 @@
 internal import HTTPServer
+internal import LinkCoordinator
+internal import RouteTools
 
 /// The check of each request before a console answers it.
 ///
@@ -25,7 +27,7 @@ struct ConsoleGuard: Sendable {
     let isSecure: Bool
     private let cookieName: String
     /// The value of the cookie, which is not the token, so that whoever learns one of them does not have the other.
-    private let session = AccessToken()
+    private let session: AccessToken
 
     /// Creates the check of a console.
     ///
@@ -34,8 +36,13 @@ struct ConsoleGuard: Sendable {
     ///   - address: The address of the server.
     ///   - hosts: The other names under which browsers know the console, with a port if it is not 443.
     ///   - isSecure: A Boolean value that indicates whether browsers reach the console over TLS.
-    init(token: AccessToken, address: ListenAddress, hosts: [String], isSecure: Bool) {
+    ///   - session: The value of the cookie.
+    init(
+        token: AccessToken, address: ListenAddress, hosts: [String], isSecure: Bool,
+        session: AccessToken = AccessToken()
+    ) {
         self.token = token
+        self.session = session
         self.isSecure = isSecure
         var names = ["127.0.0.1", "localhost", "[::1]"].map { "\($0):\(address.port)" }
         names.append(address.description)
@@ -139,5 +146,79 @@ struct ConsoleGuard: Sendable {
     /// Returns the values of all headers with a name.
     private func values(_ name: String, _ request: HTTPRequest) -> [String] {
         request.headers.fields.filter { $0.name.lowercased() == name.lowercased() }.map(\.value)
+    }
+}
+
+/// A secret that opens the API of a console: the token of scripts, or the cookie of browsers.
+///
+/// It is 128 random bits, written as 32 hexadecimal digits, that are valid as long as the process runs, or the text of
+/// a file, which stays valid after a restart.
+struct AccessToken: Sendable {
+    /// The text.
+    let text: String
+
+    /// The length of the shortest token in a file: 128 bits in base64.
+    static let minBytes = 22
+    /// The length of the longest token in a file.
+    static let maxBytes = 256
+
+    /// Creates a token with random bits of the system.
+    init() {
+        var generator = SystemRandomNumberGenerator()
+        let digits = [generator.next(), generator.next()].map { (bits: UInt64) in
+            let text = String(bits, radix: 16)
+            return String(repeating: "0", count: 16 - text.count) + text
+        }
+        text = digits.joined()
+    }
+
+    /// Reads the token of a file, without the white space at its ends.
+    ///
+    /// A file that cannot be read, or that has no long token of the characters of URLs, ends with exit code 78.
+    init(file path: String) throws(CommandFailure) {
+        let advice = "write a token into it, for example with `openssl rand -hex 16`"
+        let bytes: [UInt8]
+        switch Platform.contents(of: path, limit: 4096) {
+        case .success(let contents): bytes = contents
+        case .failure(let error):
+            throw CommandFailure(
+                .configuration, "--token-file: \(Escaping.visible(path)) cannot be read: \(error.text)", advice: advice)
+        }
+        let isSpace = { (byte: UInt8) in byte == 0x20 || (0x09...0x0D).contains(byte) }
+        let token = Array(bytes.drop(while: isSpace).reversed().drop(while: isSpace).reversed())
+        guard (Self.minBytes...Self.maxBytes).contains(token.count), token.allSatisfy(Self.isTokenByte) else {
+            throw CommandFailure(
+                .configuration,
+                "--token-file: \(Escaping.visible(path)): expected \(Self.minBytes) to \(Self.maxBytes) letters, "
+                    + "digits, `-`, `.`, `_`, and `~`",
+                advice: advice)
+        }
+        text = String(decoding: token, as: UTF8.self)
+    }
+
+    /// Creates the value of the cookie for a token of a file, which every process with this file computes.
+    ///
+    /// Whoever learns it does not have the token.
+    init(sessionOf token: AccessToken) {
+        text = String(SHA256.hex(Array("linkd console session\n\(token.text)".utf8)).prefix(32))
+    }
+
+    private static func isTokenByte(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
+            UInt8(ascii: "~"):
+            true
+        default: false
+        }
+    }
+
+    /// Returns a Boolean value that indicates whether a text is the token.
+    ///
+    /// The time does not depend on the position of the first difference.
+    func matches(_ other: String) -> Bool {
+        let (own, other) = (Array(text.utf8), Array(other.utf8))
+        guard own.count == other.count else { return false }
+        return zip(own, other).reduce(UInt8(0)) { $0 | ($1.0 ^ $1.1) } == 0
     }
 }

@@ -1,7 +1,6 @@
 internal import ByteStorage
-internal import DispatchWorker
 internal import LinkCoordinator
-internal import LinkIngest
+internal import LinkDecider
 internal import StrictJSON
 internal import SystemThreads
 
@@ -21,70 +20,76 @@ final class TryResolver: Sendable {
         var unclaimed = Explainer.UnclaimedEvent()
     }
 
-    /// The processor and explainer, which are used by one thread at a time.
+    /// The decider and explainer, which are used by one thread at a time.
     fileprivate final class Tools {
-        var processor: RecordProcessor
+        var decider: Decider
         let explainer: Explainer
         var arena = OutputArena()
 
-        init(_ site: ConsoleSite, _ tables: [RouteTable]) {
-            let set = TableSet(tables)
-            processor = RecordProcessor(
-                tables: set, limits: IngestLimits(site.settings), vendors: site.vendors.table,
-                platforms: site.vendors.platforms)
-            explainer = Explainer(set, limits: IngestLimits(site.settings), site.vendors)
+        init(_ configuration: DeciderConfiguration) {
+            decider = Decider(configuration)
+            explainer = Explainer(configuration)
         }
     }
 
-    private let site: ConsoleSite
+    /// The key of a record that is tried.
+    static let key = ByteView("device" as StaticString)
+
+    private let configuration: DeciderConfiguration
     /// The tools for all tables, under the empty text, and for each table alone, by its id.
     private let tools = Monitor<[String: Tools]>([:])
 
-    /// Creates a resolver for the tables of a console.
-    init(_ site: ConsoleSite) { self.site = site }
+    /// Creates a resolver that decides as a worker with this configuration does.
+    init(_ configuration: DeciderConfiguration) { self.configuration = configuration }
 
     /// Resolves a record with one table, or with all of them, and explains its decisions on request.
     ///
     /// - Parameters:
     ///   - value: The value of the record.
+    ///   - key: The key of the record, or nil for none.
     ///   - table: The only table, or nil for all of them.
     ///   - explains: A Boolean value that indicates whether the decisions are explained, as if no event expired.
     ///   - time: The time that an expiry is compared with, in milliseconds since 1970, or -1 for no expiry.
-    func resolve(_ value: [UInt8], table: RouteTable?, explains: Bool, time: Int64 = -1) -> Answer {
+    func resolve(
+        _ value: [UInt8], key: ByteView? = TryResolver.key, table: RouteTable?, explains: Bool, time: Int64 = -1
+    ) -> Answer {
         tools.withLock { known in
             let id = table?.id ?? ""
-            let tools = known[id] ?? Tools(site, table.map { [$0] } ?? site.tables.map(\.table))
+            var configuration = configuration
+            if let table { configuration.tables = TableSet([table]) }
+            let tools = known[id] ?? Tools(configuration)
             known[id] = tools
-            return value.withUnsafeBufferPointer { tools.resolve(ByteView($0), explains: explains, time: time) }
+            return value.withUnsafeBufferPointer {
+                tools.resolve(ByteView($0), key: key, explains: explains, time: time)
+            }
         }
     }
 }
 
 extension TryResolver.Tools {
-    private static let key = ByteView("device" as StaticString)
-
-    fileprivate func resolve(_ value: ByteView, explains: Bool, time: Int64) -> TryResolver.Answer {
+    fileprivate func resolve(
+        _ value: ByteView, key: ByteView?, explains: Bool, time: Int64
+    ) -> TryResolver.Answer {
         var answer = TryResolver.Answer()
-        let headers = EnvelopeHeaders()
-        if explains { answer.explanations = explainer.explain(value: value, key: Self.key, headers: headers) }
-        answer.cause = process(value, time: time) { device, decision in
+        if explains { answer.explanations = explainer.explain(value: value, key: key, headers: []) }
+        answer.cause = process(value, key, time: time) { device, decision in
             answer.decisions.append((device.string, decision.array))
         }
-        if answer.cause == nil, processor.hasExpired(at: time) {
-            _ = process(value, time: -1) { _, decision in answer.unexpired.append(decision.array) }
+        if answer.cause == nil, decider.hasExpired(at: time) {
+            _ = process(value, key, time: -1) { _, decision in answer.unexpired.append(decision.array) }
         }
         if answer.cause?.reason == .applicationUnknown, explains {
-            answer.unclaimed = explainer.unclaimed(value: value, key: Self.key, headers: headers)
+            answer.unclaimed = explainer.unclaimed(value: value, key: key, headers: [])
         }
         return answer
     }
 
     private func process(
-        _ value: ByteView, time: Int64, _ body: (_ device: ByteView, _ decision: ByteView) -> Void
+        _ value: ByteView, _ key: ByteView?, time: Int64, _ body: (_ device: ByteView, _ decision: ByteView) -> Void
     ) -> DeadLetterCause? {
         arena.reset()
-        return processor.process(
-            value: value, key: Self.key, hasContext: true, time: time, into: &arena
-        ) { device, decision, _ in body(device, decision) }
+        return decider.decide(value: value, key: key, time: time, into: &arena) { device, decision, _ in
+            body(device, decision)
+        }
     }
 }

@@ -4,6 +4,7 @@ internal import HTTPServer
 internal import LinkCoordinator
 internal import RouteAnalysis
 internal import StrictJSON
+internal import LinkDecider
 
 /// The endpoints that resolve a link, an event, or a push message: `/api/resolve` and `/api/matrix`.
 struct TryRoutes {
@@ -27,7 +28,7 @@ struct TryRoutes {
 
     /// Adds the endpoints.
     static func add(to router: inout ConsoleRouter, _ site: ConsoleSite) {
-        let routes = TryRoutes(site: site, resolver: TryResolver(site))
+        let routes = TryRoutes(site: site, resolver: TryResolver(site.decider))
         router.post("/api/resolve") { request throws(ConsoleProblem) in try routes.resolve(request) }
         router.post("/api/matrix") { request throws(ConsoleProblem) in try routes.matrix(request) }
     }
@@ -178,5 +179,198 @@ struct TryRoutes {
         json.text("detail", cause.detail)
         DecisionSentence(deadLetter: cause.reason.rawValue, detail: cause.detail).write("sentence", to: &json)
         json.endObject()
+    }
+}
+
+/// The text that a person wants to try: a link, an event, or the body of a push message.
+struct TriedInput {
+    /// The kind of an input.
+    enum Kind: String {
+        /// A link, as it would be in a message.
+        case link
+        /// An event in the product's own format.
+        case event
+        /// The body of a push message of any vendor.
+        case push
+    }
+
+    /// The kind.
+    let kind: Kind
+    /// The text without white space at its ends.
+    private let text: String
+    /// The members of the object, or nil for a link and for a text that is not valid JSON.
+    private let members: [JSONMember]?
+
+    /// The members of an event that say what it requests.
+    private static let requests: Set = ["link", "path", "route", "payload"]
+
+    /// Creates an input from a text.
+    init(_ text: String) {
+        let bytes = Array(text.utf8)
+        let isSpace = { (byte: UInt8) in byte == 0x20 || (0x09...0x0D).contains(byte) }
+        let start = bytes.firstIndex { !isSpace($0) } ?? bytes.endIndex
+        let end = bytes.lastIndex { !isSpace($0) }.map { $0 + 1 } ?? start
+        self.text = String(decoding: bytes[start..<end], as: UTF8.self)
+        guard start < end, bytes[start] == UInt8(ascii: "{") else {
+            (kind, members) = (.link, nil)
+            return
+        }
+        members = (try? JSONValue.parse(Array(bytes[start..<end]), maxDepth: 512))?.object
+        let names = Set(members?.map(\.name) ?? [])
+        kind = names.isDisjoint(with: Self.requests) || names.contains("aps") ? .push : .event
+    }
+
+    /// A Boolean value that indicates whether there is nothing to try.
+    var isEmpty: Bool { text.isEmpty }
+
+    /// Returns the value of the record with which a producer would send the input to a device with these facts.
+    ///
+    /// The facts override those of an event's device. An input that is not valid is returned unchanged, so that the
+    /// answer is that of a worker.
+    func record(facts: [JSONMember]) -> [UInt8] {
+        switch kind {
+        case .link:
+            // A text that is no link must stay one, for the same dead letter as in a worker.
+            guard !facts.isEmpty, text.contains(":"), !text.utf8.contains(where: { $0 <= 0x20 || $0 == 0x7F }) else {
+                return Array(text.utf8)
+            }
+            return event(facts) { json in json.text("link", text) }
+        case .push:
+            guard !facts.isEmpty, members != nil else { return Array(text.utf8) }
+            return event(facts) { json in json.raw("payload", Array(text.utf8)) }
+        case .event:
+            guard !facts.isEmpty, let members else { return Array(text.utf8) }
+            return event(merged(facts, members)) { json in
+                for member in members where member.name != "device" && member.name != "devices" {
+                    json.value(member.name, member.value)
+                }
+            }
+        }
+    }
+
+    /// Returns the facts of an event's first device, overridden by others.
+    private func merged(_ facts: [JSONMember], _ members: [JSONMember]) -> [JSONMember] {
+        let device = members.first { $0.name == "device" }?.value
+        let devices = members.first { $0.name == "devices" }?.value.array
+        let names = Set(facts.map(\.name))
+        return ((device ?? devices?.first)?.object ?? []).filter { !names.contains($0.name) } + facts
+    }
+
+    private func event(_ facts: [JSONMember], _ write: (inout JSONText) -> Void) -> [UInt8] {
+        var json = JSONText()
+        json.beginObject()
+        write(&json)
+        json.beginObject("device")
+        json.text("id", facts.first { $0.name == "id" }?.value.string ?? Self.device)
+        for fact in facts where fact.name != "id" { json.value(fact.name, fact.value) }
+        json.endObject()
+        json.endObject()
+        return Array(json.finish().utf8)
+    }
+
+    /// The id of the device for an input without one.
+    static let device = "device"
+}
+
+/// The decisions about one input across platforms and the versions of the app that the table distinguishes.
+struct VersionMatrix {
+    /// The platforms that are always shown.
+    private static let commonPlatforms = ["ios", "android"]
+    /// The maximum number of platforms.
+    private static let maxPlatforms = 8
+    /// The time after which no more versions are added, in seconds.
+    private static let maxSeconds = 5.0
+
+    /// A column: versions with the same decisions on all platforms.
+    struct Column {
+        /// The range of versions, or nil if the table does not distinguish versions.
+        var range: DeviceChoices.VersionRange?
+        /// The indices of the decisions in `results`, one for each platform.
+        var cells: [Int]
+    }
+
+    /// The platforms, which are the rows.
+    let platforms: [String]
+    /// The columns, from the lowest version to the highest.
+    private(set) var columns: [Column] = []
+    /// The different answers, each once.
+    private(set) var results: [TryResolver.Answer] = []
+    /// A Boolean value that indicates whether versions are missing, because there are too many or they take too long.
+    private(set) var isTruncated: Bool
+
+    /// Resolves an input for every platform and version.
+    ///
+    /// - Parameters:
+    ///   - input: The input.
+    ///   - facts: The other facts about the device.
+    ///   - table: The table whose versions are shown.
+    ///   - isAlone: A Boolean value that indicates whether only this table is asked.
+    ///   - resolver: The resolver.
+    init(
+        _ input: TriedInput, facts: [JSONMember], table: RouteTable, isAlone: Bool, _ resolver: TryResolver
+    ) {
+        let asked = isAlone ? table : nil
+        let choices = DeviceChoices(table)
+        platforms = Self.platforms(choices.platforms, facts.first { $0.name == "platform" }?.value.string)
+        isTruncated = choices.isTruncated
+        let ranges: [DeviceChoices.VersionRange?] = choices.versions.isEmpty ? [nil] : choices.versions
+        var known: [[UInt8]: Int] = [:]
+        let end = Platform.monotonicSeconds + Self.maxSeconds
+        for range in ranges {
+            guard columns.isEmpty || Platform.monotonicSeconds < end else {
+                isTruncated = true
+                return
+            }
+            var cells: [Int] = []
+            for platform in platforms {
+                let facts = Self.facts(facts, platform, range?.version)
+                let record = input.record(facts: facts)
+                let answer = resolver.resolve(record, table: asked, explains: false)
+                let name = answer.decisions.first?.json ?? Array((answer.cause?.reason.rawValue ?? "").utf8)
+                if known[name] == nil {
+                    known[name] = results.count
+                    results.append(resolver.resolve(record, table: asked, explains: true))
+                }
+                cells.append(known[name] ?? 0)
+            }
+            add(range, cells)
+        }
+    }
+
+    /// Returns the common platforms, that of the device, and those of the table's conditions, each once.
+    private static func platforms(_ named: [String], _ asked: String?) -> [String] {
+        var platforms = commonPlatforms
+        for platform in [asked].compactMap({ $0 }) + named where platforms.count < maxPlatforms {
+            let isKnown = platforms.contains { $0.lowercased() == platform.lowercased() }
+            if !isKnown, !platform.isEmpty { platforms.append(platform) }
+        }
+        return platforms
+    }
+
+    /// Adds a column, or extends the last one if its decisions are the same.
+    private mutating func add(_ range: DeviceChoices.VersionRange?, _ cells: [Int]) {
+        if let last = columns.indices.last, columns[last].cells == cells {
+            columns[last].range?.below = range?.below
+        } else {
+            columns.append(Column(range: range, cells: cells))
+        }
+    }
+
+    private static func facts(_ facts: [JSONMember], _ platform: String, _ version: String?) -> [JSONMember] {
+        let own = ["platform": platform, "app": version].compactMapValues { $0 }
+        return facts.filter { $0.name != "platform" && $0.name != "app" }
+            + own.sorted { $0.key < $1.key }.map { JSONMember(name: $0.key, value: JSONValue(.string($0.value))) }
+    }
+}
+
+extension DeviceChoices.VersionRange {
+    /// The range in words, such as `4.0.0 and later`.
+    var label: String {
+        switch (from, below) {
+        case (nil, let below?): "before \(below)"
+        case (let from?, nil): "\(from) and later"
+        case (let from?, let below?): "\(from) to before \(below)"
+        case (nil, nil): "all versions"
+        }
     }
 }

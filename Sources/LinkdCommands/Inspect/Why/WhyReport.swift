@@ -1,8 +1,40 @@
 internal import ByteStorage
+internal import KafkaClient
 internal import LinkCoordinator
 internal import RouteAnalysis
 internal import RouteTools
 internal import StrictJSON
+
+/// A run of `linkd inspect --why`: finds a decision and its event, and resolves the event again.
+final class WhyJob {
+    private let call: Invocation
+    private let search: WhySearch
+
+    /// Loads the tables and the vendors of the settings.
+    init(_ call: Invocation, _ settings: Settings) throws(CommandFailure) {
+        let shipped = ShippedFiles(environment: call.environment)
+        self.call = call
+        search = WhySearch(
+            settings, try WhyTables(settings, shipped), try LoadedVendors(settings, shipped, on: call.console))
+    }
+
+    /// Finds a decision and prints why it was made.
+    ///
+    /// - Parameter output: The topic of decisions.
+    func run(
+        _ reference: DecisionReference, _ connection: Connection, output: String
+    ) throws(CommandFailure) -> ExitCode {
+        var scan = try TopicScan(connection)
+        var progress = ProgressLine(call.console)
+        defer { progress.clear() }
+        let report = try search.report(reference, &scan, output: output) { read in
+            progress.show("searching \(output): \(Counts.grouped(read)) records")
+        }
+        progress.clear()
+        if call.json { report.printJSON(on: call.console.out) } else { report.print(on: call.console) }
+        return .success
+    }
+}
 
 /// The answer of `linkd inspect --why`: a decision, its event, its table, and the explanation.
 struct WhyReport {
@@ -35,8 +67,18 @@ struct WhyReport {
     /// The explanation, or nil.
     var explanation: Explainer.DeviceExplanation?
 
+    /// The decisions that older versions of linkd would have published for the event, each with what they leave out.
+    var older: [(json: [UInt8], missing: String)] = []
+
     /// A Boolean value that indicates whether resolving again yields the same bytes, or nil if that is unknown.
-    var isSame: Bool? { input == nil ? nil : again == decision.value }
+    ///
+    /// A decision of an older version has the bytes without the members that this version did not publish.
+    var isSame: Bool? { input == nil ? nil : again == decision.value || missing != nil }
+
+    /// The members that the decision does not have because an older version published it, or nil.
+    var missing: String? {
+        again == decision.value ? nil : older.first { $0.json == decision.value }?.missing
+    }
 
     /// A Boolean value that indicates whether the event had expired, so that no table was asked.
     var isExpired: Bool {
@@ -77,6 +119,11 @@ struct WhyReport {
         if let identity, table == nil {
             let others = atHand.isEmpty ? "no table is" : "these tables are: " + atHand.joined(separator: ", ")
             result.append("table \(identity) is not at hand (--state-dir, --table); \(others)")
+        }
+        if let missing {
+            result.append(
+                "an older version of linkd, or one with `passthrough: none`, published the decision: it has no "
+                    + "\(missing), and is the same otherwise")
         }
         guard isSame == false else { return result }
         let differences = differences
@@ -129,5 +176,100 @@ struct WhyReport {
         for line in (explanation.decision?.text ?? "").split(separator: "\n") {
             out.line("    " + Escaping.visible(String(line)))
         }
+    }
+}
+
+extension DecisionSentence {
+    /// Creates the sentence of a report's decision, with the value at fault if the same tables explain it.
+    init(_ report: WhyReport, _ mask: RecordMask) {
+        let decision = report.decision.json ?? JSONValue(.null)
+        guard !mask.isOn else {
+            self.init(mask.decision(decision), explanation: nil, table: nil)
+            return
+        }
+        let trace = report.isSame == true ? report.explanation?.decision?.json : nil
+        let explanation = trace.flatMap { try? JSONValue.parse($0, maxDepth: DecisionTape.depth) }
+        self.init(decision, explanation: explanation, table: report.isSame == true ? report.table?.table : nil)
+    }
+}
+
+/// The JSON text of the report.
+extension WhyReport {
+    /// Prints the report as one JSON object.
+    func printJSON(on out: Channel) {
+        out.json { json in
+            write(to: &json)
+        }
+    }
+
+    /// Writes the members of the report.
+    ///
+    /// - Parameters:
+    ///   - json: The text.
+    ///   - mask: The replacement of what identifies people, or nil for none.
+    func write(to json: inout JSONText, mask: RecordMask? = nil) {
+        let mask = mask.flatMap { $0.isOn ? $0 : nil }
+        if let mask {
+            json.value("decision", mask.decision(decision.json ?? JSONValue(.null)))
+        } else {
+            json.raw("decision", decision.value ?? Array("null".utf8))
+        }
+        json.beginObject("record")
+        Self.writePosition(decision, &json)
+        json.endObject()
+        writeInput(mask, &json)
+        json.text("identity", identity)
+        if let table {
+            json.beginObject("table")
+            json.text("identity", table.table.identity)
+            json.text("source", table.source)
+            json.text("path", table.path)
+            json.endObject()
+        } else {
+            json.raw("table", Array("null".utf8))
+        }
+        if let isSame { json.boolean("same", isSame) } else { json.raw("same", Array("null".utf8)) }
+        json.objects("differences", of: differences) { json, difference in
+            json.text("member", difference.member)
+            json.text(
+                "decided", mask == nil ? difference.decided : difference.decided.map { _ in RecordMask.replacement })
+            json.text("now", mask == nil ? difference.now : difference.now.map { _ in RecordMask.replacement })
+        }
+        json.texts("warnings", warnings(hasValues: mask == nil))
+        json.boolean("expired", isExpired)
+        // The phases of an explanation contain the parts of the link.
+        let explain = mask == nil ? explanation?.decision?.json : nil
+        json.raw("explain", explain ?? Array("null".utf8))
+    }
+
+    private func writeInput(_ mask: RecordMask?, _ json: inout JSONText) {
+        guard let input else { return json.raw("input", Array("null".utf8)) }
+        if let mask {
+            json.beginObject("input")
+            Self.writePosition(input, &json)
+            json.text("key", input.key.map { mask.id(String(decoding: $0, as: UTF8.self)) })
+            json.beginObject("headers")
+            for header in input.headers {
+                let name = String(decoding: header.name, as: UTF8.self)
+                json.text(name, header.value.map { mask.header(name, String(decoding: $0, as: UTF8.self)) })
+            }
+            json.endObject()
+            json.value("value", mask.event(input.json ?? JSONValue(.null)))
+            json.endObject()
+            return
+        }
+        let envelope = input.withViews { record in
+            var tape = DecisionTape()
+            tape.begin(record.value)
+            return OutputArena.text { RecordPrinter.appendEnvelope(record, &tape, to: &$0) }
+        }
+        json.raw("input", Array(envelope.utf8))
+    }
+
+    private static func writePosition(_ record: InspectedRecord, _ json: inout JSONText) {
+        json.text("topic", record.topic)
+        json.number("partition", Int64(record.partition))
+        json.number("offset", record.offset)
+        json.number("timestamp", record.timestamp < 0 ? nil : record.timestamp)
     }
 }

@@ -1,7 +1,7 @@
 internal import ByteStorage
-internal import DispatchWorker
 internal import KafkaClient
 internal import LinkCoordinator
+internal import LinkDecider
 internal import LinkIngest
 internal import RouteTools
 internal import StrictJSON
@@ -127,28 +127,53 @@ struct WhySearch: Sendable {
         let used = table.map { [$0.table] } ?? tables.files.map(\.table)
         let decisions = resolve(input, used)
         if id.index < decisions.count { report.again = decisions[id.index].json }
-        let explainer = Explainer(TableSet(used), limits: IngestLimits(settings), vendors)
+        report.older = older(id, input, used, decisions)
+        let explainer = Explainer(DeciderConfiguration(settings, used, vendors))
         let explanations = input.withViews { record in
-            explainer.explain(
-                value: record.value ?? .empty, key: record.key, headers: Self.envelope(record) ?? EnvelopeHeaders())
+            explainer.explain(value: record.value ?? .empty, key: record.key, headers: record.headers)
         }
         if id.index < explanations.count { report.explanation = explanations[id.index] }
         return report
     }
 
+    /// Returns the decisions of versions that published no `application`, and passed no campaign through by default.
+    private func older(
+        _ id: DecisionID, _ input: InspectedRecord, _ tables: [RouteTable],
+        _ decisions: [(device: [UInt8], json: [UInt8])]
+    ) -> [(json: [UInt8], missing: String)] {
+        guard id.index < decisions.count else { return [] }
+        var older: [(json: [UInt8], missing: String)] = []
+        let now = decisions[id.index].json
+        let bare = Self.withoutApplication(now)
+        if bare != now { older.append((bare, "`application`")) }
+        guard settings.passthrough == .campaign else { return older }
+        let others = resolve(input, tables, passthrough: [])
+        guard id.index < others.count else { return older }
+        older.append((others[id.index].json, "`campaign` in `context`"))
+        older.append((Self.withoutApplication(others[id.index].json), "`application`, and no `campaign` in `context`"))
+        return older
+    }
+
+    /// Returns a decision without the member `application`.
+    private static func withoutApplication(_ json: [UInt8]) -> [UInt8] {
+        // Quotation marks in the texts before it are escaped, so that the first occurrence is the member.
+        guard let name = json.firstRange(of: Array(#","application":""#.utf8)) else { return json }
+        var end = name.upperBound
+        while end < json.count, json[end] != UInt8(ascii: "\"") { end += json[end] == UInt8(ascii: "\\") ? 2 : 1 }
+        return end < json.count ? Array(json[..<name.lowerBound] + json[(end + 1)...]) : json
+    }
+
     /// Resolves an event as a worker with the settings does.
     ///
     /// Returns an empty array if the event becomes a dead letter.
-    private func resolve(_ input: InspectedRecord, _ tables: [RouteTable]) -> [(device: [UInt8], json: [UInt8])] {
+    func resolve(
+        _ input: InspectedRecord, _ tables: [RouteTable], passthrough: Passthrough? = nil
+    ) -> [(device: [UInt8], json: [UInt8])] {
         guard !tables.isEmpty else { return [] }
-        let limits = OutputLimits(
-            decisionBytes: Int(settings.number("limits.decision.bytes")),
-            recordBytes: Int(settings.number("limits.output.bytes")))
-        var processor = RecordProcessor(
-            tables: TableSet(tables), limits: IngestLimits(settings), passthrough: settings.list("passthrough"),
-            outputs: limits, vendors: vendors.table, platforms: vendors.platforms)
+        var configuration = DeciderConfiguration(settings, tables, vendors)
+        if let passthrough { configuration.passthrough = passthrough }
+        var decider = Decider(configuration)
         return input.withViews { record in
-            guard let envelope = Self.envelope(record) else { return [] }
             var arena = OutputArena(chunkBytes: 1 << 16)
             arena.begin()
             arena.append(text: record.topic)
@@ -157,18 +182,9 @@ struct WhySearch: Sendable {
                 topic: 0, partition: record.partition, offset: record.offset, timestamp: record.timestamp,
                 key: record.key, value: record.value, index: 0, hasHeaders: !record.headers.isEmpty)
             var decisions: [ProducedDecision] = []
-            let cause =
-                envelope.isEmpty
-                ? processor.process(consumed, topicName: topic, into: &arena, decisions: &decisions)
-                : processor.process(
-                    consumed, headers: envelope, topicName: topic, into: &arena, decisions: &decisions)
+            let cause = decider.decide(
+                consumed, headers: record.headers, topicName: topic, into: &arena, decisions: &decisions)
             return cause == nil ? decisions.map { ($0.key.array, $0.value.array) } : []
         }
-    }
-
-    /// Returns the headers that determine how a value is read, or nil if one of them prevents reading it.
-    private static func envelope(_ record: ScannedRecord) -> EnvelopeHeaders? {
-        var envelope = EnvelopeHeaders()
-        return envelope.add(record.headers) == nil ? envelope : nil
     }
 }

@@ -39,6 +39,17 @@ struct SetsReport {
 
         /// A Boolean value that indicates whether any of the changes removes a working result.
         var isBreaking: Bool { changes.contains(where: \.isBreaking) }
+
+        /// A Boolean value that indicates whether an added route or screen refuses the requests.
+        var isRefusal: Bool { !["navigate", "external", "deferred"].contains(new.outcome) && !isOther }
+
+        private var isOther: Bool { changes.contains { !$0.isAddition } }
+
+        /// The number of the changes: of links, or of requests if not all of them are links.
+        var countText: String {
+            let isLinks = changes.allSatisfy { if case .link = $0.request { true } else { false } }
+            return Counts.text(changes.count, isLinks ? "link" : "request")
+        }
     }
 
     /// The number of causes with breaking changes.
@@ -53,9 +64,10 @@ struct SetsReport {
         for line in limits { out.line(line) }
         for group in difference.groups {
             out.line()
+            let mark = group.isAddition ? "added" : "compatible"
             let title = group.causes.map(Self.causeText).joined(separator: " and ")
-            let mark = group.isBreaking ? out.style.paint("breaking", .bad) : out.style.paint("compatible", .good)
-            out.line(mark + "  " + out.style.name(Escaping.visible(DisplayWidth.cut(title, to: 200))))
+            let painted = out.style.paint(group.isBreaking ? "breaking" : mark, group.isBreaking ? .bad : .good)
+            out.line(painted + "  " + out.style.name(Escaping.visible(DisplayWidth.cut(title, to: 200))))
             printEffects(of: group, on: out)
             for loss in group.losses { out.line("  " + Escaping.visible(loss)) }
             if let witness = group.changes.first { printWitness(witness, on: out) }
@@ -76,10 +88,11 @@ struct SetsReport {
         let effects = Effect.all(group)
         var table = TextTable([("", .right), ("", .left), ("", .left), ("", .left)])
         for effect in effects.prefix(Self.maxEffects) {
+            let mark = effect.isRefusal ? "refused by what was added" : ""
             table.add([
-                TextTable.Cell("\(effect.changes.count)"), TextTable.Cell(Escaping.visible(effect.old.text)),
+                TextTable.Cell(effect.countText + ":"), TextTable.Cell(Escaping.visible(effect.old.text)),
                 TextTable.Cell("-> " + Escaping.visible(effect.new.text)),
-                TextTable.Cell(group.isBreaking && effect.isBreaking ? "breaking" : ""),
+                TextTable.Cell(group.isBreaking && effect.isBreaking ? "breaking" : mark),
             ])
         }
         for line in table.lines(style: out.style).dropFirst() { out.line("  " + line) }
@@ -120,9 +133,7 @@ struct SetsReport {
         let (a, b) = (old?.pattern ?? "no route", new?.pattern ?? "no route")
         return a == b ? a : "\(a) -> \(b)"
     }
-}
 
-extension SetsReport {
     /// Writes the members of the report, with an object for each group.
     func write(to json: inout JSONText) {
         json.beginObject("difference")
@@ -147,6 +158,7 @@ extension SetsReport {
             json.text("new", cause.new)
         }
         json.boolean("breaking", group.isBreaking)
+        json.boolean("added", group.isAddition)
         json.number("changes", Int64(group.changes.count))
         if !group.losses.isEmpty { json.texts("losses", group.losses) }
         if let witness = group.changes.first { Self.write(witness, to: &json) }
@@ -155,6 +167,7 @@ extension SetsReport {
             effect.old.write("old", to: &json)
             effect.new.write("new", to: &json)
             json.boolean("breaking", effect.isBreaking)
+            json.boolean("refused", effect.isRefusal)
             Self.write(effect.changes[0], to: &json)
         }
     }
@@ -184,5 +197,123 @@ extension SetsReport {
         json.text("route", choice?.route)
         json.text("pattern", choice?.pattern)
         json.endObject()
+    }
+}
+
+/// The report of a difference of two tables over recorded links.
+struct DifferenceReport {
+    /// The difference.
+    let difference: TrafficDifference
+    /// The number of lines that are neither a link nor an event.
+    let unreadable: Int
+
+    /// Prints the groups, breaking ones first, each with a witness.
+    func print(on out: Channel) {
+        let groups = difference.groups
+        let changed = difference.total - difference.same
+        out.line("recorded traffic: \(changed) of \(Counts.text(difference.total, "decision")) changed")
+        if unreadable > 0 { out.line("\(Counts.text(unreadable, "line")) without a link or event of these tables") }
+        guard !groups.isEmpty else { return }
+        out.line()
+        var lines = TextTable([
+            ("COUNT", .right), ("SHARE", .right), ("OLD", .left), ("NEW", .left), ("", .left), ("CHANGED", .left),
+        ])
+        for group in groups {
+            lines.add([
+                TextTable.Cell("\(group.count)"), TextTable.Cell(Self.share(group.count, of: difference.total)),
+                TextTable.Cell(Escaping.visible(group.old.text), .name),
+                TextTable.Cell(Escaping.visible(group.new.text), .name),
+                TextTable.Cell(group.breakage == nil ? "compatible" : "breaking"),
+                TextTable.Cell(Escaping.visible(group.members.joined(separator: ", "))),
+            ])
+        }
+        let rows = lines.lines(style: out.style)
+        out.line(rows[0])
+        for (row, group) in zip(rows.dropFirst(), groups) {
+            out.line(row)
+            out.line(
+                "       "
+                    + out.style.paint("for example " + Shortening.of(Escaping.visible(group.witness)), .dim))
+            if let breakage = group.breakage { out.line("         " + Escaping.visible(breakage)) }
+            ValueLines.print(group.values, limit: 8, on: out)
+        }
+    }
+
+    /// Returns a percentage with one decimal place.
+    private static func share(_ count: Int, of total: Int) -> String {
+        let tenths = Int((Double(count) * 1000 / Double(max(1, total))).rounded())
+        return "\(tenths / 10).\(tenths % 10) %"
+    }
+
+    /// Writes the member `traffic`.
+    func write(to json: inout JSONText) {
+        json.beginObject("traffic")
+        json.number("decisions", Int64(difference.total))
+        json.number("same", Int64(difference.same))
+        json.number("breaking", Int64(difference.breaking))
+        json.number("unreadable", Int64(unreadable))
+        json.objects("groups", of: difference.groups) { json, group in
+            json.number("count", Int64(group.count))
+            group.old.write("old", to: &json)
+            group.new.write("new", to: &json)
+            json.boolean("breaking", group.breakage != nil)
+            if let breakage = group.breakage { json.text("breaks", breakage) }
+            json.texts("members", group.members)
+            json.text("witness", group.witness)
+            ValueLines.write(group.values, to: &json)
+        }
+        json.endObject()
+    }
+}
+
+/// Shortening of requests in output for people, because the start of a long link identifies it.
+enum Shortening {
+    /// The limit of printed characters.
+    private static let limit = 200
+
+    /// Returns the text, or its start and the number of omitted characters, such as `a:b... 7,800 more characters`.
+    static func of(_ text: String) -> String {
+        let omittedCount = text.count - limit
+        return omittedCount > 0
+            ? "\(text.prefix(limit))... \(grouped(omittedCount)) more \(omittedCount == 1 ? "character" : "characters")"
+            : text
+    }
+
+    /// Returns the number with commas between thousands.
+    private static func grouped(_ number: Int) -> String {
+        let digits = Array(String(number))
+        return digits.enumerated().reduce(into: "") { text, one in
+            if one.offset > 0, (digits.count - one.offset) % 3 == 0 { text.append(",") }
+            text.append(one.element)
+        }
+    }
+}
+
+/// The changed values of decisions, for people and as JSON.
+enum ValueLines {
+    /// Prints a line for each value, with the member, the old value, and the new one.
+    static func print(_ values: [ChangedValues.Value], limit: Int, on out: Channel) {
+        let width = values.prefix(limit).map { DisplayWidth.width(of: Escaping.visible($0.member)) }.max() ?? 0
+        for value in values.prefix(limit) {
+            let member = Escaping.visible(value.member)
+            let space = String(repeating: " ", count: max(0, width - DisplayWidth.width(of: member)))
+            out.line("    \(member)\(space)  \(text(value.old)) -> \(text(value.new))")
+        }
+        if values.count > limit { out.line("    and \(Counts.text(values.count - limit, "more value"))") }
+    }
+
+    private static func text(_ value: String?) -> String {
+        value.map { DisplayWidth.cut(Escaping.visible($0), to: 100) } ?? "(absent)"
+    }
+
+    /// Writes the member `values`, with old and new values as JSON.
+    ///
+    /// An absent value is omitted.
+    static func write(_ values: [ChangedValues.Value], to json: inout JSONText) {
+        json.objects("values", of: values) { json, value in
+            json.text("member", value.member)
+            if let old = value.old { json.raw("old", Array(old.utf8)) }
+            if let new = value.new { json.raw("new", Array(new.utf8)) }
+        }
     }
 }

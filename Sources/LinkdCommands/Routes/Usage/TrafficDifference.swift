@@ -1,7 +1,11 @@
 internal import RouteTools
 internal import RouteAnalysis
+internal import DispatchWorker
+internal import LinkIngest
 internal import LinkCoordinator
+internal import ByteStorage
 internal import StrictJSON
+internal import LinkDecider
 
 /// The recorded links for which two tables make different decisions, grouped by the change.
 struct TrafficDifference {
@@ -63,6 +67,12 @@ struct TrafficDifference {
     /// The weight of the unchanged decisions.
     private(set) var same = 0
     private var found: [Key: Group] = [:]
+    private let additions: Additions?
+
+    /// Creates an empty comparison.
+    ///
+    /// - Parameter additions: The parts that only the new table has, or nil if the tables are not known.
+    init(additions: Additions? = nil) { self.additions = additions }
 
     /// Compares the decisions of one input, device by device.
     ///
@@ -84,7 +94,7 @@ struct TrafficDifference {
             }
             let (from, to) = (Side(a), Side(b))
             // If the route or the outcome changed, the other members change with it, so they do not distinguish groups.
-            let breakage = Breakage.description(from: a, to: b)
+            let breakage = Breakage.description(from: a, to: b, additions: additions)
             let key = Key(old: from, new: to, members: from == to ? members : [], isBreaking: breakage != nil)
             var group =
                 found[key]
@@ -118,5 +128,72 @@ struct TrafficDifference {
             if a[member.name]?.text != b[member.name]?.text { names.append(member.name) }
         }
         return names
+    }
+}
+
+/// A comparison of two tables by recorded links and events.
+///
+/// A class for the same reason as `Explainer`.
+final class TrafficReader {
+    private var old: Decider
+    private var new: Decider
+    private var arena = OutputArena()
+    private(set) var difference: TrafficDifference
+    /// The number of inputs that neither table accepts: not an event, not a link, or for another application.
+    private(set) var unreadable = 0
+
+    /// The size limit of a line, in bytes.
+    static let limit = EventInput.limit
+
+    /// Creates a comparison of two tables.
+    init(old: RouteTable, new: RouteTable, _ settings: Settings, _ vendors: LoadedVendors) {
+        self.old = Decider(DeciderConfiguration(settings, [old], vendors))
+        self.new = Decider(DeciderConfiguration(settings, [new], vendors))
+        difference = TrafficDifference(additions: Additions(from: old, to: new))
+    }
+
+    /// Compares the decisions of a line: a link or an event, optionally with a tab and the number of its occurrences.
+    func add(_ line: [UInt8]) {
+        let (input, weight) = Self.parts(line)
+        let a = Self.decisions(input, &old, &arena)
+        let b = Self.decisions(input, &new, &arena)
+        guard a.isDecided || b.isDecided else {
+            unreadable += 1
+            return
+        }
+        difference.add(old: a.values, new: b.values, weight: weight, witness: Self.witness(input))
+    }
+
+    /// Splits a line into input and weight.
+    ///
+    /// A link has no tab, and an event has none before digits at the end of its line.
+    private static func parts(_ line: [UInt8]) -> (input: [UInt8], weight: Int) {
+        guard let tab = line.lastIndex(of: UInt8(ascii: "\t")) else { return (line, 1) }
+        let digits = String(decoding: line[(tab + 1)...], as: UTF8.self)
+        guard let weight = Int(digits), (1...1_000_000_000).contains(weight) else { return (line, 1) }
+        return (Array(line[..<tab]), weight)
+    }
+
+    private static func decisions(
+        _ input: [UInt8], _ decider: inout Decider, _ arena: inout OutputArena
+    ) -> (values: [JSONValue], isDecided: Bool) {
+        arena.reset()
+        var values: [JSONValue] = []
+        let cause = input.withUnsafeBufferPointer { input in
+            let key: ByteView? = input.first == UInt8(ascii: "{") ? nil : ByteView("device")
+            return decider.decide(value: ByteView(input), key: key, into: &arena) { _, decision, _ in
+                if let value = try? JSONValue.parse(decision.array, maxDepth: 512) { values.append(value) }
+            }
+        }
+        guard let cause else { return (values, true) }
+        let reason = JSONMember(name: "reason", value: JSONValue(.string(cause.reason.rawValue)))
+        return ([JSONValue(.object([reason]))], false)
+    }
+
+    /// Returns the link of the input, or the whole input.
+    private static func witness(_ input: [UInt8]) -> String {
+        let event = input.first == UInt8(ascii: "{") ? try? JSONValue.parse(input) : nil
+        if event?["device"] == nil, let link = event?["link"]?.string { return link }
+        return String(decoding: input, as: UTF8.self)
     }
 }

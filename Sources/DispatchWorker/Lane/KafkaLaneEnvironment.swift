@@ -1,0 +1,321 @@
+internal import ByteStorage
+internal import KafkaClient
+
+/// The production environment of a lane: librdkafka clients and the system clocks.
+final class KafkaLaneEnvironment: LaneEnvironment {
+    private let configuration: WorkerConfiguration
+    private let identity: LaneIdentity
+    private let limits: [String: Int]
+    private let watch: CallWatch
+
+    /// Creates an environment.
+    ///
+    /// - Parameters:
+    ///   - configuration: The worker's configuration.
+    ///   - identity: The lane's names.
+    ///   - limits: `max.message.bytes` of the topics for which it is known.
+    ///   - watch: The watch that records the clients' calls.
+    init(
+        configuration: WorkerConfiguration, identity: LaneIdentity, limits: [String: Int], watch: CallWatch
+    ) {
+        self.watch = watch
+        self.configuration = configuration
+        self.identity = identity
+        self.limits = limits
+    }
+
+    func makeConsumer(rebalance: @escaping (RebalanceEvent) -> Void) throws(KafkaError) -> KafkaLaneConsumer {
+        let subscription: [String] =
+            switch configuration.input {
+            case .topics(let topics): topics
+            case .pattern(let pattern): [pattern]
+            }
+        do {
+            return try KafkaLaneConsumer(
+                properties(of: .consumer), subscription: subscription, watch: watch, rebalance: rebalance)
+        } catch {
+            throw KafkaError(code: .invalidArgument, text: error.text)
+        }
+    }
+
+    func makeProducer() throws(KafkaError) -> KafkaLaneProducer {
+        do {
+            return try KafkaLaneProducer(properties(of: .producer), watch: watch)
+        } catch {
+            throw KafkaError(code: .invalidArgument, text: error.text)
+        }
+    }
+
+    func instanceHolders(timeoutMilliseconds: Int32) throws(KafkaError) -> InstanceHolders {
+        let admin: KafkaAdmin
+        do {
+            admin = try KafkaAdmin(ClientSettings.adminConfiguration(configuration, identity), watch: watch)
+        } catch {
+            throw KafkaError(code: .invalidArgument, text: error.text)
+        }
+        defer { admin.close() }
+        let group = try admin.describe(group: configuration.group, timeoutMilliseconds: timeoutMilliseconds)
+        return InstanceHolders(
+            members: group.members.filter { member in identity.groupInstanceID.map(member.isInstance) ?? false }
+                .map(\.id),
+            coordinator: group.coordinator)
+    }
+
+    private func properties(of client: ClientKind) -> ClientConfiguration {
+        ClientSettings.clientConfiguration(
+            of: client, configuration: configuration, identity: identity, messageLimit: limits.values.min())
+    }
+
+    var isMock: Bool { configuration.isMockBroker }
+
+    func messageLimit(of topic: String) -> Int { limits[topic] ?? TopicFacts.assumedMessageLimit }
+
+    func setUnmetNeeds(_ needs: [ClientNeed]) { watch.setUnmetNeeds(needs) }
+
+    func now() -> UInt64 { SystemClock.monotonicNanoseconds() }
+
+    func wallMilliseconds() -> Int64 { SystemClock.wallMilliseconds() }
+
+    func sleep(milliseconds: Int) { SystemClock.sleep(milliseconds: milliseconds) }
+}
+
+/// A consumer's group metadata, stored so that a repeated call has the same arguments.
+final class GroupMetadataBox {
+    let metadata: GroupMetadata
+
+    init(_ metadata: consuming GroupMetadata) { self.metadata = metadata }
+}
+
+/// A lane's consumer, implemented with librdkafka.
+final class KafkaLaneConsumer: LaneConsumer {
+    private let consumer: KafkaConsumer
+    private let subscription: [String]
+    private var wasAssigned = false
+
+    init(
+        _ configuration: ClientConfiguration, subscription: [String], watch: CallWatch,
+        rebalance: @escaping (RebalanceEvent) -> Void
+    ) throws(ConfigurationError) {
+        self.subscription = subscription
+        consumer = try KafkaConsumer(configuration, watch: watch) { _, event in rebalance(event) }
+    }
+
+    func subscribe() throws(KafkaError) { try consumer.subscribe(subscription) }
+
+    func poll(max limit: Int, timeoutMilliseconds: Int32) -> PollOutcome {
+        consumer.poll(max: limit, timeoutMilliseconds: timeoutMilliseconds)
+    }
+
+    var records: UnsafeBufferPointer<ConsumedRecord> { consumer.records }
+
+    var events: [ConsumerEvent] { consumer.events }
+
+    func takeInterruptions() -> FetchInterruptions { consumer.takeInterruptions() }
+
+    func releaseBatch() { consumer.releaseBatch() }
+
+    func headerViews(of index: Int32, into views: inout [HeaderView]) { consumer.headerViews(of: index, into: &views) }
+
+    func hasBrokerTimestamp(_ index: Int32) -> Bool { consumer.hasBrokerTimestamp(index) }
+
+    func topicNameBytes(at index: Int32) -> ByteView { consumer.topicNameBytes(at: index) }
+
+    func topicIndex(of name: String) -> Int32 { consumer.topicIndex(of: name) }
+
+    func committed(
+        _ partitions: [TopicPartition], timeoutMilliseconds: Int32
+    ) throws(KafkaError) -> [PartitionResult] {
+        try consumer.committed(partitions, timeoutMilliseconds: timeoutMilliseconds)
+    }
+
+    func watermarks(of partition: TopicPartition, timeoutMilliseconds: Int32) throws(KafkaError) -> Watermarks {
+        try consumer.watermarks(of: partition, timeoutMilliseconds: timeoutMilliseconds)
+    }
+
+    func topicIDs(of names: [String], timeoutMilliseconds: Int32) throws(KafkaError) -> [String: String] {
+        try consumer.topicIDs(of: names, timeoutMilliseconds: timeoutMilliseconds)
+    }
+
+    func cachedWatermarks(of partition: TopicPartition) -> Watermarks? { consumer.cachedWatermarks(of: partition) }
+
+    func assign(_ added: [PartitionOffset], all: [PartitionOffset]) throws(KafkaError) {
+        wasAssigned = true
+        if consumer.isCooperative { try consumer.incrementalAssign(added) } else { try consumer.assign(all) }
+    }
+
+    func unassign(_ revoked: [TopicPartition]) throws(KafkaError) {
+        if consumer.isCooperative { try consumer.incrementalUnassign(revoked) } else { try consumer.unassign() }
+    }
+
+    func seek(_ offsets: [PartitionOffset]) throws(KafkaError) -> [PartitionResult] { try consumer.seek(offsets) }
+
+    func pause(_ partitions: [TopicPartition]) throws(KafkaError) -> [PartitionResult] {
+        try consumer.pause(partitions)
+    }
+
+    func resume(_ partitions: [TopicPartition]) throws(KafkaError) -> [PartitionResult] {
+        try consumer.resume(partitions)
+    }
+
+    func reassign(_ offsets: [PartitionOffset], all: [PartitionOffset]) throws(KafkaError) {
+        consumer.endPauses()
+        guard consumer.isCooperative else { return try consumer.assign(all) }
+        try consumer.incrementalUnassign(offsets.map(\.partition))
+        try consumer.incrementalAssign(offsets)
+    }
+
+    func commit(_ offsets: [PartitionOffset], timeoutMilliseconds: Int32) throws(KafkaError) {
+        try consumer.commit(offsets, timeoutMilliseconds: timeoutMilliseconds)
+    }
+
+    func group() -> GroupMetadataBox? {
+        guard let metadata = consumer.groupMetadata() else { return nil }
+        return GroupMetadataBox(metadata)
+    }
+
+    var memberID: String? { consumer.memberID }
+
+    var fatalError: KafkaError? { consumer.fatalError }
+
+    func takeEvents() -> [ClientEvent] { consumer.takeEvents() }
+
+    func close() throws(KafkaError) {
+        if !leaksInstead() { try consumer.close() }
+    }
+
+    func abandon() {
+        if !leaksInstead() { consumer.abandon() }
+    }
+
+    /// Leaks the consumer if it cannot be destroyed, and returns whether it did.
+    ///
+    /// Before 2.3.0, destroying a cooperative consumer that was never assigned a partition ends the process with a
+    /// failed assertion (librdkafka issue 4312). Either the process ends soon, or the group goes on with another member
+    /// of the same instance name.
+    private func leaksInstead() -> Bool {
+        guard consumer.isCooperative && !wasAssigned && !LibraryInfo.isAtLeast(2, 3, 0) else { return false }
+        _ = Unmanaged.passRetained(consumer)
+        return true
+    }
+}
+
+/// A lane's producer, implemented with librdkafka.
+///
+/// Every transaction call has an explicit time limit instead of the library's own (-1). If a request of a call times
+/// out, librdkafka 2.0.2 and 2.16.0 may lose track of the call, which then waits forever, even when brokers are back.
+/// With a limit, a commit or an abort returns, but a repeated call may never succeed. A commit or an abort that exceeds
+/// its limit therefore fails with an error that is not retriable, and a new producer ends the transaction.
+///
+/// `send_offsets_to_transaction` may exceed its limit if a reply never arrives (seen with 2.16.0 after a broker was
+/// stopped for half a minute). The call then does not return, and the watchdog ends the process.
+final class KafkaLaneProducer: LaneProducer {
+    /// The time limit of an abort, in milliseconds.
+    ///
+    /// A new producer aborts the transaction as well, so a longer wait has no benefit.
+    private static let abortTimeout: Int32 = 5_000
+
+    private let producer: KafkaProducer
+    /// `transaction.timeout.ms`, after which the transaction cannot succeed.
+    private let transactionTimeout: Int32
+    private var topics: [ProducerTopic] = []
+
+    init(_ configuration: ClientConfiguration, watch: CallWatch) throws(ConfigurationError) {
+        transactionTimeout = configuration["transaction.timeout.ms"].flatMap { Int32($0) } ?? 60_000
+        producer = try KafkaProducer(configuration, watch: watch)
+    }
+
+    func initTransactions(timeoutMilliseconds: Int32) throws(KafkaError) {
+        try producer.initTransactions(timeoutMilliseconds: timeoutMilliseconds)
+    }
+
+    /// A Boolean value that indicates whether a broker lacks the requests that fence a group's generation:
+    /// TxnOffsetCommit v3 and OffsetFetch v7 (Kafka 2.5).
+    ///
+    /// librdkafka falls back to older versions silently, and those do not fence.
+    var isFencingUnsupported: Bool {
+        let versions = producer.debugLog.requestVersions
+        return [(Int32(28), Int32(3)), (9, 7)].contains { key, least in versions[key].map { $0.max < least } ?? false }
+    }
+
+    func open(_ topic: String, timeoutMilliseconds: Int32) throws(KafkaError) -> (handle: Int, partitions: Int32) {
+        let handle = try producer.topic(topic)
+        let partitions = try producer.partitionCount(of: handle, timeoutMilliseconds: timeoutMilliseconds)
+        if partitions < 1 { throw KafkaError(code: .unknownTopicOrPartition) }
+        if let known = topics.firstIndex(of: handle) { return (known, partitions) }
+        topics.append(handle)
+        return (topics.count - 1, partitions)
+    }
+
+    func begin() throws(KafkaError) { try producer.beginTransaction() }
+
+    func produce(
+        topic: Int, partition: Int32, _ records: UnsafeBufferPointer<OutboundRecord>
+    ) -> (accepted: Int, error: KafkaError?) {
+        producer.produceBatch(topics[topic], partition: partition, records)
+    }
+
+    func produce(
+        topic: Int, partition: Int32, key: ByteView?, value: ByteView?, headers: [HeaderView], timestamp: Int64?
+    ) throws(KafkaError) {
+        try producer.produce(
+            topics[topic], partition: partition, key: key, value: value, headers: headers, timestamp: timestamp,
+            copy: true)
+    }
+
+    func poll(timeoutMilliseconds: Int32) { producer.poll(timeoutMilliseconds: timeoutMilliseconds) }
+
+    func sendOffsets(
+        _ offsets: [PartitionOffset], _ group: GroupMetadataBox, timeoutMilliseconds: Int32
+    ) throws(KafkaError) {
+        let bound = timeoutMilliseconds < 0 ? transactionTimeout : timeoutMilliseconds
+        try producer.sendOffsets(offsets, group.metadata, timeoutMilliseconds: bound)
+    }
+
+    func commit(timeoutMilliseconds: Int32) throws(KafkaError) {
+        let isUnbound = timeoutMilliseconds < 0
+        do throws(KafkaError) {
+            try producer.commitTransaction(timeoutMilliseconds: isUnbound ? transactionTimeout : timeoutMilliseconds)
+        } catch {
+            throw isUnbound ? Self.withoutRetry(error) : error
+        }
+    }
+
+    func abort() throws(KafkaError) {
+        do throws(KafkaError) {
+            try producer.abortTransaction(timeoutMilliseconds: min(Self.abortTimeout, transactionTimeout))
+        } catch {
+            throw Self.withoutRetry(error)
+        }
+    }
+
+    /// Returns an error that is not retriable in place of a timeout.
+    ///
+    /// Repeating the call after its full time limit would not succeed.
+    private static func withoutRetry(_ error: KafkaError) -> KafkaError {
+        error.code == .timedOut && error.isRetriable ? KafkaError(code: .timedOut, text: error.text) : error
+    }
+
+    func flush(timeoutMilliseconds: Int32) throws(KafkaError) -> Int {
+        do {
+            try producer.flush(timeoutMilliseconds: timeoutMilliseconds)
+            return 0
+        } catch {
+            if error.code == .timedOut { return max(1, producer.outstanding) }
+            throw error
+        }
+    }
+
+    var refusal: KafkaError? { producer.deliveries.lastRecordError }
+
+    var deliveryError: KafkaError? { producer.fatalError ?? producer.deliveries.lastError }
+
+    func forgetErrors() { producer.forgetDeliveryErrors() }
+
+    var coordinatorDrops: Int { producer.debugLog.coordinatorDrops }
+
+    var fatalError: KafkaError? { producer.fatalError }
+
+    func takeEvents() -> [ClientEvent] { producer.takeEvents() }
+
+    func close() { producer.close() }
+}

@@ -1,0 +1,133 @@
+internal import ByteStorage
+internal import LinkCoordinator
+internal import LinkIngest
+
+// Events that are not the usual one, a link for one device.
+extension Decider {
+    /// Resolves an event of any kind.
+    @inline(never)
+    mutating func decideOther(
+        _ value: ByteView, timestamp: Int64, into arena: inout OutputArena,
+        body: (ByteView, ByteView, DecisionSummary.Outcome) -> Void
+    ) -> DeadLetterCause? {
+        candidate?.clearCounts()
+        let cause = decideDevices(value, timestamp: timestamp, into: &arena, body: body)
+        if cause != nil { candidate?.clearCounts() }
+        return cause
+    }
+
+    /// Resolves an event for each of its devices.
+    ///
+    /// The request is read only once for all devices with the same view of it.
+    private mutating func decideDevices(
+        _ value: ByteView, timestamp: Int64, into arena: inout OutputArena,
+        body: (ByteView, ByteView, DecisionSummary.Outcome) -> Void
+    ) -> DeadLetterCause? {
+        let event = reader.eventPointer
+        let device = reader.devicePointer
+        let request = event.pointer(to: \.request).unsafelyUnwrapped
+        let isOver = Self.isOver(event, timestamp)
+        let decisionHead = UnsafePointer(head)
+        var viewCount = 0
+        var written = 0
+        for index in 0..<event.pointee.deviceCount {
+            if !reader.selectDevice(at: index) { return DeadLetterCause(reader.failure, value: value) }
+            let known = view(of: request, among: viewCount)
+            let number = known ?? min(viewCount, RequestRoot.maxCount - 1)
+            if known == nil {
+                do throws(ReadingFailure) {
+                    guard try addView(number, of: request) else { return Self.applicationUnknown(event.pointee) }
+                } catch {
+                    return Self.internalError(event.pointee)
+                }
+                viewCount = number + 1
+            }
+            fillHead(event, device, index: index)
+            let id = Self.stableID(of: device, in: &arena)
+            let part = candidate?.part(of: id, table: views[number].table) ?? .served
+            arena.begin()
+            let summary: DecisionSummary
+            if part == .candidate, let candidate {
+                do throws(ReadingFailure) {
+                    summary = try candidate.decide(number, &reader, isOver: isOver, head: decisionHead, into: &arena)
+                } catch {
+                    return Self.internalError(event.pointee)
+                }
+            } else {
+                summary = decide(number, isOver: isOver, head: decisionHead, into: &arena)
+            }
+            if arena.overflowed { return oversizeDecision }
+            let decision = arena.finish()
+            written &+= decision.count
+            if written > limits.outputBytes { return oversizeRecord(index &+ 1) }
+            if case .internalError? = summary.reason { return Self.internalError(event.pointee) }
+            if part == .compared && !isOver { candidate?.compare(decision, number, &reader, head: decisionHead) }
+            body(id, decision, summary.outcome)
+        }
+        return nil
+    }
+
+    /// Decides for the selected device with the table of its view.
+    private mutating func decide(
+        _ number: Int, isOver: Bool, head: UnsafePointer<DecisionHead>, into arena: inout OutputArena
+    ) -> DecisionSummary {
+        let request = reader.eventPointer.pointer(to: \.request).unsafelyUnwrapped
+        let facts = reader.devicePointer.pointer(to: \.facts).unsafelyUnwrapped
+        guard let table = views[number].table else {
+            return resolvers[number].decideNothing(request, isOver: isOver, head: head, into: &arena)
+        }
+        if isOver { return resolvers[number].expire(request, facts, table: table, head: head, into: &arena) }
+        if views[number].isResolved { return resolvers[number].resolveNext(facts, head: head, into: &arena) }
+        views[number].isResolved = true
+        return resolvers[number].resolve(
+            request, facts, table: table, head: head, keepsReadings: views[number].isSearched, into: &arena)
+    }
+
+    /// Returns the selected device's view of the request if an earlier device had the same one.
+    private mutating func view(of request: UnsafePointer<RequestView>, among count: Int) -> Int? {
+        for number in 0..<count where views[number].view == request.pointee.view { return number }
+        return nil
+    }
+
+    /// Creates a view of the request and chooses its table.
+    ///
+    /// Returns false if no table matches, and the request opens something.
+    private mutating func addView(
+        _ number: Int, of request: UnsafePointer<RequestView>
+    ) throws(ReadingFailure) -> Bool {
+        while resolverCount <= number {
+            (resolvers + resolverCount).initialize(to: Resolver())
+            resolverCount += 1
+        }
+        candidate?.beginView(number, opening: reader.hasPointerLinks ? reader.opening : nil)
+        var isSearched = reader.isSearched(in: tables)
+        switch try reader.chooseTable(in: tables, using: &resolvers[number]) {
+        case .unknown: return false
+        case .opensNothing: views[number] = RequestRoot(view: request.pointee.view, table: nil, isSearched: true)
+        case .table(let table):
+            if try reader.openPointerLink(of: table, keepsReadings: isSearched, using: &resolvers[number]) {
+                isSearched = true
+            }
+            views[number] = RequestRoot(view: request.pointee.view, table: table, isSearched: isSearched)
+        }
+        return true
+    }
+}
+
+/// The view of a request that some of its devices share, and the table that resolves it.
+///
+/// In a push message for several platforms, each platform has its own view.
+struct RequestRoot: BitwiseCopyable {
+    /// The maximum number of views of one request: those of Apple's devices, Android devices, browsers, and devices of
+    /// an unknown platform.
+    static let maxCount = 4
+
+    /// The number of the view.
+    var view: UInt8
+    /// The table that resolves the request, or nil if the request opens nothing and needs none.
+    var table: TableHandle?
+    /// A Boolean value that indicates whether choosing the table has read the payload.
+    var isSearched: Bool
+    /// A Boolean value that indicates whether the table has resolved the request for a device.
+    var isResolved = false
+}

@@ -1,0 +1,218 @@
+package import ByteStorage
+package import LinkCoordinator
+package import LinkIngest
+
+/// The one place where a record and a configuration become decisions or a dead letter.
+///
+/// A decider reads a record, chooses the table, and resolves the link for each device. A lane uses one instance for all
+/// its records. It performs no I/O, has no clock, and allocates nothing per record. The same record and configuration
+/// yield the same bytes.
+package struct Decider: ~Copyable {
+    var reader: EventReader
+    /// One resolver for each view of a request.
+    ///
+    /// All but the first are created on demand.
+    let resolvers: UnsafeMutablePointer<Resolver>
+    var resolverCount = 1
+    let views: UnsafeMutablePointer<RequestRoot>
+    var tables: TableSet
+    /// The limits of a record and of its decisions.
+    package let limits: Limits
+    /// The table of all usual events without an application: the only one that is served, or nil with a candidate.
+    private var usualTable: TableHandle?
+    /// The candidate's side, or nil without a candidate.
+    var candidate: CandidateRun?
+    /// `topic-partition-offset` of the record, the beginning of its decisions' ids.
+    private var source = SourceName()
+    let head: UnsafeMutablePointer<DecisionHead>
+
+    /// Creates a decider.
+    package init(_ configuration: DeciderConfiguration) {
+        tables = configuration.tables
+        limits = configuration.limits
+        resolvers = .allocate(capacity: RequestRoot.maxCount)
+        resolvers.initialize(to: Resolver())
+        views = .allocate(capacity: RequestRoot.maxCount)
+        reader = EventReader(configuration)
+        head = .allocate(capacity: 1)
+        head.initialize(
+            to: DecisionHead(
+                source: .empty, index: 0, event: .empty, eventIsPlain: true, device: .empty,
+                deviceIsPlain: true, application: .empty, context: .empty))
+        use(tables, candidate: configuration.candidate)
+    }
+
+    /// Uses other tables.
+    ///
+    /// The decisions so far stay valid, because their bytes are in an arena. With a candidate, all events are decided
+    /// device by device.
+    package mutating func use(_ tables: TableSet, candidate plan: CanaryPlan?) {
+        self.tables = tables
+        usualTable = plan == nil ? tables.single : nil
+        guard let plan else {
+            candidate = nil
+            return
+        }
+        if let candidate {
+            candidate.use(plan)
+        } else {
+            candidate = CandidateRun(plan, decisionLimit: limits.decisionBytes)
+        }
+    }
+
+    /// Returns the counts of the candidate for the last record, which are then zero.
+    package mutating func takeCounts() -> CandidateCounts { candidate?.takeCounts() ?? CandidateCounts() }
+
+    deinit {
+        head.deallocate()
+        resolvers.deinitialize(count: resolverCount)
+        resolvers.deallocate()
+        views.deallocate()
+    }
+
+    /// Decides about one record for each of its devices.
+    ///
+    /// Appends the decisions to `decisions` in the order of the event's devices and writes their bytes to `arena`.
+    /// Returns nil on success. Otherwise returns the cause of a dead letter and appends nothing. `headers` are those of
+    /// a record that has any.
+    package mutating func decide(
+        _ record: ConsumedRecord, headers: [HeaderView] = [], topicName: ByteView, into arena: inout OutputArena,
+        decisions: inout [ProducedDecision]
+    ) -> DeadLetterCause? {
+        guard let value = record.value else { return .nullValue }
+        if value.isEmpty { return .emptyValue }
+        let isRead =
+            record.hasHeaders
+            ? reader.readInPlace(value: value, key: record.key, headers: headers)
+            : reader.readInPlace(value: value, key: record.key)
+        source.set(topic: topicName, partition: record.partition, offset: record.offset)
+        let before = decisions.count
+        let cause = decide(value, isRead: isRead, timestamp: record.timestamp, into: &arena) {
+            device, decision, outcome in
+            decisions.append(ProducedDecision(key: device, value: decision, outcome: outcome))
+        }
+        if cause != nil { decisions.removeSubrange(before...) }
+        return cause
+    }
+
+    /// Decides about a value that is not in a topic.
+    ///
+    /// The decisions have no worker members except for `context`. An expiry is compared with `time` in milliseconds
+    /// since 1970, or not at all for -1.
+    package mutating func decide(
+        value: ByteView, key: ByteView?, headers: [HeaderView] = [], time: Int64 = -1, into arena: inout OutputArena,
+        body: (_ device: ByteView, _ decision: ByteView, _ outcome: DecisionSummary.Outcome) -> Void
+    ) -> DeadLetterCause? {
+        if value.isEmpty { return .emptyValue }
+        // A head without a source has only the context.
+        source = SourceName()
+        let isRead = reader.readInPlace(value: value, key: key, headers: headers)
+        return decide(value, isRead: isRead, timestamp: time, into: &arena, body: body)
+    }
+
+    /// Returns a Boolean value that indicates whether the last event that could be read has expired at a time.
+    package func hasExpired(at time: Int64) -> Bool { Self.isOver(reader.eventPointer, time) }
+
+    @inline(__always)
+    private mutating func decide(
+        _ value: ByteView, isRead: Bool, timestamp: Int64, into arena: inout OutputArena,
+        body: (ByteView, ByteView, DecisionSummary.Outcome) -> Void
+    ) -> DeadLetterCause? {
+        if !isRead { return DeadLetterCause(reader.failure, value: value) }
+        let event = reader.eventPointer
+        arena.recordLimit = limits.decisionBytes
+        defer { arena.recordLimit = .max }
+        guard event.pointee.isUsual, !event.pointee.hasApplication, let table = usualTable else {
+            return decideOther(value, timestamp: timestamp, into: &arena, body: body)
+        }
+        let device = reader.devicePointer
+        let request = event.pointer(to: \.request).unsafelyUnwrapped
+        let facts = device.pointer(to: \.facts).unsafelyUnwrapped
+        fillHead(event, device, index: 0)
+        let id = Self.stableID(of: device, in: &arena)
+        arena.begin()
+        let summary =
+            Self.isOver(event, timestamp)
+            ? resolvers.pointee.expire(request, facts, table: table, head: UnsafePointer(head), into: &arena)
+            : resolvers.pointee.resolve(request, facts, table: table, head: UnsafePointer(head), into: &arena)
+        if arena.overflowed { return oversizeDecision }
+        let decision = arena.finish()
+        if decision.count > limits.outputBytes { return oversizeRecord(1) }
+        if summary.reason == .internalError { return Self.internalError(event.pointee) }
+        body(id, decision, summary.outcome)
+        return nil
+    }
+
+    @inline(__always)
+    static func isOver(_ event: UnsafeMutablePointer<IngestedEvent>, _ timestamp: Int64) -> Bool {
+        timestamp >= 0 && event.pointee.expires.map { timestamp > $0 } ?? false
+    }
+
+    /// Fills in the worker's members of a decision, in place.
+    mutating func fillHead(
+        _ event: UnsafeMutablePointer<IngestedEvent>, _ device: UnsafeMutablePointer<EventDevice>, index: Int
+    ) {
+        head.pointee.source = source.view
+        head.pointee.index = index
+        head.pointee.event = event.pointee.id
+        head.pointee.eventIsPlain = event.pointee.idIsPlain
+        head.pointee.device = device.pointee.id
+        head.pointee.deviceIsPlain = device.pointee.isPlain
+        head.pointee.application = event.pointee.hasApplication ? event.pointee.application : .empty
+        head.pointee.context =
+            device.pointee.context.isEmpty ? event.pointee.context : device.pointee.context
+    }
+
+    /// Returns the device's id with the lifetime of the batch: a view into the record, or a copy if the id is in memory
+    /// that the reader reuses.
+    @inline(__always)
+    static func stableID(
+        of device: UnsafeMutablePointer<EventDevice>, in arena: inout OutputArena
+    ) -> ByteView {
+        let id = device.pointee.id
+        return device.pointee.isPlain ? ByteView(start: id.start, count: id.count) : copy(of: id, in: &arena)
+    }
+
+    /// Returns a copy of an id in the reader's memory, which the next device or record overwrites.
+    @inline(never)
+    private static func copy(of id: ByteView, in arena: inout OutputArena) -> ByteView {
+        arena.begin()
+        arena.append(id)
+        return arena.finish()
+    }
+}
+
+// The causes of dead letters that the reader does not find.
+extension Decider {
+    @inline(never)
+    static func internalError(_ event: IngestedEvent) -> DeadLetterCause {
+        DeadLetterCause(
+            reason: .internal, detail: "a valid value cannot be read a second time: report this bug with the record",
+            event: event.id.isEmpty ? nil : event.id.array)
+    }
+
+    @inline(never)
+    static func applicationUnknown(_ event: IngestedEvent) -> DeadLetterCause {
+        DeadLetterCause(
+            reason: .applicationUnknown,
+            detail: event.hasApplication
+                ? "expected an application that one table lists"
+                : "expected `application`, or a link that exactly one table matches",
+            pointer: event.hasApplication ? "/application" : nil, event: event.id.isEmpty ? nil : event.id.array)
+    }
+
+    /// The cause for a decision that exceeds its limit.
+    var oversizeDecision: DeadLetterCause {
+        DeadLetterCause(
+            reason: .oversizeOutput,
+            detail: "a decision exceeds the limit of \(limits.decisionBytes) bytes (limits.decision.bytes)")
+    }
+
+    /// Returns the cause for decisions that exceed their limit together.
+    func oversizeRecord(_ devices: Int) -> DeadLetterCause {
+        DeadLetterCause(
+            reason: .oversizeOutput,
+            detail: "the decisions for \(devices) device\(devices == 1 ? "" : "s") exceed the limit of "
+                + "\(limits.outputBytes) bytes together (limits.output.bytes)")
+    }
+}

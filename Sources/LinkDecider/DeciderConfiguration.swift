@@ -1,0 +1,42 @@
+package import LinkCoordinator
+package import LinkIngest
+
+/// Everything that determines how a record is decided.
+///
+/// Two deciders with the same configuration return the same bytes for the same record.
+package struct DeciderConfiguration: Sendable {
+    /// The tables.
+    package var tables: TableSet
+    /// The candidate for one of the tables, or nil.
+    package var candidate: CanaryPlan?
+    /// The limits of a record and of its decisions.
+    package var limits: Limits
+    /// The names of the event's members that are copied into `context`.
+    package var passthrough: Passthrough
+    /// The vendors whose messages are recognized, or nil for none.
+    package var vendors: VendorTable?
+    /// The link platforms whose links are replaced by their destinations, or nil for none.
+    package var platforms: LinkPlatforms?
+
+    /// Creates a configuration.
+    package init(
+        tables: TableSet, candidate: CanaryPlan? = nil, limits: Limits = Limits(), passthrough: Passthrough = [],
+        vendors: VendorTable? = nil, platforms: LinkPlatforms? = nil
+    ) {
+        self.tables = tables
+        self.candidate = candidate
+        self.limits = limits
+        self.passthrough = passthrough
+        self.vendors = vendors
+        self.platforms = platforms
+    }
+}
+
+extension EventReader {
+    /// Creates the reader of a decider with a configuration.
+    package init(_ configuration: DeciderConfiguration) {
+        self.init(
+            limits: configuration.limits, passthrough: configuration.passthrough, vendors: configuration.vendors,
+            platforms: configuration.platforms)
+    }
+}

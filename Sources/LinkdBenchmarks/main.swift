@@ -1,3 +1,0 @@
-internal import Foundation
-
-exit(Benchmarks.run(Array(CommandLine.arguments.dropFirst())))

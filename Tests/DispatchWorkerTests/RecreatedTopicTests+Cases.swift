@@ -1,0 +1,184 @@
+import ByteStorage
+@testable import DispatchWorker
+import Foundation
+@testable import KafkaClient
+import TestSupport
+import Testing
+
+// Cases in which the records alone do not tell, and transactions that are open when their topics are deleted.
+extension ProxyTests.RecreatedTopicTests {
+    /// Returns the committed offsets with their metadata.
+    static func committed(_ run: BrokerRun) throws -> [PartitionResult] {
+        let consumer = try KafkaConsumer(["bootstrap.servers": run.bootstrap, "group.id": run.group]) { _, _ in }
+        defer { consumer.abandon() }
+        let names = (0..<partitions).map { TopicPartition(topic: run.input, partition: $0) }
+        return try consumer.committed(names, timeoutMilliseconds: 20_000)
+    }
+
+    /// Waits until the witness of every partition has the id of its topic, while records arrive.
+    ///
+    /// Returns the number of records.
+    static func learnIDs(_ run: BrokerRun) throws -> Int {
+        var count = 0
+        let isLearned = try becomesTrue(withinSeconds: 60) {
+            try run.produce(count: 12, partitions: partitions) { event(count + $0, "more") }
+            count += 12
+            SystemClock.sleep(milliseconds: 500)
+            return try committed(run).allSatisfy { $0.metadata.hasPrefix("linkd2 ") }
+        }
+        #expect(isLearned)
+        return count
+    }
+
+    /// Produces records so that each partition has a control record at the offset before the committed one, as if
+    /// compaction had removed a record there.
+    ///
+    /// Returns their number.
+    static func produceAround(_ offsets: [PartitionResult], _ name: String, _ run: BrokerRun) throws -> Int {
+        let producer = try KafkaProducer([
+            "bootstrap.servers": run.bootstrap, "transactional.id": run.group + ".around",
+        ])
+        defer { producer.close() }
+        try producer.initTransactions(timeoutMilliseconds: 20_000)
+        let topic = try producer.topic(run.input)
+        var count = 0
+        func produce(_ records: Int64, _ partition: Int32) throws {
+            for _ in 0..<records {
+                let (key, value, _) = event(count, name)
+                try Array((key ?? "").utf8).withUnsafeBufferPointer { key in
+                    try (value ?? []).withUnsafeBufferPointer { value in
+                        try producer.produce(topic, partition: partition, key: ByteView(key), value: ByteView(value))
+                    }
+                }
+                count += 1
+            }
+        }
+        for isAfter in [false, true] {
+            try producer.beginTransaction()
+            for result in offsets {
+                let next = try #require(result.offset)
+                try #require(next > 1)
+                try produce(isAfter ? 10 : next - 1, result.partition.partition)
+            }
+            try producer.commitTransaction(timeoutMilliseconds: 20_000)
+        }
+        return count
+    }
+
+    @Test("A compacted input without the witness: the id tells that it was created again, where the library has ids")
+    func compacted() async throws {
+        try await onThread { [self] in
+            let compacted = ["cleanup.policy": "compact"]
+            let run = try BrokerRun(
+                "compacted", bootstrap: bootstrap, partitions: Self.partitions, settings: ["in": compacted])
+            try Self.produce(Self.old, "old", run)
+            var worker = try WorkerUnderTest(run, bootstrap: bootstrap, dataLoss: "earliest")
+            try Self.waitForOutcomes(Self.old, "old", run)
+            if LibraryInfo.hasTopicIDs { try Self.waitForOutcomes(try Self.learnIDs(run), "more", run) }
+            worker.signal(SIGTERM)
+            #expect(worker.waitForEnd(seconds: 60) == 0, "\(worker.text)")
+            let before = try Self.committed(run)
+            var count = 0
+            try Self.copyOffsets(run) {
+                try Self.recreate([run.input], run, settings: compacted)
+                count = try Self.produceAround(before, "new", run)
+            }
+            worker = try WorkerUnderTest(run, bootstrap: bootstrap, dataLoss: "earliest")
+            let expected = LibraryInfo.hasTopicIDs ? count : 10 * Int(Self.partitions)
+            let isDone = try becomesTrue(withinSeconds: 60) {
+                SystemClock.sleep(milliseconds: 100)
+                return try Self.outcomes(run, "new").count >= expected
+            }
+            #expect(isDone)
+            worker.signal(SIGTERM)
+            #expect(worker.waitForEnd(seconds: 60) == 0, "\(worker.text)")
+            let outcomes = try Self.outcomes(run, "new")
+            #expect(outcomes.count == expected && Set(outcomes).count == expected)
+            #expect(worker.text.contains("found the topic id") == LibraryInfo.hasTopicIDs, "\(worker.text)")
+            #expect(worker.text.contains("witness.unknown") == !LibraryInfo.hasTopicIDs, "\(worker.text)")
+        }
+    }
+
+    @Test(
+        "A compacted input without the witness that is still the same topic: nothing is told, where the library has ids"
+    )
+    func stillCompacted() async throws {
+        try await onThread { [self] in
+            let run = try BrokerRun(
+                "retained", bootstrap: bootstrap, partitions: Self.partitions,
+                settings: ["in": ["cleanup.policy": "compact"]])
+            try Self.produce(Self.old, "old", run)
+            var worker = try WorkerUnderTest(run, bootstrap: bootstrap, dataLoss: "stop")
+            try Self.waitForOutcomes(Self.old, "old", run)
+            if LibraryInfo.hasTopicIDs { try Self.waitForOutcomes(try Self.learnIDs(run), "more", run) }
+            worker.signal(SIGTERM)
+            #expect(worker.waitForEnd(seconds: 60) == 0, "\(worker.text)")
+            // A transaction without a record for the worker ends with a control record. The witness is missing there.
+            let before = try Self.committed(run)
+            let count = try Self.produceAround(
+                before.map { result in
+                    PartitionResult(partition: result.partition, offset: 2, metadata: "")
+                }, "new", run)
+            let moved = before.map { result in
+                // The control record is the second one after the old end.
+                let end = result.offset ?? 0
+                let words = result.metadata.split(separator: " ").map(String.init)
+                let text = ([words[0], String(end + 1)] + words[2...]).joined(separator: " ")
+                return PartitionOffset(result.partition, offset: end + 2, metadata: text)
+            }
+            let consumer = try KafkaConsumer(["bootstrap.servers": run.bootstrap, "group.id": run.group]) { _, _ in }
+            defer { consumer.abandon() }
+            try consumer.commit(moved, timeoutMilliseconds: 20_000)
+            worker = try WorkerUnderTest(run, bootstrap: bootstrap, dataLoss: "stop")
+            let expected = count - Int(Self.partitions)
+            let isDone = try becomesTrue(withinSeconds: 60) {
+                SystemClock.sleep(milliseconds: 100)
+                return try Self.outcomes(run, "new").count >= expected
+            }
+            #expect(isDone, "\(worker.text)")
+            worker.signal(SIGTERM)
+            #expect(worker.waitForEnd(seconds: 60) == 0, "\(worker.text)")
+            #expect(try Self.outcomes(run, "new").count == expected)
+            #expect(worker.text.contains("witness.unknown") == !LibraryInfo.hasTopicIDs, "\(worker.text)")
+        }
+    }
+
+    @Test(
+        "Brokers commit a transaction whose topic was deleted: what it wrote there is gone, and nothing else is",
+        arguments: [["out"], ["dlq"], ["out", "dlq"]])
+    func openTransaction(roles: [String]) async throws {
+        try await onThread { [self] in
+            let run = try BrokerRun("open", bootstrap: bootstrap, partitions: Self.partitions)
+            try Self.produce(Self.old, "old", run)
+            let worker = try WorkerUnderTest(
+                run, bootstrap: bootstrap, dataLoss: "stop",
+                arguments: ["--commit-interval", "1s", "--commit-idle", "1s"])
+            try Self.waitForOutcomes(Self.old, "old", run)
+            try Self.produce(Self.old, "open", run)
+            let isOpen = try becomesTrue(withinSeconds: 30) {
+                let all = try [run.output, run.deadLetters].flatMap { try run.read($0, isolation: "read_uncommitted") }
+                return all.filter { ($0.keyText ?? "").hasPrefix("open-") || ($0.valueText ?? "").hasPrefix("open-") }
+                    .count >= Self.old
+            }
+            // A commit takes a second from now, and the stopped process does not begin it.
+            worker.signal(SIGSTOP)
+            #expect(isOpen)
+            #expect(try Self.outcomes(run, "open") == [])
+            let names = ["out": run.output, "dlq": run.deadLetters]
+            try Self.recreate(roles.compactMap { names[$0] }, run)
+            worker.signal(SIGCONT)
+            try Self.produce(Self.old, "new", run)
+            try Self.waitForOutcomes(Self.old, "new", run)
+            worker.signal(SIGTERM)
+            #expect(worker.waitForEnd(seconds: 60) == 0, "\(worker.text)")
+            let found = try Self.outcomes(run, "open")
+            // Those with an even number are decisions.
+            let kept = Self.expected(Self.old, "open").filter { name in
+                let isDecision = (name.utf8.last ?? 0) % 2 == 0
+                return !roles.contains(isDecision ? "out" : "dlq")
+            }
+            #expect(found == kept)
+            #expect(try Self.outcomes(run, "new") == Self.expected(Self.old, "new"))
+        }
+    }
+}
