@@ -106,7 +106,10 @@ final class Browser: Sendable {
         if let first = handles.first, !handles.contains(current.withLock({ $0 })) { try switchTo(first) }
         let created: JSON = try call("POST", "/window/new", ["type": "tab"])
         guard let handle = created["handle"].text else { throw DriverFailure("no tab: \(created)") }
-        return Tab(browser: self, handle: handle)
+        let tab = Tab(browser: self, handle: handle)
+        // A page in a window without the focus draws no focus, and which window has it is the system's choice.
+        try tab.command("Emulation.setFocusEmulationEnabled", ["enabled": true])
+        return tab
     }
 
     private static func call<Value: Decodable>(

@@ -117,7 +117,19 @@ final class KillRun {
         for portion in 1...Self.portions {
             try producer.send(upTo: begin + (end - begin) * portion / Self.portions)
             producer.pause(milliseconds: Int32.random(in: 1...8, using: &random))
-            if portion == moment { try perform(kill) }
+            guard portion == moment else { continue }
+            if !kill.usesSIGTERM && statistics.killsInTransaction == 0 { try awaitOpenTransaction(producingUpTo: end) }
+            try perform(kill)
+        }
+    }
+
+    /// Produces a few records at a time until a transaction with records is open, so that a kill can interrupt it.
+    ///
+    /// A transaction can end before the kill, so the next kill tries it again.
+    private func awaitOpenTransaction(producingUpTo end: Int) throws {
+        while try producer.sent < end && topics.stableEnds(topics.output) == topics.ends(topics.output) {
+            try producer.send(upTo: min(producer.sent + 5, end))
+            producer.pause(milliseconds: 5)
         }
     }
 
