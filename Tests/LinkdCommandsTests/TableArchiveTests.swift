@@ -152,6 +152,21 @@ struct TableArchiveTests {
     }
 
     #if os(Linux)
+    @Test("A released state directory is free, also while a process that is being started has its descriptors")
+    func releasedLock() throws {
+        defer { folder.remove() }
+        let path = folder.path("state")
+        var state: StateDirectory? = try StateDirectory(path: path)
+        let copies = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").filter {
+            let file = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/" + $0)
+            return file == state?.file("lock")
+        }.map { dup(Int32($0) ?? -1) }
+        defer { for copy in copies { close(copy) } }
+        #expect(copies.count == 1)
+        state = nil
+        _ = try StateDirectory(path: path)
+    }
+
     @Test("A state directory that cannot be created is refused with the reason")
     func notCreated() throws {
         defer { folder.remove() }

@@ -113,6 +113,15 @@ static inline int linkd_lock_file(const char *path) {
     return -1;
 }
 
+/// Releases the lock of `linkd_lock_file` and closes the file.
+///
+/// A process that is being started holds a copy of the descriptor until its program is loaded. Closing alone would leave
+/// the file locked until then.
+static inline void linkd_unlock_file(int descriptor) {
+    flock(descriptor, LOCK_UN);
+    close(descriptor);
+}
+
 /// Creates an empty file for writing. Returns its descriptor, or -1 with `errno`.
 ///
 /// A named pipe at the path is refused, because opening it or writing to it can wait forever.

@@ -34,7 +34,7 @@ package final class StateDirectory: Sendable {
             advice: "set state.dir to a directory in which this user can create files")
     }
 
-    deinit { close(lock) }
+    deinit { linkd_unlock_file(lock) }
 
     /// Returns the reason why a worker could not use a directory, or nil if it could, without taking it.
     package static func problem(at path: String) -> StateDirectoryError? {
