@@ -103,20 +103,18 @@ struct FocusRules {
         let count: Int = try tab.run(
             """
             \(Self.controls)
-            const kinds = new Map();
-            for (const e of controls) {
-                const kind = `${e.tagName}.${e.className}.${e.type}`;
-                if (!kinds.has(kind)) kinds.set(kind, e);
-            }
-            window.looks = [...kinds.values()].slice(0, \(limit));
+            window.lookKind = e => `${e.tagName}.${e.className}.${e.type}`;
+            window.looks = [...new Set(controls.map(lookKind))].slice(0, \(limit));
             return looks.length;
             """)
         var found: [String] = []
         for index in 0..<count {
-            let look: Look = try tab.run(
+            let look: Look? = try tab.run(
                 """
                 \(Self.controls)
-                const e = looks[arguments[0]];
+                // A list that is drawn again has other elements, so each is searched when it is looked at.
+                const e = window.looked = controls.find(e => lookKind(e) === looks[arguments[0]]);
+                if (!e) return null;
                 e.focus({ preventScroll: false });
                 e.scrollIntoView({ block: "center", inline: "nearest", behavior: "instant" });
                 let rect = e.getBoundingClientRect();
@@ -124,6 +122,7 @@ struct FocusRules {
                 return { name: name(e), area: { x: rect.left + scrollX - 6, y: rect.top + scrollY - 6,
                     width: rect.width + 12, height: rect.height + 12 } };
                 """, [.number(Double(index))])
+            guard let look else { continue }
             try settle()
             let focused = try tab.picture(of: look.area)
             let _: JSON = try tab.run("document.activeElement.blur()")
@@ -131,7 +130,7 @@ struct FocusRules {
             let isSeen: Bool = try tab.runAsync(Self.compare, [.text(focused), .text(try tab.picture(of: look.area))])
             if !isSeen { found.append("the focus of \(look.name) is not visible") }
             // The focus returns by a script, which counts as one by the keyboard.
-            let _: JSON = try tab.run("looks[arguments[0]].focus()", [.number(Double(index))])
+            let _: JSON = try tab.run("looked.focus()")
         }
         return found
     }
