@@ -9,6 +9,7 @@ import Testing
     struct State: Sendable, CustomTestStringConvertible {
         var testDescription: String
         var settled: Int64
+        var next: Int64?
         var committed: Int64?
         var isCurrent = true
         var end: Int64?
@@ -42,6 +43,9 @@ import Testing
         State(
             testDescription: "a position that is moved to a committed offset", settled: 4, committed: 4,
             isCurrent: false, low: 0, high: 10, stable: 10, lag: 6, unstable: 0),
+        State(
+            testDescription: "records of a commit that hangs, which are newer than the statistics", settled: 4, next: 9,
+            committed: 4, low: 0, high: 4, stable: 4, lag: 5, unstable: 0),
         State(testDescription: "no statistics", settled: 4, committed: 4, lag: nil, unstable: nil),
         State(
             testDescription: "unknown offsets", settled: 4, committed: 4, low: nil, high: nil, stable: nil, lag: nil,
@@ -57,8 +61,8 @@ import Testing
     @Test("The lag counts the records to the last stable offset", arguments: states)
     func lag(state: State) {
         let view = PartitionView(
-            partition: MachineTests.partition, next: state.settled, settled: state.settled, committed: state.committed,
-            start: nil, end: state.end, isCurrent: state.isCurrent, isPaused: state.isPaused)
+            partition: MachineTests.partition, next: state.next ?? state.settled, settled: state.settled,
+            committed: state.committed, start: nil, end: state.end, isCurrent: state.isCurrent, isPaused: state.isPaused)
         var statistics: LibraryStatistics.Partition?
         if state.testDescription != "no statistics" {
             statistics = LibraryStatistics.Partition(low: state.low, high: state.high, stable: state.stable)

@@ -283,6 +283,7 @@ extension Lane where Processing: ~Copyable {
     }
 
     private func commit(_ producer: Environment.Producer, _ milliseconds: Int) {
+        publishBeforeCommit()
         let took = attempt(.commit) { () throws(KafkaError) in
             try producer.commit(timeoutMilliseconds: Int32(milliseconds))
         }
@@ -316,6 +317,7 @@ extension Lane where Processing: ~Copyable {
     }
 
     private func commitOffsets(_ producer: Environment.Producer, _ offsets: [PartitionOffset], _ milliseconds: Int) {
+        publishBeforeCommit()
         let took = attempt(.commitOffsets) { () throws(KafkaError) in
             try consumer?.commit(offsets, timeoutMilliseconds: Int32(milliseconds))
         }

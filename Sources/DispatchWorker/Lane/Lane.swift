@@ -334,6 +334,9 @@ extension Lane where Processing: ~Copyable {
         publish(stage, now)
     }
 
+    /// Publishes the records that were read, because a commit can block the lane for as long as brokers do not answer.
+    func publishBeforeCommit() { publish(machine.stage, environment.now()) }
+
     /// Publishes the state of a lane that has ended.
     func publishLast(_ now: UInt64) {
         while !publish(machine.stage, now) {}

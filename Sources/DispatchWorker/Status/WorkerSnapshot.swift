@@ -151,8 +151,10 @@ package struct PartitionLag: Sendable, Equatable {
         isSlowed = view.slowed != nil
         // The offsets of a paused partition are not fetched, so the lane asks for its end.
         let asked = view.isPaused ? view.end : nil
+        // While a commit blocks the lane, there are no new statistics, but the records that it has read are stable.
+        let read = view.next > view.settled ? view.next : nil
         guard view.isCurrent || view.committed != nil,
-            let stable = [statistics?.stable, asked].compactMap({ $0 }).max()
+            let stable = [statistics?.stable, asked, read].compactMap({ $0 }).max()
         else { return }
         lag = max(0, stable - max(view.settled, statistics?.low ?? 0))
         if let high = statistics?.high { unstable = max(0, high - stable) }
