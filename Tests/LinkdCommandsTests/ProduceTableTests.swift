@@ -238,7 +238,7 @@ internal import Testing
             let result = linkd("produce", "--dry-run", path)
             #expect(result.code == 65)
             #expect(result.err.contains(fault), "\(result.err)")
-            #expect(result.err.contains("Next: convert it: `\(command) '\(path)' | linkd produce -`"), "\(result.err)")
+            #expect(result.err.contains("Next: convert it: `\(command) '\(path)' | linkd produce -`, with"), "\(result.err)")
             #expect(linkd("produce", "--dry-run", "--raw", path).code == 0)
         }
     }
@@ -278,13 +278,15 @@ internal import Testing
             withTemporaryFile("link,id\nx\n") { table in
                 withTemporaryFile("{\n") { lines in
                     defer {
-                        for path in [file, file + ".2"] { try? FileManager.default.removeItem(atPath: path) }
+                        for end in ["", ".2", ".3"] { try? FileManager.default.removeItem(atPath: file + end) }
                     }
+                    #expect(FileManager.default.createFile(atPath: file + ".2", contents: nil))
                     let result = linkd("produce", "--dry-run", "--rejects", file, table, good, lines)
                     #expect(result.code == 65)
-                    #expect(result.err.contains("correct the lines in \(file), \(file).2, "), "\(result.err)")
+                    #expect(result.err.contains("correct the lines in \(file), \(file).3, "), "\(result.err)")
                     #expect((try? String(contentsOfFile: file, encoding: .utf8)) == "link,id\nx\n")
-                    #expect((try? String(contentsOfFile: file + ".2", encoding: .utf8)) == "{\n")
+                    #expect((try? String(contentsOfFile: file + ".3", encoding: .utf8)) == "{\n")
+                    #expect((try? String(contentsOfFile: file + ".2", encoding: .utf8)) == "")
                 }
             }
             let refused = linkd("produce", "--dry-run", "--rejects", "/no/such/directory/x", good)

@@ -264,7 +264,8 @@ enum InputEncoding {
         let converted = isFile ? "\(command) \(ShellQuote.posix(Escaping.visible(name)))" : "… | \(command)"
         return CommandFailure(
             .badData, "\(Escaping.visible(name)) \(fault)",
-            advice: "convert it: `\(isFile ? converted : converted.replacing(" <", with: "")) | linkd produce -`")
+            advice: "convert it: `\(isFile ? converted : converted.replacing(" <", with: "")) | linkd produce -`, "
+                + "with the flags of this command")
     }
 }
 

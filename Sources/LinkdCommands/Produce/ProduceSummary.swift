@@ -290,7 +290,7 @@ struct EntryRanges {
 
 /// The file of `--rejects`: the bad lines of the inputs as they were, to be corrected and sent.
 ///
-/// Lines of another header are in another file, such as `bad.csv.2`.
+/// Lines of another header are in another file, such as `bad.csv.2`, or the next number whose file does not exist.
 final class RejectFile {
     private let path: String
     private var descriptor: Int32
@@ -338,13 +338,18 @@ final class RejectFile {
             return
         }
         if self.preamble != preamble {
+            var name = path
             if self.preamble != nil {
                 try flush()
                 Platform.close(descriptor)
                 descriptor = -1
-                descriptor = try Self.create("\(path).\(files.count + 1)")
+                // A file of an earlier command keeps its name.
+                var number = files.count + 1
+                while Platform.exists("\(path).\(number)") { number += 1 }
+                name = "\(path).\(number)"
+                descriptor = try Self.create(name)
             }
-            files.append(files.isEmpty ? path : "\(path).\(files.count + 1)")
+            files.append(name)
             self.preamble = preamble
             buffer += preamble
         }
