@@ -20,7 +20,10 @@ extension EventReader {
         return completeDevices(key)
     }
 
-    private mutating func completeContext() -> Fault? {
+    /// Writes the context of the event.
+    ///
+    /// Returns the fault of members that are too long together, or nil.
+    mutating func completeContext() -> Fault? {
         guard let written = context.finish() else {
             return .type("expected at most 4096 bytes in the passthrough members", at: -1)
         }

@@ -211,13 +211,26 @@ package struct EventReader: ~Copyable {
             fail(IngestFailure(error, textOffset: textOffset))
             return false
         }
-        if state.isUsual, !context.hasStoredMembers, case .link = eventPointer.pointee.request.form {
+        if state.isUsual, case .link = eventPointer.pointee.request.form {
             eventPointer.pointee.deviceCount = 1
             eventPointer.pointee.isUsual = true
             if unwrapsLinks { checkLink() }
-            return true
+            return context.hasStoredMembers ? passThroughMembers() : true
         }
         return readOtherEvent(key)
+    }
+
+    /// Writes the context of a usual event.
+    ///
+    /// An event with a member that is not passed through has a note and is not usual.
+    @inline(never)
+    private mutating func passThroughMembers() -> Bool {
+        if let fault = completeContext() { return accept(fault) }
+        if context.hasSkipped {
+            markOther()
+            noteRequest()
+        }
+        return true
     }
 
     private mutating func readLink(_ key: ByteView?) -> Bool {

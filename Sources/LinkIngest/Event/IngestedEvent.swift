@@ -29,7 +29,7 @@ package struct IngestedEvent {
 
     init() {}
 
-    /// Clears the id and the link of the last record, or with `all` all properties.
+    /// Clears the id, the link, and the context of the last record, or with `all` all properties.
     @inline(__always)
     mutating func clear(all: Bool) {
         if all {
@@ -37,6 +37,7 @@ package struct IngestedEvent {
         } else {
             id = .empty
             request.text = .empty
+            context = .empty
         }
     }
 }
