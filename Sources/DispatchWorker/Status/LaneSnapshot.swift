@@ -52,7 +52,7 @@ package final class LaneSnapshot: Sendable {
         isReady = machine.isReady
         isPaused = machine.isPaused
         waitsFor = machine.waitsFor
-        transaction = machine.transaction.content?.content
+        transaction = machine.transaction.open?.content
         lastPollAt = if case .member(let lastPoll) = machine.group { lastPoll } else { nil }
         lastCommitAt = lastCommit?.at
         lastCommitMilliseconds = lastCommit?.milliseconds
@@ -181,9 +181,8 @@ extension LaneMachine {
         let isLeaving = isDraining || exit != nil || group == .left
         switch producer {
         case .absent where isLeaving && !isMember: return .ended
-        case .ready(.sendingOffsets, _), .ready(.committing, _), .ready(.flushing, _), .ready(.committingOffsets, _):
-            return .committing
-        case .ready(.aborting, _): return .aborting
+        case .ready(.running(_, .aborting), _): return .aborting
+        case .ready(.running(_, let phase), _) where phase.call != nil: return .committing
         case _ where isLeaving: return .draining
         case _ where isFenced: return .fenced
         case .absent, .retiring: return .starting
@@ -213,11 +212,7 @@ extension LaneMachine {
         switch producer {
         case .absent, .retiring: return exit == nil ? .makeProducer : nil
         case .initializing: return .initTransactions
-        case .ready(.sendingOffsets, _): return .sendOffsets
-        case .ready(.committing, _): return .commit
-        case .ready(.flushing, _): return .flush
-        case .ready(.committingOffsets, _): return .commitOffsets
-        case .ready(.aborting, _): return .abort
+        case .ready(.running(_, let phase), _) where phase.call != nil: return phase.call
         case .ready(.beginning, _): return .begin
         case .ready(_, .unopened): return .openTopics
         case .ready: break
@@ -233,6 +228,20 @@ extension LaneMachine {
             }
         }
         return nil
+    }
+}
+
+extension Transaction.Phase {
+    /// The call that ends the transaction, or nil while it accepts records.
+    fileprivate var call: LaneCall? {
+        switch self {
+        case .idle, .offering, .blocked: nil
+        case .sendingOffsets: .sendOffsets
+        case .committing: .commit
+        case .flushing: .flush
+        case .committingOffsets: .commitOffsets
+        case .aborting: .abort
+        }
     }
 }
 
