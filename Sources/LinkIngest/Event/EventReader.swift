@@ -300,8 +300,8 @@ package struct EventReader: ~Copyable {
     private mutating func locateFailure() {
         if cloudEvent.isDecoded {
             failure.offset = nil
-        } else if cloudEvent.outerOffset >= 0 {
-            failure.textOffset = cloudEvent.outerOffset
+        } else if let outer = cloudEvent.outerOffset {
+            failure.textOffset = outer
         }
     }
 
@@ -373,9 +373,9 @@ package struct EventReader: ~Copyable {
 struct ScanState {
     /// The number of members among `link`, `path`, `route`, and `payload`.
     var forms = 0
-    /// The offset of the second of these members, or -1, and likewise of the second of `device` and `devices`.
-    var secondForm = -1
-    var secondDevice = -1
+    /// The offset of the second of these members, or nil, and likewise of the second of `device` and `devices`.
+    var secondForm: Int?
+    var secondDevice: Int?
     var hasDevice = false
     var hasDevices = false
     /// The number of devices in the list whose text is stored.
@@ -383,7 +383,7 @@ struct ScanState {
     /// The number of devices in the list beyond the limit.
     var skipped = 0
     /// The offset of the list of devices.
-    var listOffset = -1
+    var listOffset: Int?
     /// A Boolean value that indicates whether the list is longer than the limit.
     var isTooLong = false
     /// The first member with a wrong type, or over its limit.
