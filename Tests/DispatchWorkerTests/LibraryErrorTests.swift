@@ -45,11 +45,10 @@ import Testing
                 try producer.produce(
                     topic: topic.handle, partition: 0, key: nil, value: ByteView("value"), headers: [], timestamp: nil)
             }
-            guard let metadata = consumer.groupMetadata() else {
+            guard let group = consumer.groupMetadata() else {
                 Issue.record("a consumer has no group metadata")
                 return
             }
-            let group = GroupMetadataBox(metadata)
             let offsets = [PartitionOffset(TopicPartition(topic: "in", partition: 0), offset: 1)]
             let end = { () throws(KafkaError) in
                 if isOfOffsets {

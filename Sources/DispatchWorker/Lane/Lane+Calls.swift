@@ -85,7 +85,7 @@ extension Lane where Processing: ~Copyable {
             if consumer == nil {
                 consumer = try environment.makeConsumer { [unowned self] event in rebalance(event) }
             }
-            try consumer?.subscribe()
+            if let consumer { try environment.subscribe(consumer) }
         }
         if done != nil { machine.subscribed(now: environment.now()) }
     }
@@ -232,7 +232,7 @@ extension Lane where Processing: ~Copyable {
 
     func sendOffsets(_ offsets: [PartitionOffset], _ isRepeat: Bool, _ milliseconds: Int) {
         guard let producer else { return }
-        if !isRepeat || group == nil { group = consumer?.group() }
+        if !isRepeat || group == nil { group = consumer?.groupMetadata() }
         guard let group else {
             let error = KafkaError(code: .unknownMember, isAbortable: true)
             machine.failed(.sendOffsets, error, now: environment.now())

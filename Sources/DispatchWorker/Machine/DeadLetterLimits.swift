@@ -186,9 +186,6 @@ package struct DeadLetterMajority: Sendable {
     private var since: UInt64?
     private var seenAt: UInt64 = 0
 
-    /// Creates the limit of a process without partitions.
-    package init() {}
-
     /// Takes the report of a lane.
     ///
     /// Returns the numbers of the process if the limit is exceeded, or nil.

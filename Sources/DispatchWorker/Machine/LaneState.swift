@@ -356,9 +356,6 @@ package struct Isolation: Sendable, Equatable {
     package var refused: [Refused] = []
     private var until: [PartitionOffset] = []
 
-    /// Creates a search without refusals.
-    package init() {}
-
     /// Returns a Boolean value that indicates whether a record's outputs are refused, so that it becomes a dead letter.
     func isRefused(_ partition: TopicPartition, _ offset: Int64) -> Bool {
         refused.contains { $0.offset == offset && $0.partition == partition }

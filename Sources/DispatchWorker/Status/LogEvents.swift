@@ -355,9 +355,6 @@ package struct ProgressMeter: Sendable {
     private var before = Totals()
     private var beganAt: UInt64?
 
-    /// Creates a meter before its first interval.
-    package init() {}
-
     /// Returns the line at the end of an interval with work, or nil.
     package mutating func line(_ snapshot: WorkerSnapshot) -> LogEntry? {
         guard let began = beganAt else {
