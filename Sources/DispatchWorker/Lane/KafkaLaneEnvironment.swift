@@ -166,18 +166,16 @@ final class KafkaLaneProducer: LaneProducer {
     func poll(timeoutMilliseconds: Int32) { producer.poll(timeoutMilliseconds: timeoutMilliseconds) }
 
     func sendOffsets(
-        _ offsets: [PartitionOffset], _ group: GroupMetadata, timeoutMilliseconds: Int32
+        _ offsets: [PartitionOffset], _ group: GroupMetadata, timeoutMilliseconds: Int32?
     ) throws(KafkaError) {
-        let bound = timeoutMilliseconds < 0 ? transactionTimeout : timeoutMilliseconds
-        try producer.sendOffsets(offsets, group, timeoutMilliseconds: bound)
+        try producer.sendOffsets(offsets, group, timeoutMilliseconds: timeoutMilliseconds ?? transactionTimeout)
     }
 
-    func commit(timeoutMilliseconds: Int32) throws(KafkaError) {
-        let isUnbound = timeoutMilliseconds < 0
+    func commit(timeoutMilliseconds: Int32?) throws(KafkaError) {
         do throws(KafkaError) {
-            try producer.commitTransaction(timeoutMilliseconds: isUnbound ? transactionTimeout : timeoutMilliseconds)
+            try producer.commitTransaction(timeoutMilliseconds: timeoutMilliseconds ?? transactionTimeout)
         } catch {
-            throw isUnbound ? Self.withoutRetry(error) : error
+            throw timeoutMilliseconds == nil ? Self.withoutRetry(error) : error
         }
     }
 

@@ -230,7 +230,7 @@ extension Lane where Processing: ~Copyable {
         machine.failed(.produce, producer.fatalError ?? marked, now: environment.now())
     }
 
-    func sendOffsets(_ offsets: [PartitionOffset], _ isRepeat: Bool, _ milliseconds: Int) {
+    func sendOffsets(_ offsets: [PartitionOffset], _ isRepeat: Bool, _ milliseconds: Int?) {
         guard let producer else { return }
         if !isRepeat || group == nil { group = consumer?.groupMetadata() }
         guard let group else {
@@ -239,22 +239,22 @@ extension Lane where Processing: ~Copyable {
             return
         }
         let sent = attempt(.sendOffsets) { () throws(KafkaError) in
-            try producer.sendOffsets(offsets, group, timeoutMilliseconds: Int32(milliseconds))
+            try producer.sendOffsets(offsets, group, timeoutMilliseconds: milliseconds.map { Int32($0) })
         }
         if let sent { machine.offsetsSent(milliseconds: sent.milliseconds, now: environment.now()) }
     }
 
-    func commit(_ milliseconds: Int) {
+    func commit(_ milliseconds: Int?) {
         guard let producer else { return }
         let done = attempt(.commit) { () throws(KafkaError) in
-            try producer.commit(timeoutMilliseconds: Int32(milliseconds))
+            try producer.commit(timeoutMilliseconds: milliseconds.map { Int32($0) })
         }
         if let done { committed(producer, milliseconds: done.milliseconds) }
     }
 
     private func committed(_ producer: Environment.Producer, milliseconds: Int) {
         let now = environment.now()
-        lastCommit = (now, milliseconds)
+        lastCommit = LaneCommit(at: now, milliseconds: milliseconds)
         if let content = machine.transaction.open?.content {
             metrics.observe(.transactionRecords, UInt64(content.records))
             metrics.observe(.transactionSeconds, now.saturatingSubtract(content.beganAt))

@@ -30,7 +30,7 @@ package final class Lane<Environment: LaneEnvironment, Processing: RecordProcess
     /// The canary's totals at the last commit, or nil without a canary.
     var canary: CanaryTotals?
     /// The last commit, or nil before the first one.
-    var lastCommit: (at: UInt64, milliseconds: Int)?
+    var lastCommit: LaneCommit?
     /// The last errors, oldest first.
     var lastErrors: [LaneError] = []
     /// The stage and the time of the last published state, or nil before the first one.

@@ -3,7 +3,7 @@ package import KafkaClient
 
 /// The producer of a lane: transactions, or with at-least-once idempotent delivery.
 ///
-/// All calls come from the lane's thread. Timeouts are in milliseconds. -1 selects the implementation's own limit.
+/// All calls come from the lane's thread. Timeouts are in milliseconds. Nil selects the implementation's own limit.
 package protocol LaneProducer: AnyObject {
     /// The metadata of the consumer's group membership.
     associatedtype Group
@@ -31,9 +31,9 @@ package protocol LaneProducer: AnyObject {
     /// Serves delivery reports.
     func poll(timeoutMilliseconds: Int32)
     /// Adds offsets to the transaction.
-    func sendOffsets(_ offsets: [PartitionOffset], _ group: Group, timeoutMilliseconds: Int32) throws(KafkaError)
+    func sendOffsets(_ offsets: [PartitionOffset], _ group: Group, timeoutMilliseconds: Int32?) throws(KafkaError)
     /// Commits the transaction.
-    func commit(timeoutMilliseconds: Int32) throws(KafkaError)
+    func commit(timeoutMilliseconds: Int32?) throws(KafkaError)
     /// Aborts the transaction.
     func abort() throws(KafkaError)
     /// Waits until all records are delivered. Returns the number of records that are not.

@@ -238,9 +238,9 @@ extension LaneMachine {
         case .blocked: return .drainQueue(milliseconds: 50)
         case .sendingOffsets(let offsets, let isRepeat, let retryAt):
             if retryAt > now { return wait(until: retryAt, now) }
-            return .sendOffsets(offsets, isRepeat: isRepeat, milliseconds: milliseconds ?? -1)
+            return .sendOffsets(offsets, isRepeat: isRepeat, milliseconds: milliseconds)
         case .committing(_, _, let retryAt):
-            return retryAt > now ? wait(until: retryAt, now) : .commit(milliseconds: milliseconds ?? -1)
+            return retryAt > now ? wait(until: retryAt, now) : .commit(milliseconds: milliseconds)
         case .flushing(let retryAt):
             if retryAt > now { return wait(until: retryAt, now) }
             return .flush(milliseconds: min(1_000, milliseconds ?? 1_000))

@@ -21,10 +21,8 @@ package final class LaneSnapshot: Sendable {
     package let transaction: TransactionContent?
     /// The time of the last poll, or nil outside of the group.
     package let lastPollAt: UInt64?
-    /// The time at which the last commit returned, or nil before the first one.
-    package let lastCommitAt: UInt64?
-    /// The duration of the last commit call in milliseconds, or nil before the first one.
-    package let lastCommitMilliseconds: Int?
+    /// The last commit, or nil before the first one.
+    package let lastCommit: LaneCommit?
     /// The counters of the machine.
     package let counters: LaneCounters
     /// The counters and histograms.
@@ -43,7 +41,7 @@ package final class LaneSnapshot: Sendable {
     /// Creates a snapshot of a machine.
     package init(
         lane: Int, machine: LaneMachine, at now: UInt64,
-        lastCommit: (at: UInt64, milliseconds: Int)? = nil, metrics: LaneMetrics = LaneMetrics(),
+        lastCommit: LaneCommit? = nil, metrics: LaneMetrics = LaneMetrics(),
         lastErrors: [LaneError] = [], tables: Int = 0, canary: CanaryTotals? = nil
     ) {
         self.lane = lane
@@ -54,8 +52,7 @@ package final class LaneSnapshot: Sendable {
         waitsFor = machine.waitsFor
         transaction = machine.transaction.open?.content
         lastPollAt = if case .member(let lastPoll) = machine.group { lastPoll } else { nil }
-        lastCommitAt = lastCommit?.at
-        lastCommitMilliseconds = lastCommit?.milliseconds
+        self.lastCommit = lastCommit
         counters = machine.counters
         self.metrics = metrics
         partitions = machine.partitions.slots.map(PartitionView.init)
@@ -64,6 +61,14 @@ package final class LaneSnapshot: Sendable {
         self.tables = tables
         self.canary = canary
     }
+}
+
+/// A commit of a lane.
+package struct LaneCommit: Sendable, Equatable {
+    /// The time at which it returned.
+    package var at: UInt64
+    /// The duration of the call in milliseconds.
+    package var milliseconds: Int
 }
 
 /// The state of an owned partition in a snapshot.
