@@ -113,16 +113,13 @@ extension OutputArena {
         append(byte: UInt8(ascii: "\""))
         var run = start + 1
         var index = run
-        while index < json.count, json[index] != UInt8(ascii: "\"") {
-            if json[index] != UInt8(ascii: "\\") {
-                index += 1
-                continue
-            }
+        while true {
+            index = ByteScan.first(UInt8(ascii: "\""), or: UInt8(ascii: "\\"), in: json, from: index)
             append(json.slice(run, index))
+            guard index < json.count, json[index] != UInt8(ascii: "\"") else { break }
             index = appendEscape(json, from: index)
             run = index
         }
-        append(json.slice(run, index))
         append(byte: UInt8(ascii: "\""))
         return index + 1
     }

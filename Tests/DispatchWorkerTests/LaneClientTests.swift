@@ -56,7 +56,7 @@ import Testing
                 let cluster = try MockCluster()
                 let producer = try Self.stalled(cluster)
                 do throws(KafkaError) {
-                    if isCommit { try producer.commit(timeoutMilliseconds: -1) } else { try producer.abort() }
+                    if isCommit { try producer.commit(timeoutMilliseconds: nil) } else { try producer.abort() }
                     Issue.record("an unanswered call succeeded")
                 } catch {
                     #expect(!error.isRetriable && !error.isAbortable)

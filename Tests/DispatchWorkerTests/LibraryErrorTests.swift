@@ -45,11 +45,10 @@ import Testing
                 try producer.produce(
                     topic: topic.handle, partition: 0, key: nil, value: ByteView("value"), headers: [], timestamp: nil)
             }
-            guard let metadata = consumer.groupMetadata() else {
+            guard let group = consumer.groupMetadata() else {
                 Issue.record("a consumer has no group metadata")
                 return
             }
-            let group = GroupMetadataBox(metadata)
             let offsets = [PartitionOffset(TopicPartition(topic: "in", partition: 0), offset: 1)]
             let end = { () throws(KafkaError) in
                 if isOfOffsets {
@@ -89,7 +88,7 @@ import Testing
         var machine = MachineTests.ready { $0.isStable = true }
         MachineTests.consume(&machine, 2, now: 1)
         let now = 200 * MachineTests.ms
-        #expect(machine.next(now: now) == .sendOffsets(MachineTests.offsets(2), isRepeat: false, milliseconds: -1))
+        #expect(machine.next(now: now) == .sendOffsets(MachineTests.offsets(2), isRepeat: false, milliseconds: nil))
         return (machine, now)
     }
 
@@ -99,7 +98,7 @@ import Testing
         let isOfOffsets = LibraryErrors.offsetRequests.contains(cell.request)
         if !isOfOffsets {
             machine.offsetsSent(milliseconds: 1, now: now)
-            #expect(machine.next(now: now) == .commit(milliseconds: -1))
+            #expect(machine.next(now: now) == .commit(milliseconds: nil))
         }
         machine.failed(isOfOffsets ? .sendOffsets : .commit, cell.row.error(cell.flag), now: now)
         if cell.row.needsOperator {

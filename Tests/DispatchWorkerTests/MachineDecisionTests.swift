@@ -105,7 +105,7 @@ import Testing
         machine.seekFinished(seven, failed: [])
         #expect(machine.next(now: 1) == .begin)
         machine.begun(coordinatorDrops: 0, now: 1)
-        #expect(machine.next(now: 1) == .sendOffsets(seven, isRepeat: false, milliseconds: -1))
+        #expect(machine.next(now: 1) == .sendOffsets(seven, isRepeat: false, milliseconds: nil))
         machine.failed(.sendOffsets, MachineTests.error(.illegalGeneration, abortable: true), now: 1)
         #expect(machine.next(now: 1) == .abort)
         machine.aborted(refusal: nil, coordinatorDrops: 0, now: 1)

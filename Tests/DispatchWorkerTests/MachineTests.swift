@@ -83,24 +83,24 @@ import Testing
         #expect(byAge.next(now: 1) == .poll(milliseconds: 50, maximum: 1_000))
         #expect(byAge.next(now: 80 * Self.ms) == .poll(milliseconds: 21, maximum: 1_000))
         #expect(
-            byAge.next(now: 101 * Self.ms) == .sendOffsets(Self.offsets(3), isRepeat: false, milliseconds: -1))
+            byAge.next(now: 101 * Self.ms) == .sendOffsets(Self.offsets(3), isRepeat: false, milliseconds: nil))
 
         var byRecords = Self.ready { $0.commit.records = 3 }
         Self.consume(&byRecords, 3, now: 1)
-        #expect(byRecords.next(now: 1) == .sendOffsets(Self.offsets(3), isRepeat: false, milliseconds: -1))
+        #expect(byRecords.next(now: 1) == .sendOffsets(Self.offsets(3), isRepeat: false, milliseconds: nil))
 
         var byBytes = Self.ready { $0.commit.bytes = 100 }
         Self.consume(&byBytes, 1, bytes: 99, now: 1)
         #expect(byBytes.next(now: 1) == .poll(milliseconds: 50, maximum: 1_000))
         Self.consume(&byBytes, 1, from: 1, bytes: 100, now: 1)
-        #expect(byBytes.next(now: 1) == .sendOffsets(Self.offsets(2), isRepeat: false, milliseconds: -1))
+        #expect(byBytes.next(now: 1) == .sendOffsets(Self.offsets(2), isRepeat: false, milliseconds: nil))
 
         var idle = Self.ready()
         Self.consume(&idle, 3, now: 1)
         #expect(idle.next(now: 1) == .poll(milliseconds: 50, maximum: 1_000))
         idle.partitions.setEnd(at: 0, 3)
         #expect(idle.next(now: 1) == .poll(milliseconds: 10, maximum: 1_000))
-        #expect(idle.next(now: 11 * Self.ms) == .sendOffsets(Self.offsets(3), isRepeat: false, milliseconds: -1))
+        #expect(idle.next(now: 11 * Self.ms) == .sendOffsets(Self.offsets(3), isRepeat: false, milliseconds: nil))
     }
 
     @Test("Nothing is committed without records")
@@ -114,14 +114,14 @@ import Testing
         var machine = Self.ready()
         Self.consume(&machine, 2, now: 1)
         let late = 200 * Self.ms
-        #expect(machine.next(now: late) == .sendOffsets(Self.offsets(2), isRepeat: false, milliseconds: -1))
+        #expect(machine.next(now: late) == .sendOffsets(Self.offsets(2), isRepeat: false, milliseconds: nil))
         machine.failed(.sendOffsets, Self.error(.timedOut, retriable: true), now: late)
         #expect(machine.next(now: late) == .wait(milliseconds: 20))
         #expect(
             machine.next(now: late + 20 * Self.ms)
-                == .sendOffsets(Self.offsets(2), isRepeat: true, milliseconds: -1))
+                == .sendOffsets(Self.offsets(2), isRepeat: true, milliseconds: nil))
         machine.offsetsSent(milliseconds: 1, now: late)
-        #expect(machine.next(now: late + 20 * Self.ms) == .commit(milliseconds: -1))
+        #expect(machine.next(now: late + 20 * Self.ms) == .commit(milliseconds: nil))
         machine.committed(coordinatorDrops: 0, now: late + 30 * Self.ms)
         #expect(machine.next(now: late + 30 * Self.ms) == .dropProducer)
         machine.producerDropped(now: late + 30 * Self.ms)
@@ -313,7 +313,7 @@ import Testing
         var machine = Self.ready()
         Self.consume(&machine, 2, now: 1)
         machine.drain()
-        #expect(machine.next(now: 2) == .sendOffsets(Self.offsets(2), isRepeat: false, milliseconds: -1))
+        #expect(machine.next(now: 2) == .sendOffsets(Self.offsets(2), isRepeat: false, milliseconds: nil))
         machine.offsetsSent(milliseconds: 1, now: 2)
         machine.committed(coordinatorDrops: 0, now: 3)
         #expect(machine.next(now: 3) == .close)

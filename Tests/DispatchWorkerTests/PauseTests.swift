@@ -30,7 +30,7 @@ import Testing
         var machine = MachineTests.ready()
         MachineTests.consume(&machine, 3, now: 1)
         machine.pause(true)
-        #expect(machine.next(now: 1) == .sendOffsets(MachineTests.offsets(3), isRepeat: false, milliseconds: -1))
+        #expect(machine.next(now: 1) == .sendOffsets(MachineTests.offsets(3), isRepeat: false, milliseconds: nil))
         machine.offsetsSent(milliseconds: 1, now: 1)
         machine.committed(coordinatorDrops: 0, now: 2)
         #expect(machine.next(now: 2) == .pause([Self.partition]))

@@ -158,7 +158,7 @@ import Testing
         #expect(Self.process(&machine, 30, from: 0, now: Self.second) == 10)
         #expect(Self.settle(&machine, committed: 0, now: Self.second + 1) == ["begin", "produce", "pause"])
         let late = Self.second + 200 * Self.ms
-        #expect(machine.next(now: late) == .sendOffsets(MachineTests.offsets(10), isRepeat: false, milliseconds: -1))
+        #expect(machine.next(now: late) == .sendOffsets(MachineTests.offsets(10), isRepeat: false, milliseconds: nil))
         machine.failed(.sendOffsets, MachineTests.error(.illegalGeneration, abortable: true), now: late)
         #expect(Self.settle(&machine, committed: 0, now: 2 * Self.second) == ["abort", "resume"])
         let later = 2_900 * Self.ms

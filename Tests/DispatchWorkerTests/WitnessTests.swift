@@ -150,7 +150,7 @@ import Testing
             machine.next(now: 200 * Self.ms)
                 == .sendOffsets(
                     [PartitionOffset(Self.partition, offset: 3, metadata: witness.text)], isRepeat: false,
-                    milliseconds: -1))
+                    milliseconds: nil))
     }
 
     @Test("After a long step nothing is committed until the same record was read again, then the transaction goes on")

@@ -1,3 +1,4 @@
+import ByteStorage
 import LinkdFuzz
 import Testing
 
@@ -39,10 +40,10 @@ struct IngestRunTests {
 
     @Test("An input is read as it was written")
     func inputs() {
-        let header = FuzzHeader(name: Array("a=\t\n\\".utf8), value: [0xFF, 0x3D, 0x09])
+        let header = RecordHeader(name: Array("a=\t\n\\".utf8), value: [0xFF, 0x3D, 0x09])
         for record in [
             FuzzRecord(value: Array("{}\n\t".utf8), offset: 7), FuzzRecord(key: [], value: [], offset: 7),
-            FuzzRecord(key: [0x3D, 0x0A], headers: [header, FuzzHeader(name: [], value: nil)], value: [0], offset: 7),
+            FuzzRecord(key: [0x3D, 0x0A], headers: [header, .init(name: [], value: nil)], value: [0], offset: 7),
         ] {
             let read = IngestInput.record(IngestInput.input(record, letter: UInt8(ascii: "b")))
             #expect(read.letter == UInt8(ascii: "b"))

@@ -29,22 +29,14 @@ package enum ClientKind: String, Sendable, CaseIterable {
 /// With a stable instance name, a restarted worker takes over its predecessor's transaction and group membership at
 /// once. Without one, the name is new at every start, and membership is not static.
 package struct LaneIdentity: Sendable, Equatable {
-    /// The lane's number, starting at 0.
-    package let lane: Int
     /// The consumer group.
     package let group: String
     /// The instance's name: the configured one, or the host name and eight random digits.
     package let instance: String
     /// A Boolean value that indicates whether the instance name is configured and therefore survives restarts.
     package let isStable: Bool
-
-    /// Creates a lane's identity.
-    package init(group: String, instance: String, isStable: Bool, lane: Int) {
-        self.group = group
-        self.instance = instance
-        self.isStable = isStable
-        self.lane = lane
-    }
+    /// The lane's number, starting at 0.
+    package let lane: Int
 
     /// `transactional.id`.
     package var transactionalID: String { "linkd.\(group).\(instance).\(lane)" }

@@ -92,3 +92,13 @@ package struct DeadLetterOutput {
         return limit - Self.frameBytes - (key?.count ?? 0) - headerBytes
     }
 }
+
+/// A topic that a lane produces to.
+package struct OpenTopic: Sendable, Equatable {
+    /// The producer's handle of the topic.
+    package var handle: Int
+    /// The number of partitions, at least 1.
+    package var partitions: Int32
+    /// `max.message.bytes` of the topic.
+    package var messageLimit: Int
+}

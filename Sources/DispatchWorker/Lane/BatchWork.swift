@@ -393,9 +393,6 @@ package struct OutputQueues {
     package var headerPool: [HeaderView] = []
     private var runSent = 0
 
-    /// Creates empty queues.
-    package init() {}
-
     /// Sets the output topic.
     ///
     /// The queues must be empty.

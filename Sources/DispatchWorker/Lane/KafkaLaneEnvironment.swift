@@ -1,5 +1,5 @@
 internal import ByteStorage
-internal import KafkaClient
+package import KafkaClient
 
 /// The production environment of a lane: librdkafka clients and the system clocks.
 final class KafkaLaneEnvironment: LaneEnvironment {
@@ -24,17 +24,18 @@ final class KafkaLaneEnvironment: LaneEnvironment {
         self.limits = limits
     }
 
-    func makeConsumer(rebalance: @escaping (RebalanceEvent) -> Void) throws(KafkaError) -> KafkaLaneConsumer {
-        let subscription: [String] =
-            switch configuration.input {
-            case .topics(let topics): topics
-            case .pattern(let pattern): [pattern]
-            }
+    func makeConsumer(rebalance: @escaping (RebalanceEvent) -> Void) throws(KafkaError) -> KafkaConsumer {
         do {
-            return try KafkaLaneConsumer(
-                properties(of: .consumer), subscription: subscription, watch: watch, rebalance: rebalance)
+            return try KafkaConsumer(properties(of: .consumer), watch: watch) { _, event in rebalance(event) }
         } catch {
             throw KafkaError(code: .invalidArgument, text: error.text)
+        }
+    }
+
+    func subscribe(_ consumer: KafkaConsumer) throws(KafkaError) {
+        switch configuration.input {
+        case .topics(let topics): try consumer.subscribe(topics)
+        case .pattern(let pattern): try consumer.subscribe([pattern])
         }
     }
 
@@ -79,123 +80,23 @@ final class KafkaLaneEnvironment: LaneEnvironment {
     func sleep(milliseconds: Int) { SystemClock.sleep(milliseconds: milliseconds) }
 }
 
-/// A consumer's group metadata, stored so that a repeated call has the same arguments.
-final class GroupMetadataBox {
-    let metadata: GroupMetadata
-
-    init(_ metadata: consuming GroupMetadata) { self.metadata = metadata }
-}
-
-/// A lane's consumer, implemented with librdkafka.
-final class KafkaLaneConsumer: LaneConsumer {
-    private let consumer: KafkaConsumer
-    private let subscription: [String]
-    private var wasAssigned = false
-
-    init(
-        _ configuration: ClientConfiguration, subscription: [String], watch: CallWatch,
-        rebalance: @escaping (RebalanceEvent) -> Void
-    ) throws(ConfigurationError) {
-        self.subscription = subscription
-        consumer = try KafkaConsumer(configuration, watch: watch) { _, event in rebalance(event) }
+extension KafkaConsumer: LaneConsumer {
+    /// Answers an assignment.
+    package func assign(_ added: [PartitionOffset], all: [PartitionOffset]) throws(KafkaError) {
+        if isCooperative { try incrementalAssign(added) } else { try assign(all) }
     }
 
-    func subscribe() throws(KafkaError) { try consumer.subscribe(subscription) }
-
-    func poll(max limit: Int, timeoutMilliseconds: Int32) -> PollOutcome {
-        consumer.poll(max: limit, timeoutMilliseconds: timeoutMilliseconds)
+    /// Answers a revocation.
+    package func unassign(_ revoked: [TopicPartition]) throws(KafkaError) {
+        if isCooperative { try incrementalUnassign(revoked) } else { try unassign() }
     }
 
-    var records: UnsafeBufferPointer<ConsumedRecord> { consumer.records }
-
-    var events: [ConsumerEvent] { consumer.events }
-
-    func takeInterruptions() -> FetchInterruptions { consumer.takeInterruptions() }
-
-    func releaseBatch() { consumer.releaseBatch() }
-
-    func headerViews(of index: Int32, into views: inout [HeaderView]) { consumer.headerViews(of: index, into: &views) }
-
-    func hasBrokerTimestamp(_ index: Int32) -> Bool { consumer.hasBrokerTimestamp(index) }
-
-    func topicNameBytes(at index: Int32) -> ByteView { consumer.topicNameBytes(at: index) }
-
-    func topicIndex(of name: String) -> Int32 { consumer.topicIndex(of: name) }
-
-    func committed(
-        _ partitions: [TopicPartition], timeoutMilliseconds: Int32
-    ) throws(KafkaError) -> [PartitionResult] {
-        try consumer.committed(partitions, timeoutMilliseconds: timeoutMilliseconds)
-    }
-
-    func watermarks(of partition: TopicPartition, timeoutMilliseconds: Int32) throws(KafkaError) -> Watermarks {
-        try consumer.watermarks(of: partition, timeoutMilliseconds: timeoutMilliseconds)
-    }
-
-    func topicIDs(of names: [String], timeoutMilliseconds: Int32) throws(KafkaError) -> [String: String] {
-        try consumer.topicIDs(of: names, timeoutMilliseconds: timeoutMilliseconds)
-    }
-
-    func cachedWatermarks(of partition: TopicPartition) -> Watermarks? { consumer.cachedWatermarks(of: partition) }
-
-    func assign(_ added: [PartitionOffset], all: [PartitionOffset]) throws(KafkaError) {
-        wasAssigned = true
-        if consumer.isCooperative { try consumer.incrementalAssign(added) } else { try consumer.assign(all) }
-    }
-
-    func unassign(_ revoked: [TopicPartition]) throws(KafkaError) {
-        if consumer.isCooperative { try consumer.incrementalUnassign(revoked) } else { try consumer.unassign() }
-    }
-
-    func seek(_ offsets: [PartitionOffset]) throws(KafkaError) -> [PartitionResult] { try consumer.seek(offsets) }
-
-    func pause(_ partitions: [TopicPartition]) throws(KafkaError) -> [PartitionResult] {
-        try consumer.pause(partitions)
-    }
-
-    func resume(_ partitions: [TopicPartition]) throws(KafkaError) -> [PartitionResult] {
-        try consumer.resume(partitions)
-    }
-
-    func reassign(_ offsets: [PartitionOffset], all: [PartitionOffset]) throws(KafkaError) {
-        consumer.endPauses()
-        guard consumer.isCooperative else { return try consumer.assign(all) }
-        try consumer.incrementalUnassign(offsets.map(\.partition))
-        try consumer.incrementalAssign(offsets)
-    }
-
-    func commit(_ offsets: [PartitionOffset], timeoutMilliseconds: Int32) throws(KafkaError) {
-        try consumer.commit(offsets, timeoutMilliseconds: timeoutMilliseconds)
-    }
-
-    func group() -> GroupMetadataBox? {
-        guard let metadata = consumer.groupMetadata() else { return nil }
-        return GroupMetadataBox(metadata)
-    }
-
-    var memberID: String? { consumer.memberID }
-
-    var fatalError: KafkaError? { consumer.fatalError }
-
-    func takeEvents() -> [ClientEvent] { consumer.takeEvents() }
-
-    func close() throws(KafkaError) {
-        if !leaksInstead() { try consumer.close() }
-    }
-
-    func abandon() {
-        if !leaksInstead() { consumer.abandon() }
-    }
-
-    /// Leaks the consumer if it cannot be destroyed, and returns whether it did.
-    ///
-    /// Before 2.3.0, destroying a cooperative consumer that was never assigned a partition ends the process with a
-    /// failed assertion (librdkafka issue 4312). Either the process ends soon, or the group goes on with another member
-    /// of the same instance name.
-    private func leaksInstead() -> Bool {
-        guard consumer.isCooperative && !wasAssigned && !LibraryInfo.isAtLeast(2, 3, 0) else { return false }
-        _ = Unmanaged.passRetained(consumer)
-        return true
+    /// Removes owned partitions and assigns them again.
+    package func reassign(_ offsets: [PartitionOffset], all: [PartitionOffset]) throws(KafkaError) {
+        endPauses()
+        guard isCooperative else { return try assign(all) }
+        try incrementalUnassign(offsets.map(\.partition))
+        try incrementalAssign(offsets)
     }
 }
 
@@ -265,18 +166,16 @@ final class KafkaLaneProducer: LaneProducer {
     func poll(timeoutMilliseconds: Int32) { producer.poll(timeoutMilliseconds: timeoutMilliseconds) }
 
     func sendOffsets(
-        _ offsets: [PartitionOffset], _ group: GroupMetadataBox, timeoutMilliseconds: Int32
+        _ offsets: [PartitionOffset], _ group: GroupMetadata, timeoutMilliseconds: Int32?
     ) throws(KafkaError) {
-        let bound = timeoutMilliseconds < 0 ? transactionTimeout : timeoutMilliseconds
-        try producer.sendOffsets(offsets, group.metadata, timeoutMilliseconds: bound)
+        try producer.sendOffsets(offsets, group, timeoutMilliseconds: timeoutMilliseconds ?? transactionTimeout)
     }
 
-    func commit(timeoutMilliseconds: Int32) throws(KafkaError) {
-        let isUnbound = timeoutMilliseconds < 0
+    func commit(timeoutMilliseconds: Int32?) throws(KafkaError) {
         do throws(KafkaError) {
-            try producer.commitTransaction(timeoutMilliseconds: isUnbound ? transactionTimeout : timeoutMilliseconds)
+            try producer.commitTransaction(timeoutMilliseconds: timeoutMilliseconds ?? transactionTimeout)
         } catch {
-            throw isUnbound ? Self.withoutRetry(error) : error
+            throw timeoutMilliseconds == nil ? Self.withoutRetry(error) : error
         }
     }
 

@@ -2,38 +2,28 @@ internal import KafkaClient
 
 // Creation and destruction of clients, and opening of topics.
 extension Lane where Processing: ~Copyable {
-    func performLifecycle(_ action: LaneAction) {
-        switch action {
-        case .makeProducer: makeProducer()
-        case .initTransactions(let milliseconds): initTransactions(milliseconds)
-        case .openTopics: openTopics()
-        case .dropProducer:
-            producer?.close()
-            producer = nil
-            work.forgetOutputs()
-            machine.producerDropped(now: environment.now())
-        case .subscribe: subscribe()
-        case .abandon: abandonConsumer()
-        case .findHolders: findHolders()
-        case .close: closeConsumer()
-        default: break
-        }
-    }
-
-    private func makeProducer() {
-        let took = attempt(.makeProducer) { () throws(KafkaError) in producer = try environment.makeProducer() }
-        if took == nil { return }
+    func makeProducer() {
+        let made = attempt(.makeProducer) { () throws(KafkaError) in try environment.makeProducer() }
+        guard let made else { return }
+        producer = made.value
         opened.removeAll()
         machine.producerMade()
     }
 
-    private func initTransactions(_ milliseconds: Int) {
+    func dropProducer() {
+        producer?.close()
+        producer = nil
+        work.forgetOutputs()
+        machine.producerDropped(now: environment.now())
+    }
+
+    func initTransactions(_ milliseconds: Int) {
         guard let producer else { return }
-        let took = attempt(.initTransactions) { () throws(KafkaError) in
+        let done = attempt(.initTransactions) { () throws(KafkaError) in
             try producer.initTransactions(timeoutMilliseconds: Int32(milliseconds))
         }
         handle(producer.takeEvents(), .producer)
-        if took == nil { return }
+        if done == nil { return }
         if producer.isFencingUnsupported && !environment.isMock {
             machine.end(Self.oldBroker)
         } else {
@@ -42,7 +32,7 @@ extension Lane where Processing: ~Copyable {
     }
 
     /// Opens the output topic and the dead-letter topics of all known inputs.
-    private func openTopics() {
+    func openTopics() {
         guard let producer else { return }
         var names = [topics.output]
         for input in topics.inputs + machine.partitions.names.map(\.topic) {
@@ -90,18 +80,18 @@ extension Lane where Processing: ~Copyable {
         }
     }
 
-    private func subscribe() {
-        let took = attempt(.subscribe) { () throws(KafkaError) in
+    func subscribe() {
+        let done = attempt(.subscribe) { () throws(KafkaError) in
             if consumer == nil {
                 consumer = try environment.makeConsumer { [unowned self] event in rebalance(event) }
             }
-            try consumer?.subscribe()
+            if let consumer { try environment.subscribe(consumer) }
         }
-        if took != nil { machine.subscribed(now: environment.now()) }
+        if done != nil { machine.subscribed(now: environment.now()) }
     }
 
     /// Destroys a consumer whose instance name another member may have.
-    private func abandonConsumer() {
+    func abandonConsumer() {
         if let member = consumer?.memberID { machine.joined(as: member) }
         consumer?.abandon()
         consumer = nil
@@ -112,15 +102,14 @@ extension Lane where Processing: ~Copyable {
         machine.abandoned(now: environment.now())
     }
 
-    private func findHolders() {
-        var holders: InstanceHolders?
-        let took = attempt(.findHolders) { () throws(KafkaError) in
-            holders = try environment.instanceHolders(timeoutMilliseconds: 2_000)
+    func findHolders() {
+        let found = attempt(.findHolders) { () throws(KafkaError) in
+            try environment.instanceHolders(timeoutMilliseconds: 2_000)
         }
-        if took != nil, let holders { machine.holdersFound(holders, now: environment.now()) }
+        if let found { machine.holdersFound(found.value, now: environment.now()) }
     }
 
-    private func closeConsumer() {
+    func closeConsumer() {
         if let consumer {
             do {
                 try consumer.close()
@@ -136,51 +125,45 @@ extension Lane where Processing: ~Copyable {
 
 // The calls that position partitions and answer rebalances.
 extension Lane where Processing: ~Copyable {
-    func performPositioning(_ action: LaneAction) {
+    func fetchCommitted(_ partitions: [TopicPartition]) {
         guard let consumer else { return }
-        switch action {
-        case .fetchCommitted(let partitions): fetchCommitted(consumer, partitions)
-        case .seek(let offsets): seek(consumer, offsets)
-        case .reassign(let offsets, let all): reassign(consumer, offsets, all)
-        case .findEnds(let partition): findEnds(consumer, partition)
-        case .identify(let topics): identify(consumer, topics)
-        case .pause(let partitions):
-            let failed = failures(of: partitions) { () throws(KafkaError) in try consumer.pause(partitions) }
-            machine.pauseFinished(partitions, failed: failed, now: environment.now())
-        case .resume(let partitions):
-            let failed = failures(of: partitions) { () throws(KafkaError) in try consumer.resume(partitions) }
-            machine.resumeFinished(partitions, failed: failed, now: environment.now())
-        case .assign(let added, let all): assign(consumer, added, all)
-        case .unassign(let partitions): unassign(consumer, partitions)
-        default: break
+        let results = attempt(.fetchCommitted) { () throws(KafkaError) in
+            try consumer.committed(partitions, timeoutMilliseconds: 5_000)
         }
+        if let results { machine.committedOffsetsFetched(results.value, now: environment.now()) }
     }
 
-    private func fetchCommitted(_ consumer: Environment.Consumer, _ partitions: [TopicPartition]) {
-        var results: [PartitionResult] = []
-        let took = attempt(.fetchCommitted) { () throws(KafkaError) in
-            results = try consumer.committed(partitions, timeoutMilliseconds: 5_000)
+    func findEnds(_ partition: TopicPartition) {
+        guard let consumer else { return }
+        let ends = attempt(.findEnds) { () throws(KafkaError) in
+            try consumer.watermarks(of: partition, timeoutMilliseconds: 1_000)
         }
-        if took != nil { machine.committedOffsetsFetched(results, now: environment.now()) }
+        if let ends { machine.endsFound(partition, ends.value) }
     }
 
-    private func findEnds(_ consumer: Environment.Consumer, _ partition: TopicPartition) {
-        var ends: Watermarks?
-        let took = attempt(.findEnds) { () throws(KafkaError) in
-            ends = try consumer.watermarks(of: partition, timeoutMilliseconds: 1_000)
-        }
-        if took != nil, let ends { machine.endsFound(partition, ends) }
-    }
-
-    private func identify(_ consumer: Environment.Consumer, _ topics: [String]) {
+    func identify(_ topics: [String]) {
         // An id is never necessary, so that no error is one of the lane.
+        guard let consumer else { return }
         let ids = try? consumer.topicIDs(of: topics, timeoutMilliseconds: 1_000)
         machine.identified(topics, ids ?? [:], now: environment.now())
     }
 
-    private func seek(_ consumer: Environment.Consumer, _ offsets: [PartitionOffset]) {
+    func seek(_ offsets: [PartitionOffset]) {
+        guard let consumer else { return }
         let failed = failures(of: offsets.map(\.partition)) { () throws(KafkaError) in try consumer.seek(offsets) }
         machine.seekFinished(offsets, failed: failed)
+    }
+
+    func pause(_ partitions: [TopicPartition]) {
+        guard let consumer else { return }
+        let failed = failures(of: partitions) { () throws(KafkaError) in try consumer.pause(partitions) }
+        machine.pauseFinished(partitions, failed: failed, now: environment.now())
+    }
+
+    func resume(_ partitions: [TopicPartition]) {
+        guard let consumer else { return }
+        let failed = failures(of: partitions) { () throws(KafkaError) in try consumer.resume(partitions) }
+        machine.resumeFinished(partitions, failed: failed, now: environment.now())
     }
 
     /// Runs a call for some partitions and returns the results of those for which it failed.
@@ -194,15 +177,15 @@ extension Lane where Processing: ~Copyable {
         }
     }
 
-    private func reassign(
-        _ consumer: Environment.Consumer, _ offsets: [PartitionOffset], _ all: [PartitionOffset]
-    ) {
-        let took = attempt(.reassign) { () throws(KafkaError) in try consumer.reassign(offsets, all: all) }
-        if took != nil { machine.reassigned(offsets) }
+    func reassign(_ offsets: [PartitionOffset], _ all: [PartitionOffset]) {
+        guard let consumer else { return }
+        let done = attempt(.reassign) { () throws(KafkaError) in try consumer.reassign(offsets, all: all) }
+        if done != nil { machine.reassigned(offsets) }
     }
 
-    private func assign(_ consumer: Environment.Consumer, _ added: [PartitionOffset], _ all: [PartitionOffset]) {
-        _ = attempt(.assign) { () throws(KafkaError) in try consumer.assign(added, all: all) }
+    func assign(_ added: [PartitionOffset], _ all: [PartitionOffset]) {
+        guard let consumer else { return }
+        attempt(.assign) { () throws(KafkaError) in try consumer.assign(added, all: all) }
         machine.assigned(now: environment.now())
         if added.contains(where: { opened[topics.deadLetterTopic(of: $0.partition.topic)] == nil }) {
             machine.topicsNeeded()
@@ -211,40 +194,25 @@ extension Lane where Processing: ~Copyable {
         }
     }
 
-    private func unassign(_ consumer: Environment.Consumer, _ partitions: [TopicPartition]) {
-        _ = attempt(.unassign) { () throws(KafkaError) in try consumer.unassign(partitions) }
+    func unassign(_ partitions: [TopicPartition]) {
+        guard let consumer else { return }
+        attempt(.unassign) { () throws(KafkaError) in try consumer.unassign(partitions) }
         machine.unassigned()
     }
 }
 
 // The producer's calls from begin to commit or abort.
 extension Lane where Processing: ~Copyable {
-    func performTransaction(_ action: LaneAction) {
+    func begin() {
         guard let producer else { return }
-        switch action {
-        case .begin: begin(producer)
-        case .produce: produce(producer)
-        case .drainQueue(let milliseconds):
-            producer.poll(timeoutMilliseconds: Int32(milliseconds))
-            machine.queueFull(false)
-        case .sendOffsets(let offsets, let isRepeat, let milliseconds):
-            sendOffsets(producer, offsets, isRepeat, milliseconds)
-        case .commit(let milliseconds): commit(producer, milliseconds)
-        case .flush(let milliseconds): flush(producer, milliseconds)
-        case .commitOffsets(let offsets, let milliseconds): commitOffsets(producer, offsets, milliseconds)
-        case .abort: abort(producer)
-        default: break
-        }
-    }
-
-    private func begin(_ producer: Environment.Producer) {
         producer.forgetErrors()
         let drops = producer.coordinatorDrops
         guard attempt(.begin, { () throws(KafkaError) in try producer.begin() }) != nil else { return }
         machine.begun(coordinatorDrops: drops, now: environment.now())
     }
 
-    private func produce(_ producer: Environment.Producer) {
+    func produce() {
+        guard let producer else { return }
         guard let error = work.outputs.offer(to: producer) else {
             work.outputsAccepted()
             if !work.tally.traces.isEmpty { work.tally.traces.produced(at: environment.wallMilliseconds()) }
@@ -255,45 +223,40 @@ extension Lane where Processing: ~Copyable {
         if error.code == .queueFull {
             metrics[.queueFull] &+= 1
             machine.queueFull(true)
-        } else {
-            machine.failed(.produce, producer.fatalError ?? marked(error), now: environment.now())
+            return
         }
+        // An error of the client itself has no flags. It invalidates the transaction, but not the producer.
+        let marked = KafkaError(code: error.code, text: error.text, isAbortable: true)
+        machine.failed(.produce, producer.fatalError ?? marked, now: environment.now())
     }
 
-    /// Returns the error marked as abortable.
-    ///
-    /// An error of the client itself has no flags. It invalidates the transaction, but not the producer.
-    private func marked(_ error: KafkaError) -> KafkaError {
-        KafkaError(code: error.code, text: error.text, isAbortable: true)
-    }
-
-    private func sendOffsets(
-        _ producer: Environment.Producer, _ offsets: [PartitionOffset], _ isRepeat: Bool, _ milliseconds: Int
-    ) {
-        if !isRepeat || group == nil { group = consumer?.group() }
+    func sendOffsets(_ offsets: [PartitionOffset], _ isRepeat: Bool, _ milliseconds: Int?) {
+        guard let producer else { return }
+        if !isRepeat || group == nil { group = consumer?.groupMetadata() }
         guard let group else {
             let error = KafkaError(code: .unknownMember, isAbortable: true)
             machine.failed(.sendOffsets, error, now: environment.now())
             return
         }
-        let took = attempt(.sendOffsets) { () throws(KafkaError) in
-            try producer.sendOffsets(offsets, group, timeoutMilliseconds: Int32(milliseconds))
+        let sent = attempt(.sendOffsets) { () throws(KafkaError) in
+            try producer.sendOffsets(offsets, group, timeoutMilliseconds: milliseconds.map { Int32($0) })
         }
-        if let took { machine.offsetsSent(milliseconds: took, now: environment.now()) }
+        if let sent { machine.offsetsSent(milliseconds: sent.milliseconds, now: environment.now()) }
     }
 
-    private func commit(_ producer: Environment.Producer, _ milliseconds: Int) {
+    func commit(_ milliseconds: Int?) {
+        guard let producer else { return }
         publishBeforeCommit()
-        let took = attempt(.commit) { () throws(KafkaError) in
-            try producer.commit(timeoutMilliseconds: Int32(milliseconds))
+        let done = attempt(.commit) { () throws(KafkaError) in
+            try producer.commit(timeoutMilliseconds: milliseconds.map { Int32($0) })
         }
-        if let took { committed(producer, milliseconds: took) }
+        if let done { committed(producer, milliseconds: done.milliseconds) }
     }
 
     private func committed(_ producer: Environment.Producer, milliseconds: Int) {
         let now = environment.now()
-        lastCommit = (now, milliseconds)
-        if let content = machine.transaction.content?.content {
+        lastCommit = LaneCommit(at: now, milliseconds: milliseconds)
+        if let content = machine.transaction.open?.content {
             metrics.observe(.transactionRecords, UInt64(content.records))
             metrics.observe(.transactionSeconds, now.saturatingSubtract(content.beganAt))
         }
@@ -307,25 +270,26 @@ extension Lane where Processing: ~Copyable {
         if shared.stop.commit(records) { shared.drain() }
     }
 
-    private func flush(_ producer: Environment.Producer, _ milliseconds: Int) {
-        var left = 0
-        let took = attempt(.flush) { () throws(KafkaError) in
-            left = try producer.flush(timeoutMilliseconds: Int32(milliseconds))
+    func flush(_ milliseconds: Int) {
+        guard let producer else { return }
+        let left = attempt(.flush) { () throws(KafkaError) in
+            try producer.flush(timeoutMilliseconds: Int32(milliseconds))
         }
-        if took == nil { return }
-        machine.flushed(undelivered: left, failure: producer.deliveryError, now: environment.now())
+        guard let left else { return }
+        machine.flushed(undelivered: left.value, failure: producer.deliveryError, now: environment.now())
     }
 
-    private func commitOffsets(_ producer: Environment.Producer, _ offsets: [PartitionOffset], _ milliseconds: Int) {
+    func commitOffsets(_ offsets: [PartitionOffset], _ milliseconds: Int) {
+        guard let producer else { return }
         publishBeforeCommit()
-        let took = attempt(.commitOffsets) { () throws(KafkaError) in
+        let done = attempt(.commitOffsets) { () throws(KafkaError) in
             try consumer?.commit(offsets, timeoutMilliseconds: Int32(milliseconds))
         }
-        if let took { committed(producer, milliseconds: took) }
+        if let done { committed(producer, milliseconds: done.milliseconds) }
     }
 
-    private func abort(_ producer: Environment.Producer) {
-        guard attempt(.abort, { () throws(KafkaError) in try producer.abort() }) != nil else { return }
+    func abort() {
+        guard let producer, attempt(.abort, { () throws(KafkaError) in try producer.abort() }) != nil else { return }
         let refusal = producer.refusal?.code
         producer.forgetErrors()
         work.forgetOutputs()

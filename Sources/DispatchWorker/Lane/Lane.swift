@@ -30,7 +30,7 @@ package final class Lane<Environment: LaneEnvironment, Processing: RecordProcess
     /// The canary's totals at the last commit, or nil without a canary.
     var canary: CanaryTotals?
     /// The last commit, or nil before the first one.
-    var lastCommit: (at: UInt64, milliseconds: Int)?
+    var lastCommit: LaneCommit?
     /// The last errors, oldest first.
     var lastErrors: [LaneError] = []
     /// The stage and the time of the last published state, or nil before the first one.
@@ -117,19 +117,40 @@ package final class Lane<Environment: LaneEnvironment, Processing: RecordProcess
 
     private func perform(_ action: LaneAction, now: UInt64) {
         switch action {
-        case .makeProducer, .initTransactions, .openTopics, .dropProducer, .subscribe, .abandon, .findHolders, .close:
-            performLifecycle(action)
+        case .makeProducer: makeProducer()
+        case .initTransactions(let milliseconds): initTransactions(milliseconds)
+        case .openTopics: openTopics()
+        case .dropProducer: dropProducer()
+        case .subscribe: subscribe()
+        case .abandon: abandonConsumer()
+        case .findHolders: findHolders()
+        case .close: closeConsumer()
         case .poll(let milliseconds, let maximum): poll(milliseconds, maximum)
         case .keepAlive: pollToKeepAlive()
         case .process(let records, let until): process(records, until)
-        case .begin, .produce, .drainQueue, .sendOffsets, .commit, .flush, .commitOffsets, .abort:
-            performTransaction(action)
         case .discard:
             consumer?.releaseBatch()
             releaseReservation()
             machine.discarded()
-        case .fetchCommitted, .seek, .reassign, .findEnds, .identify, .pause, .resume, .assign, .unassign:
-            performPositioning(action)
+        case .begin: begin()
+        case .produce: produce()
+        case .drainQueue(let milliseconds):
+            producer?.poll(timeoutMilliseconds: Int32(milliseconds))
+            machine.queueFull(false)
+        case .sendOffsets(let offsets, let isRepeat, let milliseconds): sendOffsets(offsets, isRepeat, milliseconds)
+        case .commit(let milliseconds): commit(milliseconds)
+        case .flush(let milliseconds): flush(milliseconds)
+        case .commitOffsets(let offsets, let milliseconds): commitOffsets(offsets, milliseconds)
+        case .abort: abort()
+        case .fetchCommitted(let partitions): fetchCommitted(partitions)
+        case .seek(let offsets): seek(offsets)
+        case .reassign(let offsets, let all): reassign(offsets, all)
+        case .findEnds(let partition): findEnds(partition)
+        case .identify(let topics): identify(topics)
+        case .pause(let partitions): pause(partitions)
+        case .resume(let partitions): resume(partitions)
+        case .assign(let added, let all): assign(added, all)
+        case .unassign(let partitions): unassign(partitions)
         case .announce(let exit):
             shared.fail(exit)
             machine.announced()
@@ -188,11 +209,15 @@ package final class Lane<Environment: LaneEnvironment, Processing: RecordProcess
 
     /// Runs a call that may fail and reports a failure to the machine.
     ///
-    /// Returns the duration in milliseconds, or nil after a failure.
-    func attempt(_ call: LaneCall, _ body: () throws(KafkaError) -> Void) -> Int? {
+    /// Returns its result and its duration in milliseconds, or nil after a failure.
+    @discardableResult
+    func attempt<Value>(
+        _ call: LaneCall, _ body: () throws(KafkaError) -> Value
+    ) -> (value: Value, milliseconds: Int)? {
         let began = environment.now()
+        let value: Value
         do {
-            try body()
+            value = try body()
         } catch {
             // A failed consumer answers with this code, and its own error names the cause.
             let cause = error.code == .fatal ? consumer?.fatalError : nil
@@ -205,7 +230,7 @@ package final class Lane<Environment: LaneEnvironment, Processing: RecordProcess
         case .commit, .commitOffsets: metrics.observe(.commitSeconds, took)
         default: break
         }
-        return Int(took / 1_000_000)
+        return (value, Int(took / 1_000_000))
     }
 }
 
@@ -229,8 +254,8 @@ extension Lane where Processing: ~Copyable {
         machine.polled(outcome, isKeepAlive: false, now: now)
         if !outcome.rebalanced {
             machine.verify(consumer.records)
-            // After a full batch there are more records to fetch.
-            if outcome.records < maximum { updateEnds(consumer) }
+            // After a full batch there are more records to fetch. The ends are those of the last fetches.
+            if outcome.records < maximum { machine.updateEnds { consumer.cachedWatermarks(of: $0)?.high } }
             for event in events { handle(event, consumer, now: now) }
         }
         handleClientEvents(consumer)
@@ -242,14 +267,6 @@ extension Lane where Processing: ~Copyable {
         if number == tables { return }
         tables = number
         hasNews = true
-    }
-
-    /// Updates the end offsets of the partitions from the last fetches, without a request to a broker.
-    private func updateEnds(_ consumer: Environment.Consumer) {
-        for index in machine.partitions.slots.indices {
-            guard let ends = consumer.cachedWatermarks(of: machine.partitions.slots[index].partition) else { continue }
-            machine.partitions.setEnd(at: index, ends.high)
-        }
     }
 
     /// Passes an event to the machine.
@@ -297,9 +314,11 @@ extension Lane where Processing: ~Copyable {
             return
         }
         let began = environment.now()
-        let result = work.run(
-            consumer, from: batchStart, maxRecords: min(records, reserved), until: until, clock: environment,
-            partitions: &machine.partitions, isolation: machine.isolation)
+        let result = machine.admitRecords { partitions, isolation in
+            work.run(
+                consumer, from: batchStart, maxRecords: min(records, reserved), until: until, clock: environment,
+                partitions: &partitions, isolation: isolation)
+        }
         batchStart += result.messages
         reserved -= result.records
         let now = environment.now()

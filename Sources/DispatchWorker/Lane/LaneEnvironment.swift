@@ -1,19 +1,9 @@
 package import ByteStorage
 package import KafkaClient
 
-/// A topic that a lane produces to.
-package struct OpenTopic: Sendable, Equatable {
-    /// The producer's handle of the topic.
-    package var handle: Int
-    /// The number of partitions, at least 1.
-    package var partitions: Int32
-    /// `max.message.bytes` of the topic.
-    package var messageLimit: Int
-}
-
 /// The producer of a lane: transactions, or with at-least-once idempotent delivery.
 ///
-/// All calls come from the lane's thread. Timeouts are in milliseconds. -1 selects the implementation's own limit.
+/// All calls come from the lane's thread. Timeouts are in milliseconds. Nil selects the implementation's own limit.
 package protocol LaneProducer: AnyObject {
     /// The metadata of the consumer's group membership.
     associatedtype Group
@@ -41,9 +31,9 @@ package protocol LaneProducer: AnyObject {
     /// Serves delivery reports.
     func poll(timeoutMilliseconds: Int32)
     /// Adds offsets to the transaction.
-    func sendOffsets(_ offsets: [PartitionOffset], _ group: Group, timeoutMilliseconds: Int32) throws(KafkaError)
+    func sendOffsets(_ offsets: [PartitionOffset], _ group: Group, timeoutMilliseconds: Int32?) throws(KafkaError)
     /// Commits the transaction.
-    func commit(timeoutMilliseconds: Int32) throws(KafkaError)
+    func commit(timeoutMilliseconds: Int32?) throws(KafkaError)
     /// Aborts the transaction.
     func abort() throws(KafkaError)
     /// Waits until all records are delivered. Returns the number of records that are not.
@@ -73,6 +63,8 @@ package protocol LaneEnvironment: AnyObject {
 
     /// Creates a consumer that passes every rebalance to `rebalance`, on the polling thread.
     func makeConsumer(rebalance: @escaping (RebalanceEvent) -> Void) throws(KafkaError) -> Consumer
+    /// Joins the group with a consumer.
+    func subscribe(_ consumer: Consumer) throws(KafkaError)
     /// Creates a producer.
     func makeProducer() throws(KafkaError) -> Producer
     /// Fetches the members of the group that have the lane's instance name, with a new client.
@@ -98,8 +90,6 @@ package protocol LaneConsumer: AnyObject {
     /// The metadata of the group membership, for a transaction's offsets.
     associatedtype Group
 
-    /// Joins the group.
-    func subscribe() throws(KafkaError)
     /// Waits for the first record or event, then returns everything that is available. Releases the previous batch.
     func poll(max limit: Int, timeoutMilliseconds: Int32) -> PollOutcome
     /// The records of the last poll.
@@ -143,7 +133,7 @@ package protocol LaneConsumer: AnyObject {
     /// Commits offsets without a transaction and waits for the answer up to the timeout.
     func commit(_ offsets: [PartitionOffset], timeoutMilliseconds: Int32) throws(KafkaError)
     /// Returns the current group metadata, or nil outside of a group.
-    func group() -> Group?
+    func groupMetadata() -> Group?
     /// The id that the group's coordinator gave to this member, or nil before the first answer.
     var memberID: String? { get }
     /// The fatal error of the client, which is the cause of a `fatal` event, or nil.

@@ -149,9 +149,6 @@ package struct LogRate: Sendable {
     private var windows: [Source: Window] = [:]
     private var hasEnded = false
 
-    /// Creates a rate limit without history.
-    package init() {}
-
     /// Returns the lines to write for `line` at `now`: the summary of a window that has ended, then the line itself if
     /// it passes.
     ///
@@ -220,9 +217,6 @@ package struct LibraryLines: Sendable {
     }
 
     private var lines: [String: Known] = [:]
-
-    /// Creates a filter without history.
-    package init() {}
 
     /// Returns the number of lines that a line stands for, or nil if it is not logged.
     ///

@@ -186,9 +186,6 @@ package struct DeadLetterMajority: Sendable {
     private var since: UInt64?
     private var seenAt: UInt64 = 0
 
-    /// Creates the limit of a process without partitions.
-    package init() {}
-
     /// Takes the report of a lane.
     ///
     /// Returns the numbers of the process if the limit is exceeded, or nil.
@@ -274,20 +271,19 @@ extension LaneMachine {
     }
 
     /// Begins the next period of slowed partitions, and pauses those whose allowance is used up.
-    mutating func slowStep(_ now: UInt64) -> Step {
-        guard partitions.slots.contains(where: { $0.slowed != nil }) else { return .pass }
+    mutating func slowStep(_ now: UInt64) -> Step? {
+        guard partitions.slots.contains(where: { $0.slowed != nil }) else { return nil }
         for index in partitions.slots.indices {
             guard let slowed = partitions.slots[index].slowed, slowed.renewsAt <= now else { continue }
             if partitions.slots[index].isHeld && partitions.slots[index].pending != nil {
-                guard case .open = transaction, !isCommitBlocked else { continue }
+                guard transaction.open != nil, !isCommitBlocked else { continue }
                 // The partition continues after its last record, which must be committed before.
-                startCommit(now)
-                return .again
+                return startedCommit(now)
             }
             renew(index, slowed, now)
         }
         let held = partitions.slots.filter { $0.isHeld && !$0.isPaused }.map(\.partition)
-        return held.isEmpty || now < pauseRetryAt ? .pass : .act(.pause(held))
+        return held.isEmpty || now < pauseRetryAt ? nil : .act(.pause(held))
     }
 
     /// Begins the next period of a slowed partition, or ends its state.

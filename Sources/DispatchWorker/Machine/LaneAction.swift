@@ -93,10 +93,10 @@ package enum LaneAction: Sendable, Equatable {
     case produce
     /// Wait until the producer's queue has room.
     case drainQueue(milliseconds: Int)
-    /// Add offsets to the transaction. A repeated call has the same arguments.
-    case sendOffsets([PartitionOffset], isRepeat: Bool, milliseconds: Int)
-    /// Commit the transaction. -1 selects the producer's own limit.
-    case commit(milliseconds: Int)
+    /// Add offsets to the transaction. A repeated call has the same arguments. Nil selects the producer's own limit.
+    case sendOffsets([PartitionOffset], isRepeat: Bool, milliseconds: Int?)
+    /// Commit the transaction. Nil selects the producer's own limit.
+    case commit(milliseconds: Int?)
     /// With at-least-once, wait until every output is delivered.
     case flush(milliseconds: Int)
     /// With at-least-once, commit offsets with the consumer and wait for the answer up to the limit.

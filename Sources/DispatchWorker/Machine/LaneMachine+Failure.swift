@@ -43,7 +43,7 @@ extension LaneMachine {
     ///
     /// No partitions are owned, and the last batch is gone.
     package mutating func closed() {
-        if transaction.content != nil { transactionFailed(.lost) }
+        transactionFailed(.lost)
         partitions.disown(partitions.names)
         batch = .none
         callback = .none
@@ -87,7 +87,7 @@ extension LaneMachine {
     /// same name.
     mutating func handleFencing(_ error: KafkaError, now: UInt64) {
         let isYoung =
-            transaction.content.map {
+            transaction.open.map {
                 now.saturatingSubtract($0.content.beganAt) < nanoseconds(policy.transactionTimeoutMilliseconds)
             } ?? true
         let isContested = isYoung && policy.isStable
@@ -108,7 +108,7 @@ extension LaneMachine {
         if case .fetchingCommitted(let assignments) = callback, call == .fetchCommitted {
             assignWithoutPositions(assignments, now: now)
         }
-        transaction = transaction.with { if $0.error == nil && isProducerCall(call) { $0.error = error.code } }
+        if isProducerCall(call) { transaction.update { $0.error = $0.error ?? error.code } }
         switch KafkaErrorClass(error) {
         case .authorization(let resource): handleDenial(call, error, resource)
         case .authentication: handleAuthenticationFailure(call, error, now: now)
@@ -116,7 +116,7 @@ extension LaneMachine {
         case .fencedInstance: contest(.consumer)
         case .fenced where isProducerCall(call): handleFencing(error, now: now)
         case .retriable: retry(call, error, now: now)
-        case .abortable where transaction.content != nil && isProducerCall(call) && call != .abort:
+        case .abortable where transaction.open != nil && isProducerCall(call) && call != .abort:
             abort(call, error)
         case .abortable, .fenced, .fatal: handleFatal(call, error, now: now)
         }
@@ -144,22 +144,22 @@ extension LaneMachine {
         switch (call, transaction) {
         case (.begin, .beginning(let staged, _)): transaction = .beginning(staged, retryAt: soon)
         case (.produce, _): queueFull(true)
-        case (.sendOffsets, .sendingOffsets(var open, let offsets, _, _)):
+        case (.sendOffsets, .running(var open, .sendingOffsets(let offsets, _, _))):
             open.suspect = open.suspect ?? .retried
-            transaction = .sendingOffsets(open, offsets, isRepeat: true, retryAt: soon)
+            transaction = .running(open, .sendingOffsets(offsets, isRepeat: true, retryAt: soon))
             if now.saturatingSubtract(open.content.beganAt) >= nanoseconds(policy.transactionTimeoutMilliseconds) {
                 // Committing anyway would publish outputs without their offsets (librdkafka issue 3221).
                 abort(call, error)
             }
-        case (.commit, .committing(var open, let offsets, let began, _)):
+        case (.commit, .running(var open, .committing(let offsets, let began, _))):
             open.suspect = open.suspect ?? .retried
-            transaction = .committing(open, offsets, began: began, retryAt: soon)
-        case (.abort, .aborting(var open, let cause, _)):
+            transaction = .running(open, .committing(offsets, began: began, retryAt: soon))
+        case (.abort, .running(var open, .aborting(let cause, _))):
             open.suspect = open.suspect ?? .retried
-            transaction = .aborting(open, cause, retryAt: later)
-        case (.flush, .flushing(let open, _)): transaction = .flushing(open, retryAt: soon)
-        case (.commitOffsets, .committingOffsets(let open, let offsets, let began, _)):
-            transaction = .committingOffsets(open, offsets, began: began, retryAt: later)
+            transaction = .running(open, .aborting(cause, retryAt: later))
+        case (.flush, .running(let open, .flushing)): transaction = .running(open, .flushing(retryAt: soon))
+        case (.commitOffsets, .running(let open, .committingOffsets(let offsets, let began, _))):
+            transaction = .running(open, .committingOffsets(offsets, began: began, retryAt: later))
         case (.seek, _), (.reassign, _): reassignFailed(error, now: now)
         case (.findEnds, _): endsFailed(error, now: now)
         case (.findHolders, _): holdersUnknown(error, now: now)
@@ -241,7 +241,7 @@ extension LaneMachine {
     }
 
     private mutating func handleDenial(_ call: LaneCall, _ error: KafkaError, _ resource: KafkaResource) {
-        if transaction.content != nil { transactionFailed(.refused) }
+        transactionFailed(.refused)
         end(policy.rights.exit(call, error, resource))
     }
 
@@ -256,7 +256,7 @@ extension LaneMachine {
         }
         // A transaction that has failed goes on failing with good credentials. Only an abort or a new producer helps.
         let isFailed = isProducerCall(call) && !error.isRetriable
-        if isFailed && error.isAbortable && call != .abort && transaction.content != nil {
+        if isFailed && error.isAbortable && call != .abort && transaction.open != nil {
             abort(call, error)
         } else if isFailed && (error.isFatal || call == .abort) {
             recreate(call.rawValue, error, isCounted: false, now: now)

@@ -12,8 +12,8 @@ extension LaneMachine {
             recordRequest(.membership, isAnswered: true)
             callback = isLeaving || partitions.isEmpty ? .assigning([]) : .fetchingCommitted(partitions)
         case .revoke(let partitions):
-            if exit == nil && transaction.isCommittable && partitions.contains(where: isPending),
-                !isCommitBlocked
+            if exit == nil, transaction.phase?.isCommittable == true, !isCommitBlocked,
+                partitions.contains(where: isPending)
             {
                 startCommit(now)
                 let budget = min(10_000, policy.sessionTimeoutMilliseconds / 3)
@@ -49,12 +49,14 @@ extension LaneMachine {
             let kept = partitions.slots.filter { slot in !added.contains { $0.partition == slot.partition } }
             return .assign(added, all: kept.map { PartitionOffset($0.partition, offset: $0.resume) } + added)
         case .revoking(let revoked, let deadline):
-            if exit == nil && transaction.isCommittable && now < deadline {
-                // At least 1, because 0 means not to wait.
-                let left = max(1, Int(deadline.saturatingSubtract(now) / 1_000_000))
-                return action(for: transaction, milliseconds: left, now)
+            if let phase = transaction.phase, phase.isCommittable {
+                if exit == nil && now < deadline {
+                    // At least 1, because 0 means not to wait.
+                    let left = max(1, Int(deadline.saturatingSubtract(now) / 1_000_000))
+                    return action(for: phase, milliseconds: left, now)
+                }
+                abandonCommit()
             }
-            if transaction.isCommittable { abandonCommit() }
             callback = .unassigning(revoked, isLost: false)
             return .unassign(revoked)
         case .unassigning(let revoked, _): return .unassign(revoked)
@@ -130,7 +132,7 @@ extension LaneMachine {
         case .committedOffsets:
             if case .fetchingCommitted = callback { return true }
             return !isDraining && partitions.slots.contains { $0.positionState == .stale }
-        case .committing: if case .committingOffsets = transaction { return true } else { return false }
+        case .committing: if case .running(_, .committingOffsets) = transaction { return true } else { return false }
         case .membership: return !isDraining
         }
     }
@@ -193,12 +195,12 @@ extension LaneMachine {
     }
 
     /// Destroys the consumer of a fenced lane, then describes the group until the name is free or lost.
-    mutating func contestStep(_ now: UInt64) -> Step {
+    mutating func contestStep(_ now: UInt64) -> Step? {
         switch group {
         case .fenced: .act(.abandon)
         case .contested(let contest):
             .act(contest.retryAt > now ? wait(until: contest.retryAt, now) : .findHolders)
-        case .outside, .member, .left: .pass
+        case .outside, .member, .left: nil
         }
     }
 
@@ -255,39 +257,31 @@ extension LaneMachine {
     /// Commits the work in progress and pauses all partitions, or resumes them.
     ///
     /// A stop does not wait for either.
-    mutating func pauseStep(_ now: UInt64) -> Step {
-        if isDraining { return .pass }
-        if !isPauseRequested {
-            let step = slowStep(now)
-            if case .pass = step { return resumeStep(now) }
-            return step
-        }
+    mutating func pauseStep(_ now: UInt64) -> Step? {
+        if isDraining { return nil }
+        if !isPauseRequested { return slowStep(now) ?? resumeStep(now) }
         if case .remaining = batch {
             dropBatch()
             return .again
         }
-        if case .open = transaction {
-            if isCommitBlocked { return .pass }
-            startCommit(now)
-            return .again
-        }
+        if transaction.open != nil { return isCommitBlocked ? nil : startedCommit(now) }
         let running = partitions.slots.filter { !$0.isPaused }.map(\.partition)
-        if !running.isEmpty { return now >= pauseRetryAt ? .act(.pause(running)) : .pass }
+        if !running.isEmpty { return now >= pauseRetryAt ? .act(.pause(running)) : nil }
         if isReady && !isPauseReported {
             isPauseReported = true
             notes.append(.paused(partitions: partitions.slots.count))
         }
-        return endRequest(now).map { .act(.findEnds($0)) } ?? .pass
+        return endRequest(now).map { .act(.findEnds($0)) }
     }
 
-    private mutating func resumeStep(_ now: UInt64) -> Step {
+    private mutating func resumeStep(_ now: UInt64) -> Step? {
         let paused = partitions.slots.filter { $0.isPaused && !$0.isHeld }.map(\.partition)
-        if !paused.isEmpty { return now >= pauseRetryAt ? .act(.resume(paused)) : .pass }
+        if !paused.isEmpty { return now >= pauseRetryAt ? .act(.resume(paused)) : nil }
         if isPauseReported {
             isPauseReported = false
             notes.append(.resumed)
         }
-        return .pass
+        return nil
     }
 
     /// Returns the next partition whose end is fetched for the lag, or nil if none is due.

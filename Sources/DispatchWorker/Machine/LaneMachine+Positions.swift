@@ -248,7 +248,7 @@ extension LaneMachine {
     ///
     /// A check needs a poll, which releases the rest of the batch. A check that takes too long, because the leader of
     /// one partition is away, must not hold back the others.
-    mutating func blockedStep(_ open: OpenTransaction, _ now: UInt64) -> Step {
+    mutating func blockedStep(_ open: OpenTransaction, _ now: UInt64) -> Step? {
         let limit = nanoseconds(policy.transactionTimeoutMilliseconds / 2)
         if isDraining || now.saturatingSubtract(open.content.beganAt) >= limit {
             transactionFailed(isDraining ? .shutdown : .timeout)
@@ -258,7 +258,7 @@ extension LaneMachine {
             dropBatch()
             return .again
         }
-        return .pass
+        return nil
     }
 
     /// Moves the consumer to the witnesses that must be read again, or finds out why one was not found.
@@ -280,8 +280,7 @@ extension LaneMachine {
             }
             returns.append(PartitionOffset(slot.partition, offset: slot.returnOffset))
         }
-        if !returns.isEmpty { return .act(.seek(returns)) }
-        return isCommitBlocked ? .pass : nil
+        return returns.isEmpty ? nil : .act(.seek(returns))
     }
 
     /// Records that the consumer was moved to witnesses, except for the partitions in `failed`.
@@ -360,13 +359,13 @@ extension LaneMachine {
     private static var identifyRetryNanoseconds: UInt64 { 60_000_000_000 }
 
     /// Fetches the ids of topics whose witnesses have none.
-    mutating func identifyStep(_ now: UInt64) -> Step {
-        guard policy.hasTopicIDs, isMember, !isDraining, !isCommitBlocked else { return .pass }
+    mutating func identifyStep(_ now: UInt64) -> Step? {
+        guard policy.hasTopicIDs, isMember, !isDraining, !isCommitBlocked else { return nil }
         let topics = Set(partitions.slots.filter(\.needsTopicID).map(\.partition.topic))
-        guard !topics.isEmpty else { return .pass }
+        guard !topics.isEmpty else { return nil }
         let due = identifyAt ?? now + Self.identifyNanoseconds
         identifyAt = due
-        return due <= now ? .act(.identify(topics.sorted())) : .pass
+        return due <= now ? .act(.identify(topics.sorted())) : nil
     }
 
     /// Handles the ids of these topics.

@@ -5,7 +5,7 @@ extension LaneMachine {
     /// The number of records that the open transaction can still accept.
     var roomForRecords: Int {
         let limit = min(policy.commit.records, isolation.limit ?? .max)
-        return max(1, limit - (transaction.content?.content.records ?? 0))
+        return max(1, limit - (transaction.open?.content.records ?? 0))
     }
 
     /// Returns the time at which the open transaction reaches `commit.interval`.
@@ -13,7 +13,7 @@ extension LaneMachine {
 
     /// Returns the time until which records can be processed before a commit is due.
     func processUntil(_ now: UInt64) -> UInt64 {
-        transaction.content.map(commitDeadline) ?? now + nanoseconds(commitInterval)
+        transaction.open.map(commitDeadline) ?? now + nanoseconds(commitInterval)
     }
 
     /// `commit.interval` in milliseconds.
@@ -61,14 +61,28 @@ extension LaneMachine {
         partitions.markStale()
     }
 
+    /// Passes the partitions and the search for a refused record to a function that admits the records of a batch.
+    ///
+    /// `processed` takes its result.
+    package mutating func admitRecords(
+        _ process: (inout OwnedPartitions, Isolation) -> BatchResult
+    ) -> BatchResult { process(&partitions, isolation) }
+
+    /// Takes the ends of the partitions as of the last fetches.
+    package mutating func updateEnds(_ end: (TopicPartition) -> Int64?) {
+        for index in partitions.slots.indices {
+            if let end = end(partitions.slots[index].partition) { partitions.setEnd(at: index, end) }
+        }
+    }
+
     /// Records that part of the batch was processed and its outputs wait.
     package mutating func processed(_ result: BatchResult, now: UInt64) {
         if case .remaining(let count) = batch {
             batch = count > result.messages ? .remaining(count - result.messages) : .none
         }
         if result.records > 0 {
-            if case .open(let open, _) = transaction {
-                transaction = .open(open, .offering(result))
+            if let open = transaction.open {
+                transaction = .running(open, .offering(result))
             } else {
                 begin(result, now)
             }
@@ -103,70 +117,72 @@ extension LaneMachine {
         if isExactlyOnce {
             transaction = .beginning(staged, retryAt: 0)
         } else {
-            let open = OpenTransaction(beganAt: now, coordinatorDrops: 0)
-            transaction = .open(open, staged.map { .offering($0) } ?? .idle)
+            run(staged, coordinatorDrops: 0, now: now)
         }
+    }
+
+    private mutating func run(_ staged: BatchResult?, coordinatorDrops: Int, now: UInt64) {
+        let open = OpenTransaction(beganAt: now, coordinatorDrops: coordinatorDrops)
+        transaction = .running(open, staged.map { .offering($0) } ?? .idle)
     }
 
     /// Records that the transaction has begun.
     package mutating func begun(coordinatorDrops: Int, now: UInt64) {
         guard case .beginning(let staged, _) = transaction else { return }
-        let open = OpenTransaction(beganAt: now, coordinatorDrops: coordinatorDrops)
-        transaction = .open(open, staged.map { .offering($0) } ?? .idle)
+        run(staged, coordinatorDrops: coordinatorDrops, now: now)
     }
 
     /// Records that the producer's queue is full or has room again.
     package mutating func queueFull(_ isFull: Bool) {
-        guard case .open(let open, let production) = transaction, let staged = production.staged else { return }
-        transaction = .open(open, isFull ? .blocked(staged) : .offering(staged))
+        guard case .running(let open, let phase) = transaction, let staged = phase.staged else { return }
+        transaction = .running(open, isFull ? .blocked(staged) : .offering(staged))
     }
 
     /// Records that the producer has accepted all outputs.
     package mutating func produced() {
-        guard case .open(var open, let production) = transaction, let staged = production.staged else { return }
+        guard case .running(var open, let phase) = transaction, let staged = phase.staged else { return }
         partitions.promote()
         open.content.records += staged.records
         open.content.decisions += staged.decisions
         open.content.deadLetters += staged.deadLetters
         open.content.bytes = staged.bytes
-        transaction = .open(open, .idle)
+        transaction = .running(open, .idle)
     }
 
     /// Begins to commit.
     ///
     /// Outputs are never committed without their offsets. An empty list of offsets would succeed without any check.
     mutating func startCommit(_ now: UInt64) {
-        guard case .open(let open, .idle) = transaction else { return }
+        guard case .running(let open, .idle) = transaction else { return }
         let offsets = partitions.pendingOffsets
         if offsets.isEmpty {
             transactionFailed(.lost)
         } else if isExactlyOnce {
-            transaction = .sendingOffsets(open, offsets, isRepeat: false, retryAt: 0)
+            transaction = .running(open, .sendingOffsets(offsets, isRepeat: false, retryAt: 0))
         } else {
-            transaction = .flushing(open, retryAt: 0)
+            transaction = .running(open, .flushing(retryAt: 0))
         }
     }
 
     /// Records that the offsets belong to the transaction.
     package mutating func offsetsSent(milliseconds: Int, now: UInt64) {
-        guard case .sendingOffsets(var open, let offsets, _, _) = transaction else { return }
+        guard case .running(var open, .sendingOffsets(let offsets, _, _)) = transaction else { return }
         // librdkafka repeats TxnOffsetCommit after 500 ms without reporting it. A late repetition would reset the
         // offsets.
         if milliseconds >= 400 { open.suspect = open.suspect ?? .slowOffsets }
         credentials = .accepted
         producerCredentials = .accepted
-        transaction = .committing(open, offsets, began: now, retryAt: 0)
+        transaction = .running(open, .committing(offsets, began: now, retryAt: 0))
     }
 
     /// With at-least-once, records the result of a flush: the number of undelivered outputs and the first failure.
     package mutating func flushed(undelivered: Int, failure: KafkaError?, now: UInt64) {
-        guard case .flushing(var open, _) = transaction else { return }
+        guard case .running(let open, .flushing) = transaction else { return }
         if let failure {
-            open.error = failure.code
-            transaction = .flushing(open, retryAt: 0)
+            transaction.update { $0.error = failure.code }
             transactionFailed(.refused)
         } else if undelivered == 0 {
-            transaction = .committingOffsets(open, partitions.pendingOffsets, began: now, retryAt: 0)
+            transaction = .running(open, .committingOffsets(partitions.pendingOffsets, began: now, retryAt: 0))
         }
     }
 
@@ -180,8 +196,9 @@ extension LaneMachine {
         let open: OpenTransaction
         let began: UInt64
         switch transaction {
-        case .committing(let content, _, let first, _), .committingOffsets(let content, _, let first, _):
-            (open, began) = (content, first)
+        case .running(let running, .committing(_, let first, _)),
+            .running(let running, .committingOffsets(_, let first, _)):
+            (open, began) = (running, first)
         default: return 0
         }
         let milliseconds = Int(now.saturatingSubtract(began) / 1_000_000)
@@ -215,14 +232,14 @@ extension LaneMachine {
     ///
     /// With at-least-once, the producer is replaced instead. The records are consumed again in both cases.
     mutating func transactionFailed(_ cause: AbortCause) {
-        guard let open = transaction.content else { return }
-        if case .aborting = transaction { return }
+        guard case .running(let open, let phase) = transaction else { return }
+        if case .aborting = phase { return }
         if isExactlyOnce {
-            lostRecords += transaction.staged?.records ?? 0
-            transaction = .aborting(open, cause, retryAt: 0)
+            lostRecords += phase.staged?.records ?? 0
+            transaction = .running(open, .aborting(cause, retryAt: 0))
             return
         }
-        isolateRefusedRecord(open.error, records: open.content.records, staged: transaction.staged)
+        isolateRefusedRecord(open.error, records: open.content.records, staged: phase.staged)
         notes.append(.aborted(cause, open.error))
         let isDeliberate = isDeliberate(cause)
         retireProducer(wait: isDeliberate ? 0 : abortBackoff.next())
@@ -240,7 +257,7 @@ extension LaneMachine {
     ///
     /// `refusal` is the error of a record that caused the abort, or nil.
     package mutating func aborted(refusal: KafkaErrorCode?, coordinatorDrops: Int, now: UInt64) {
-        guard case .aborting(let open, let cause, _) = transaction else { return }
+        guard case .running(let open, .aborting(let cause, _)) = transaction else { return }
         let code = refusal ?? open.error
         isolateRefusedRecord(code, records: open.content.records, staged: nil)
         notes.append(.aborted(cause, code))
@@ -280,7 +297,7 @@ extension LaneMachine {
     ///
     /// The records are consumed again.
     mutating func dropTransaction() {
-        let content = transaction.content?.content ?? TransactionContent()
+        let content = transaction.open?.content ?? TransactionContent()
         if content.records > 0 { counters.aborted += 1 }
         lostRecords += content.records + (transaction.staged?.records ?? 0)
         partitions.rollBack()

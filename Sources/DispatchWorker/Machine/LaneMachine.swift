@@ -16,33 +16,31 @@ package struct LaneMachine: Sendable {
     /// The settings that concern the lane.
     package let policy: LanePolicy
     /// The owned partitions.
-    ///
-    /// The batch loop modifies them directly.
-    package var partitions: OwnedPartitions
+    package internal(set) var partitions: OwnedPartitions
     /// The producer, with the open transaction.
-    package var producer = ProducerState.absent(notBefore: 0)
+    package internal(set) var producer = ProducerState.absent(notBefore: 0)
     /// The group membership.
-    package var group = GroupState.outside(retryAt: 0)
+    package internal(set) var group = GroupState.outside(retryAt: 0)
     /// The rebalance that is being answered.
-    package var callback = Callback.none
+    package internal(set) var callback = Callback.none
     /// The rest of the last poll.
-    package var batch = BatchState.none
+    package internal(set) var batch = BatchState.none
     /// The state of the credentials at the brokers.
-    package var credentials = Credentials.accepted
+    package internal(set) var credentials = Credentials.accepted
     /// The state of the credentials in the producer's calls.
     ///
     /// The consumer's answers do not count for it, because its connections may be older than the refused credentials.
     var producerCredentials = Credentials.accepted
     /// The search for a record whose outputs are refused.
-    package var isolation = Isolation()
+    package internal(set) var isolation = Isolation()
     /// The delay between producers that are replaced after an unknown outcome.
-    package var rotationBackoff = Backoff(first: 0)
+    package internal(set) var rotationBackoff = Backoff(first: 0)
     /// The lane's counters.
     package internal(set) var counters = LaneCounters()
     /// The reason why the lane ends, or nil.
     package internal(set) var exit: WorkerExit?
     /// A Boolean value that indicates whether `exit` was announced to the process.
-    package var isExitAnnounced = false
+    package internal(set) var isExitAnnounced = false
     /// A Boolean value that indicates whether a stop was requested.
     package internal(set) var isDraining = false
     /// A Boolean value that indicates whether a pause was requested.
@@ -110,7 +108,7 @@ package struct LaneMachine: Sendable {
     /// The transaction, or `none` if the producer is not ready for one.
     ///
     /// Setting it has no effect unless the producer is ready.
-    package var transaction: Transaction {
+    package internal(set) var transaction: Transaction {
         get { if case .ready(let transaction, _) = producer { transaction } else { .none } }
         set {
             guard case .ready(_, let topics) = producer else { return }
@@ -155,14 +153,14 @@ package struct LaneMachine: Sendable {
 
 // The selection of the next action: a list of checks in order of priority.
 extension LaneMachine {
-    /// The result of one check.
+    /// The result of a check that applies.
+    ///
+    /// A check that does not apply returns nil.
     enum Step {
         /// Perform this action.
         case act(LaneAction)
         /// The state has changed: start again with the first check.
         case again
-        /// The check does not apply: continue with the next one.
-        case pass
     }
 
     /// The maximum time between two polls while records wait to be processed.
@@ -181,10 +179,7 @@ extension LaneMachine {
         removeObsoleteNeeds()
         if let announcement { return announcement }
         for _ in 0..<32 {
-            switch nextStep(now) {
-            case .act(let action): return action
-            case .again, .pass: continue
-            }
+            if case .act(let action) = nextStep(now) { return action }
         }
         detectedViolation = detectedViolation ?? "no action found for \(producer) \(group) \(batch)"
         end(WorkerExit(.internal, "the lane has no next action", advice: "report this bug with the log"))
@@ -196,79 +191,70 @@ extension LaneMachine {
     /// It precedes all other actions.
     var announcement: LaneAction? { isExitAnnounced ? nil : exit.map { .announce($0) } }
 
+    /// Returns the first step that applies, in the order of their priority.
     private mutating func nextStep(_ now: UInt64) -> Step {
-        var step = transactionStep(now)
-        if case .pass = step { step = exitStep() }
-        if case .pass = step { step = batch == .dropped ? .act(.discard) : .pass }
-        if case .pass = step { step = commitStep(now) }
-        if case .pass = step { step = drainStep(now) }
-        if case .pass = step { step = contestStep(now) }
-        if case .pass = step { step = pauseStep(now) }
-        if case .pass = step { step = producerStep(now) }
-        if case .pass = step { step = groupStep(now) }
-        if case .pass = step { step = workStep(now) }
-        if case .pass = step { step = positionStep(now) }
-        if case .pass = step { step = identifyStep(now) }
-        if case .pass = step { step = .act(poll(now)) }
-        return step
+        transactionStep(now)
+            ?? exitStep()
+            ?? (batch == .dropped ? .act(.discard) : nil)
+            ?? commitStep(now)
+            ?? drainStep(now)
+            ?? contestStep(now)
+            ?? pauseStep(now)
+            ?? producerStep(now)
+            ?? groupStep(now)
+            ?? workStep(now)
+            ?? positionStep(now)
+            ?? identifyStep(now)
+            ?? .act(poll(now))
     }
 
     /// Continues a transaction that does not depend on anything else, or replaces the producer.
-    private mutating func transactionStep(_ now: UInt64) -> Step {
-        switch producer {
-        case .retiring: return .act(.dropProducer)
-        case .ready(let transaction, _): return transactionStep(transaction, now)
-        case .absent, .initializing: return .pass
-        }
-    }
-
-    private mutating func transactionStep(_ transaction: Transaction, _ now: UInt64) -> Step {
-        let isEnding = exit != nil
+    private mutating func transactionStep(_ now: UInt64) -> Step? {
+        if case .retiring = producer { return .act(.dropProducer) }
         switch transaction {
-        case .none, .open(_, .idle): return .pass
+        case .none, .running(_, .idle): return nil
         case .beginning(_, let retryAt):
-            if isEnding {
+            if exit != nil {
                 dropTransaction()
                 return .again
             }
             return retryAt > now ? .act(wait(until: retryAt, now)) : .act(.begin)
-        case .open(_, .offering), .open(_, .blocked), .sendingOffsets, .flushing, .committingOffsets:
-            if isEnding {
+        case .running(_, let phase):
+            if exit != nil && !phase.outlastsExit {
                 transactionFailed(.shutdown)
                 return .again
             }
-            return .act(action(for: transaction, milliseconds: nil, now))
-        case .committing, .aborting: return .act(action(for: transaction, milliseconds: nil, now))
+            return .act(action(for: phase, milliseconds: nil, now))
         }
     }
 
-    /// Returns the next call of a transaction.
+    /// Returns the next call of a running transaction.
     ///
     /// `milliseconds` is the time left in a revocation, or nil for no limit.
-    mutating func action(for transaction: Transaction, milliseconds: Int?, _ now: UInt64) -> LaneAction {
-        switch transaction {
-        case .open(_, .offering): return .produce
-        case .open(_, .blocked): return .drainQueue(milliseconds: 50)
-        case .sendingOffsets(_, let offsets, let isRepeat, let retryAt):
+    mutating func action(for phase: Transaction.Phase, milliseconds: Int?, _ now: UInt64) -> LaneAction {
+        switch phase {
+        case .idle: return .wait(milliseconds: 0)
+        case .offering: return .produce
+        case .blocked: return .drainQueue(milliseconds: 50)
+        case .sendingOffsets(let offsets, let isRepeat, let retryAt):
             if retryAt > now { return wait(until: retryAt, now) }
-            return .sendOffsets(offsets, isRepeat: isRepeat, milliseconds: milliseconds ?? -1)
-        case .committing(_, _, _, let retryAt):
-            return retryAt > now ? wait(until: retryAt, now) : .commit(milliseconds: milliseconds ?? -1)
-        case .flushing(_, let retryAt):
+            return .sendOffsets(offsets, isRepeat: isRepeat, milliseconds: milliseconds)
+        case .committing(_, _, let retryAt):
+            return retryAt > now ? wait(until: retryAt, now) : .commit(milliseconds: milliseconds)
+        case .flushing(let retryAt):
             if retryAt > now { return wait(until: retryAt, now) }
             return .flush(milliseconds: min(1_000, milliseconds ?? 1_000))
-        case .committingOffsets(_, let offsets, _, let retryAt):
+        case .committingOffsets(let offsets, _, let retryAt):
             if retryAt > now { return waitOrKeepAlive(until: retryAt, now) }
             return .commitOffsets(offsets, milliseconds: min(Self.offsetCommitMilliseconds, milliseconds ?? .max))
-        case .aborting(_, _, let retryAt): return retryAt > now ? waitOrKeepAlive(until: retryAt, now) : .abort
-        case .none, .beginning, .open(_, .idle): return .wait(milliseconds: 0)
+        case .aborting(_, let retryAt): return retryAt > now ? waitOrKeepAlive(until: retryAt, now) : .abort
         }
     }
 
     /// Ends the lane at once and aborts the open transaction.
-    private mutating func exitStep() -> Step {
-        guard exit != nil || group == .left else { return .pass }
-        if case .open = transaction {
+    private mutating func exitStep() -> Step? {
+        guard exit != nil || group == .left else { return nil }
+        if transaction.open != nil {
             transactionFailed(.shutdown)
             return .again
         }
@@ -287,26 +273,25 @@ extension LaneMachine {
         }
     }
 
-    private mutating func commitStep(_ now: UInt64) -> Step {
-        guard case .open(let open, .idle) = transaction, isCommitDue(open, now) else { return .pass }
+    private mutating func commitStep(_ now: UInt64) -> Step? {
+        guard case .running(let open, .idle) = transaction, isCommitDue(open, now) else { return nil }
         return isCommitBlocked ? blockedStep(open, now) : startedCommit(now)
     }
 
-    private mutating func startedCommit(_ now: UInt64) -> Step {
+    /// Begins to commit, and returns the step after that.
+    mutating func startedCommit(_ now: UInt64) -> Step {
         startCommit(now)
         return .again
     }
 
     /// Drains: processes the rest of the batch and commits.
-    private mutating func drainStep(_ now: UInt64) -> Step {
-        guard isDraining else { return .pass }
-        if case .ready(_, .open) = producer, isMember, batch != .none || partitions.hasPending { return .pass }
-        guard case .open = transaction else { return leave() }
-        startCommit(now)
-        return .again
+    private mutating func drainStep(_ now: UInt64) -> Step? {
+        guard isDraining else { return nil }
+        if case .ready(_, .open) = producer, isMember, batch != .none || partitions.hasPending { return nil }
+        return transaction.open == nil ? leave() : startedCommit(now)
     }
 
-    private mutating func producerStep(_ now: UInt64) -> Step {
+    private mutating func producerStep(_ now: UInt64) -> Step? {
         switch producer {
         case .absent(let notBefore):
             return .act(notBefore > now ? waitOrKeepAlive(until: notBefore, now) : .makeProducer)
@@ -320,17 +305,17 @@ extension LaneMachine {
             producer = .ready(.none, .refreshing)
             return .again
         case .ready(_, .refreshing): return .act(.openTopics)
-        case .ready, .retiring: return .pass
+        case .ready, .retiring: return nil
         }
     }
 
-    private mutating func groupStep(_ now: UInt64) -> Step {
-        guard case .outside(let retryAt) = group else { return .pass }
+    private mutating func groupStep(_ now: UInt64) -> Step? {
+        guard case .outside(let retryAt) = group else { return nil }
         return .act(retryAt > now ? wait(until: retryAt, now) : .subscribe)
     }
 
     /// Processes consumed records, and commits an offset that is not stored at the brokers.
-    private mutating func workStep(_ now: UInt64) -> Step {
+    private mutating func workStep(_ now: UInt64) -> Step? {
         if case .remaining = batch {
             // A long batch must not delay the polls that keep the membership alive. The rest of it is consumed again.
             let lastPoll = if case .member(let lastPoll) = group { lastPoll } else { now }
@@ -342,22 +327,20 @@ extension LaneMachine {
             begin(nil, now)
             return .again
         }
-        return .pass
+        return nil
     }
 
     /// Positions the partitions whose position is not current, with one call for all that need the same.
-    private mutating func positionStep(_ now: UInt64) -> Step {
-        guard !isDraining, partitions.slots.contains(where: \.needsPosition) else { return .pass }
+    private mutating func positionStep(_ now: UInt64) -> Step? {
+        guard !isDraining, partitions.slots.contains(where: \.needsPosition) else { return nil }
         if let step = witnessStep(now) { return step }
-        if case .open = transaction {
-            // Seeking to committed offsets with pending records would process them twice in one transaction.
-            startCommit(now)
-            return .again
-        }
+        if isCommitBlocked { return nil }
+        // Seeking to committed offsets with pending records would process them twice in one transaction.
+        if transaction.open != nil { return startedCommit(now) }
         if pausedUntil > now { return .act(waitOrKeepAlive(until: pausedUntil, now)) }
         if isPollDue(now) { return .act(.keepAlive) }
         if let action = positionAction(now) { return .act(action) }
-        if !partitions.slots.allSatisfy(\.needsPosition) { return .pass }
+        if !partitions.slots.allSatisfy(\.needsPosition) { return nil }
         return .act(waitOrKeepAlive(until: now + 20_000_000, now))
     }
 
@@ -403,7 +386,7 @@ extension LaneMachine {
     private mutating func poll(_ now: UInt64) -> LaneAction {
         if pausedUntil > now { return waitOrKeepAlive(until: pausedUntil, now) }
         var timeout = 50
-        if case .open(let open, _) = transaction {
+        if let open = transaction.open {
             timeout = min(timeout, milliseconds(commitDeadline(open).saturatingSubtract(now)))
             if partitions.isAtEnd {
                 let idle = lastRecordAt + nanoseconds(policy.commit.idleMilliseconds)
@@ -492,15 +475,15 @@ extension LaneMachine {
             }
         case .beginning(let staged, _):
             if staged == nil && pending.isEmpty { return "I5: a transaction begins without anything to commit" }
-        case .open(let open, .idle):
+        case .running(let open, .idle):
             if partitions.slots.contains(where: \.isStaged) { return "I5: outputs are staged in an idle transaction" }
             if open.content.records > 0 && pending.isEmpty { return "I5: outputs have no offsets" }
-        case .open, .aborting: break
-        case .sendingOffsets(_, let offsets, _, _), .committing(_, let offsets, _, _),
-            .committingOffsets(_, let offsets, _, _):
+        case .running(_, .sendingOffsets(let offsets, _, _)), .running(_, .committing(let offsets, _, _)),
+            .running(_, .committingOffsets(let offsets, _, _)):
             if offsets != pending { return "I5: the transaction holds \(offsets), pending is \(pending)" }
-        case .flushing:
+        case .running(_, .flushing):
             if pending.isEmpty { return "I5: outputs have no offsets" }
+        case .running(_, .offering), .running(_, .blocked), .running(_, .aborting): break
         }
         return nil
     }

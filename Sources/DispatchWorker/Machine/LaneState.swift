@@ -2,27 +2,30 @@ package import KafkaClient
 
 /// The state of a lane's producer.
 ///
-/// A transaction exists only in `ready`.
+/// A transaction exists only in `ready`. `retireProducer` leads from every case but `absent` to `retiring`.
 ///
 /// Times are nanoseconds of the monotonic clock.
 package enum ProducerState: Sendable, Equatable {
-    /// No producer exists. The next one is created at this time or later.
+    /// No producer exists. The next one is created at this time or later. `producerMade` leads to `initializing`, or
+    /// with at-least-once to `ready`.
     case absent(notBefore: UInt64)
-    /// The producer exists, and `init_transactions` has not succeeded yet.
+    /// The producer exists, and `init_transactions` has not succeeded yet. Its success leads to `ready`.
     case initializing(retryAt: UInt64)
     /// The producer is ready for transactions.
     case ready(Transaction, TopicsState)
-    /// The producer must be destroyed. The next one is created `wait` milliseconds later.
+    /// The producer must be destroyed. The next one is created `wait` milliseconds later. `producerDropped` leads to
+    /// `absent`.
     case retiring(wait: Int)
 }
 
 /// The state of the topics that a producer writes to.
 package enum TopicsState: Sendable, Equatable {
-    /// At least one topic is not open. No record is processed until it is.
+    /// At least one topic is not open. No record is processed until it is. `topicsOpened` leads to `open`.
     case unopened(retryAt: UInt64)
-    /// All topics are open. Their partition counts were fetched at this time.
+    /// All topics are open. Their partition counts were fetched at this time. After 5 minutes it leads to `refreshing`,
+    /// and a new input without an open dead-letter topic leads to `unopened`.
     case open(since: UInt64)
-    /// All topics are open, and their partition counts are fetched again.
+    /// All topics are open, and their partition counts are fetched again. Every answer leads to `open`.
     case refreshing
 }
 
@@ -32,84 +35,77 @@ package enum TopicsState: Sendable, Equatable {
 ///
 /// With at-least-once, the same cases describe the outputs and offsets that are delivered and committed together.
 package enum Transaction: Sendable, Equatable {
-    /// No transaction.
+    /// No transaction. Processed records or an offset to store begin one.
     case none
     /// The transaction begins, and its first outputs wait. Nil means offsets alone.
+    ///
+    /// `begun` leads to `offering` or `idle`. An exit or a lost partition drops it.
     case beginning(BatchResult?, retryAt: UInt64)
-    /// The transaction accepts records.
-    case open(OpenTransaction, Production)
-    /// Its offsets are being added. A repeated call has the same arguments.
-    case sendingOffsets(OpenTransaction, [PartitionOffset], isRepeat: Bool, retryAt: UInt64)
-    /// It holds these offsets and has been committing since `began`.
-    case committing(OpenTransaction, [PartitionOffset], began: UInt64, retryAt: UInt64)
-    /// With at-least-once, its outputs are being delivered.
-    case flushing(OpenTransaction, retryAt: UInt64)
-    /// With at-least-once, its outputs are delivered, and these offsets are being committed.
-    case committingOffsets(OpenTransaction, [PartitionOffset], began: UInt64, retryAt: UInt64)
-    /// It must be aborted.
-    case aborting(OpenTransaction, AbortCause, retryAt: UInt64)
+    /// The transaction has begun.
+    case running(OpenTransaction, Phase)
 
-    /// The data of the open transaction, or nil if none is open.
-    package var content: OpenTransaction? {
-        switch self {
-        case .none, .beginning: nil
-        case .open(let open, _), .sendingOffsets(let open, _, _, _), .committing(let open, _, _, _),
-            .flushing(let open, _), .committingOffsets(let open, _, _, _), .aborting(let open, _, _):
-            open
+    /// What a transaction does that has begun.
+    ///
+    /// Besides the ways that its cases name, `transactionFailed` leads from every phase to `aborting`, or with
+    /// at-least-once to a new producer. A new producer leads from every phase to `none`.
+    package enum Phase: Sendable, Equatable {
+        /// It accepts records. `processed` leads to `offering`, and `startCommit` to `sendingOffsets` or `flushing`.
+        case idle
+        /// Outputs are being produced. `produced` leads to `idle`, and a full queue to `blocked`.
+        case offering(BatchResult)
+        /// Outputs wait for room in the producer's queue. Room leads to `offering`.
+        case blocked(BatchResult)
+        /// Its offsets are being added. A repeated call has the same arguments. `offsetsSent` leads to `committing`.
+        case sendingOffsets([PartitionOffset], isRepeat: Bool, retryAt: UInt64)
+        /// It holds these offsets and has been committing since `began`. `committed` leads to `none`.
+        case committing([PartitionOffset], began: UInt64, retryAt: UInt64)
+        /// With at-least-once, its outputs are being delivered. `flushed` leads to `committingOffsets`.
+        case flushing(retryAt: UInt64)
+        /// With at-least-once, its outputs are delivered, and these offsets are being committed. `committed` leads to
+        /// `none`.
+        case committingOffsets([PartitionOffset], began: UInt64, retryAt: UInt64)
+        /// It must be aborted. `aborted` leads to `none`.
+        case aborting(AbortCause, retryAt: UInt64)
+
+        /// The processed batch that the producer has not accepted, or nil.
+        var staged: BatchResult? {
+            switch self {
+            case .offering(let staged), .blocked(let staged): staged
+            default: nil
+            }
+        }
+
+        /// A Boolean value that indicates whether the transaction can still be committed.
+        var isCommittable: Bool {
+            switch self {
+            case .idle, .sendingOffsets, .committing, .flushing, .committingOffsets: true
+            case .offering, .blocked, .aborting: false
+            }
+        }
+
+        /// A Boolean value that indicates whether a lane that ends waits for the result.
+        var outlastsExit: Bool {
+            switch self {
+            case .committing, .aborting: true
+            default: false
+            }
         }
     }
+
+    /// The data of the running transaction, or nil if none is running.
+    package var open: OpenTransaction? { if case .running(let open, _) = self { open } else { nil } }
+
+    /// What the running transaction does, or nil if none is running.
+    package var phase: Phase? { if case .running(_, let phase) = self { phase } else { nil } }
 
     /// The processed batch that the producer has not accepted, or nil.
-    package var staged: BatchResult? {
-        switch self {
-        case .beginning(let staged, _): staged
-        case .open(_, let production): production.staged
-        default: nil
-        }
-    }
+    package var staged: BatchResult? { if case .beginning(let staged, _) = self { staged } else { phase?.staged } }
 
-    /// A Boolean value that indicates whether the transaction can still be committed.
-    var isCommittable: Bool {
-        switch self {
-        case .open(_, .idle), .sendingOffsets, .committing, .flushing, .committingOffsets: true
-        default: false
-        }
-    }
-
-    /// Returns the same transaction with changed data, or itself if no transaction is open.
-    func with(_ change: (inout OpenTransaction) -> Void) -> Transaction {
-        guard var open = content else { return self }
+    /// Changes the data of the running transaction, if there is one.
+    mutating func update(_ change: (inout OpenTransaction) -> Void) {
+        guard case .running(var open, let phase) = self else { return }
         change(&open)
-        switch self {
-        case .none, .beginning: return self
-        case .open(_, let production): return .open(open, production)
-        case .sendingOffsets(_, let offsets, let isRepeat, let retryAt):
-            return .sendingOffsets(open, offsets, isRepeat: isRepeat, retryAt: retryAt)
-        case .committing(_, let offsets, let began, let retryAt):
-            return .committing(open, offsets, began: began, retryAt: retryAt)
-        case .flushing(_, let retryAt): return .flushing(open, retryAt: retryAt)
-        case .committingOffsets(_, let offsets, let began, let retryAt):
-            return .committingOffsets(open, offsets, began: began, retryAt: retryAt)
-        case .aborting(_, let cause, let retryAt): return .aborting(open, cause, retryAt: retryAt)
-        }
-    }
-}
-
-/// The state of outputs between the batch and the producer.
-package enum Production: Sendable, Equatable {
-    /// No outputs wait.
-    case idle
-    /// Outputs are being produced.
-    case offering(BatchResult)
-    /// Outputs wait for room in the producer's queue.
-    case blocked(BatchResult)
-
-    /// The batch whose outputs wait, or nil.
-    var staged: BatchResult? {
-        switch self {
-        case .idle: nil
-        case .offering(let staged), .blocked(let staged): staged
-        }
+        self = .running(open, phase)
     }
 }
 
@@ -188,26 +184,29 @@ package struct BatchResult: Sendable, Equatable {
 
 /// The messages of the last poll that are not processed yet.
 package enum BatchState: Sendable, Equatable {
-    /// No messages.
+    /// No messages. `polled` leads to `remaining`.
     case none
-    /// Messages that are not processed yet, at least one.
+    /// Messages that are not processed yet, at least one. `processed` leads to `none` after the last one, and
+    /// `dropBatch` to `dropped`.
     case remaining(Int)
-    /// Messages that must be released without being processed.
+    /// Messages that must be released without being processed. `discarded` leads to `none`.
     case dropped
 }
 
 /// The state of a lane's group membership.
 package enum GroupState: Sendable, Equatable {
-    /// The lane has not subscribed. The next try is at this time or later.
+    /// The lane has not subscribed. The next try is at this time or later. `subscribed` leads to `member`, and
+    /// `contest` to `fenced`.
     case outside(retryAt: UInt64)
-    /// The lane is a member or is joining. The last poll was at this time.
+    /// The lane is a member or is joining. The last poll was at this time. `closed` leads to `left`, and `contest` to
+    /// `fenced`.
     case member(lastPoll: UInt64)
     /// The lane gives up its membership and its producer, because a broker replaced one of them for another client with
-    /// the same instance name. The consumer must be destroyed.
+    /// the same instance name. The consumer must be destroyed. `abandoned` leads to `contested`.
     case fenced
-    /// Without clients, the lane asks the group who has its instance name.
+    /// Without clients, the lane asks the group who has its instance name. It leads to `outside` when nobody has it.
     case contested(Contest)
-    /// The lane has left the group and does not join it again.
+    /// The lane has left the group and does not join it again. Nothing leads out.
     case left
 }
 
@@ -228,15 +227,16 @@ package enum RebalanceRequest: Sendable, Equatable {
 /// Nothing is repeated or waited for in the callback. Work that cannot be done at once is left to the position state of
 /// the partition.
 package enum Callback: Sendable, Equatable {
-    /// No rebalance.
+    /// No rebalance. `rebalancing` leads to the other cases.
     case none
-    /// Partitions are assigned, and their committed offsets are fetched once.
+    /// Partitions are assigned, and their committed offsets are fetched once. Every answer leads to `assigning`.
     case fetchingCommitted([AssignedPartition])
-    /// Partitions are assigned, and their starts are known.
+    /// Partitions are assigned, and their starts are known. `assigned` leads to `none`.
     case assigning([PartitionStart])
-    /// Partitions are revoked, and pending offsets are committed until the deadline.
+    /// Partitions are revoked, and pending offsets are committed until the deadline. The end of the transaction and the
+    /// deadline lead to `unassigning`.
     case revoking([TopicPartition], deadline: UInt64)
-    /// Partitions are removed.
+    /// Partitions are removed. `unassigned` leads to `none`.
     case unassigning([TopicPartition], isLost: Bool)
 }
 
@@ -296,9 +296,9 @@ struct OwnMembers: Sendable, Equatable {
 /// A broker that refuses them repeats the error at least every 30 s. librdkafka suppresses an equal error of the same
 /// connection for that time and tries to connect every second.
 package enum Credentials: Sendable, Equatable {
-    /// No broker refuses them.
+    /// No broker refuses them. `refuse` leads to `refused`.
     case accepted
-    /// They have been refused since `since`, most recently at `last`.
+    /// They have been refused since `since`, most recently at `last`. Every successful call leads to `accepted`.
     case refused(since: UInt64, last: UInt64)
 
     /// The time after which a refusal counts as a new one: three times librdkafka's suppression of equal errors.
@@ -355,9 +355,6 @@ package struct Isolation: Sendable, Equatable {
     /// Several partitions may each have one.
     package var refused: [Refused] = []
     private var until: [PartitionOffset] = []
-
-    /// Creates a search without refusals.
-    package init() {}
 
     /// Returns a Boolean value that indicates whether a record's outputs are refused, so that it becomes a dead letter.
     func isRefused(_ partition: TopicPartition, _ offset: Int64) -> Bool {

@@ -71,9 +71,6 @@ package struct TraceSamples: Sendable {
     /// The number of further records with sampled traces.
     package private(set) var more = 0
 
-    /// Creates an empty list.
-    package init() {}
-
     /// A Boolean value that indicates whether the list is empty.
     package var isEmpty: Bool { samples.isEmpty }
 

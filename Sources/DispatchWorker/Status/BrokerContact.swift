@@ -27,9 +27,6 @@ package struct BrokerContact: Sendable {
 
     private var missingTopics: Set<String> = []
 
-    /// Creates a contact before the first request.
-    package init() {}
-
     /// A Boolean value that indicates whether a broker has ever answered.
     package var hasAnswered: Bool { answeredAt != nil }
 

@@ -221,9 +221,6 @@ package struct TopicTotals: Sendable, Equatable {
     /// Dead letters by reason, in the order of `DeadLetterReason.allCases`.
     package var deadLetters = [UInt64](repeating: 0, count: DeadLetterReason.allCases.count)
 
-    /// Creates totals that are zero.
-    package init(name: String) { self.name = name }
-
     /// Adds other totals of the same topic.
     mutating func add(_ other: TopicTotals) {
         records &+= other.records
@@ -267,9 +264,6 @@ package struct BatchTally: Sendable {
     private var current = -1
     private var records: UInt64 = 0
     private var bytes: UInt64 = 0
-
-    /// Creates an empty tally.
-    package init() {}
 
     /// Counts the following records for a topic.
     @inline(never)

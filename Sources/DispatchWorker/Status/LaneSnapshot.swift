@@ -21,10 +21,8 @@ package final class LaneSnapshot: Sendable {
     package let transaction: TransactionContent?
     /// The time of the last poll, or nil outside of the group.
     package let lastPollAt: UInt64?
-    /// The time at which the last commit returned, or nil before the first one.
-    package let lastCommitAt: UInt64?
-    /// The duration of the last commit call in milliseconds, or nil before the first one.
-    package let lastCommitMilliseconds: Int?
+    /// The last commit, or nil before the first one.
+    package let lastCommit: LaneCommit?
     /// The counters of the machine.
     package let counters: LaneCounters
     /// The counters and histograms.
@@ -43,7 +41,7 @@ package final class LaneSnapshot: Sendable {
     /// Creates a snapshot of a machine.
     package init(
         lane: Int, machine: LaneMachine, at now: UInt64,
-        lastCommit: (at: UInt64, milliseconds: Int)? = nil, metrics: LaneMetrics = LaneMetrics(),
+        lastCommit: LaneCommit? = nil, metrics: LaneMetrics = LaneMetrics(),
         lastErrors: [LaneError] = [], tables: Int = 0, canary: CanaryTotals? = nil
     ) {
         self.lane = lane
@@ -52,10 +50,9 @@ package final class LaneSnapshot: Sendable {
         isReady = machine.isReady
         isPaused = machine.isPaused
         waitsFor = machine.waitsFor
-        transaction = machine.transaction.content?.content
+        transaction = machine.transaction.open?.content
         lastPollAt = if case .member(let lastPoll) = machine.group { lastPoll } else { nil }
-        lastCommitAt = lastCommit?.at
-        lastCommitMilliseconds = lastCommit?.milliseconds
+        self.lastCommit = lastCommit
         counters = machine.counters
         self.metrics = metrics
         partitions = machine.partitions.slots.map(PartitionView.init)
@@ -64,6 +61,14 @@ package final class LaneSnapshot: Sendable {
         self.tables = tables
         self.canary = canary
     }
+}
+
+/// A commit of a lane.
+package struct LaneCommit: Sendable, Equatable {
+    /// The time at which it returned.
+    package var at: UInt64
+    /// The duration of the call in milliseconds.
+    package var milliseconds: Int
 }
 
 /// The state of an owned partition in a snapshot.
@@ -181,9 +186,8 @@ extension LaneMachine {
         let isLeaving = isDraining || exit != nil || group == .left
         switch producer {
         case .absent where isLeaving && !isMember: return .ended
-        case .ready(.sendingOffsets, _), .ready(.committing, _), .ready(.flushing, _), .ready(.committingOffsets, _):
-            return .committing
-        case .ready(.aborting, _): return .aborting
+        case .ready(.running(_, .aborting), _): return .aborting
+        case .ready(.running(_, let phase), _) where phase.call != nil: return .committing
         case _ where isLeaving: return .draining
         case _ where isFenced: return .fenced
         case .absent, .retiring: return .starting
@@ -213,11 +217,7 @@ extension LaneMachine {
         switch producer {
         case .absent, .retiring: return exit == nil ? .makeProducer : nil
         case .initializing: return .initTransactions
-        case .ready(.sendingOffsets, _): return .sendOffsets
-        case .ready(.committing, _): return .commit
-        case .ready(.flushing, _): return .flush
-        case .ready(.committingOffsets, _): return .commitOffsets
-        case .ready(.aborting, _): return .abort
+        case .ready(.running(_, let phase), _) where phase.call != nil: return phase.call
         case .ready(.beginning, _): return .begin
         case .ready(_, .unopened): return .openTopics
         case .ready: break
@@ -233,6 +233,20 @@ extension LaneMachine {
             }
         }
         return nil
+    }
+}
+
+extension Transaction.Phase {
+    /// The call that ends the transaction, or nil while it accepts records.
+    fileprivate var call: LaneCall? {
+        switch self {
+        case .idle, .offering, .blocked: nil
+        case .sendingOffsets: .sendOffsets
+        case .committing: .commit
+        case .flushing: .flush
+        case .committingOffsets: .commitOffsets
+        case .aborting: .abort
+        }
     }
 }
 

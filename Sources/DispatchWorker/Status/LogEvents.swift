@@ -135,13 +135,18 @@ private struct JoiningLanes: Sendable {
     private static let patience: UInt64 = 5_000_000_000
     private static let interval: UInt64 = 30_000_000_000
 
-    private var lanes: [Int: (since: UInt64, saidAt: UInt64?)] = [:]
+    private struct Known {
+        var since: UInt64
+        var saidAt: UInt64?
+    }
+
+    private var lanes: [Int: Known] = [:]
 
     mutating func entries(for snapshot: WorkerSnapshot) -> [LogEntry] {
         var result: [LogEntry] = []
-        var joining: [Int: (since: UInt64, saidAt: UInt64?)] = [:]
+        var joining: [Int: Known] = [:]
         for view in snapshot.lanes where Self.isJoining(view.snapshot) {
-            var known = lanes[view.snapshot.lane] ?? (since: snapshot.now, saidAt: nil)
+            var known = lanes[view.snapshot.lane] ?? Known(since: snapshot.now)
             let passed = snapshot.now.saturatingSubtract(known.since)
             let isDue = known.saidAt.map { snapshot.now.saturatingSubtract($0) >= Self.interval }
             if isDue ?? (passed >= Self.patience) {
@@ -354,9 +359,6 @@ package struct ProgressMeter: Sendable {
 
     private var before = Totals()
     private var beganAt: UInt64?
-
-    /// Creates a meter before its first interval.
-    package init() {}
 
     /// Returns the line at the end of an interval with work, or nil.
     package mutating func line(_ snapshot: WorkerSnapshot) -> LogEntry? {

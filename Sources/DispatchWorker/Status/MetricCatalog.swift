@@ -103,7 +103,7 @@ package enum MetricCatalog {
             for lane in snapshot.lanes {
                 let label = String(lane.snapshot.lane)
                 for (outcome, count) in zip(DecisionSummary.Outcome.allCases, lane.snapshot.metrics.outcomes) {
-                    text.add([label, snapshot.output, outcome.name], count)
+                    text.add([label, snapshot.output, "\(outcome)"], count)
                 }
             }
         },
@@ -260,19 +260,6 @@ package enum MetricCatalog {
             }
         },
     ]
-}
-
-extension DecisionSummary.Outcome {
-    /// The outcome as in decisions.
-    package var name: String {
-        switch self {
-        case .navigate: "navigate"
-        case .external: "external"
-        case .deferred: "deferred"
-        case .none: "none"
-        case .reject: "reject"
-        }
-    }
 }
 
 extension LaneView {

@@ -49,9 +49,6 @@ package struct PrometheusText: Sendable {
     private var metric: MetricDescription?
     private var isDescribed = false
 
-    /// Creates an empty page.
-    package init() {}
-
     /// Begins a metric, to which the following samples belong.
     ///
     /// It has no line before its first sample.

@@ -119,8 +119,8 @@ package enum StatusDocument {
         text.number("step_ms", age(snapshot.publishedAt, worker.now))
         text.number("last_poll_ms", age(snapshot.lastPollAt, worker.now))
         text.number("rebalancing_ms", age(lane.rebalancingSince, worker.now))
-        text.number("last_commit_ms", age(snapshot.lastCommitAt, worker.now))
-        text.number("commit_ms", snapshot.lastCommitMilliseconds.map { Int64($0) })
+        text.number("last_commit_ms", age(snapshot.lastCommit?.at, worker.now))
+        text.number("commit_ms", (snapshot.lastCommit?.milliseconds).map { Int64($0) })
         if let transaction = snapshot.transaction {
             text.beginObject("transaction")
             text.number("age_ms", age(transaction.beganAt, worker.now))

@@ -102,20 +102,6 @@ package struct BrokerState: Sendable, Equatable {
     package var missingTopics: [String] = []
 }
 
-/// The figures of the process.
-package struct ProcessFigures: Sendable, Equatable {
-    /// The CPU seconds, user and system.
-    package var cpuSeconds = 0.0
-    /// The resident memory in bytes.
-    package var residentBytes: Int64 = 0
-    /// The number of open file descriptors.
-    package var openFiles = 0
-    /// The largest number of open file descriptors, or 0 if there is no limit.
-    package var maxFiles = 0
-    /// The start of the process, in seconds since 1970.
-    package var startSeconds = 0.0
-}
-
 /// The lag and the progress of an owned partition.
 package struct PartitionLag: Sendable, Equatable {
     /// The lane that owns the partition.
@@ -198,9 +184,6 @@ package struct GroupLag: Sendable, Equatable {
     package var members = 0
     /// The partitions of the inputs, ordered.
     package var partitions: [Partition] = []
-
-    /// Creates an answer without partitions.
-    package init(answeredAt: UInt64) { self.answeredAt = answeredAt }
 
     /// The partitions that have had lag and no owner for 30 s.
     package var unowned: [Partition] {

@@ -7,6 +7,20 @@ internal import Musl
 internal import Darwin
 #endif
 
+/// The figures of the process.
+package struct ProcessFigures: Sendable, Equatable {
+    /// The CPU seconds, user and system.
+    package var cpuSeconds = 0.0
+    /// The resident memory in bytes.
+    package var residentBytes: Int64 = 0
+    /// The number of open file descriptors.
+    package var openFiles = 0
+    /// The largest number of open file descriptors, or 0 if there is no limit.
+    package var maxFiles = 0
+    /// The start of the process, in seconds since 1970.
+    package var startSeconds = 0.0
+}
+
 extension ProcessFigures {
     /// Returns the figures of this process.
     ///

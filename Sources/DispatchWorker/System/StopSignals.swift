@@ -116,9 +116,6 @@ package struct SignalRecord: ~Copyable, Sendable {
     private let quitCount = Atomic<Int>(0)
     private let isPauseRequested = Atomic<Bool>(false)
 
-    /// Creates a record without signals.
-    package init() {}
-
     /// Records a stop signal, and returns a Boolean value that indicates whether it is the first one.
     ///
     /// `now` is in nanoseconds of a monotonic clock.

@@ -155,9 +155,6 @@ package struct RecordRate: Sendable {
 
     private var totals: [(at: UInt64, records: Int)] = []
 
-    /// Creates a rate without totals.
-    package init() {}
-
     /// Adds a total, and returns the records per second since the oldest total of the last 10 s.
     ///
     /// If there is none, the newest one before that time is used. The first total returns 0.

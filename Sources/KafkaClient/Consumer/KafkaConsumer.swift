@@ -86,7 +86,7 @@ package final class KafkaConsumer: RecordReceiver {
     /// The call may hang with librdkafka before 2.6.1 (issues 4486, 4362, and 4667), so use a watchdog. The last events
     /// of the instance are still available from `takeEvents`.
     package func close() throws(KafkaError) {
-        guard handle.isOpen else { return }
+        guard handle.isOpen, !leaksInstead() else { return }
         releaseBatch()
         queue = nil
         let code = handle.call(.consumerClose) { rd_kafka_consumer_close($0) }
@@ -97,9 +97,21 @@ package final class KafkaConsumer: RecordReceiver {
 
     /// Destroys the instance without leaving the group and without a last revocation.
     package func abandon() {
+        guard !leaksInstead() else { return }
         releaseBatch()
         queue = nil
         handle.destroy()
+    }
+
+    /// Leaks the consumer if it cannot be destroyed, and returns whether it did.
+    ///
+    /// Before 2.3.0, destroying a cooperative consumer that was never assigned a partition ends the process with a
+    /// failed assertion (librdkafka issue 4312). Either the process ends soon, or the group goes on with another member
+    /// of the same instance name.
+    private func leaksInstead() -> Bool {
+        guard isCooperative && !context.wasAssigned && !LibraryInfo.isAtLeast(2, 3, 0) else { return false }
+        _ = Unmanaged.passRetained(self)
+        return true
     }
 }
 

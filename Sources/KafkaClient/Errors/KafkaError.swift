@@ -168,8 +168,6 @@ extension KafkaErrorCode {
     package static let state = KafkaErrorCode(-172)
     /// Authentication failed.
     package static let authentication = KafkaErrorCode(-169)
-    /// No committed offset.
-    package static let noOffset = KafkaErrorCode(-168)
     /// The library or the broker does not support the feature.
     package static let unsupportedFeature = KafkaErrorCode(-165)
     /// A message was purged from the queue by an abort or by `purge`.
@@ -184,8 +182,6 @@ extension KafkaErrorCode {
     package static let fenced = KafkaErrorCode(-144)
     /// The partition assignment was lost.
     package static let assignmentLost = KafkaErrorCode(-142)
-    /// Nothing to do.
-    package static let noop = KafkaErrorCode(-141)
     /// The requested offset does not exist and `auto.offset.reset` is `error`.
     package static let autoOffsetReset = KafkaErrorCode(-140)
     /// An error of a broker without a specific code.
@@ -208,10 +204,6 @@ extension KafkaErrorCode {
     package static let coordinatorNotAvailable = KafkaErrorCode(15)
     /// NOT_COORDINATOR.
     package static let notCoordinator = KafkaErrorCode(16)
-    /// INVALID_TOPIC_EXCEPTION.
-    package static let invalidTopic = KafkaErrorCode(17)
-    /// NOT_ENOUGH_REPLICAS.
-    package static let notEnoughReplicas = KafkaErrorCode(19)
     /// ILLEGAL_GENERATION: the group has continued without this member.
     package static let illegalGeneration = KafkaErrorCode(22)
     /// UNKNOWN_MEMBER_ID.

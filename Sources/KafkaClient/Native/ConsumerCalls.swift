@@ -11,6 +11,8 @@ final class RebalanceContext {
     var handle: ClientHandle?
     /// The handler of rebalances, which is set after the consumer's creation.
     var handler: ((RebalanceEvent) -> Void)?
+    /// A Boolean value that indicates whether the group has assigned partitions.
+    private(set) var wasAssigned = false
     /// The number of callbacks that ran.
     private(set) var count = 0
     /// A Boolean value that indicates whether the handler has called assign, unassign, or one of their incremental
@@ -44,6 +46,7 @@ final class RebalanceContext {
     ) {
         count += 1
         isAnswered = false
+        if code == RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS { wasAssigned = true }
         let partitions = list.map { PartitionList.partitions(of: $0) } ?? []
         handler?(event(client, code: code, partitions: partitions))
         if !isAnswered { answer(client, code: code, list: list) }
@@ -149,7 +152,7 @@ struct CommitQueue: ~Copyable {
 /// A consumer's group metadata (member and generation), which fences a transaction's offsets.
 ///
 /// Get a new one for every commit.
-package struct GroupMetadata: ~Copyable {
+package final class GroupMetadata {
     let pointer: OpaquePointer
 
     init(adopting pointer: OpaquePointer) { self.pointer = pointer }

@@ -187,8 +187,6 @@ struct TopicNames: ~Copyable {
     private var lastPointer: OpaquePointer?
     private var lastIndex: Int32 = 0
 
-    init() {}
-
     deinit {
         for name in names { free(name) }
     }

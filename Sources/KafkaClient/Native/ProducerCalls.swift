@@ -229,8 +229,6 @@ struct TopicHandles: ~Copyable {
     private var handles: [OpaquePointer] = []
     private var names: [String] = []
 
-    init() {}
-
     deinit {
         for handle in handles { rd_kafka_topic_destroy(handle) }
     }

@@ -38,9 +38,6 @@ package struct DebugLogWatch: Sendable {
     /// The versions that *every* broker seen so far supports, by request key (18 is ApiVersions).
     package private(set) var requestVersions: [Int32: RequestVersions] = [:]
 
-    /// Creates a watch that has parsed nothing.
-    package init() {}
-
     /// Parses one line.
     package mutating func read(facility: ByteView, text: ByteView) {
         if facility.equals("COORD") {

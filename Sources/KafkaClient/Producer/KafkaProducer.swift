@@ -235,13 +235,12 @@ extension KafkaProducer {
     /// After a retriable error, repeat the call with the same arguments. Never commit a transaction for which this call
     /// did not succeed. An empty list succeeds without checking the generation.
     package func sendOffsets(
-        _ offsets: [PartitionOffset], _ group: borrowing GroupMetadata, timeoutMilliseconds: Int32
+        _ offsets: [PartitionOffset], _ group: GroupMetadata, timeoutMilliseconds: Int32
     ) throws(KafkaError) {
         let list = PartitionList(offsets)
-        let metadata = group.pointer
         try finishTransactionCall(
-            handle.call(.sendOffsets) { client in
-                rd_kafka_send_offsets_to_transaction(client, list.pointer, metadata, timeoutMilliseconds)
+            handle.call(.sendOffsets) {
+                rd_kafka_send_offsets_to_transaction($0, list.pointer, group.pointer, timeoutMilliseconds)
             })
     }
 

@@ -31,9 +31,6 @@ package struct EnvelopeHeaders {
         case batch
     }
 
-    /// Creates an empty set of headers.
-    package init() {}
-
     /// A Boolean value that indicates whether no header is relevant.
     package private(set) var isEmpty = true
 

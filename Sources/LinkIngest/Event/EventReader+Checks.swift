@@ -13,16 +13,18 @@ extension EventReader {
         if let fault = completeContext() ?? completeForm() { return fault }
         if context.hasSkipped { noteSkippedMember() }
         if state.isPushRecord, let form = messages.recordForm { return completeRecord(form, key) }
-        if state.secondDevice >= 0 {
-            return Fault(
-                reason: .ambiguousEvent, detail: "expected `device` or `devices`, not both", offset: state.secondDevice)
+        if let second = state.secondDevice {
+            return Fault(.ambiguousEvent, "expected `device` or `devices`, not both", at: second)
         }
         return completeDevices(key)
     }
 
-    private mutating func completeContext() -> Fault? {
+    /// Writes the context of the event.
+    ///
+    /// Returns the fault of members that are too long together, or nil.
+    mutating func completeContext() -> Fault? {
         guard let written = context.finish() else {
-            return .type("expected at most 4096 bytes in the passthrough members", at: -1)
+            return .type("expected at most 4096 bytes in the passthrough members")
         }
         eventPointer.pointee.context = written
         return nil
@@ -37,8 +39,7 @@ extension EventReader {
         eventPointer.pointee.request.payloadType = .unspecified
         if state.forms > 1 {
             return Fault(
-                reason: .ambiguousEvent, detail: "expected only one of `link`, `path`, `route`, and `payload`",
-                offset: state.secondForm)
+                .ambiguousEvent, "expected only one of `link`, `path`, `route`, and `payload`", at: state.secondForm)
         }
         if state.isPushRecord {
             eventPointer.pointee.request.form = .payload
@@ -46,9 +47,7 @@ extension EventReader {
             // A member `action` of a push body belongs to the body.
             eventPointer.pointee.action = .empty
         } else if state.forms == 0 {
-            return Fault(
-                reason: .missingLink, detail: "expected `link`, `path`, `route`, or `payload`, or a push body",
-                offset: -1)
+            return Fault(.missingLink, "expected `link`, `path`, `route`, or `payload`, or a push body")
         } else if state.mayBeMessage, let fault = noteEnvelopes() {
             return fault
         }
@@ -85,13 +84,12 @@ extension EventReader {
     private mutating func completeDevices(_ key: ByteView?) -> Fault? {
         if let fault = state.deviceFault { return fault }
         if state.isTooLong {
-            return Fault(reason: .tooManyDevices, detail: "too many devices", offset: state.listOffset)
+            return Fault(.tooManyDevices, "too many devices", at: state.listOffset)
         }
         if state.hasDevices {
             eventPointer.pointee.deviceCount = state.listed
             guard state.listed == 0 else { return nil }
-            return Fault(
-                reason: .missingDevice, detail: "expected at least one device in `devices`", offset: state.listOffset)
+            return Fault(.missingDevice, "expected at least one device in `devices`", at: state.listOffset)
         }
         if state.hasDevice {
             eventPointer.pointee.deviceCount = 1
@@ -109,8 +107,7 @@ extension EventReader {
             return fault != nil && usePartitionKey() ? nil : fault
         }
         if key.isEmpty || key.count > Limits.deviceIDBytes || key.firstIllFormedUTF8 != nil {
-            return Fault(
-                reason: .badDevice, detail: "expected a device, or a key of 1 to 256 bytes of UTF-8", offset: -1)
+            return Fault(.badDevice, "expected a device, or a key of 1 to 256 bytes of UTF-8")
         }
         devicePointer.pointee.id = key
         devicePointer.pointee.isPlain = WireFormat.isPlain(key)
@@ -137,22 +134,19 @@ extension EventReader {
             case .broadcast: return Self.untargetable
             }
         }
-        return Fault(reason: .missingDevice, detail: "expected `device`, `devices`, or a key", offset: -1)
+        return Fault(.missingDevice, "expected `device`, `devices`, or a key")
     }
 
     private static var badToken: Fault {
-        Fault(
-            reason: .badDevice, detail: "expected the message's `token` to be a string of 1 to 256 bytes", offset: -1)
+        Fault(.badDevice, "expected the message's `token` to be a string of 1 to 256 bytes")
     }
 
     private static var badTarget: Fault {
-        Fault(reason: .badDevice, detail: "expected the request's device to be an id of 1 to 256 bytes", offset: -1)
+        Fault(.badDevice, "expected the request's device to be an id of 1 to 256 bytes")
     }
 
     private static var untargetable: Fault {
-        Fault(
-            reason: .untargetable, detail: "expected a key or a device with a message to a topic or condition",
-            offset: -1)
+        Fault(.untargetable, "expected a key or a device with a message to a topic or condition")
     }
 
     /// Sets the id of the only device to a text of the message.
@@ -205,8 +199,8 @@ extension EventReader {
             return nil
         }
         return messages.vendors.isBroadcast(form)
-            ? Fault(reason: .untargetable, detail: "expected a key with a message to many devices", offset: -1)
-            : Fault(reason: .missingDevice, detail: "expected a key, or a member with the device", offset: -1)
+            ? Fault(.untargetable, "expected a key with a message to many devices")
+            : Fault(.missingDevice, "expected a key, or a member with the device")
     }
 
     /// Uses the ids in an array as the devices of the event.
@@ -226,18 +220,15 @@ extension EventReader {
             node = messages.vendors.tape.next(after: node)
         }
         if state.skipped > 0 {
-            return Fault(reason: .tooManyDevices, detail: "too many devices", offset: offset(of: list))
+            return Fault(.tooManyDevices, "too many devices", at: offset(of: list))
         }
         eventPointer.pointee.deviceCount = state.listedIDs
         if state.listedIDs > 0 { return nil }
-        return Fault(
-            reason: .missingDevice, detail: "expected at least one device in the list", offset: offset(of: list))
+        return Fault(.missingDevice, "expected at least one device in the list", at: offset(of: list))
     }
 
     private mutating func badElement(_ node: Int32) -> Fault {
-        Fault(
-            reason: .badDevice, detail: "expected each device to be a string of 1 to 256 bytes",
-            offset: offset(of: node))
+        Fault(.badDevice, "expected each device to be a string of 1 to 256 bytes", at: offset(of: node))
     }
 
     /// Selects a device of which only the id is known.

@@ -49,9 +49,7 @@ extension EventReader {
     }
 
     private static var unreadable: Fault {
-        Fault(
-            reason: .internalError,
-            detail: "a valid value cannot be read a second time: report this bug with the record", offset: -1)
+        Fault(.internalError, "a valid value cannot be read a second time: report this bug with the record")
     }
 
     /// The fault of a payload of which values were left out, or nil.
@@ -62,13 +60,12 @@ extension EventReader {
             guard let cut = messages.vendors.tape.cut else { return nil }
             guard let start = cut.start else {
                 return Fault(
-                    reason: .tooManyValues,
-                    detail: "expected the JSON in a string to be nested at most as deep as `limits.json.depth`",
-                    offset: messages.vendors.place(of: cut.node, in: text))
+                    .tooManyValues, "expected the JSON in a string to be nested at most as deep as `limits.json.depth`",
+                    at: messages.vendors.place(of: cut.node, in: text))
             }
             return Fault(
-                reason: .tooManyValues, detail: "expected at most 16384 values, with those in strings with JSON",
-                offset: start >= text.start && start < text.end
+                .tooManyValues, "expected at most 16384 values, with those in strings with JSON",
+                at: start >= text.start && start < text.end
                     ? start - text.start : messages.vendors.place(of: cut.node, in: text))
         }
     }
@@ -182,10 +179,10 @@ extension EventReader {
         startOver()
         let type = MediaType(headers.contentType)
         guard headers.specificationVersion.equals("1.0") else {
-            return accept(Self.unsupportedVersion(offset: -1))
+            return accept(Self.unsupportedVersion())
         }
         guard type.isEmpty || type.isJSON || type.isPlainText else {
-            return accept(Self.unsupportedData(offset: -1))
+            return accept(Self.unsupportedData())
         }
         cloudEvent.isPresent = true
         cloudEvent.id = headers.id
@@ -231,7 +228,7 @@ extension EventReader {
         }
         if members.encodedData >= 0 { return readEncoded(members.encodedData, isText: isText, key) }
         guard members.data >= 0 else {
-            return accept(Fault(reason: .missingLink, detail: "expected `data` or `data_base64`", offset: -1))
+            return accept(Fault(.missingLink, "expected `data` or `data_base64`"))
         }
         return readData(members.data, isText: isText, key)
     }
@@ -241,13 +238,12 @@ extension EventReader {
             guard messages.vendors.tape.isString(node), !messages.vendors.tape.text(of: node).isEmpty else {
                 return .type(
                     "expected `specversion`, `id`, `source`, and `type` to be strings that are not empty",
-                    at: node >= 0 ? offset(of: node) : -1)
+                    at: node >= 0 ? offset(of: node) : nil)
             }
         }
         if members.data >= 0 && members.encodedData >= 0 {
             return Fault(
-                reason: .ambiguousEvent, detail: "expected only one of `data` and `data_base64`",
-                offset: offset(of: members.encodedData))
+                .ambiguousEvent, "expected only one of `data` and `data_base64`", at: offset(of: members.encodedData))
         }
         if !messages.vendors.tape.text(of: members.specificationVersion).equals("1.0") {
             return Self.unsupportedVersion(offset: offset(of: members.specificationVersion))
@@ -259,19 +255,17 @@ extension EventReader {
     }
 
     /// Returns the offset of a value in the open text.
-    mutating func offset(of node: Int32) -> Int {
+    mutating func offset(of node: Int32) -> Int? {
         let start = messages.vendors.tape.nodes[Int(node)].text.start
-        return start >= text.start && start <= text.end ? start - text.start : -1
+        return start >= text.start && start <= text.end ? start - text.start : nil
     }
 
-    private static func unsupportedVersion(offset: Int) -> Fault {
-        Fault(reason: .schemaUnsupported, detail: "expected CloudEvents of the version 1.0", offset: offset)
+    private static func unsupportedVersion(offset: Int? = nil) -> Fault {
+        Fault(.schemaUnsupported, "expected CloudEvents of the version 1.0", at: offset)
     }
 
-    private static func unsupportedData(offset: Int) -> Fault {
-        Fault(
-            reason: .schemaUnsupported, detail: "expected data of the type application/json or text/plain",
-            offset: offset)
+    private static func unsupportedData(offset: Int? = nil) -> Fault {
+        Fault(.schemaUnsupported, "expected data of the type application/json or text/plain", at: offset)
     }
 
     /// Returns a copy of a string of the open text.
@@ -340,7 +334,7 @@ struct CloudEvent {
     /// A Boolean value that indicates whether the data is in memory of the reader, because it was encoded.
     var isDecoded = false
     /// The offset of the outer event in the value.
-    var outerOffset = -1
+    var outerOffset: Int?
 
     /// Clears the attributes of the last record.
     mutating func clear() {

@@ -327,8 +327,8 @@ extension EventReader {
         let device = devicePointer
         state.hasOther = true
         state.deviceFault = Fault(
-            reason: .badDevice, detail: "expected the device's `id` to be a string of 1 to 256 bytes",
-            offset: device.pointee.idOffset < 0 ? device.pointee.offset : device.pointee.idOffset)
+            .badDevice, "expected the device's `id` to be a string of 1 to 256 bytes",
+            at: device.pointee.idOffset < 0 ? device.pointee.offset : device.pointee.idOffset)
     }
 }
 

@@ -211,13 +211,26 @@ package struct EventReader: ~Copyable {
             fail(IngestFailure(error, textOffset: textOffset))
             return false
         }
-        if state.isUsual, !context.hasStoredMembers, case .link = eventPointer.pointee.request.form {
+        if state.isUsual, case .link = eventPointer.pointee.request.form {
             eventPointer.pointee.deviceCount = 1
             eventPointer.pointee.isUsual = true
             if unwrapsLinks { checkLink() }
-            return true
+            return context.hasStoredMembers ? passThroughMembers() : true
         }
         return readOtherEvent(key)
+    }
+
+    /// Writes the context of a usual event.
+    ///
+    /// An event with a member that is not passed through has a note and is not usual.
+    @inline(never)
+    private mutating func passThroughMembers() -> Bool {
+        if let fault = completeContext() { return accept(fault) }
+        if context.hasSkipped {
+            markOther()
+            noteRequest()
+        }
+        return true
     }
 
     private mutating func readLink(_ key: ByteView?) -> Bool {
@@ -287,8 +300,8 @@ package struct EventReader: ~Copyable {
     private mutating func locateFailure() {
         if cloudEvent.isDecoded {
             failure.offset = nil
-        } else if cloudEvent.outerOffset >= 0 {
-            failure.textOffset = cloudEvent.outerOffset
+        } else if let outer = cloudEvent.outerOffset {
+            failure.textOffset = outer
         }
     }
 
@@ -360,9 +373,9 @@ package struct EventReader: ~Copyable {
 struct ScanState {
     /// The number of members among `link`, `path`, `route`, and `payload`.
     var forms = 0
-    /// The offset of the second of these members, or -1, and likewise of the second of `device` and `devices`.
-    var secondForm = -1
-    var secondDevice = -1
+    /// The offset of the second of these members, or nil, and likewise of the second of `device` and `devices`.
+    var secondForm: Int?
+    var secondDevice: Int?
     var hasDevice = false
     var hasDevices = false
     /// The number of devices in the list whose text is stored.
@@ -370,7 +383,7 @@ struct ScanState {
     /// The number of devices in the list beyond the limit.
     var skipped = 0
     /// The offset of the list of devices.
-    var listOffset = -1
+    var listOffset: Int?
     /// A Boolean value that indicates whether the list is longer than the limit.
     var isTooLong = false
     /// The first member with a wrong type, or over its limit.

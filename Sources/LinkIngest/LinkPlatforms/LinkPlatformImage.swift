@@ -85,8 +85,6 @@ package enum DeviceClass: String, Sendable, CaseIterable, BitwiseCopyable {
 struct ByteSet {
     private var bits = SIMD4<UInt64>(repeating: 0)
 
-    init() {}
-
     /// Adds a byte.
     mutating func insert(_ byte: UInt8) { bits[Int(byte >> 6)] |= 1 << UInt64(byte & 63) }
 
@@ -102,8 +100,6 @@ struct HostEndings {
     private var numbers = ByteSet()
     /// The number of bytes of an ending, or 0 if there are no names.
     private var length = 0
-
-    init() {}
 
     init(_ names: [ByteView]) {
         length = min(8, names.lazy.map(\.count).min() ?? 0)

@@ -71,7 +71,7 @@ struct VendorReader: ~Copyable {
     /// Returns the offset in a text of a value, or of the innermost value around it whose address is in the text.
     ///
     /// A string that was unescaped is in other memory, so it is located by its name.
-    func place(of node: Int32, in text: ByteView) -> Int {
+    func place(of node: Int32, in text: ByteView) -> Int? {
         var node = node
         while node >= 0 {
             let value = tape.nodes + Int(node)
@@ -79,7 +79,7 @@ struct VendorReader: ~Copyable {
             where address >= text.start && address < text.end { return address - text.start }
             node = value.pointee.parent
         }
-        return -1
+        return nil
     }
 
     /// Returns the node of a value that is present, or -1.

@@ -1,4 +1,4 @@
-internal import ByteStorage
+package import ByteStorage
 
 #if canImport(Glibc)
 internal import Glibc
@@ -8,33 +8,19 @@ internal import Musl
 internal import Darwin
 #endif
 
-/// A header of a record of a test.
-package struct FuzzHeader: Sendable, Hashable {
-    /// The name.
-    package var name: [UInt8]
-    /// The value, or nil for null.
-    package var value: [UInt8]?
-
-    /// Creates a header.
-    package init(name: [UInt8], value: [UInt8]?) {
-        self.name = name
-        self.value = value
-    }
-}
-
 /// A record of a test.
-package struct FuzzRecord: Sendable, Hashable {
+package struct FuzzRecord: Sendable, Equatable {
     /// The key, or nil for none.
     package var key: [UInt8]?
     /// The headers.
-    package var headers: [FuzzHeader]
+    package var headers: [RecordHeader]
     /// The value.
     package var value: [UInt8]
     /// The offset, which is part of the ids of decisions.
     package var offset: Int64
 
     /// Creates a record.
-    package init(key: [UInt8]? = nil, headers: [FuzzHeader] = [], value: [UInt8], offset: Int64 = 0) {
+    package init(key: [UInt8]? = nil, headers: [RecordHeader] = [], value: [UInt8], offset: Int64 = 0) {
         self.key = key
         self.headers = headers
         self.value = value

@@ -1,3 +1,5 @@
+internal import ByteStorage
+
 /// The format of inputs as lines of text, which are readable in version control and can hold any bytes.
 ///
 /// Each line is an input. `\n`, `\t`, and `\\` have their usual meaning, and `\xNN` is a byte that is not text. A line
@@ -91,7 +93,7 @@ package enum IngestInput {
             if index == 0 {
                 record.key = value
             } else {
-                record.headers.append(FuzzHeader(name: CorpusFile.unescaped(Array(name)), value: value))
+                record.headers.append(RecordHeader(name: CorpusFile.unescaped(Array(name)), value: value))
             }
         }
         return (letter | 0x20, record)

@@ -66,7 +66,7 @@ package struct RecordLane: ~Copyable {
     }
 
     /// Processes a record as a lane of a worker does.
-    private mutating func process(_ record: ConsumedRecord, _ headers: [FuzzHeader]) -> DeadLetterCause? {
+    private mutating func process(_ record: ConsumedRecord, _ headers: [RecordHeader]) -> DeadLetterCause? {
         let views = headers.map { header in
             HeaderView(name: memory.copy(header.name), value: header.value.map { memory.copy($0) })
         }

@@ -189,7 +189,7 @@ package enum IngestSeeds {
     /// Returns the records of a line of a fixture, whose members `Fixtures/README.md` describes.
     private static func records(of line: JSONValue) -> [FuzzRecord] {
         let headers = (line["headers"]?.object ?? []).map {
-            FuzzHeader(name: Array($0.name.utf8), value: $0.value.string.map { Array($0.utf8) })
+            RecordHeader(name: Array($0.name.utf8), value: $0.value.string.map { Array($0.utf8) })
         }
         let key = line["key"]?.string.map { Array($0.utf8) }
         var records: [FuzzRecord] = []

@@ -1,3 +1,4 @@
+internal import ByteStorage
 internal import Foundation
 internal import StrictJSON
 
@@ -123,17 +124,17 @@ struct IngestMutation {
         "application/json; charset=utf-8", " Text/Plain ;x", "application/x+json", ";", "identity", "gzip", "\u{0}",
     ]
 
-    private static func cloudEvent(_ random: inout RandomSource) -> [FuzzHeader] {
+    private static func cloudEvent(_ random: inout RandomSource) -> [RecordHeader] {
         var texts = [
             ("ce_specversion", "1.0"), ("ce_id", "i-\(random.below(9))"), ("ce_source", "/s"), ("ce_type", "t"),
         ]
         if random.one(in: 2) { texts.append(("content-type", random.pick(contents))) }
         if random.one(in: 3) { texts.append(("ce_partitionkey", random.pick(["p", "", "d-1"]))) }
         if random.one(in: 8) { texts = [("content-type", random.pick(contents))] }
-        return texts.map { FuzzHeader(name: Array($0.0.utf8), value: Array($0.1.utf8)) }
+        return texts.map { RecordHeader(name: Array($0.0.utf8), value: Array($0.1.utf8)) }
     }
 
-    private func changeHeaders(_ headers: inout [FuzzHeader], _ random: inout RandomSource) {
+    private func changeHeaders(_ headers: inout [RecordHeader], _ random: inout RandomSource) {
         if headers.isEmpty { headers = Self.cloudEvent(&random) }
         let position = random.below(headers.count)
         switch random.below(7) {
@@ -149,7 +150,7 @@ struct IngestMutation {
             headers[position].value = [UInt8](repeating: UInt8(ascii: "i"), count: random.pick([255, 256, 257, 5_000]))
         default:
             headers.append(
-                FuzzHeader(
+                RecordHeader(
                     name: Array(random.pick(Self.names).utf8), value: Array(random.pick(Self.contents).utf8)))
         }
     }

@@ -334,7 +334,7 @@ extension SimulatedWorld {
         broker.late.isEmpty
             && processes.allSatisfy { process in
                 switch process.lane?.machine.transaction ?? .none {
-                case .none, .open(_, .idle): true
+                case .none, .running(_, .idle): true
                 default: false
                 }
             }

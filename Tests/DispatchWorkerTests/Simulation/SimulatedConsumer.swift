@@ -235,7 +235,7 @@ final class SimulatedConsumer: LaneConsumer {
 
     func topicNameBytes(at index: Int32) -> ByteView { nameViews[Int(index)] }
 
-    func group() -> SimulatedMembership? {
+    func groupMetadata() -> SimulatedMembership? {
         if world.plan.happens(oneIn: 500) { return nil }
         return member.map {
             SimulatedMembership(member: $0, generation: world.broker.group.members[$0]?.knownGeneration ?? -1)

@@ -238,7 +238,7 @@ final class SimulatedProducer: LaneProducer {
     }
 
     func sendOffsets(
-        _ offsets: [PartitionOffset], _ group: SimulatedMembership, timeoutMilliseconds: Int32
+        _ offsets: [PartitionOffset], _ group: SimulatedMembership, timeoutMilliseconds: Int32?
     ) throws(KafkaError) {
         expect(isInTransaction, "send offsets outside of a transaction")
         expect(!offsets.isEmpty, "send no offsets")
@@ -247,7 +247,7 @@ final class SimulatedProducer: LaneProducer {
                 [
                     .crashBefore, .crashAfter, .retryBefore, .retryAfter, .abort, .fatalBefore, .fatalAfter, .hang,
                     .slow,
-                ], timeout: Int(timeoutMilliseconds), requests: LibraryErrors.offsetRequests
+                ], timeout: Int(timeoutMilliseconds ?? -1), requests: LibraryErrors.offsetRequests
             ) {
                 world.broker.advance(milliseconds: world.plan.happens(oneIn: 20) ? 500 : 2)
                 return world.broker.addOffsets(
@@ -257,7 +257,7 @@ final class SimulatedProducer: LaneProducer {
         hasOffsets = true
     }
 
-    func commit(timeoutMilliseconds: Int32) throws(KafkaError) {
+    func commit(timeoutMilliseconds: Int32?) throws(KafkaError) {
         if life.isDead { throw die() }
         expect(isInTransaction && hasOffsets, "commit a transaction without offsets")
         send(buffer.count)
@@ -267,7 +267,7 @@ final class SimulatedProducer: LaneProducer {
                 [
                     .crashBefore, .crashAfter, .retryBefore, .retryAfter, .abort, .fatalBefore, .fatalAfter, .late,
                     .late, .late, .hang, .slow,
-                ], timeout: Int(timeoutMilliseconds), requests: LibraryErrors.commitRequests
+                ], timeout: Int(timeoutMilliseconds ?? -1), requests: LibraryErrors.commitRequests
             ) { end(isCommit: true) }
         }
         isInTransaction = false

@@ -346,6 +346,8 @@ final class SimulatedEnvironment: LaneEnvironment {
         return created
     }
 
+    func subscribe(_ consumer: SimulatedConsumer) throws(KafkaError) { try consumer.subscribe() }
+
     func makeProducer() throws(KafkaError) -> SimulatedProducer {
         producerTimes.append(world.broker.now)
         return SimulatedProducer(

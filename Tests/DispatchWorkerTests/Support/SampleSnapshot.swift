@@ -26,7 +26,7 @@ extension WorkerSnapshot {
         let error = LaneError(event: "aborted", code: "_TIMED_OUT", message: "aborted \(name)", at: 98 * second)
         var first = LaneView(
             snapshot: LaneSnapshot(
-                lane: 0, machine: machine, at: 99 * second, lastCommit: (at: 97 * second, milliseconds: 12),
+                lane: 0, machine: machine, at: 99 * second, lastCommit: LaneCommit(at: 97 * second, milliseconds: 12),
                 metrics: metrics(topic: topic), lastErrors: [error], tables: 1),
             calls: [CallWatch.Entry(call: .commitTransaction, number: 1, began: 1)])
         first.consumer = consumer(partition: partition, broker: name)

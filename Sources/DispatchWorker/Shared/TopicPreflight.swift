@@ -1,0 +1,102 @@
+internal import KafkaClient
+
+/// The facts about the topics that the lanes need.
+struct TopicFacts: Sendable, Equatable {
+    /// The limit that is assumed if `DescribeConfigs` is not authorized: the broker's default.
+    static let assumedMessageLimit = 1_048_588
+
+    /// `max.message.bytes` of the output and dead-letter topics for which it is known.
+    var limits: [String: Int] = [:]
+    /// The inputs that are compacted.
+    var compactedInputs: Set<String> = []
+    /// The number of partitions of all inputs.
+    var inputPartitions = 0
+}
+
+/// The check of a worker's topics before the lanes start.
+///
+/// A missing or unauthorized topic ends the worker.
+struct TopicPreflight {
+    let configuration: WorkerConfiguration
+    let admin: KafkaAdmin
+
+    /// The time limit of one request, in milliseconds.
+    private var requestTimeout: Int32 { Int32(min(5_000, configuration.startTimeoutMilliseconds)) }
+
+    /// Checks the topics once.
+    ///
+    /// Returns nil if `isStopping` returns true between two requests. Throws an error if the brokers do not answer yet.
+    func check(_ isStopping: () -> Bool) throws(KafkaError) -> Result<TopicFacts?, WorkerExit> {
+        var facts = TopicFacts()
+        let inputs = try inputs()
+        if isStopping() { return .success(nil) }
+        let topics = LaneTopics(configuration)
+        var outputs = [configuration.output]
+        for input in inputs {
+            let name = topics.deadLetterTopic(of: input.name)
+            if !outputs.contains(name) { outputs.append(name) }
+        }
+        let described = try admin.describe(topics: outputs, timeoutMilliseconds: requestTimeout)
+        if let exit = denial(inputs, described) { return .failure(exit) }
+        for topic in inputs + described {
+            if let exit = try problem(with: topic) { return .failure(exit) }
+        }
+        if isStopping() { return .success(nil) }
+        facts.inputPartitions = inputs.reduce(0) { $0 + $1.partitions.count }
+        // librdkafka's mock cluster does not answer DescribeConfigs.
+        if !configuration.isMockBroker { readSettings(outputs, inputs.map(\.name), into: &facts) }
+        return .success(isStopping() ? nil : facts)
+    }
+
+    /// Returns the input topics.
+    func inputs() throws(KafkaError) -> [TopicDescription] {
+        switch configuration.input {
+        case .topics(let names): try admin.describe(topics: names, timeoutMilliseconds: requestTimeout)
+        case .pattern(let pattern): try matching(pattern)
+        }
+    }
+
+    private func matching(_ pattern: String) throws(KafkaError) -> [TopicDescription] {
+        let all = try admin.metadata(timeoutMilliseconds: requestTimeout).topics
+        guard let matcher = PosixPattern(pattern) else {
+            throw KafkaError(code: .invalidArgument, text: "the input pattern is not a valid regular expression")
+        }
+        let inputs = Set(LaneTopics(configuration).inputs(matching: matcher, among: all.map(\.name)))
+        return all.filter { inputs.contains($0.name) }
+    }
+
+    /// Returns the exit for all topics that the principal may not describe, or nil.
+    private func denial(_ inputs: [TopicDescription], _ outputs: [TopicDescription]) -> WorkerExit? {
+        let denied = [inputs, outputs].map { topics in
+            topics.filter { $0.error?.code == .topicAuthorizationFailed }.map(\.name)
+        }
+        guard denied.contains(where: { !$0.isEmpty }) else { return nil }
+        return RightsText(configuration).exit(deniedInputs: denied[0], deniedOutputs: denied[1])
+    }
+
+    private func problem(with topic: TopicDescription) throws(KafkaError) -> WorkerExit? {
+        if !topic.exists { return .missingTopic(topic.name) }
+        guard let error = topic.error else {
+            return topic.partitions.isEmpty ? .missingTopic(topic.name) : nil
+        }
+        throw error
+    }
+
+    /// Fetches `max.message.bytes` of the outputs and `cleanup.policy` of the inputs.
+    ///
+    /// If the request is not authorized or times out, the broker's defaults are assumed.
+    private func readSettings(_ outputs: [String], _ inputs: [String], into facts: inout TopicFacts) {
+        do {
+            for topic in try admin.settings(ofTopics: outputs + inputs, timeoutMilliseconds: requestTimeout) {
+                if outputs.contains(topic.name), let limit = topic.values["max.message.bytes"].flatMap({ Int($0) }) {
+                    facts.limits[topic.name] = limit
+                }
+                if topic.values["cleanup.policy"]?.contains("compact") ?? false {
+                    facts.compactedInputs.insert(topic.name)
+                }
+            }
+        } catch {
+            return
+        }
+    }
+}
