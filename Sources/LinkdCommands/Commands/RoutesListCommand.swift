@@ -18,7 +18,7 @@ enum RoutesListCommand {
 
     private static func run(_ call: Invocation) throws(CommandFailure) -> ExitCode {
         var tables: [RouteTable] = []
-        for path in try LoadedTables.paths(call) { tables.append(try CheckedTable.validTable(at: path)) }
+        for path in try TablePaths.of(call) { tables.append(try CheckedTable.validTable(at: path)) }
         if call.json { printJSON(tables, call.console.out) } else { printText(tables, call.console.out) }
         return .success
     }

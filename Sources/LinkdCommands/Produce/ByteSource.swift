@@ -1,4 +1,5 @@
 internal import ByteStorage
+internal import DispatchWorker
 internal import RouteTools
 internal import StrictJSON
 
@@ -79,13 +80,6 @@ final class ByteSource {
     func peek() -> UInt8? {
         if position < end { return chunk[position] }
         return fill() ? chunk[position] : nil
-    }
-
-    /// Returns the next byte, or nil at the end.
-    func next() -> UInt8? {
-        guard let byte = peek() else { return nil }
-        position += 1
-        return byte
     }
 
     /// Skips the mark that some programs write before UTF-8.
@@ -203,7 +197,7 @@ final class ByteSource {
     private func more() -> Bool {
         guard !isAtEnd, !isCut else { return false }
         while !Platform.canRead(descriptor, milliseconds: 200) {
-            if Interruption.signalNumber != nil {
+            if StopSignals.number != nil {
                 isInterrupted = true
                 return false
             }

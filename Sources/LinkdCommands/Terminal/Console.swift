@@ -309,3 +309,12 @@ struct ProgressLine {
         channel.flush()
     }
 }
+
+extension Console {
+    /// Returns a Boolean value that indicates whether the locale of a terminal has UTF-8.
+    static func isUTF8(_ environment: [String: String]) -> Bool {
+        let names = ["LC_ALL", "LC_CTYPE", "LANG"].compactMap { environment[$0] }.filter { !$0.isEmpty }
+        let name = names.first?.uppercased() ?? ""
+        return name.contains("UTF-8") || name.contains("UTF8")
+    }
+}

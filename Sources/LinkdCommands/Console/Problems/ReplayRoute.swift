@@ -153,7 +153,7 @@ struct ReplayReasons {
     static func add(to router: inout ConsoleRouter, _ site: ConsoleSite, _ feed: DecisionFeed?) {
         let resolver = TryResolver(site.decider)
         router.get("/api/replay/reasons") { request throws(ConsoleProblem) in
-            try ReplayReasons(resolver: resolver, feed: try DecisionRoutes.present(feed)).answer(request)
+            try ReplayReasons(resolver: resolver, feed: try DecisionFeed.present(feed)).answer(request)
         }
     }
 

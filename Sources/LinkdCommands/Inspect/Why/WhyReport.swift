@@ -5,37 +5,6 @@ internal import RouteAnalysis
 internal import RouteTools
 internal import StrictJSON
 
-/// A run of `linkd inspect --why`: finds a decision and its event, and resolves the event again.
-final class WhyJob {
-    private let call: Invocation
-    private let search: WhySearch
-
-    /// Loads the tables and the vendors of the settings.
-    init(_ call: Invocation, _ settings: Settings) throws(CommandFailure) {
-        let shipped = ShippedFiles(environment: call.environment)
-        self.call = call
-        search = WhySearch(
-            settings, try WhyTables(settings, shipped), try LoadedVendors(settings, shipped, on: call.console))
-    }
-
-    /// Finds a decision and prints why it was made.
-    ///
-    /// - Parameter output: The topic of decisions.
-    func run(
-        _ reference: DecisionReference, _ connection: Connection, output: String
-    ) throws(CommandFailure) -> ExitCode {
-        var scan = try TopicScan(connection)
-        var progress = ProgressLine(call.console)
-        defer { progress.clear() }
-        let report = try search.report(reference, &scan, output: output) { read in
-            progress.show("searching \(output): \(Counts.grouped(read)) records")
-        }
-        progress.clear()
-        if call.json { report.printJSON(on: call.console.out) } else { report.print(on: call.console) }
-        return .success
-    }
-}
-
 /// The answer of `linkd inspect --why`: a decision, its event, its table, and the explanation.
 struct WhyReport {
     /// A member of the decision that resolving again does not yield.
@@ -176,20 +145,6 @@ struct WhyReport {
         for line in (explanation.decision?.text ?? "").split(separator: "\n") {
             out.line("    " + Escaping.visible(String(line)))
         }
-    }
-}
-
-extension DecisionSentence {
-    /// Creates the sentence of a report's decision, with the value at fault if the same tables explain it.
-    init(_ report: WhyReport, _ mask: RecordMask) {
-        let decision = report.decision.json ?? JSONValue(.null)
-        guard !mask.isOn else {
-            self.init(mask.decision(decision), explanation: nil, table: nil)
-            return
-        }
-        let trace = report.isSame == true ? report.explanation?.decision?.json : nil
-        let explanation = trace.flatMap { try? JSONValue.parse($0, maxDepth: DecisionTape.depth) }
-        self.init(decision, explanation: explanation, table: report.isSame == true ? report.table?.table : nil)
     }
 }
 
