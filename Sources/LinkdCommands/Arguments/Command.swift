@@ -1,8 +1,6 @@
-internal import ByteStorage
 internal import KafkaClient
 internal import LinkCoordinator
 internal import RouteTools
-internal import StrictJSON
 
 /// A command: its declaration, and the function that runs it.
 struct Command: Sendable {

@@ -1,8 +1,4 @@
 internal import CPlatform
-internal import DispatchWorker
-internal import KafkaClient
-internal import LinkCoordinator
-internal import RouteTools
 
 /// The version of the product, which `--version`, log lines, dead letters, and reports print.
 package enum LinkdVersion {

@@ -1,3 +1,4 @@
+internal import DecisionIndex
 internal import KafkaClient
 internal import RouteTools
 
@@ -49,7 +50,7 @@ enum InspectCommand {
             Flag("--count", .integer(0...(1 << 53)), "Stop after this number of records."),
             Flag("--follow", "Wait for new records. With --since, --offset, or --last, print those records first."),
             Flag(
-                "--group-by", .choice(GroupKey.allCases.map(\.rawValue)),
+                "--group-by", .choice(RowField.groups.map(\.rawValue)),
                 "Count the records by this property instead of printing them. `-` stands for none."),
             Flag("--json", "Print one JSON object per line."),
             Flag(
@@ -146,6 +147,6 @@ enum InspectCommand {
     ) throws(CommandFailure) -> [String] {
         if let topic = call.text("topic") { return [call.isOn("dlq") ? settings.deadLetterTopic(of: topic) : topic] }
         guard call.isOn("dlq") else { return [settings.text("output") ?? "link-decisions"] }
-        return try TopicNames(settings, admin).deadLetters
+        return try ClusterTopics(settings, admin).deadLetters
     }
 }

@@ -29,7 +29,7 @@ enum TopicsCheckCommand {
         let settings = try call.settings()
         let connection = try Connection(settings)
         let admin = try connection.makeAdmin()
-        let names = try TopicNames(settings, admin)
+        let names = try ClusterTopics(settings, admin)
         let all = TopicDeclaration.all(of: names, withReplay: true)
         let state = try TopicState(all, admin)
         // A worker does not need the topics of a replay.
@@ -74,13 +74,13 @@ enum TopicsCheckCommand {
         ])
         for declaration in declarations {
             let row = TopicRow(declaration, state)
-            table.add([
-                TextTable.Cell(declaration.name, .name), TextTable.Cell(declaration.role.rawValue),
-                TextTable.Cell(row.presence ?? String(row.partitions), row.presence == nil ? nil : .bad),
-                TextTable.Cell(row.presence == nil ? String(row.replicas) : "-"), TextTable.Cell(row.minInSync ?? "-"),
-                TextTable.Cell(row.retention.map(TopicRow.retentionText) ?? "-"), TextTable.Cell(row.maxBytes ?? "-"),
-                TextTable.Cell(row.cleanup ?? "-"), TextTable.Cell(row.timestampType ?? "-"),
-            ])
+            table.add(
+                [
+                    declaration.name, declaration.role.rawValue, row.presence ?? String(row.partitions),
+                    row.presence == nil ? String(row.replicas) : "-", row.minInSync ?? "-",
+                    row.retention.map(TopicRow.retentionText) ?? "-", row.maxBytes ?? "-", row.cleanup ?? "-",
+                    row.timestampType ?? "-",
+                ], [.name, nil, row.presence == nil ? nil : .bad])
         }
         out.table(table)
         guard !findings.isEmpty else { return }

@@ -1,11 +1,7 @@
 internal import DecisionIndex
-internal import DispatchWorker
 internal import HTTPServer
-internal import KafkaClient
-internal import LinkCoordinator
 internal import RouteTools
 internal import SystemThreads
-internal import LinkDecider
 
 /// The running server of a console.
 final class ConsoleServer {

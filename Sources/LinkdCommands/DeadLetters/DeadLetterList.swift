@@ -1,7 +1,5 @@
-internal import ByteStorage
 internal import KafkaClient
 internal import RouteTools
-internal import StrictJSON
 
 /// `linkd dlq list`: counts dead letters by a property.
 enum DeadLettersListCommand {
@@ -151,7 +149,7 @@ struct DeadLetterTopics: Equatable {
     static func all(
         _ call: Invocation, _ settings: Settings, _ admin: KafkaAdmin
     ) throws(CommandFailure) -> [DeadLetterTopics] {
-        let inputs = if let topic = call.text("topic") { [topic] } else { try TopicNames(settings, admin).inputs }
+        let inputs = if let topic = call.text("topic") { [topic] } else { try ClusterTopics(settings, admin).inputs }
         return inputs.map { DeadLetterTopics(input: $0, deadLetters: settings.deadLetterTopic(of: $0)) }
     }
 

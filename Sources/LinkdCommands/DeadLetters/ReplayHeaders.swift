@@ -1,6 +1,5 @@
 internal import ByteStorage
 internal import DispatchWorker
-internal import KafkaClient
 
 /// The headers of a replayed record: those of the source, and two by which the worker counts replays.
 struct ReplayHeaders: ~Copyable {

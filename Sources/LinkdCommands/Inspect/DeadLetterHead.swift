@@ -1,6 +1,4 @@
 internal import ByteStorage
-internal import DispatchWorker
-internal import KafkaClient
 
 /// The headers of a worker on a dead letter.
 ///

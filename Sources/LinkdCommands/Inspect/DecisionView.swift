@@ -1,6 +1,5 @@
 internal import ByteStorage
 internal import LinkCoordinator
-internal import RouteTools
 internal import StrictJSON
 
 /// A view of a decision for people, with outcome, route, and the stack from bottom to top.

@@ -1,11 +1,12 @@
 internal import ByteStorage
-internal import KafkaClient
+internal import DecisionIndex
 internal import RouteTools
 internal import StrictJSON
 
-/// The property of records by which `linkd inspect` counts them.
-enum GroupKey: String, CaseIterable {
-    case reason, route, outcome, application, campaign, table
+/// The properties of records by which `linkd inspect` counts them.
+extension RowField {
+    /// The properties in the order in which the help names them.
+    static let groups: [RowField] = [.reason, .route, .outcome, .application, .campaign, .table]
 
     /// The reason why no record has a value, and what to do, or nil if the value itself says that.
     var reasonWithoutValues: String? {

@@ -1,5 +1,5 @@
 internal import ByteStorage
-internal import DispatchWorker
+internal import DecisionIndex
 internal import KafkaClient
 internal import LinkCoordinator
 internal import RouteTools
@@ -73,16 +73,11 @@ struct RecordFilter {
             if !isFound { return false }
         }
         if let event, !Self.isEqual(record.header("dlq.event") ?? decision.string("event"), event) { return false }
-        if let route, !Self.isEqual(decision.string("route"), route) { return false }
-        if let outcome, record.isDeadLetter || !Self.isEqual(decision.string("outcome"), outcome) { return false }
-        if let reason, !Self.isEqual(Self.reason(of: record, &decision), reason) { return false }
-        if let campaign, !Self.isEqual(decision.campaign, campaign) { return false }
+        if let route, !Self.isEqual(RowField.route.value(of: record, &decision), route) { return false }
+        if let outcome, !Self.isEqual(RowField.outcome.value(of: record, &decision), outcome) { return false }
+        if let reason, !Self.isEqual(RowField.reason.value(of: record, &decision), reason) { return false }
+        if let campaign, !Self.isEqual(RowField.campaign.value(of: record, &decision), campaign) { return false }
         return true
-    }
-
-    /// Returns the reason of a dead letter or of a decision.
-    static func reason(of record: ScannedRecord, _ decision: inout DecisionTape) -> ByteView? {
-        record.headers.isEmpty ? decision.string("reason") : record.header("dlq.reason") ?? decision.string("reason")
     }
 
     private static func isEqual(_ bytes: ByteView?, _ text: String) -> Bool {
@@ -109,11 +104,11 @@ extension RecordFilter {
     }
 }
 
-extension GroupKey {
+extension RowField {
     /// Returns the property of a record, or nil if it has none.
     func value(of record: ScannedRecord, _ decision: inout DecisionTape) -> ByteView? {
         switch self {
-        case .reason: RecordFilter.reason(of: record, &decision)
+        case .reason: (record.headers.isEmpty ? nil : record.header("dlq.reason")) ?? decision.string("reason")
         case .route: decision.string("route")
         case .outcome: record.isDeadLetter ? nil : decision.string("outcome")
         case .application: decision.application

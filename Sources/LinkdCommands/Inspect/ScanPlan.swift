@@ -1,7 +1,5 @@
-internal import ByteStorage
 internal import KafkaClient
 internal import RouteTools
-internal import StrictJSON
 
 /// The choice of records by their positions and times.
 struct ScanRange {

@@ -1,6 +1,4 @@
 internal import ByteStorage
-internal import KafkaClient
-internal import RouteTools
 internal import StrictJSON
 
 /// One record during the call of a scan's closure.
@@ -85,9 +83,6 @@ struct InspectedRecord {
 
     /// The value as JSON, or nil.
     var json: JSONValue? { value.flatMap { try? JSONValue.parse($0, maxDepth: 512) } }
-
-    /// A Boolean value that indicates whether the record is a dead letter of a worker.
-    var isDeadLetter: Bool { header("dlq.reason") != nil }
 
     /// Returns the text of the last header with a name, or nil.
     func header(_ name: String) -> String? {

@@ -1,7 +1,6 @@
 internal import ByteStorage
 internal import KafkaClient
 internal import RouteTools
-internal import StrictJSON
 
 /// A scan of partitions without a consumer group, which reads committed records only.
 struct TopicScan {

@@ -1,6 +1,5 @@
 internal import DispatchWorker
 internal import KafkaClient
-internal import LinkCoordinator
 internal import RouteTools
 
 /// A connection to a cluster, with the brokers and properties of the settings.
@@ -199,7 +198,7 @@ extension CommandFailure {
 }
 
 /// The topics that a worker with these settings reads and writes.
-struct TopicNames {
+struct ClusterTopics {
     /// The input topics.
     ///
     /// For a regular expression, the matching topics of the cluster.

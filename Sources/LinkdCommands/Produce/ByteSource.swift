@@ -174,11 +174,10 @@ final class ByteSource {
 
     /// Returns the bytes without ASCII white space at both ends.
     static func trimmed(_ bytes: ByteView) -> ByteView {
-        func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0D).contains(byte) }
         var first = 0
         var last = bytes.count
-        while first < last, isBlank(bytes[first]) { first += 1 }
-        while first < last, isBlank(bytes[last - 1]) { last -= 1 }
+        while first < last, bytes[first].isASCIISpace { first += 1 }
+        while first < last, bytes[last - 1].isASCIISpace { last -= 1 }
         return bytes.slice(first, last)
     }
 

@@ -260,17 +260,8 @@ extension EventColumns.Column {
 extension EventColumns {
     /// Returns a Boolean value that indicates whether a cell begins with a scheme and has no white space.
     static func isLink(_ cell: [UInt8]) -> Bool {
-        guard let colon = cell.firstIndex(of: UInt8(ascii: ":")), let first = cell.first,
-            Character(UnicodeScalar(first)).isLetter, first < 0x80
-        else { return false }
-        let isScheme = cell[..<colon].allSatisfy { byte in
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "."):
-                true
-            default: false
-            }
-        }
+        guard let colon = cell.firstIndex(of: UInt8(ascii: ":")), cell[0].isASCIILetter else { return false }
+        let isScheme = cell[..<colon].allSatisfy { $0.isASCIIWord(or: "+-.") }
         guard isScheme, colon + 1 < cell.count else { return false }
         return !cell.contains { $0 <= 0x20 || $0 == 0x7F || $0 == UInt8(ascii: "\"") }
     }

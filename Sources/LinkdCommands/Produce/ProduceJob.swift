@@ -17,7 +17,7 @@ struct ProduceJob {
 
     private let call: Invocation
     private let settings: Settings
-    private let check: EventCheck
+    private let check: EventKeys
     private let headers: HeaderCopies
     private let linkCheck: LinkCheck?
     private let format: InputFormat
@@ -51,7 +51,7 @@ struct ProduceJob {
         settings = try call.settings()
         separator = try Self.separator(call.text("separator"))
         let vendors = try LoadedVendors(settings, ShippedFiles(environment: call.environment), on: call.console)
-        check = EventCheck(
+        check = EventKeys(
             settings, vendors, fixedKey: call.text("key").map { Array($0.utf8) },
             fallbackKey: call.text("device").map { Array($0.utf8) })
         headers = HeaderCopies(call.pairs("header"))

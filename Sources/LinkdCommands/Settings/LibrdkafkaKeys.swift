@@ -1,7 +1,6 @@
 internal import DispatchWorker
 internal import KafkaClient
 internal import LinkCoordinator
-internal import RouteTools
 
 /// Rules for the properties of librdkafka: those that linkd sets itself, and those that hold secrets.
 enum LibrdkafkaKeys {

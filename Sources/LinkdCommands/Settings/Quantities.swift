@@ -1,15 +1,12 @@
 /// The texts of durations, such as `250ms`, `30s`, `5m`, `12h`, and `7d`, in milliseconds.
 enum Durations {
-    private static let units: [(name: String, milliseconds: Int64)] = [
+    private static let units: [Quantities.Unit] = [
         ("ms", 1), ("s", 1000), ("m", 60_000), ("h", 3_600_000), ("d", 86_400_000),
     ]
 
     /// Returns the milliseconds of a text, or nil if the text is not a duration or overflows 64 bits.
     static func parse(_ text: some StringProtocol) -> Int64? {
-        guard let (number, unit) = Quantities.split(text) else { return nil }
-        guard let found = units.first(where: { $0.name == unit }) else { return nil }
-        let (product, over) = number.multipliedReportingOverflow(by: found.milliseconds)
-        return over ? nil : product
+        Quantities.parse(text, units)
     }
 
     /// Returns the milliseconds of a sum such as `1d2h` or `90m`, whose units descend, or nil for another text.
@@ -19,11 +16,11 @@ enum Durations {
         var last = Int64.max
         while let (number, tail) = Quantities.split(rest) {
             let name = tail.prefix { !($0.isASCII && $0.isNumber) }
-            guard let unit = units.first(where: { $0.name == name }), unit.milliseconds < last else { return nil }
-            let (product, isOver) = number.multipliedReportingOverflow(by: unit.milliseconds)
+            guard let unit = units.first(where: { $0.name == name }), unit.factor < last else { return nil }
+            let (product, isOver) = number.multipliedReportingOverflow(by: unit.factor)
             let (next, isTotalOver) = total.addingReportingOverflow(product)
             guard !isOver, !isTotalOver else { return nil }
-            (total, last) = (next, unit.milliseconds)
+            (total, last) = (next, unit.factor)
             rest = tail.dropFirst(name.count)[...]
             if rest.isEmpty { return total }
         }
@@ -32,33 +29,24 @@ enum Durations {
 
     /// Returns the shortest text of a duration.
     static func text(_ milliseconds: Int64) -> String {
-        guard milliseconds != 0 else { return "0s" }
-        for unit in units.reversed() where milliseconds % unit.milliseconds == 0 {
-            return "\(milliseconds / unit.milliseconds)\(unit.name)"
-        }
-        return "\(milliseconds)ms"
+        milliseconds == 0 ? "0s" : Quantities.text(milliseconds, units)
     }
 }
 
 /// The texts of sizes in bytes, such as `1048576`, `64KiB`, `1MiB`, and `2GiB`.
 enum Sizes {
-    private static let units: [(name: String, bytes: Int64)] = [
+    private static let units: [Quantities.Unit] = [
         ("", 1), ("KiB", 1 << 10), ("MiB", 1 << 20), ("GiB", 1 << 30),
     ]
 
     /// Returns the bytes of a text, or nil if the text is not a size or overflows 64 bits.
     static func parse(_ text: some StringProtocol) -> Int64? {
-        guard let (number, unit) = Quantities.split(text) else { return nil }
-        guard let found = units.first(where: { $0.name == unit }) else { return nil }
-        let (product, over) = number.multipliedReportingOverflow(by: found.bytes)
-        return over ? nil : product
+        Quantities.parse(text, units)
     }
 
     /// Returns the shortest exact text of a size.
     static func text(_ bytes: Int64) -> String {
-        guard bytes != 0 else { return "0" }
-        for unit in units.reversed() where bytes % unit.bytes == 0 { return "\(bytes / unit.bytes)\(unit.name)" }
-        return "\(bytes)"
+        bytes == 0 ? "0" : Quantities.text(bytes, units)
     }
 }
 
@@ -89,6 +77,22 @@ enum FixedPoint {
 
 /// The parsing that durations, sizes, and integers share.
 enum Quantities {
+    /// A unit, and its number of the smallest one.
+    typealias Unit = (name: String, factor: Int64)
+
+    /// Parses a number with one of the units, of which the smallest one is the first.
+    static func parse(_ text: some StringProtocol, _ units: [Unit]) -> Int64? {
+        guard let (number, name) = split(text), let unit = units.first(where: { $0.name == name }) else { return nil }
+        let (product, isOver) = number.multipliedReportingOverflow(by: unit.factor)
+        return isOver ? nil : product
+    }
+
+    /// Returns a number with the greatest unit that divides it.
+    static func text(_ number: Int64, _ units: [Unit]) -> String {
+        let unit = units.last { number % $0.factor == 0 } ?? units[0]
+        return "\(number / unit.factor)\(unit.name)"
+    }
+
     /// Splits a text into an unsigned integer and the unit that follows it.
     static func split(_ text: some StringProtocol) -> (number: Int64, unit: String)? {
         let digits = text.prefix { $0.isASCII && $0.isNumber }

@@ -273,16 +273,7 @@ extension ValueType {
         return KeyValue(key: String(text[..<sign]), value: String(text[text.index(after: sign)...]))
     }
 
-    private static func isName(_ text: String) -> Bool {
-        text.utf8.allSatisfy { byte in
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "-"):
-                true
-            default: false
-            }
-        }
-    }
+    private static func isName(_ text: String) -> Bool { text.utf8.allSatisfy { $0.isASCIIWord(or: "._-") } }
 
     /// Returns a Boolean value that indicates whether Kafka accepts a topic's name: 1 to 249 of `A-Za-z0-9._-`, and
     /// neither `.` nor `..`.

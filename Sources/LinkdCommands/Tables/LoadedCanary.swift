@@ -1,6 +1,5 @@
 internal import DispatchWorker
 internal import LinkCoordinator
-internal import RouteTools
 internal import LinkDecider
 
 /// A candidate that was loaded, with the bytes of its file.

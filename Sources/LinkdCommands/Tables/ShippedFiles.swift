@@ -1,8 +1,3 @@
-internal import DispatchWorker
-internal import LinkCoordinator
-internal import RouteTools
-internal import LinkDecider
-
 /// The files that come with linkd: route tables and samples.
 struct ShippedFiles: Sendable {
     private let directories: [String]

@@ -1,4 +1,3 @@
-internal import DispatchWorker
 internal import LinkCoordinator
 internal import RouteTools
 internal import LinkDecider

@@ -1,7 +1,5 @@
 internal import ByteStorage
-internal import LinkCoordinator
 internal import RouteTools
-internal import StrictJSON
 
 /// Output of texts for people.
 extension OutputArena {

@@ -1,5 +1,3 @@
-internal import StrictJSON
-
 /// A component of an apple-app-site-association file, with the defaults that apply to it.
 struct AppleRule {
     /// The condition on a query.

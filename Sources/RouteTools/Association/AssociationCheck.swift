@@ -1,6 +1,5 @@
 package import RouteAnalysis
 package import LinkCoordinator
-internal import StrictJSON
 
 /// A comparison of a table with the association files of an app.
 ///

@@ -1,5 +1,3 @@
-internal import RouteAnalysis
-internal import LinkCoordinator
 internal import StrictJSON
 
 /// A problem of an association file, or a difference between the file and a table.

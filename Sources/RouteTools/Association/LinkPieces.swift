@@ -1,6 +1,3 @@
-internal import RouteAnalysis
-internal import LinkCoordinator
-
 /// The components of a link as written, for the rules of Apple and Android.
 struct LinkPieces: Sendable, Equatable {
     /// The scheme.

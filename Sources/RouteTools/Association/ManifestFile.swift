@@ -1,5 +1,3 @@
-internal import StrictJSON
-
 /// The intent filters of an Android manifest that receive links.
 package struct ManifestFile {
     /// The filters.

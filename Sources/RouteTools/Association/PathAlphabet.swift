@@ -1,5 +1,4 @@
 internal import RouteAnalysis
-internal import LinkCoordinator
 
 /// A set of at most 128 symbols of an alphabet.
 struct SymbolMask: Hashable {

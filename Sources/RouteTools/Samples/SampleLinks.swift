@@ -1,6 +1,5 @@
 internal import RouteAnalysis
 internal import LinkCoordinator
-internal import StrictJSON
 
 /// Sample links, generated from the patterns of a table.
 ///

@@ -1,9 +1,6 @@
-internal import ByteStorage
 internal import DecisionIndex
 internal import HTTPServer
-internal import KafkaClient
 internal import StrictJSON
-internal import SystemThreads
 
 /// The numbers of rows in equal spans of time, for a scroll bar.
 struct Histogram {
@@ -25,9 +22,7 @@ struct Histogram {
         json.beginObject("histogram")
         json.number("from", from)
         json.number("step", step)
-        json.beginArray("counts")
-        for count in counts { json.number(nil, Int64(count)) }
-        json.endArray()
+        json.numbers("counts", counts)
         json.endObject()
     }
 }
@@ -83,25 +78,17 @@ enum ChartRoute {
     private static func text(
         _ summary: FeedSummary, _ by: String, _ buckets: DecisionIndex.Buckets, _ from: Int64, _ step: Int64
     ) -> String {
-        var json = JSONText()
-        json.beginObject()
-        summary.write(&json)
-        json.text("by", by)
-        json.number("start", from)
-        json.number("step", step)
-        json.objects("groups", of: zip(buckets.groups, buckets.totals)) { json, group in
-            if case .value(let value) = group.0 { json.text("value", value) } else { json.boolean("others", true) }
-            json.number("total", Int64(group.1))
+        return JSONText.object { json in
+            summary.write(&json)
+            json.text("by", by)
+            json.number("start", from)
+            json.number("step", step)
+            json.objects("groups", of: zip(buckets.groups, buckets.totals)) { json, group in
+                if case .value(let value) = group.0 { json.text("value", value) } else { json.boolean("others", true) }
+                json.number("total", Int64(group.1))
+            }
+            json.number("total", Int64(buckets.totals.reduce(0, +)))
+            json.matrix("counts", buckets.counts)
         }
-        json.number("total", Int64(buckets.totals.reduce(0, +)))
-        json.beginArray("counts")
-        for counts in buckets.counts {
-            json.beginArray()
-            for count in counts { json.number(nil, Int64(count)) }
-            json.endArray()
-        }
-        json.endArray()
-        json.endObject()
-        return json.finish()
     }
 }

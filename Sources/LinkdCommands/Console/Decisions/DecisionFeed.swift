@@ -1,7 +1,6 @@
 internal import DecisionIndex
 internal import HTTPServer
 internal import KafkaClient
-internal import StrictJSON
 internal import SystemThreads
 
 /// The decisions and dead letters of a cluster, which one thread reads for all clients of a console.

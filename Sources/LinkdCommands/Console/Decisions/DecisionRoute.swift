@@ -2,11 +2,8 @@ internal import ByteStorage
 internal import DecisionIndex
 internal import HTTPServer
 internal import KafkaClient
-internal import LinkCoordinator
 internal import RouteAnalysis
-internal import RouteTools
 internal import StrictJSON
-internal import SystemThreads
 
 /// The endpoint `/api/decision`: one decision, its event, its explanation, and what the device did before and after.
 enum DecisionRoute {
@@ -80,17 +77,14 @@ enum DecisionRoute {
             return try search.report(record, &scan)
         }
         let timeline = try DeviceTimeline(report.decision, around, topics, feed, until: deadline)
-        var json = JSONText()
-        json.beginObject()
-        json.beginObject("why")
-        report.write(to: &json, mask: feed.mask)
-        json.endObject()
-        DecisionSentence(report, feed.mask).write("sentence", to: &json)
-        let device = report.decision.json?["device"]?.string
-        json.text("device", device.map { feed.mask.id($0) })
-        timeline.write(&json)
-        json.endObject()
-        return .json(json)
+        return .json(
+            JSONText.object { json in
+                json.object("why") { json in report.write(to: &json, mask: feed.mask) }
+                DecisionSentence(report, feed.mask).write("sentence", to: &json)
+                let device = report.decision.json?["device"]?.string
+                json.text("device", device.map { feed.mask.id($0) })
+                timeline.write(&json)
+            })
     }
 
     /// Ends a search that takes too long with exit code 69.
@@ -185,12 +179,8 @@ struct DeviceTimeline {
     /// Writes the member `timeline`.
     func write(_ json: inout JSONText) {
         json.beginObject("timeline")
-        json.beginArray("before")
-        for row in before { json.raw(nil, row.json) }
-        json.endArray()
-        json.beginArray("after")
-        for row in after { json.raw(nil, row.json) }
-        json.endArray()
+        json.values("before", before.map(\.json))
+        json.values("after", after.map(\.json))
         json.boolean("cut", isCut)
         json.endObject()
     }

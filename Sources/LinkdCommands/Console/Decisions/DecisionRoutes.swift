@@ -1,9 +1,6 @@
-internal import ByteStorage
 internal import DecisionIndex
 internal import HTTPServer
-internal import KafkaClient
 internal import StrictJSON
-internal import SystemThreads
 
 /// The endpoints of decisions and dead letters: lists, the live tail, CSV, and the chart.
 enum DecisionRoutes {
@@ -79,20 +76,16 @@ enum DecisionRoutes {
         _ found: Found, top: RowKey?, _ feed: DecisionFeed
     ) throws(ConsoleProblem) -> String {
         let rows = feed.rows(found.page.rows, found.site)
-        var json = JSONText()
-        json.beginObject()
-        found.summary.write(&json)
-        json.number("total", Int64(found.page.total))
-        json.number("position", Int64(found.page.position))
-        json.text("after", found.after.isEmpty ? nil : found.after)
-        json.text("top", (top ?? found.summary.newest)?.text)
-        let isLast = found.page.position + rows.count >= found.page.total
-        json.text("next", isLast ? nil : rows.last?.key.text)
-        json.beginArray("rows")
-        for row in rows { json.raw(nil, row.json) }
-        json.endArray()
-        if let histogram = found.histogram { histogram.write(&json) }
-        json.endObject()
-        return json.finish()
+        return JSONText.object { json in
+            found.summary.write(&json)
+            json.number("total", Int64(found.page.total))
+            json.number("position", Int64(found.page.position))
+            json.text("after", found.after.isEmpty ? nil : found.after)
+            json.text("top", (top ?? found.summary.newest)?.text)
+            let isLast = found.page.position + rows.count >= found.page.total
+            json.text("next", isLast ? nil : rows.last?.key.text)
+            json.values("rows", rows.map(\.json))
+            if let histogram = found.histogram { histogram.write(&json) }
+        }
     }
 }

@@ -2,7 +2,6 @@ internal import ByteStorage
 internal import DecisionIndex
 internal import HTTPServer
 internal import KafkaClient
-internal import StrictJSON
 internal import SystemThreads
 
 /// The number of downloads that run.

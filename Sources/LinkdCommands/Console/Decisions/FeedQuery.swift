@@ -1,6 +1,5 @@
 internal import DecisionIndex
 internal import HTTPServer
-internal import RouteTools
 
 /// The parameters that choose rows, which several endpoints share.
 enum FeedQuery {

@@ -1,7 +1,4 @@
-internal import ByteStorage
 internal import DecisionIndex
-internal import KafkaClient
-internal import RouteTools
 internal import SystemThreads
 
 /// The thread that reads decisions and dead letters into the index, and then follows the topics.

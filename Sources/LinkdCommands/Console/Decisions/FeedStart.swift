@@ -1,8 +1,5 @@
-internal import ByteStorage
 internal import DecisionIndex
 internal import KafkaClient
-internal import RouteTools
-internal import SystemThreads
 
 /// The offsets at which the reader starts or continues.
 struct FeedStart {
@@ -34,7 +31,7 @@ struct FeedStart {
     mutating func determine(_ scan: TopicScan, timeout: Int32) throws(CommandFailure) {
         let ends = try scan.description(of: topics.decisions, timeout: timeout)
         partitions = Int32(ends.count)
-        let names = try TopicNames(options.settings, options.connection.makeAdmin())
+        let names = try ClusterTopics(options.settings, options.connection.makeAdmin())
         let found = FeedTopics(decisions: topics.decisions, deadLetters: names.deadLetters, inputs: names.inputs)
         // Numbers of topics are part of the rows, so that other topics need other rows.
         isNew = next.isEmpty || found != topics

@@ -1,7 +1,6 @@
 internal import DecisionIndex
 internal import HTTPServer
 internal import StrictJSON
-internal import SystemThreads
 
 /// The texts of server-sent events of rows.
 enum LiveEvents {
@@ -42,14 +41,10 @@ enum LiveEvents {
 
     /// Returns the JSON text of rows.
     static func rows(_ rows: some Sequence<[UInt8]>, dropped: Int) -> String {
-        var json = JSONText()
-        json.beginObject()
-        json.beginArray("rows")
-        for row in rows { json.raw(nil, row) }
-        json.endArray()
-        json.number("dropped", Int64(dropped))
-        json.endObject()
-        return json.finish()
+        return JSONText.object { json in
+            json.values("rows", rows)
+            json.number("dropped", Int64(dropped))
+        }
     }
 }
 
@@ -68,9 +63,6 @@ struct LiveClients {
     private var lastNumber = 0
     private var seen = 0
     private var rateTime: Int64 = 0
-
-    /// The number of clients.
-    var count: Int { clients.count }
 
     /// Adds a client, or returns nil if there are too many.
     mutating func add(_ stream: HTTPStream, _ filter: RowFilter) -> Int? {
@@ -192,18 +184,15 @@ struct LiveClient {
     mutating func sendRate(
         _ status: FeedStatus, seen: Int, total: Int, seconds: Double, now: Int64
     ) {
-        var json = JSONText()
-        json.beginObject()
-        json.number("time", now)
-        json.decimal("seen", Double(seen) / seconds)
-        json.decimal("matched", Double(matched) / seconds)
-        json.number("sent", Int64(sent))
-        json.number("total", Int64(total))
-        json.beginObject("state")
-        status.write(&json)
-        json.endObject()
-        json.endObject()
-        stream.send(LiveEvents.event("rate", json.finish()))
+        let text = JSONText.object { json in
+            json.number("time", now)
+            json.decimal("seen", Double(seen) / seconds)
+            json.decimal("matched", Double(matched) / seconds)
+            json.number("sent", Int64(sent))
+            json.number("total", Int64(total))
+            json.object("state") { json in status.write(&json) }
+        }
+        stream.send(LiveEvents.event("rate", text))
         matched = 0
         sent = 0
     }

@@ -1,6 +1,5 @@
 internal import DecisionIndex
 internal import HTTPServer
-internal import StrictJSON
 internal import SystemThreads
 
 /// The endpoint `/api/decisions/live`: rows as they arrive, as server-sent events.

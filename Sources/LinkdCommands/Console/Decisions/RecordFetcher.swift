@@ -1,11 +1,5 @@
-internal import ByteStorage
-internal import DecisionIndex
 internal import HTTPServer
 internal import KafkaClient
-internal import LinkCoordinator
-internal import RouteAnalysis
-internal import RouteTools
-internal import StrictJSON
 internal import SystemThreads
 
 /// Reads records at single offsets, for all endpoints of a console, one request after another.

@@ -1,8 +1,5 @@
 internal import DecisionIndex
 internal import HTTPServer
-internal import KafkaClient
-internal import StrictJSON
-internal import SystemThreads
 
 /// Rows that were read lately, up to a limit of bytes.
 ///

@@ -1,13 +1,5 @@
 internal import HTTPServer
 internal import StrictJSON
-internal import SystemThreads
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Musl)
-internal import Musl
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
 
 /// The endpoint `/api/worker`: the state of the worker of `--worker`.
 enum WorkerRoute {
@@ -38,11 +30,9 @@ enum WorkerRoute {
                 status: 502, code: "worker_answer", message: "the page \(worker.path) of the worker is not JSON",
                 next: "check that --worker is the address of a linkd worker")
         }
-        var json = JSONText()
-        json.beginObject()
-        json.text("address", worker.address.description)
-        json.value("status", mask.status(state))
-        json.endObject()
-        return json.finish()
+        return JSONText.object { json in
+            json.text("address", worker.address.description)
+            json.value("status", mask.status(state))
+        }
     }
 }

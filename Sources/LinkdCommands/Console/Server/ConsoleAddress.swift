@@ -1,11 +1,5 @@
-internal import DecisionIndex
-internal import DispatchWorker
 internal import HTTPServer
-internal import KafkaClient
-internal import LinkCoordinator
 internal import RouteTools
-internal import SystemThreads
-internal import LinkDecider
 
 /// The address of a console, and the names under which browsers reach it.
 struct ConsoleAddress {
@@ -62,13 +56,10 @@ struct ConsoleAddress {
     }
 
     private static func text(of path: String, _ flag: String) throws(CommandFailure) -> String {
-        switch Platform.contents(of: path, limit: fileLimit) {
-        case .success(let bytes): return String(decoding: bytes, as: UTF8.self)
-        case .failure(let error):
-            throw CommandFailure(
-                .configuration, "\(flag): \(Escaping.visible(path)) cannot be read: \(error.text)",
-                advice: "pass a file in the PEM format that this user can read")
-        }
+        let bytes = try Platform.required(
+            path, limit: fileLimit, as: "\(flag): \(Escaping.visible(path))",
+            advice: "pass a file in the PEM format that this user can read")
+        return String(decoding: bytes, as: UTF8.self)
     }
 
     /// Returns the error of a server that does not start.

@@ -3,11 +3,6 @@ internal import StrictJSON
 
 extension HTTPResponse {
     /// Creates a response with a JSON text.
-    static func json(_ text: consuming JSONText, status: Int = 200) -> HTTPResponse {
-        json(text.finish(), status: status)
-    }
-
-    /// Creates a response with a JSON text.
     static func json(_ text: String, status: Int = 200) -> HTTPResponse {
         HTTPResponse(status: status, contentType: "application/json", body: .bytes(Array(text.utf8)))
     }
@@ -20,15 +15,14 @@ extension HTTPResponse {
     ///   - message: The reason, without a period.
     ///   - next: The next step of the person who reads it.
     static func problem(_ status: Int, _ code: String, _ message: String, next: String) -> HTTPResponse {
-        var json = JSONText()
-        json.beginObject()
-        json.beginObject("error")
-        json.text("code", code)
-        json.text("message", message)
-        json.text("next", next)
-        json.endObject()
-        json.endObject()
-        return .json(json, status: status)
+        let text = JSONText.object { json in
+            json.beginObject("error")
+            json.text("code", code)
+            json.text("message", message)
+            json.text("next", next)
+            json.endObject()
+        }
+        return .json(text, status: status)
     }
 
     /// Returns the response with the headers that restrict what a browser does with it.

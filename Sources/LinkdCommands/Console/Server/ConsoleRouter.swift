@@ -1,5 +1,4 @@
 internal import HTTPServer
-internal import StrictJSON
 
 /// The endpoints and files of a console.
 struct ConsoleRouter: Sendable {

@@ -1,10 +1,6 @@
-internal import DecisionIndex
-internal import DispatchWorker
 internal import HTTPServer
-internal import KafkaClient
 internal import LinkCoordinator
 internal import RouteTools
-internal import SystemThreads
 internal import LinkDecider
 
 /// The state that the endpoints of a console share, from its start to its end.
@@ -115,13 +111,11 @@ struct ConsoleFiles: Sendable {
         for name in Platform.names(in: directory).sorted() {
             guard let dot = name.lastIndex(of: "."), let type = Self.types[String(name[name.index(after: dot)...])]
             else { continue }
-            switch Platform.contents(of: directory + "/" + name, limit: Self.limitBytes) {
-            case .success(let bytes): files.append(File(name: name, contentType: type, bytes: bytes))
-            case .failure(let error):
-                throw CommandFailure(
-                    .configuration, "\(directory)/\(name), a file of the console's page, cannot be read: \(error.text)",
-                    advice: "install linkd again, or set LINKD_HOME to its directory `config`")
-            }
+            let bytes = try Platform.required(
+                directory + "/" + name, limit: Self.limitBytes,
+                as: "\(directory)/\(name), a file of the console's page,",
+                advice: "install linkd again, or set LINKD_HOME to its directory `config`")
+            files.append(File(name: name, contentType: type, bytes: bytes))
         }
         guard files.contains(where: { $0.name == "index.html" }) else {
             throw CommandFailure(

@@ -1,4 +1,3 @@
-internal import DecisionIndex
 internal import HTTPServer
 internal import RouteTools
 internal import StrictJSON

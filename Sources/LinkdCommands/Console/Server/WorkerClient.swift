@@ -1,5 +1,4 @@
 internal import HTTPServer
-internal import StrictJSON
 internal import SystemThreads
 #if canImport(Glibc)
 internal import Glibc

@@ -1,9 +1,4 @@
-internal import ByteStorage
-internal import KafkaClient
-internal import LinkCoordinator
-internal import RouteAnalysis
 internal import RouteTools
-internal import StrictJSON
 
 /// A run of `linkd inspect --why`: finds a decision and its event, and resolves the event again.
 final class WhyJob {

@@ -1,5 +1,4 @@
 internal import ByteStorage
-internal import KafkaClient
 internal import LinkCoordinator
 internal import RouteAnalysis
 internal import RouteTools
@@ -169,21 +168,15 @@ extension WhyReport {
         } else {
             json.raw("decision", decision.value ?? Array("null".utf8))
         }
-        json.beginObject("record")
-        Self.writePosition(decision, &json)
-        json.endObject()
+        json.object("record") { json in Self.writePosition(decision, &json) }
         writeInput(mask, &json)
         json.text("identity", identity)
-        if let table {
-            json.beginObject("table")
+        json.object("table", of: table) { json, table in
             json.text("identity", table.table.identity)
             json.text("source", table.source)
             json.text("path", table.path)
-            json.endObject()
-        } else {
-            json.raw("table", Array("null".utf8))
         }
-        if let isSame { json.boolean("same", isSame) } else { json.raw("same", Array("null".utf8)) }
+        if let isSame { json.boolean("same", isSame) } else { json.text("same", nil) }
         json.objects("differences", of: differences) { json, difference in
             json.text("member", difference.member)
             json.text(
@@ -198,7 +191,7 @@ extension WhyReport {
     }
 
     private func writeInput(_ mask: RecordMask?, _ json: inout JSONText) {
-        guard let input else { return json.raw("input", Array("null".utf8)) }
+        guard let input else { return json.text("input", nil) }
         if let mask {
             json.beginObject("input")
             Self.writePosition(input, &json)
