@@ -275,9 +275,9 @@ enum Shortening {
     /// Returns the text, or its start and the number of omitted characters, such as `a:b... 7,800 more characters`.
     static func of(_ text: String) -> String {
         let omittedCount = text.count - limit
-        return omittedCount > 0
-            ? "\(text.prefix(limit))... \(Counts.grouped(Int64(omittedCount))) more \(omittedCount == 1 ? "character" : "characters")"
-            : text
+        guard omittedCount > 0 else { return text }
+        let noun = omittedCount == 1 ? "character" : "characters"
+        return "\(text.prefix(limit))... \(Counts.grouped(Int64(omittedCount))) more \(noun)"
     }
 }
 
