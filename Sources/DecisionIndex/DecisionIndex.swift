@@ -60,13 +60,10 @@ package struct DecisionIndex {
             columns.reserve(capacity + slack + Self.pendingLimit)
             pending.reserveCapacity(1024)
         }
-        pending.append(
-            RowColumns.Row(
-                key: row.key, device: row.device.map { hash($0) } ?? 0, event: row.event.map { hash($0) } ?? 0,
-                values: (
-                    tables[0].add(row.outcome), tables[1].add(row.route), tables[2].add(row.table),
-                    tables[3].add(row.reason), tables[4].add(row.campaign), tables[5].add(row.application)
-                )))
+        var new = RowColumns.Row(
+            key: row.key, device: row.device.map { hash($0) } ?? 0, event: row.event.map { hash($0) } ?? 0)
+        for field in RowField.allCases { new.values[field.column] = tables[field.column].add(row[field]) }
+        pending.append(new)
         if pending.count >= Self.pendingLimit { settle() }
     }
 
@@ -94,18 +91,11 @@ package struct DecisionIndex {
         guard start > 0 else { return }
         let oldest = columns.key(start)
         let late = pending.prefix { $0.key < oldest }
-        for row in late { removeValues(row.values) }
+        for row in late {
+            for column in tables.indices { tables[column].remove(row.values[column]) }
+        }
         dropped += Int64(late.count)
         pending.removeFirst(late.count)
-    }
-
-    private mutating func removeValues(_ values: (UInt16, UInt16, UInt16, UInt16, UInt16, UInt16)) {
-        tables[0].remove(values.0)
-        tables[1].remove(values.1)
-        tables[2].remove(values.2)
-        tables[3].remove(values.3)
-        tables[4].remove(values.4)
-        tables[5].remove(values.5)
     }
 
     /// Removes all rows.

@@ -11,7 +11,7 @@ struct RowColumns {
         /// The hash of the event's id, or 0 for none.
         var event: UInt64
         /// The numbers of the values, by column.
-        var values: (UInt16, UInt16, UInt16, UInt16, UInt16, UInt16)
+        var values = SIMD8<UInt16>()
     }
 
     /// The times in milliseconds since 1970.
@@ -55,12 +55,7 @@ struct RowColumns {
         offsets.append(row.key.offset)
         devices.append(row.device)
         events.append(row.event)
-        values[0].append(row.values.0)
-        values[1].append(row.values.1)
-        values[2].append(row.values.2)
-        values[3].append(row.values.3)
-        values[4].append(row.values.4)
-        values[5].append(row.values.5)
+        for column in values.indices { values[column].append(row.values[column]) }
     }
 
     private mutating func set(_ index: Int, _ row: Row) {
@@ -69,12 +64,7 @@ struct RowColumns {
         offsets[index] = row.key.offset
         devices[index] = row.device
         events[index] = row.event
-        values[0][index] = row.values.0
-        values[1][index] = row.values.1
-        values[2][index] = row.values.2
-        values[3][index] = row.values.3
-        values[4][index] = row.values.4
-        values[5][index] = row.values.5
+        for column in values.indices { values[column][index] = row.values[column] }
     }
 
     private mutating func move(_ from: Int, _ to: Int) {
@@ -176,9 +166,6 @@ struct ValueTable {
         self.countLimit = min(countLimit, Int(UInt16.max) - 1)
         self.byteLimit = byteLimit
     }
-
-    /// The number of different values.
-    var count: Int { numbers.count }
 
     /// The number after the greatest number of a value.
     var end: Int { values.count }

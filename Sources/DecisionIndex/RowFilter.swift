@@ -1,3 +1,5 @@
+internal import ByteStorage
+
 /// The choice of rows.
 ///
 /// A property that is nil includes every row.
@@ -30,6 +32,27 @@ package struct RowFilter: Equatable, Sendable {
     package func includesTable(_ identity: String) -> Bool {
         if let tableID, !identity.hasPrefix(tableID + "@") { return false }
         return !excludedTableIDs.contains { identity.hasPrefix($0 + "@") }
+    }
+}
+
+// The two ways of a filter to test a row: one that arrives, and the columns of an index.
+
+extension RowFilter {
+    /// Returns a Boolean value that indicates whether the filter includes a row, apart from its time.
+    package func includes(_ facts: RowFacts, _ hash: KeyedHash) -> Bool {
+        if let kind, facts.key.source.kind != kind { return false }
+        if let device, facts.device.map({ hash($0) }) != device { return false }
+        if let event, facts.event.map({ hash($0) }) != event { return false }
+        let isReject = facts.outcome?.equals("reject") ?? false
+        if isProblem, facts.key.source.kind == .decision, !isReject { return false }
+        if tableID != nil || !excludedTableIDs.isEmpty {
+            guard includesTable(facts.table?.string ?? "") else { return false }
+        }
+        if values.contains(where: { !(facts[$0] ?? .empty).buffer.elementsEqual($1.utf8) }) { return false }
+        return !excluded.contains { field, texts in
+            let value = (facts[field] ?? .empty).buffer
+            return texts.contains { value.elementsEqual($0.utf8) }
+        }
     }
 }
 

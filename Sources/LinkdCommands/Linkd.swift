@@ -1,5 +1,4 @@
 internal import CPlatform
-internal import DispatchWorker
 internal import KafkaClient
 internal import LinkCoordinator
 internal import RouteTools
@@ -130,23 +129,4 @@ enum CommandIndex {
 
     /// The commands that only `linkd` itself starts, which no help text names.
     static let hidden: [Command] = [TryRecordCommand.command]
-}
-
-/// Handling of Ctrl-C for commands that print a summary before they end.
-///
-/// The first signal is recorded. The second one ends the process at once.
-enum Interruption {
-    /// Installs handlers for SIGINT and SIGTERM.
-    static func installHandlers() { StopSignals.installEndingOnSecond() }
-
-    /// The number of the first signal, or nil.
-    static var signalNumber: Int32? { StopSignals.number }
-}
-
-/// The version of the product, which `--version`, log lines, dead letters, and reports print.
-package enum LinkdVersion {
-    /// The semantic version.
-    package static let text = "0.1.0"
-    /// The date of the version, which manual pages print.
-    static let date = "2026-11-23"
 }

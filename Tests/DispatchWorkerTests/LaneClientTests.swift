@@ -69,8 +69,8 @@ import Testing
 
     @Test(
         "Calls that time out in an outage do not end a worker, but failures of the producer do",
-        arguments: [(KafkaErrorCode.timedOut, nil), (.outOfOrderSequence, ExitCode.tryAgain)])
-    func outages(code: KafkaErrorCode, exit: ExitCode?) {
+        arguments: [(KafkaErrorCode.timedOut, nil), (.outOfOrderSequence, WorkerExitCode.tryAgain)])
+    func outages(code: KafkaErrorCode, exit: WorkerExitCode?) {
         var machine = MachineTests.ready()
         for outage in UInt64(1)...8 {
             machine.failed(.commit, KafkaError(code: code), now: outage * 35_000 * MachineTests.ms)

@@ -1,4 +1,5 @@
 internal import ByteStorage
+internal import DecisionIndex
 internal import Foundation
 internal import KafkaClient
 internal import RouteTools
@@ -72,7 +73,7 @@ internal import Testing
     func campaign(value: String, campaign: String?) {
         let record = Self.record(value)
         #expect(Self.read(record) { $1.campaign?.string } == campaign)
-        #expect(Self.read(record) { GroupKey.campaign.value(of: $0, &$1)?.string } == campaign)
+        #expect(Self.read(record) { RowField.campaign.value(of: $0, &$1)?.string } == campaign)
         #expect(Self.read(record) { RecordFilter(campaign: "b").matches($0, &$1) } == (campaign == "b"))
     }
 
@@ -118,7 +119,7 @@ internal import Testing
         #expect(groups.rows.count == GroupCounts.limit + 1)
         #expect(groups.rows.last?.group.count == 4)
         #expect(!groups.hasNoValues)
-        let reasons = GroupKey.allCases.filter { $0.reasonWithoutValues?.contains("older version") == true }
+        let reasons = RowField.groups.filter { $0.reasonWithoutValues?.contains("older version") == true }
         #expect(reasons == [.application, .campaign])
     }
 

@@ -1,10 +1,28 @@
 internal import Foundation
+internal import StrictJSON
 internal import TestSupport
 internal import Testing
 
 @testable internal import LinkdCommands
 
 @Suite struct TerminalTests {
+    @Test("JSON keeps its value, with terminal control as escapes")
+    func jsonEscaping() {
+        let text = "{\"a\":\"é漢\u{9B}31m\u{202E}\u{7F}\"}"
+        #expect(TerminalControl.escaped(json: text) == #"{"a":"é漢\u009b31m\u202e\u007f"}"#)
+    }
+
+    @Test(
+        "Wide characters occupy two columns, and marks none",
+        arguments: [("abc", 3), ("漢字", 4), ("é", 1), ("e\u{301}", 1), ("😀", 2), ("☎️", 2), ("가", 2), ("", 0)])
+    func widths(text: String, columns: Int) { #expect(DisplayWidth.width(of: text) == columns) }
+
+    @Test("A text is cut to a number of columns, never inside a character")
+    func cut() {
+        let texts = [("abcdef", 4), ("漢字漢字", 4), ("abc", 3), ("abc", 0)]
+        #expect(texts.map { DisplayWidth.cut($0, to: $1) } == ["abc…", "漢…", "abc", ""])
+    }
+
     @Test("Columns are as wide as their widest cell")
     func table() {
         var table = TextTable([("A", .left), ("N", .right), ("Z", .left)])

@@ -11,23 +11,4 @@ import Testing
             ([0xE2, 0x82], "\\xe2\\x82"), ([], ""), ([0xED, 0xA0, 0x80], "\\xed\\xa0\\x80"),
         ] as [([UInt8], String)])
     func escaping(bytes: [UInt8], shown: String) { #expect(Escaping.visible(bytes) == shown) }
-
-    @Test("JSON keeps its value, with terminal control as escapes")
-    func jsonEscaping() {
-        #expect(Escaping.json(#"{"a":"é漢"}"#) == #"{"a":"é漢"}"#)
-        #expect(Escaping.json("{\"a\":\"\u{9B}31m\u{202E}\u{7F}\"}") == #"{"a":"\u009b31m\u202e\u007f"}"#)
-    }
-
-    @Test(
-        "Wide characters occupy two columns, and marks none",
-        arguments: [("abc", 3), ("漢字", 4), ("é", 1), ("e\u{301}", 1), ("😀", 2), ("☎️", 2), ("가", 2), ("", 0)])
-    func widths(text: String, columns: Int) { #expect(DisplayWidth.width(of: text) == columns) }
-
-    @Test("A text is cut to a number of columns, never inside a character")
-    func cut() {
-        #expect(DisplayWidth.cut("abcdef", to: 4) == "abc…")
-        #expect(DisplayWidth.cut("漢字漢字", to: 4) == "漢…")
-        #expect(DisplayWidth.cut("abc", to: 3) == "abc")
-        #expect(DisplayWidth.cut("abc", to: 0) == "")
-    }
 }

@@ -40,7 +40,7 @@ import Testing
     /// A Boolean value that indicates whether a start after this code needs a person.
     ///
     /// The switch has no default, so that a new code is decided here.
-    static func needsPerson(_ code: ExitCode) -> Bool {
+    static func needsPerson(_ code: WorkerExitCode) -> Bool {
         switch code {
         case .badData, .denied, .configuration, .fenced, .deadLetterLimit: true
         case .done, .unavailable, .internal, .tryAgain, .forced: false
@@ -50,7 +50,7 @@ import Testing
     @Test("The unit, the compose file, and the pages name the exit codes that need a person")
     func codes() throws {
         // 64 is a wrong flag, which ends every command before a worker exists.
-        let codes = (0...255).compactMap { ExitCode(rawValue: $0) }.filter(Self.needsPerson).map(\.rawValue)
+        let codes = (0...255).compactMap { WorkerExitCode(rawValue: $0) }.filter(Self.needsPerson).map(\.rawValue)
         let names = ([64] + codes).map(String.init)
         #expect(try Self.values("RestartPreventExitStatus") == [names.joined(separator: " ")])
         let sentence = names.dropLast().joined(separator: ", ") + ", and " + names[names.count - 1]

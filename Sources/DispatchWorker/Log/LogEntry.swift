@@ -196,7 +196,7 @@ package enum Timestamp {
     ///
     /// Counts in eras of 400 years (146,097 days) that begin on March 1, so that a leap day is the last day of its
     /// year.
-    private static func civil(days: Int64) -> (Int64, Int64, Int64) {
+    package static func civil(days: Int64) -> (Int64, Int64, Int64) {
         let shifted = days + 719_468
         let era = floorDivide(shifted, 146_097)
         let dayOfEra = shifted - era * 146_097
@@ -208,7 +208,8 @@ package enum Timestamp {
         return (yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, day)
     }
 
-    private static func floorDivide(_ a: Int64, _ b: Int64) -> Int64 { a >= 0 ? a / b : -((-a + b - 1) / b) }
+    /// Returns the greatest integer that is not greater than the quotient.
+    package static func floorDivide(_ a: Int64, _ b: Int64) -> Int64 { a / b - (a % b < 0 ? 1 : 0) }
 
     private static func padded(_ value: Int64, _ width: Int) -> String {
         let digits = String(value)

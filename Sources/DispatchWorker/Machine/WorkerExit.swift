@@ -3,7 +3,7 @@ internal import KafkaClient
 /// The exit codes of a worker: codes of `sysexits.h`, and codes from 79 that only `linkd` defines.
 ///
 /// `WorkerReference` describes each of them.
-package enum ExitCode: Int32, Sendable {
+package enum WorkerExitCode: Int32, Sendable {
     /// The worker stopped after a signal, or `stop.after` was reached.
     case done = 0
     /// Data was lost with `data.loss: stop`.
@@ -29,14 +29,14 @@ package enum ExitCode: Int32, Sendable {
 /// The reason why a worker ends with an error.
 package struct WorkerExit: Error, Sendable, Equatable {
     /// The process's exit code.
-    package var code: ExitCode
+    package var code: WorkerExitCode
     /// A description of what happened.
     package var reason: String
     /// Advice on how to resolve it.
     package var advice: String
 
     /// Creates an exit.
-    package init(_ code: ExitCode, _ reason: String, advice: String) {
+    package init(_ code: WorkerExitCode, _ reason: String, advice: String) {
         self.code = code
         self.reason = reason
         self.advice = advice

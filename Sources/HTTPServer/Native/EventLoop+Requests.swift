@@ -14,7 +14,7 @@ extension EventLoop {
         linkd_http_callbacks(
             context: nil,
             access: { context, handle, _, method, _, bytes, count, _ in
-                guard let loop = EventLoop.from(context), let connection = Connection.from(handle), let count else {
+                guard let loop = EventLoop.from(context), let connection = HTTPConnection.from(handle), let count else {
                     return linkd_http_no
                 }
                 let body = UnsafeRawBufferPointer(start: bytes, count: bytes == nil ? 0 : count.pointee)
@@ -23,14 +23,15 @@ extension EventLoop {
                 return isAccepted ? linkd_http_yes : linkd_http_no
             },
             target: { context, target, handle in
-                guard let loop = EventLoop.from(context), let connection = Connection.from(handle), let target else {
+                guard let loop = EventLoop.from(context), let connection = HTTPConnection.from(handle), let target
+                else {
                     return nil
                 }
                 loop.beginRequest(connection, target: target)
                 return nil
             },
             completed: { context, handle, _, _ in
-                guard let loop = EventLoop.from(context), let connection = Connection.from(handle) else { return }
+                guard let loop = EventLoop.from(context), let connection = HTTPConnection.from(handle) else { return }
                 loop.endRequest(connection)
             },
             notify: { context, handle, socketContext, code in
@@ -39,7 +40,7 @@ extension EventLoop {
                     socketContext.pointee = Unmanaged.passRetained(loop.begin(handle)).toOpaque()
                 } else if let pointer = socketContext.pointee {
                     socketContext.pointee = nil
-                    loop.end(Unmanaged<Connection>.fromOpaque(pointer).takeRetainedValue())
+                    loop.end(Unmanaged<HTTPConnection>.fromOpaque(pointer).takeRetainedValue())
                 }
             })
     }
@@ -49,13 +50,13 @@ extension EventLoop {
     }
 
     /// Begins a request whose request line has arrived.
-    private func beginRequest(_ connection: Connection, target: UnsafePointer<CChar>) {
+    private func beginRequest(_ connection: HTTPConnection, target: UnsafePointer<CChar>) {
         connection.hasBegun = true
         connection.requests += 1
         connection.target = HTTPTarget(UnsafeRawBufferPointer(start: target, count: strlen(target)))
     }
 
-    private func endRequest(_ connection: Connection) {
+    private func endRequest(_ connection: HTTPConnection) {
         connection.endRequest(deadline: deadline(milliseconds: configuration.requestMilliseconds))
         if isStopping { shutDown(connection) }
     }
@@ -66,7 +67,9 @@ extension EventLoop {
     /// resumed.
     ///
     /// Returns false if the library closes the connection.
-    private func access(_ connection: Connection, method: UnsafePointer<CChar>?, body: UnsafeRawBufferPointer) -> Bool {
+    private func access(_ connection: HTTPConnection, method: UnsafePointer<CChar>?, body: UnsafeRawBufferPointer)
+        -> Bool
+    {
         if connection.isAborted { return false }
         if connection.phase == .refused { return !body.isEmpty }
         if connection.request == nil {
@@ -78,8 +81,8 @@ extension EventLoop {
         return true
     }
 
-    private func receiveHeaders(_ connection: Connection, _ method: HTTPMethod) {
-        let headers = HeaderList.read(connection.handle)
+    private func receiveHeaders(_ connection: HTTPConnection, _ method: HTTPMethod) {
+        let headers = RequestHeaders.read(connection.handle)
         connection.request = HTTPRequest(
             method: method, path: connection.target?.path ?? "/", query: connection.target?.query ?? [],
             headers: headers.fields, peer: connection.peer)
@@ -98,7 +101,7 @@ extension EventLoop {
         }
     }
 
-    private func receiveBody(_ connection: Connection, _ body: UnsafeRawBufferPointer) {
+    private func receiveBody(_ connection: HTTPConnection, _ body: UnsafeRawBufferPointer) {
         // A request that is already answered is read to its end, and its body is discarded.
         if connection.response != nil { return }
         guard let count = connection.request?.body.count, body.count <= configuration.maxBodyBytes - count else {
@@ -107,7 +110,7 @@ extension EventLoop {
         connection.request?.body.append(contentsOf: body)
     }
 
-    private func receiveEnd(_ connection: Connection) -> Bool {
+    private func receiveEnd(_ connection: HTTPConnection) -> Bool {
         if let response = connection.response {
             connection.response = nil
             return respond(connection, response)
@@ -126,14 +129,14 @@ extension EventLoop {
     /// Refuses a connection whose request is not read to its end.
     ///
     /// The bytes of a refusal go past the library, so with TLS the connection is closed without them.
-    func refuse(_ connection: Connection, _ refusal: Refusal) {
+    func refuse(_ connection: HTTPConnection, _ refusal: Refusal) {
         if configuration.tls != nil { return shutDown(connection) }
         connection.refuse(refusal, deadline: deadline(nanoseconds: Self.refusalNanoseconds))
     }
 
     // MARK: Responses
 
-    private func respond(_ connection: Connection, _ response: HTTPResponse) -> Bool {
+    private func respond(_ connection: HTTPConnection, _ response: HTTPResponse) -> Bool {
         var response = response
         if connection.request?.method == .head, case .stream(let stream) = response.body {
             // Version 0.9.75 of the library ends the response with an empty chunk, which is not allowed after HEAD.
@@ -155,7 +158,7 @@ extension EventLoop {
     }
 
     /// Answers with an error of the handler's response.
-    private func fail(_ connection: Connection) -> Bool {
+    private func fail(_ connection: HTTPConnection) -> Bool {
         connection.stream?.close()
         connection.stream = nil
         let response = HTTPResponse.text("the response is not valid", status: 500)
@@ -165,7 +168,7 @@ extension EventLoop {
     /// Copies the next bytes of a stream, and suspends the connection if there are none.
     ///
     /// Returns the number of bytes, or one of the library's negative codes.
-    func read(_ connection: Connection, into buffer: UnsafeMutableRawBufferPointer) -> Int {
+    func read(_ connection: HTTPConnection, into buffer: UnsafeMutableRawBufferPointer) -> Int {
         guard !connection.isAborted, let stream = connection.stream else { return Int(linkd_http_end_with_error) }
         switch stream.next(into: buffer) {
         case .copied(let count):
@@ -183,69 +186,11 @@ extension EventLoop {
     }
 }
 
-extension Connection {
+extension HTTPConnection {
     /// Returns the state of a connection of the library.
-    fileprivate static func from(_ handle: OpaquePointer?) -> Connection? {
+    fileprivate static func from(_ handle: OpaquePointer?) -> HTTPConnection? {
         guard let handle, let pointer = linkd_http_context(handle) else { return nil }
-        return Unmanaged<Connection>.fromOpaque(pointer).takeUnretainedValue()
-    }
-}
-
-/// The headers of a request, and what they say about its body.
-struct HeaderList {
-    private(set) var fields: HTTPHeaders = [:]
-    /// A Boolean value that indicates whether every name is a token, and no value has a control character.
-    ///
-    /// A space before the colon is part of the name here. A proxy that drops it reads another header (RFC 9112, section
-    /// 5.1).
-    private(set) var isPlain = true
-    /// The numbers of headers that determine the length of the body.
-    private var lengths = 0
-    private var encodings = 0
-    private var hasUnknownLength = false
-    /// The length of the body in bytes, or 0 if it is not known in advance.
-    private(set) var bodyBytes = 0
-
-    /// Reads the headers of a request.
-    static func read(_ handle: OpaquePointer) -> HeaderList {
-        var list = HeaderList()
-        withUnsafeMutablePointer(to: &list) { list in
-            linkd_http_headers(
-                handle,
-                { context, _, name, nameCount, value, valueCount in
-                    context?.assumingMemoryBound(to: HeaderList.self).pointee.add(
-                        UnsafeRawBufferPointer(start: name, count: name == nil ? 0 : nameCount),
-                        UnsafeRawBufferPointer(start: value, count: value == nil ? 0 : valueCount))
-                    return linkd_http_yes
-                }, list)
-        }
-        return list
-    }
-
-    /// A Boolean value that indicates whether the end of the request is unambiguous.
-    var isFramed: Bool { lengths <= 1 && encodings <= 1 && lengths + encodings <= 1 && !hasUnknownLength }
-
-    /// Returns a Boolean value that indicates whether a byte can be in a token (RFC 9110, section 5.6.2).
-    private static func isTokenByte(_ byte: UInt8) -> Bool {
-        switch byte {
-        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
-        default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
-        }
-    }
-
-    private mutating func add(_ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) {
-        let isName = !name.isEmpty && name.allSatisfy(Self.isTokenByte)
-        if !isName || !value.allSatisfy({ $0 == 0x09 || $0 >= 0x20 && $0 != 0x7F }) { isPlain = false }
-        let (name, value) = (String(decoding: name, as: UTF8.self), String(decoding: value, as: UTF8.self))
-        if HTTPHeaders.isSame(name, "Content-Length") {
-            lengths += 1
-            let isNumber = !value.isEmpty && value.utf8.allSatisfy { (0x30...0x39).contains($0) }
-            if isNumber { bodyBytes = Int(value) ?? .max } else { hasUnknownLength = true }
-        } else if HTTPHeaders.isSame(name, "Transfer-Encoding") {
-            encodings += 1
-            if !HTTPHeaders.isSame(value, "chunked") { hasUnknownLength = true }
-        }
-        fields.add(name, value)
+        return Unmanaged<HTTPConnection>.fromOpaque(pointer).takeUnretainedValue()
     }
 }
 

@@ -42,7 +42,7 @@ final class EventLoop {
     /// The texts of the certificate and the key, which the library keeps.
     private let identity: (certificate: UnsafeMutablePointer<CChar>?, key: UnsafeMutablePointer<CChar>?)
     /// All connections that the library has not closed.
-    private var connections: [UInt64: Connection] = [:]
+    private var connections: [UInt64: HTTPConnection] = [:]
     /// The numbers of connections that count for the limits: not the excess ones, and not those that are closing.
     private var counted = 0
     private var countedByAddress: [String: Int] = [:]
@@ -200,7 +200,7 @@ final class EventLoop {
     /// Closes the oldest connection without a complete request among some.
     ///
     /// Returns false if there is none.
-    private func replaceOldest(_ isCandidate: (Connection) -> Bool) -> Bool {
+    private func replaceOldest(_ isCandidate: (HTTPConnection) -> Bool) -> Bool {
         let oldest = connections.values.filter { !$0.isExcess && $0.isReplaceable && isCandidate($0) }
             .min { $0.deadline < $1.deadline }
         guard let oldest else { return false }
@@ -226,12 +226,12 @@ final class EventLoop {
     }
 
     /// Shuts a connection down, which then no longer counts for the limits.
-    func shutDown(_ connection: Connection) {
+    func shutDown(_ connection: HTTPConnection) {
         if connection.phase != .closing { uncount(connection) }
         connection.shutDown()
     }
 
-    private func uncount(_ connection: Connection) {
+    private func uncount(_ connection: HTTPConnection) {
         if connection.isExcess {
             excess -= 1
             return
@@ -242,10 +242,10 @@ final class EventLoop {
     }
 
     /// Creates the state of a connection that the library has accepted.
-    func begin(_ handle: OpaquePointer) -> Connection {
+    func begin(_ handle: OpaquePointer) -> HTTPConnection {
         let (peer, isExcess) = admission ?? (HTTPPeer(address: "unknown", port: 0), true)
         lastNumber += 1
-        let connection = Connection(
+        let connection = HTTPConnection(
             number: lastNumber, handle: handle, peer: peer, isExcess: isExcess,
             deadline: deadline(milliseconds: configuration.requestMilliseconds))
         connections[lastNumber] = connection
@@ -259,7 +259,7 @@ final class EventLoop {
     }
 
     /// Removes a connection that the library closes.
-    func end(_ connection: Connection) {
+    func end(_ connection: HTTPConnection) {
         connection.response?.discard()
         connection.stream?.close()
         if connection.phase != .closing { uncount(connection) }
@@ -286,17 +286,17 @@ final class EventLoop {
     }
 
     /// Lets the library send a response.
-    private func answer(_ connection: Connection, _ response: HTTPResponse) {
+    private func answer(_ connection: HTTPConnection, _ response: HTTPResponse) {
         connection.response = response
         resume(connection)
     }
 
-    private func continueStream(_ connection: Connection) {
+    private func continueStream(_ connection: HTTPConnection) {
         connection.deadline = deadline(milliseconds: configuration.responseMilliseconds)
         resume(connection)
     }
 
-    private func resume(_ connection: Connection) {
+    private func resume(_ connection: HTTPConnection) {
         connection.phase = .responding
         MHD_resume_connection(connection.handle)
         hasResumed = true
@@ -325,7 +325,7 @@ final class EventLoop {
         for connection in connections.values { nextDeadline = min(nextDeadline, connection.deadline) }
     }
 
-    private func expire(_ connection: Connection) {
+    private func expire(_ connection: HTTPConnection) {
         switch connection.phase {
         case .receiving where connection.hasBegun || connection.requests == 0:
             refuse(connection, .requestTimeout)

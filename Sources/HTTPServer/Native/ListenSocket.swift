@@ -167,7 +167,7 @@ enum PeerAddress {
 }
 
 /// The state of a connection, used only on the server's thread.
-final class Connection {
+final class HTTPConnection {
     /// The steps of a request.
     enum Phase {
         /// The request has not arrived completely, or the connection is idle.

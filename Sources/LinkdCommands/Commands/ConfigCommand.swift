@@ -38,18 +38,16 @@ enum ConfigCommand {
             let entry = settings.entry(row.name)
             let isDefault = entry.source == .default
             let value = entry.value.map { Escaping.visible($0.description) } ?? "(\(row.defaultText))"
-            table.add([
-                TextTable.Cell(row.name, .name),
-                TextTable.Cell(value, isDefault ? .dim : nil),
-                TextTable.Cell(Escaping.visible(entry.source.description), isDefault ? .dim : nil),
-            ])
+            table.add(
+                [row.name, value, Escaping.visible(entry.source.description)],
+                [.name, isDefault ? .dim : nil, isDefault ? .dim : nil])
         }
         for pair in settings.properties {
-            table.add([
-                TextTable.Cell("-X " + Escaping.visible(pair.key), .name),
-                TextTable.Cell(Escaping.visible(pair.shown)),
-                TextTable.Cell(Escaping.visible(pair.source.description)),
-            ])
+            table.add(
+                [
+                    "-X " + Escaping.visible(pair.key), Escaping.visible(pair.shown),
+                    Escaping.visible(pair.source.description),
+                ], [.name])
         }
         console.out.table(table)
     }

@@ -1,7 +1,6 @@
 internal import CPlatform
 internal import DispatchWorker
 internal import HTTPServer
-internal import RouteTools
 
 /// `linkd console`: serves a page that shows links, tables, and decisions.
 enum ConsoleCommand {

@@ -1,10 +1,7 @@
-internal import ByteStorage
 internal import RouteTools
 internal import DispatchWorker
 internal import KafkaClient
 internal import LinkCoordinator
-internal import LinkIngest
-internal import SystemThreads
 
 /// `linkd demo`: shows the whole pipeline on a broker inside the process.
 enum DemoCommand {
@@ -62,7 +59,7 @@ private struct Demo {
         self.tables = tables
         vendors = try LoadedVendors(settings, files, on: call.console)
         samples = try SampleRecord.all(
-            files, EventCheck(settings, vendors, fixedKey: nil, fallbackKey: Array("d-0042".utf8)))
+            files, EventKeys(settings, vendors, fixedKey: nil, fallbackKey: Array("d-0042".utf8)))
     }
 
     func run() throws(CommandFailure) -> ExitCode {

@@ -81,7 +81,7 @@ enum DoctorCommand {
             let threads = Int(settings.number("lanes"))
             report.add(ClientChecks.descriptors(lanes: threads, brokers: metadata.brokers.count))
             name = "topics"
-            let declarations = TopicDeclaration.all(of: try TopicNames(settings, admin))
+            let declarations = TopicDeclaration.all(of: try ClusterTopics(settings, admin))
             let state = try TopicState(declarations, admin)
             let lanes = settings.entry("lanes").source == .default ? nil : Int(settings.number("lanes"))
             let expected = TopicExpectations(

@@ -1,3 +1,4 @@
+internal import DecisionIndex
 internal import KafkaClient
 internal import RouteTools
 
@@ -49,7 +50,7 @@ enum InspectCommand {
             Flag("--count", .integer(0...(1 << 53)), "Stop after this number of records."),
             Flag("--follow", "Wait for new records. With --since, --offset, or --last, print those records first."),
             Flag(
-                "--group-by", .choice(GroupKey.allCases.map(\.rawValue)),
+                "--group-by", .choice(RowField.groups.map(\.rawValue)),
                 "Count the records by this property instead of printing them. `-` stands for none."),
             Flag("--json", "Print one JSON object per line."),
             Flag(
@@ -90,7 +91,7 @@ enum InspectCommand {
         if let why = call.text("why") { return try explain(why, call, settings) }
         let filter = RecordFilter(call, ofDeadLetters: call.isOn("dlq"))
         let mode = try mode(call)
-        let range = try range(call, filter)
+        let range = try filter.range(call)
         let connection = try Connection(settings)
         let topics = try topics(call, settings, connection.makeAdmin())
         guard range.offsets.isEmpty || topics.count == 1 else {
@@ -125,45 +126,6 @@ enum InspectCommand {
         return try job.run(reference, connection, output: output)
     }
 
-    /// Returns the choice of records by position and time.
-    static func range(_ call: Invocation, _ filter: RecordFilter) throws(CommandFailure) -> ScanRange {
-        let last = call.number("last") != nil
-        let offsets = try offsets(call)
-        for (flag, isOn) in [("--last", last), ("--since", filter.since != nil)] where isOn && !offsets.isEmpty {
-            throw CommandFailure(.usage, "--offset and \(flag) cannot be combined", advice: "pass only one of them")
-        }
-        let partition = call.number("partition").map { Int32($0) }
-        if let partition, !offsets.isEmpty, offsets[partition] == nil {
-            throw CommandFailure(
-                .usage, "--partition \(partition) is not among the partitions of --offset",
-                advice: "pass only one of these flags")
-        }
-        let follow = call.isOn("follow")
-        return ScanRange(
-            partition: partition, offsets: offsets, since: filter.isDeadLetters ? nil : filter.since, follow: follow,
-            fromEnd: follow && !last && filter.since == nil)
-    }
-
-    /// Returns the first offset of each partition that `--offset` names.
-    static func offsets(_ call: Invocation) throws(CommandFailure) -> [Int32: Int64] {
-        var offsets: [Int32: Int64] = [:]
-        for text in call.list("offset") {
-            let parts = text.split(separator: ":", omittingEmptySubsequences: false)
-            let isDecimal = parts.allSatisfy { part in part.utf8.allSatisfy { (0x30...0x39).contains($0) } }
-            guard parts.count == 2, isDecimal, let partition = Int32(parts[0]), let offset = Int64(parts[1]),
-                offsets[partition] == nil
-            else {
-                throw CommandFailure(
-                    .usage,
-                    "--offset: expected a partition and an offset such as 0:1200, each partition once, found "
-                        + "`\(Escaping.visible(text))`",
-                    advice: "pass --offset PARTITION:OFFSET")
-            }
-            offsets[partition] = offset
-        }
-        return offsets
-    }
-
     /// Returns the output format, after a check of the flags that exclude each other.
     private static func mode(_ call: Invocation) throws(CommandFailure) -> RecordPrinter.Mode {
         let formats = ["json", "csv", "format"]
@@ -185,6 +147,6 @@ enum InspectCommand {
     ) throws(CommandFailure) -> [String] {
         if let topic = call.text("topic") { return [call.isOn("dlq") ? settings.deadLetterTopic(of: topic) : topic] }
         guard call.isOn("dlq") else { return [settings.text("output") ?? "link-decisions"] }
-        return try TopicNames(settings, admin).deadLetters
+        return try ClusterTopics(settings, admin).deadLetters
     }
 }

@@ -151,7 +151,7 @@ private final class ResolveJob {
     private func printJSON(_ bytes: [UInt8]) {
         let line = String(decoding: bytes, as: UTF8.self)
         let out = call.console.out
-        out.line(out.isTerminal ? Escaping.json(line) : line)
+        out.line(out.isTerminal ? TerminalControl.escaped(json: line) : line)
     }
 
     /// Returns an event for a bare link with the facts of `--device`.

@@ -63,7 +63,7 @@ enum RoutesCheckCommand {
         let (allowed, allowedOfFiles) = try allowed(call.list("allow"))
         let schema = call.number("for-schema").map { Int($0) }
         var checked: [CheckedTable] = []
-        for path in try LoadedTables.paths(call) {
+        for path in try TablePaths.of(call) {
             var one = try CheckedTable(path: path, includesAdvice: true, forSchemaVersion: schema)
             one.problems.removeAll { $0.severity == .warning && allowed.contains($0.code) }
             checked.append(one)

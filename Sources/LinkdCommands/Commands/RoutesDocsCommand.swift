@@ -1,5 +1,4 @@
 internal import RouteTools
-internal import LinkCoordinator
 
 /// `linkd routes docs`: writes a table as a Markdown document.
 enum RoutesDocsCommand {

@@ -110,7 +110,7 @@ enum RoutesExportCommand {
                 .usage, "no package is specified", advice: "pass --package NAME, for example com.example.app")
         }
         let fingerprints = call.list("fingerprint")
-        guard !fingerprints.isEmpty, fingerprints.allSatisfy(AssetLinks.isFingerprint) else {
+        guard !fingerprints.isEmpty, fingerprints.allSatisfy(AssetLinksFile.isFingerprint) else {
             throw CommandFailure(
                 .usage, fingerprints.isEmpty ? "no fingerprint is specified" : "a fingerprint is not a SHA-256 hash",
                 advice: "pass --fingerprint with 32 hexadecimal bytes and colons, as keytool -list -v prints them")

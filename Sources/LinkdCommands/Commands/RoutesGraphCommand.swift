@@ -1,5 +1,4 @@
 internal import RouteTools
-internal import LinkCoordinator
 
 /// `linkd routes graph`: draws a table.
 enum RoutesGraphCommand {

@@ -18,7 +18,7 @@ enum RoutesListCommand {
 
     private static func run(_ call: Invocation) throws(CommandFailure) -> ExitCode {
         var tables: [RouteTable] = []
-        for path in try LoadedTables.paths(call) { tables.append(try CheckedTable.validTable(at: path)) }
+        for path in try TablePaths.of(call) { tables.append(try CheckedTable.validTable(at: path)) }
         if call.json { printJSON(tables, call.console.out) } else { printText(tables, call.console.out) }
         return .success
     }
@@ -31,12 +31,12 @@ enum RoutesListCommand {
             var lines = TextTable([("ROUTE", .left), ("PATTERN", .left), ("LEADS TO", .left), ("DATA", .left)])
             for route in table.source.routes {
                 let patterns = RouteText.patterns(route)
-                lines.add([
-                    TextTable.Cell(Escaping.visible(route.id.value), .name),
-                    TextTable.Cell(Escaping.visible(patterns.first ?? "(by id only)")),
-                    TextTable.Cell(Escaping.visible(RouteText.target(route))),
-                    TextTable.Cell(Escaping.visible(RouteText.models(route).joined(separator: ", "))),
-                ])
+                lines.add(
+                    [
+                        Escaping.visible(route.id.value), Escaping.visible(patterns.first ?? "(by id only)"),
+                        Escaping.visible(RouteText.target(route)),
+                        Escaping.visible(RouteText.models(route).joined(separator: ", ")),
+                    ], [.name])
                 for pattern in patterns.dropFirst() { lines.add(["", Escaping.visible(pattern), "", ""]) }
             }
             out.table(lines)

@@ -51,7 +51,7 @@ enum TopicsCreateCommand {
         let settings = try call.settings()
         let connection = try Connection(settings)
         let admin = try connection.makeAdmin()
-        let names = try TopicNames(settings, admin)
+        let names = try ClusterTopics(settings, admin)
         let all = TopicDeclaration.all(of: names, withReplay: call.isOn("replay"))
         let declarations = all.filter { !names.isPattern || $0.role != .input }
         let state = try TopicState(all, admin)
@@ -223,11 +223,11 @@ enum TopicsCreateCommand {
         }
         var table = TextTable([("TOPIC", .left), ("FOR", .left), ("PARTITIONS", .right), ("STATE", .left)])
         for outcome in outcomes {
-            table.add([
-                TextTable.Cell(outcome.declaration.name, .name), TextTable.Cell(outcome.declaration.role.rawValue),
-                TextTable.Cell(String(outcome.partitions)),
-                TextTable.Cell(outcome.state, outcome.finding == nil ? .good : .bad),
-            ])
+            table.add(
+                [
+                    outcome.declaration.name, outcome.declaration.role.rawValue, String(outcome.partitions),
+                    outcome.state,
+                ], [.name, nil, nil, outcome.finding == nil ? .good : .bad])
         }
         out.table(table)
     }

@@ -3,7 +3,6 @@ internal import DispatchWorker
 internal import LinkCoordinator
 internal import LinkDecider
 internal import LinkIngest
-internal import RouteAnalysis
 
 /// `linkd try-record`: resolves one record as the worker that started it would, and ends with 0 if it survives.
 ///
@@ -23,8 +22,8 @@ enum TryRecordCommand {
 
     private static func run(_ call: Invocation) throws(CommandFailure) -> ExitCode {
         let settings = try call.settings()
-        guard let input = readInput(), let (record, hashes, candidate) = TriedRecord.read(input),
-            let directory = settings.text("state.dir")
+        guard case .success(let input) = Platform.standardInput(limit: inputBytes),
+            let (record, hashes, candidate) = TriedRecord.read(input), let directory = settings.text("state.dir")
         else { throw CommandFailure(.usage, "no record", advice: "this command is started by a worker") }
         let tables = try hashes.map { hash throws(CommandFailure) in try table(hash, in: directory) }
         var canary: CanaryPlan?
@@ -49,17 +48,5 @@ enum TryRecordCommand {
             return table
         }
         throw CommandFailure(.configuration, "a table is not in state.dir", advice: "free space in state.dir")
-    }
-
-    /// Reads standard input, or returns nil if it cannot be read or is too large.
-    private static func readInput() -> [UInt8]? {
-        var all: [UInt8] = []
-        var chunk = [UInt8](repeating: 0, count: 1 << 16)
-        while true {
-            let count = chunk.withUnsafeMutableBytes { Platform.read(0, into: $0) }
-            if count == 0 { return all }
-            guard count > 0, all.count + count <= inputBytes else { return nil }
-            all += chunk[..<count]
-        }
     }
 }

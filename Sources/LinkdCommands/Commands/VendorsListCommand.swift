@@ -49,12 +49,12 @@ enum VendorsListCommand {
                     [("ID", .left), ("NAME", .left), ("SURFACES", .left), ("ENVELOPES", .left)]
                         + (isAnyReplaced ? [("REPLACED BY", .left)] : []))
                 for (vendor, file) in zip(rows, replacements) {
-                    let last = isAnyReplaced ? [TextTable.Cell(Escaping.visible(file ?? ""))] : []
-                    table.add(cells(vendor) + last)
+                    let last = isAnyReplaced ? [Escaping.visible(file ?? "")] : []
+                    table.add(cells(vendor) + last, [.name])
                 }
             case .platforms:
                 table = TextTable([("ID", .left), ("NAME", .left), ("HOSTS", .left)])
-                for row in checked.rows { table.add(cells(platform: row)) }
+                for row in checked.rows { table.add(cells(platform: row), [.name]) }
             }
             out.table(table)
         }
@@ -68,21 +68,15 @@ enum VendorsListCommand {
         }?.path
     }
 
-    private static func cells(_ vendor: VendorRow) -> [TextTable.Cell] {
-        [
-            TextTable.Cell(vendor.id, .name), TextTable.Cell(Escaping.visible(vendor.name)),
-            TextTable.Cell(vendor.surfaces.names.joined(separator: ", ")),
-            TextTable.Cell(vendor.envelopes.joined(separator: ", ")),
-        ]
+    private static func cells(_ vendor: VendorRow) -> [String] {
+        [vendor.id, Escaping.visible(vendor.name)]
+            + [vendor.surfaces.names, vendor.envelopes].map { $0.joined(separator: ", ") }
     }
 
-    private static func cells(platform: JSONValue) -> [TextTable.Cell] {
+    private static func cells(platform: JSONValue) -> [String] {
         let hosts = hosts(platform)
         let shown = hosts.prefix(4).joined(separator: ", ") + (hosts.count > 4 ? ", …" : "")
-        return [
-            TextTable.Cell(platform["id"]?.string ?? "", .name),
-            TextTable.Cell(Escaping.visible(platform["name"]?.string ?? "")), TextTable.Cell(Escaping.visible(shown)),
-        ]
+        return [platform["id"]?.string ?? ""] + [platform["name"]?.string ?? "", shown].map(Escaping.visible)
     }
 
     /// Returns the hosts of a platform's links, each once.

@@ -97,20 +97,15 @@ struct CrashFiles: Sendable {
     }
 
     private static func save(_ suspects: [CrashSuspect], _ state: StateDirectory, _ log: Log) {
-        var json = JSONText()
-        json.beginObject()
-        json.beginArray("suspects")
-        for suspect in suspects {
-            json.beginObject()
-            json.text("topic", suspect.mark.topic)
-            json.number("partition", Int64(suspect.mark.partition))
-            json.number("offset", suspect.mark.offset)
-            json.number("deaths", Int64(suspect.deaths))
-            json.endObject()
+        let text = JSONText.object { json in
+            json.objects("suspects", of: suspects) { json, suspect in
+                json.text("topic", suspect.mark.topic)
+                json.number("partition", Int64(suspect.mark.partition))
+                json.number("offset", suspect.mark.offset)
+                json.number("deaths", Int64(suspect.deaths))
+            }
         }
-        json.endArray()
-        json.endObject()
-        let error = Platform.replaceFile(state.file("crashes.json"), with: Array(json.finish().utf8))
+        let error = Platform.replaceFile(state.file("crashes.json"), with: Array(text.utf8))
         if let error { logUnsaved(error, log) }
     }
 

@@ -1,6 +1,5 @@
 internal import ByteStorage
 internal import DispatchWorker
-internal import KafkaClient
 internal import Synchronization
 
 #if canImport(Glibc)

@@ -1,7 +1,5 @@
-internal import ByteStorage
 internal import KafkaClient
 internal import RouteTools
-internal import StrictJSON
 
 /// `linkd dlq list`: counts dead letters by a property.
 enum DeadLettersListCommand {
@@ -40,7 +38,7 @@ enum DeadLettersListCommand {
                 throw CommandFailure(.usage, "--json and --csv cannot be combined", advice: "pass only one of them")
             }
             let settings = try call.settings()
-            let range = try InspectCommand.range(call, RecordFilter(isDeadLetters: true))
+            let range = try RecordFilter(isDeadLetters: true).range(call)
             let list = DeadLetterList(call)
             let connection = try Connection(settings)
             let admin = try connection.makeAdmin()
@@ -127,11 +125,6 @@ final class DeadLetterList {
     }
 }
 
-extension ScanPlan {
-    /// The number of offsets of the ranges that have an end.
-    var recordCount: Int64 { partitions.values.reduce(0) { $0 + max(0, ($1.to ?? $1.from) - $1.from) } }
-}
-
 extension ReplayLedger {
     /// Prints a warning if the ledger has records that are not entries.
     func warn(_ console: Console) {
@@ -140,41 +133,6 @@ extension ReplayLedger {
             "\(Counts.text(unreadable, "record")) of the ledger cannot be read and "
                 + "\(unreadable == 1 ? "is" : "are") ignored, for example "
                 + "\(firstUnreadable)")
-    }
-}
-
-/// The property of dead letters by which `linkd dlq list` counts them.
-enum DeadLetterKey: String, CaseIterable {
-    case reason, application, producer, stage, day
-
-    /// The headers that can name the producer, the first one first.
-    ///
-    /// A record of Kafka does not have its producer.
-    private static let producerHeaders: [StaticString] = ["ce_source", "source", "producer", "client.id"]
-
-    /// Returns the property of a dead letter, or nil if it has none.
-    ///
-    /// - Parameters:
-    ///   - value: The members of the record's value.
-    ///   - local: A Boolean value that indicates whether a day is one of the local time zone.
-    func bytes(
-        of record: ScannedRecord, _ head: DeadLetterHead?, _ value: inout DecisionTape, local: Bool
-    ) -> [UInt8]? {
-        switch self {
-        case .reason: head?.reason?.array
-        case .stage: record.header("dlq.stage")?.array
-        case .application: value.string("application")?.array
-        case .producer: Self.producerHeaders.lazy.compactMap { record.header($0) }.first?.array
-        case .day:
-            head.flatMap { head in
-                head.failedAt > 0 && head.failedAt < 253_402_300_800_000 ? Self.day(head.failedAt, local) : nil
-            }
-        }
-    }
-
-    /// Returns the day of a time before the year 10000.
-    private static func day(_ time: Int64, _ local: Bool) -> [UInt8] {
-        Array(OutputArena.text { Timestamps.append(time, local: local, to: &$0) }.utf8.prefix(10))
     }
 }
 
@@ -191,7 +149,7 @@ struct DeadLetterTopics: Equatable {
     static func all(
         _ call: Invocation, _ settings: Settings, _ admin: KafkaAdmin
     ) throws(CommandFailure) -> [DeadLetterTopics] {
-        let inputs = if let topic = call.text("topic") { [topic] } else { try TopicNames(settings, admin).inputs }
+        let inputs = if let topic = call.text("topic") { [topic] } else { try ClusterTopics(settings, admin).inputs }
         return inputs.map { DeadLetterTopics(input: $0, deadLetters: settings.deadLetterTopic(of: $0)) }
     }
 

@@ -1,5 +1,4 @@
 internal import ByteStorage
-internal import KafkaClient
 internal import RouteTools
 
 /// A check for devices with decisions that are later than their dead letters.

@@ -1,4 +1,3 @@
-internal import ByteStorage
 internal import DispatchWorker
 internal import KafkaClient
 internal import RouteTools
@@ -78,7 +77,7 @@ final class ReplayJob {
                 .usage, "the standard input is not a terminal, so the question cannot be asked",
                 advice: "pass --yes, or --dry-run to see the choice")
         }
-        Interruption.installHandlers()
+        StopSignals.installEndingOnSecond()
         let connection = try Connection(settings)
         defer { progress.clear() }
         let site = try ReplaySite(call, settings, connection, try connection.makeAdmin())
@@ -113,7 +112,7 @@ final class ReplayJob {
             try run.run()
         } catch {
             summary.plan = run.plan
-            if Interruption.signalNumber != nil { return finish(&summary) }
+            if StopSignals.number != nil { return finish(&summary) }
             print(&summary)
             throw error
         }
@@ -177,7 +176,7 @@ final class ReplayJob {
 
     /// Throws a failure if a signal has arrived before anything was sent.
     private func checkSignal() throws(CommandFailure) {
-        guard let number = Interruption.signalNumber else { return }
+        guard let number = StopSignals.number else { return }
         throw CommandFailure(
             ExitCode(rawValue: 128 + number), "ended by signal \(number) before anything was sent",
             advice: "run the same command again")
@@ -214,7 +213,7 @@ final class ReplayJob {
         print(&summary)
         let plan = summary.plan
         let failure: CommandFailure
-        if let number = Interruption.signalNumber, !isDryRun {
+        if let number = StopSignals.number, !isDryRun {
             failure = CommandFailure(
                 ExitCode(rawValue: 128 + number),
                 "ended by signal \(number) with \(Counts.text(plan.leftCount, "dead letter")) left",

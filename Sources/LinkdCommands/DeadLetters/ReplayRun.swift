@@ -1,4 +1,5 @@
 internal import ByteStorage
+internal import DispatchWorker
 internal import KafkaClient
 internal import RouteTools
 
@@ -71,7 +72,7 @@ final class ReplayRun {
         defer { progress.clear() }
         do throws(CommandFailure) {
             try open()
-            while plan.leftCount > 0, Interruption.signalNumber == nil {
+            while plan.leftCount > 0, StopSignals.number == nil {
                 try pass()
                 switch stop {
                 case .error(let error): try recover(error)
@@ -110,7 +111,7 @@ final class ReplayRun {
         defer { reader.close() }
         let deadline = Platform.monotonicSeconds + Self.ledgerSeconds
         while try hasOpenTransaction(reader) {
-            guard Platform.monotonicSeconds < deadline, Interruption.signalNumber == nil else {
+            guard Platform.monotonicSeconds < deadline, StopSignals.number == nil else {
                 throw CommandFailure(
                     .temporary,
                     "another writer has an open transaction in \(topics.ledger), whose end is not known "
@@ -155,7 +156,7 @@ final class ReplayRun {
                 send(record)
                 return stop == nil
             }
-            if stop == nil, Interruption.signalNumber != nil { stop = .signal }
+            if stop == nil, StopSignals.number != nil { stop = .signal }
             if stop == nil, isDue { commit() }
         }
         if stop == nil { commit() }
@@ -168,7 +169,7 @@ final class ReplayRun {
         let letter = plan.letters[index]
         guard letter.position == DeadLetterPosition(record, head) else { return }
         waitForRate()
-        if Interruption.signalNumber != nil { stop = .signal }
+        if StopSignals.number != nil { stop = .signal }
         guard stop == nil else { return }
         do throws(KafkaError) {
             if !producer.isOpen { try producer.begin() }
@@ -232,7 +233,7 @@ final class ReplayRun {
     private func waitForRate() {
         guard let rate else { return }
         due = max(due + 1 / Double(rate), Platform.monotonicSeconds - Self.batchSeconds)
-        while stop == nil, Interruption.signalNumber == nil {
+        while stop == nil, StopSignals.number == nil {
             let delay = due - Platform.monotonicSeconds
             guard delay > 0 else { return }
             if isDue { commit() }
@@ -323,7 +324,7 @@ final class ReplayProducer {
                 return try producer.initTransactions(timeoutMilliseconds: 1000)
             } catch {
                 guard KafkaErrorClass(error) == .retriable, Platform.monotonicSeconds < end,
-                    Interruption.signalNumber == nil
+                    StopSignals.number == nil
                 else { throw error }
             }
         }

@@ -131,7 +131,7 @@ struct SampleRecord: Equatable {
     var headers: [RecordHeader] = []
 
     /// Reads all samples: events, links, CSV rows, and complete records, most of which become dead letters.
-    static func all(_ files: ShippedFiles, _ check: EventCheck) throws(CommandFailure) -> [SampleRecord] {
+    static func all(_ files: ShippedFiles, _ check: EventKeys) throws(CommandFailure) -> [SampleRecord] {
         let directory = try files.path("samples")
         var records: [SampleRecord] = []
         for name in Platform.names(in: directory) {
@@ -145,7 +145,7 @@ struct SampleRecord: Equatable {
         return records
     }
 
-    private static func events(_ path: String, _ check: EventCheck) throws(CommandFailure) -> [SampleRecord] {
+    private static func events(_ path: String, _ check: EventKeys) throws(CommandFailure) -> [SampleRecord] {
         let input = try EventInput(
             try ByteSource(path: path), format: .auto, raw: false, map: ColumnMap(passthrough: []))
         var records: [SampleRecord] = []

@@ -93,10 +93,7 @@ struct DemoReport {
             [record.header("dlq.reason") ?? "", record.header("dlq.stage") ?? "", record.header("dlq.detail") ?? ""]
         }
         for row in rows.sorted(by: { $0.lexicographicallyPrecedes($1) }) {
-            table.add([
-                TextTable.Cell(Escaping.visible(row[0]), .bad), TextTable.Cell(Escaping.visible(row[1])),
-                TextTable.Cell(Escaping.visible(row[2]), .dim),
-            ])
+            table.add(row.map { Escaping.visible($0) }, [.bad, nil, .dim])
         }
         for line in table.lines(style: out.style) { out.line("  " + line) }
     }

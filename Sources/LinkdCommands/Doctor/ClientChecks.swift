@@ -1,5 +1,4 @@
 internal import DispatchWorker
-internal import KafkaClient
 internal import LinkCoordinator
 internal import RouteTools
 

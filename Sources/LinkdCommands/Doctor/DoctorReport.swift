@@ -98,16 +98,12 @@ struct DoctorReport {
     var json: String {
         return JSONText.object { json in
             json.text("status", worst.rawValue)
-            json.beginArray("checks")
-            for check in checks {
-                json.beginObject()
+            json.objects("checks", of: checks) { json, check in
                 json.text("status", check.status.rawValue)
                 json.text("name", check.name)
                 json.text("text", check.text)
                 json.text("next", check.next)
-                json.endObject()
             }
-            json.endArray()
         }
     }
 

@@ -1,5 +1,5 @@
 internal import ByteStorage
-internal import DispatchWorker
+internal import DecisionIndex
 internal import KafkaClient
 internal import LinkCoordinator
 internal import RouteTools
@@ -73,16 +73,11 @@ struct RecordFilter {
             if !isFound { return false }
         }
         if let event, !Self.isEqual(record.header("dlq.event") ?? decision.string("event"), event) { return false }
-        if let route, !Self.isEqual(decision.string("route"), route) { return false }
-        if let outcome, record.isDeadLetter || !Self.isEqual(decision.string("outcome"), outcome) { return false }
-        if let reason, !Self.isEqual(Self.reason(of: record, &decision), reason) { return false }
-        if let campaign, !Self.isEqual(decision.campaign, campaign) { return false }
+        if let route, !Self.isEqual(RowField.route.value(of: record, &decision), route) { return false }
+        if let outcome, !Self.isEqual(RowField.outcome.value(of: record, &decision), outcome) { return false }
+        if let reason, !Self.isEqual(RowField.reason.value(of: record, &decision), reason) { return false }
+        if let campaign, !Self.isEqual(RowField.campaign.value(of: record, &decision), campaign) { return false }
         return true
-    }
-
-    /// Returns the reason of a dead letter or of a decision.
-    static func reason(of record: ScannedRecord, _ decision: inout DecisionTape) -> ByteView? {
-        record.headers.isEmpty ? decision.string("reason") : record.header("dlq.reason") ?? decision.string("reason")
     }
 
     private static func isEqual(_ bytes: ByteView?, _ text: String) -> Bool {
@@ -109,11 +104,11 @@ extension RecordFilter {
     }
 }
 
-extension GroupKey {
+extension RowField {
     /// Returns the property of a record, or nil if it has none.
     func value(of record: ScannedRecord, _ decision: inout DecisionTape) -> ByteView? {
         switch self {
-        case .reason: RecordFilter.reason(of: record, &decision)
+        case .reason: (record.headers.isEmpty ? nil : record.header("dlq.reason")) ?? decision.string("reason")
         case .route: decision.string("route")
         case .outcome: record.isDeadLetter ? nil : decision.string("outcome")
         case .application: decision.application
@@ -246,6 +241,47 @@ struct SeenRoutes {
         if let nearest = NearestName.of(route, among: names) {
             return start + "did you mean `\(Escaping.visible(nearest))`?"
         }
-        return start + (names.isEmpty ? "none has a route" : "the routes are " + EventColumns.list(names))
+        return start + (names.isEmpty ? "none has a route" : "the routes are " + Escaping.list(names))
+    }
+}
+
+extension RecordFilter {
+    /// Returns the choice of records by position and time.
+    func range(_ call: Invocation) throws(CommandFailure) -> ScanRange {
+        let last = call.number("last") != nil
+        let offsets = try Self.offsets(call)
+        for (flag, isOn) in [("--last", last), ("--since", since != nil)] where isOn && !offsets.isEmpty {
+            throw CommandFailure(.usage, "--offset and \(flag) cannot be combined", advice: "pass only one of them")
+        }
+        let partition = call.number("partition").map { Int32($0) }
+        if let partition, !offsets.isEmpty, offsets[partition] == nil {
+            throw CommandFailure(
+                .usage, "--partition \(partition) is not among the partitions of --offset",
+                advice: "pass only one of these flags")
+        }
+        let follow = call.isOn("follow")
+        return ScanRange(
+            partition: partition, offsets: offsets, since: isDeadLetters ? nil : since, follow: follow,
+            fromEnd: follow && !last && since == nil)
+    }
+
+    /// Returns the first offset of each partition that `--offset` names.
+    private static func offsets(_ call: Invocation) throws(CommandFailure) -> [Int32: Int64] {
+        var offsets: [Int32: Int64] = [:]
+        for text in call.list("offset") {
+            let parts = text.split(separator: ":", omittingEmptySubsequences: false)
+            let isDecimal = parts.allSatisfy { part in part.utf8.allSatisfy { (0x30...0x39).contains($0) } }
+            guard parts.count == 2, isDecimal, let partition = Int32(parts[0]), let offset = Int64(parts[1]),
+                offsets[partition] == nil
+            else {
+                throw CommandFailure(
+                    .usage,
+                    "--offset: expected a partition and an offset such as 0:1200, each partition once, found "
+                        + "`\(Escaping.visible(text))`",
+                    advice: "pass --offset PARTITION:OFFSET")
+            }
+            offsets[partition] = offset
+        }
+        return offsets
     }
 }

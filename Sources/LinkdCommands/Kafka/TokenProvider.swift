@@ -97,8 +97,7 @@ struct TokenProvider: Sendable {
     /// A JSON Web Token contains its expiry, and is renewed after 80 % of its time. Its signature is not checked, which
     /// brokers do. Other tokens are read again after a minute.
     static func token(_ bytes: [UInt8], now: Int64, from name: String) throws(TokenFailure) -> ClientToken {
-        let isSpace = { (byte: UInt8) in byte == 0x20 || (0x09...0x0D).contains(byte) }
-        let trimmed = Array(bytes.drop(while: isSpace).reversed().drop(while: isSpace).reversed())
+        let trimmed = bytes.trimmed
         guard !trimmed.isEmpty else { throw TokenFailure("\(name) contains no token") }
         guard trimmed.allSatisfy({ (0x21...0x7E).contains($0) }) else {
             throw TokenFailure("\(name) contains characters that no token has")

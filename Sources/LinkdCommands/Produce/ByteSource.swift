@@ -1,4 +1,5 @@
 internal import ByteStorage
+internal import DispatchWorker
 internal import RouteTools
 internal import StrictJSON
 
@@ -79,13 +80,6 @@ final class ByteSource {
     func peek() -> UInt8? {
         if position < end { return chunk[position] }
         return fill() ? chunk[position] : nil
-    }
-
-    /// Returns the next byte, or nil at the end.
-    func next() -> UInt8? {
-        guard let byte = peek() else { return nil }
-        position += 1
-        return byte
     }
 
     /// Skips the mark that some programs write before UTF-8.
@@ -180,11 +174,10 @@ final class ByteSource {
 
     /// Returns the bytes without ASCII white space at both ends.
     static func trimmed(_ bytes: ByteView) -> ByteView {
-        func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0D).contains(byte) }
         var first = 0
         var last = bytes.count
-        while first < last, isBlank(bytes[first]) { first += 1 }
-        while first < last, isBlank(bytes[last - 1]) { last -= 1 }
+        while first < last, bytes[first].isASCIISpace { first += 1 }
+        while first < last, bytes[last - 1].isASCIISpace { last -= 1 }
         return bytes.slice(first, last)
     }
 
@@ -203,7 +196,7 @@ final class ByteSource {
     private func more() -> Bool {
         guard !isAtEnd, !isCut else { return false }
         while !Platform.canRead(descriptor, milliseconds: 200) {
-            if Interruption.signalNumber != nil {
+            if StopSignals.number != nil {
                 isInterrupted = true
                 return false
             }

@@ -56,7 +56,7 @@ struct EventColumns {
             throw CommandFailure(
                 .badData, "\(file): the header has no column `\(Escaping.visible(missing))`, which --map names",
                 advice: nearest.map { "write `\(Escaping.visible($0))`" }
-                    ?? "use the names of the header: " + Self.list(given.filter { !$0.isEmpty }))
+                    ?? "use the names of the header: " + Escaping.list(given.filter { !$0.isEmpty }))
         }
         var columns: [Column] = []
         var seen: [String: String] = [:]
@@ -75,7 +75,7 @@ struct EventColumns {
                 let fault =
                     other == name
                     ? "`\(Escaping.visible(target))` is listed twice"
-                    : "\(Self.list([other, name])) are both `\(Escaping.visible(target))`"
+                    : "\(Escaping.list([other, name])) are both `\(Escaping.visible(target))`"
                 throw CommandFailure(
                     .badData, "\(file): column \(fault)",
                     advice: "list each column once, or ignore one with --map \(ShellQuote.posix(name + "="))")
@@ -94,14 +94,14 @@ struct EventColumns {
                 continue
             }
             throw CommandFailure(
-                .badData, "\(file): \(Self.list([name])) is not a valid column",
+                .badData, "\(file): \(Escaping.list([name])) is not a valid column",
                 advice: "write `\(nearest)`, or ignore the column with --map \(Self.quoted(name + "="))")
         }
         let likely = unknown.first { name in ["link", "url", "uri"].contains { name.lowercased().contains($0) } }
         guard let first = likely ?? unknown.first, !columns.contains(where: \.isContent) else { return }
         throw CommandFailure(
             .badData,
-            "\(file): no column is a link, and \(Self.list(unknown)) "
+            "\(file): no column is a link, and \(Escaping.list(unknown)) "
                 + (unknown.count == 1 ? "is not a valid column" : "are not valid columns"),
             advice: "name the link, such as --map \(Self.quoted(first + "=link")), or use "
                 + Self.names.joined(separator: ", "))
@@ -117,12 +117,6 @@ struct EventColumns {
             map.numbers[index + 1].flatMap { Self.column($0, passthrough: map.passthrough) } ?? .ignored
         }
         ignoredNames = []
-    }
-
-    /// Returns the names in backquotes, of which at most ten are listed.
-    static func list(_ names: [String]) -> String {
-        let shown = names.prefix(10).map { "`" + Escaping.visible(DisplayWidth.cut($0, to: 60)) + "`" }
-        return shown.joined(separator: ", ") + (names.count > 10 ? ", and \(names.count - 10) more" : "")
     }
 
     private static func quoted(_ text: String) -> String { ShellQuote.posix(Escaping.visible(text)) }
@@ -266,17 +260,8 @@ extension EventColumns.Column {
 extension EventColumns {
     /// Returns a Boolean value that indicates whether a cell begins with a scheme and has no white space.
     static func isLink(_ cell: [UInt8]) -> Bool {
-        guard let colon = cell.firstIndex(of: UInt8(ascii: ":")), let first = cell.first,
-            Character(UnicodeScalar(first)).isLetter, first < 0x80
-        else { return false }
-        let isScheme = cell[..<colon].allSatisfy { byte in
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "."):
-                true
-            default: false
-            }
-        }
+        guard let colon = cell.firstIndex(of: UInt8(ascii: ":")), cell[0].isASCIILetter else { return false }
+        let isScheme = cell[..<colon].allSatisfy { $0.isASCIIWord(or: "+-.") }
         guard isScheme, colon + 1 < cell.count else { return false }
         return !cell.contains { $0 <= 0x20 || $0 == 0x7F || $0 == UInt8(ascii: "\"") }
     }

@@ -1,6 +1,5 @@
 internal import ByteStorage
 internal import RouteTools
-internal import StrictJSON
 
 /// The format of an input.
 enum InputFormat: String, CaseIterable {

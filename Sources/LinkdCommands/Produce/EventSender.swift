@@ -79,7 +79,7 @@ struct EventSender {
     mutating func send(
         key: ByteView?, value: ByteView?, headers: [HeaderView], entry: Int
     ) throws(CommandFailure) -> Bool {
-        while Interruption.signalNumber == nil {
+        while StopSignals.number == nil {
             do throws(KafkaError) {
                 try producer.produce(
                     topic, partition: partition, key: key, value: value, headers: headers, number: UInt(entry))
@@ -111,7 +111,7 @@ struct EventSender {
             } catch {
                 progress(producer.deliveries)
             }
-            if producer.deliveries.reported != reported || Interruption.signalNumber == nil {
+            if producer.deliveries.reported != reported || StopSignals.number == nil {
                 reported = producer.deliveries.reported
                 since = Platform.monotonicSeconds
             }

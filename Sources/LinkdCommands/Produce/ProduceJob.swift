@@ -1,4 +1,5 @@
 internal import ByteStorage
+internal import DispatchWorker
 internal import KafkaClient
 internal import LinkIngest
 internal import RouteTools
@@ -16,7 +17,7 @@ struct ProduceJob {
 
     private let call: Invocation
     private let settings: Settings
-    private let check: EventCheck
+    private let check: EventKeys
     private let headers: HeaderCopies
     private let linkCheck: LinkCheck?
     private let format: InputFormat
@@ -50,7 +51,7 @@ struct ProduceJob {
         settings = try call.settings()
         separator = try Self.separator(call.text("separator"))
         let vendors = try LoadedVendors(settings, ShippedFiles(environment: call.environment), on: call.console)
-        check = EventCheck(
+        check = EventKeys(
             settings, vendors, fixedKey: call.text("key").map { Array($0.utf8) },
             fallbackKey: call.text("device").map { Array($0.utf8) })
         headers = HeaderCopies(call.pairs("header"))
@@ -90,7 +91,7 @@ struct ProduceJob {
 
     /// Sends all inputs and prints the summary.
     mutating func run() throws(CommandFailure) -> ExitCode {
-        Interruption.installHandlers()
+        StopSignals.installEndingOnSecond()
         if !summary.isDryRun {
             do throws(CommandFailure) {
                 sender = try EventSender(call, settings)
@@ -123,7 +124,7 @@ struct ProduceJob {
 
     /// A Boolean value that indicates whether to read more entries.
     private var readsMore: Bool {
-        summary.sent < limit && failure == nil && Interruption.signalNumber == nil
+        summary.sent < limit && failure == nil && StopSignals.number == nil
     }
 
     private mutating func sendAll(of source: ByteSource) throws(CommandFailure) {
@@ -132,7 +133,7 @@ struct ProduceJob {
         if !input.ignoredNames.isEmpty {
             let noun = input.ignoredNames.count == 1 ? "column" : "columns"
             call.console.note(
-                "\(Escaping.visible(source.name)): ignored \(noun) \(EventColumns.list(input.ignoredNames)); "
+                "\(Escaping.visible(source.name)): ignored \(noun) \(Escaping.list(input.ignoredNames)); "
                     + "--map NAME=COLUMN reads one")
         }
         while map.count < skip, readsMore, let line = input.skip() {
@@ -222,7 +223,7 @@ struct ProduceJob {
         guard let rate = timeLeft.rate, let sender else { return }
         // The time of a pause, for example of a pipe, is not made up for.
         due = max(due, Platform.monotonicSeconds - Self.rateTolerance)
-        while Interruption.signalNumber == nil {
+        while StopSignals.number == nil {
             let delay = due - Platform.monotonicSeconds
             guard delay > 0 else { break }
             sender.wait(milliseconds: Int32(max(1, min(100, delay * 1000))))
@@ -258,7 +259,7 @@ extension ProduceJob {
             var line = progress
             let sent = sender.sent
             sender.finish { counts in
-                let hint = Interruption.signalNumber == nil ? "" : " (a second signal ends at once)"
+                let hint = StopSignals.number == nil ? "" : " (a second signal ends at once)"
                 line.show("sent \(sent), delivered \(counts.delivered), waiting for the others\(hint)")
             }
             line.clear()
@@ -322,7 +323,7 @@ extension ProduceJob {
     /// Returns the failure for which the run ends, or nil.
     private func finalFailure(_ outcome: ProduceOutcome) -> CommandFailure? {
         let faulty = summary.unreadable + summary.rejected
-        if let number = Interruption.signalNumber {
+        if let number = StopSignals.number {
             let result =
                 summary.isDryRun
                 ? "after \(Counts.text(map.count, "line"))"

@@ -55,8 +55,8 @@ struct ProduceSummary {
             json.number("next", Int64(next))
             json.decimal("seconds", seconds)
             if !isDryRun {
-                Self.write("not_stored_entries", notStoredEntries, to: &json)
-                Self.write("possibly_stored_entries", possiblyStoredEntries, to: &json)
+                json.matrix("not_stored_entries", notStoredEntries.map { [$0.lowerBound, $0.upperBound] })
+                json.matrix("possibly_stored_entries", possiblyStoredEntries.map { [$0.lowerBound, $0.upperBound] })
             }
             if let outcomes {
                 json.objects("outcomes", of: outcomes) { json, item in
@@ -66,17 +66,6 @@ struct ProduceSummary {
                 }
             }
         }
-    }
-
-    private static func write(_ name: String, _ ranges: [ClosedRange<Int>], to json: inout JSONText) {
-        json.beginArray(name)
-        for range in ranges {
-            json.beginArray()
-            json.number(nil, Int64(range.lowerBound))
-            json.number(nil, Int64(range.upperBound))
-            json.endArray()
-        }
-        json.endArray()
     }
 
     /// The summary for people, in which some counts are missing if they are zero.

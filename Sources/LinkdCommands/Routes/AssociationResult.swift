@@ -44,7 +44,8 @@ struct AssociationResult {
         for kind in Self.kinds {
             guard let path = call.text(kind.rawValue) else { continue }
             var file = File(kind: kind, path: path)
-            let bytes = try Self.contents(of: path)
+            let bytes = try Platform.required(
+                path, limit: AssociationCheck.maxBytes, as: "association file \(Escaping.visible(path))")
             do throws(AssociationProblem) {
                 switch kind {
                 case .aasa:
@@ -74,16 +75,6 @@ struct AssociationResult {
             files[index].problems.removeAll { $0.severity == .warning && allowed.contains($0.code) }
         }
         for index in reports.indices { reports[index].findings.removeAll { allowed.contains($0.code) } }
-    }
-
-    private static func contents(of path: String) throws(CommandFailure) -> [UInt8] {
-        switch Platform.contents(of: path, limit: AssociationCheck.maxBytes) {
-        case .success(let bytes): return bytes
-        case .failure(let error):
-            throw CommandFailure(
-                .configuration, "association file \(Escaping.visible(path)) cannot be read: \(error.text)",
-                advice: "specify a file that this user can read")
-        }
     }
 
     /// The number of warnings.

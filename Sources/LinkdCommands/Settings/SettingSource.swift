@@ -121,16 +121,10 @@ struct EnvironmentSource {
 
     /// Returns the contents of a secret's file, without the newline that editors append.
     private func secret(in path: String, _ variable: String) throws(CommandFailure) -> String {
-        switch Platform.contents(of: path, limit: 65536) {
-        case .failure(let error):
-            throw CommandFailure(
-                .configuration, "environment variable \(variable): file \(path) cannot be read: \(error.text)",
-                advice: "specify a file that this user can read")
-        case .success(var bytes):
-            if bytes.last == UInt8(ascii: "\n") { bytes.removeLast() }
-            if bytes.last == UInt8(ascii: "\r") { bytes.removeLast() }
-            return String(decoding: bytes, as: UTF8.self)
-        }
+        var bytes = try Platform.required(path, limit: 65536, as: "environment variable \(variable): file \(path)")
+        if bytes.last == UInt8(ascii: "\n") { bytes.removeLast() }
+        if bytes.last == UInt8(ascii: "\r") { bytes.removeLast() }
+        return String(decoding: bytes, as: UTF8.self)
     }
 }
 
@@ -158,13 +152,9 @@ struct FileSource {
     /// - Parameter source: The flag or variable that named the file.
     init(path: String, namedBy source: SettingSource) throws(CommandFailure) {
         self.path = path
-        switch Platform.contents(of: path, limit: Self.limitBytes) {
-        case .failure(let error):
-            throw CommandFailure(
-                .configuration, "settings file \(path) (\(source.description)) cannot be read: \(error.text)",
-                advice: "specify a JSON file that this user can read")
-        case .success(let bytes): text = bytes
-        }
+        text = try Platform.required(
+            path, limit: Self.limitBytes, as: "settings file \(path) (\(source.description))",
+            advice: "specify a JSON file that this user can read")
         let root: JSONValue
         do {
             root = try JSONValue.parse(text)

@@ -164,15 +164,13 @@ extension Settings {
         try checkCanary()
         try checkToken()
         if list("passthrough").contains("push") {
-            let source = entry("passthrough").source
-            throw CommandFailure(
-                source.code, "\(source.description): `passthrough` names `push`, the ids of vendors' messages",
+            throw failure(
+                "passthrough", "`passthrough` names `push`, the ids of vendors' messages",
                 advice: "remove `push`: a decision's `context` has it if a vendor is recognized")
         }
         if text("report") != nil, number("stop.after") == 0 {
-            throw CommandFailure(
-                entry("report").source.code,
-                "\(entry("report").source.description): `report` needs `stop.after`",
+            throw failure(
+                "report", "`report` needs `stop.after`",
                 advice: "add --stop-after N, or remove `report`")
         }
     }
@@ -188,28 +186,24 @@ extension Settings {
         let inputs = list("input")
         let pattern = inputs.first?.hasPrefix("^") == true
         let template = text("dlq.topic") ?? ""
-        let source = entry("dlq.topic").source
         if inputs.count > 1 || pattern, !template.contains("{input}") {
-            throw CommandFailure(
-                source.code, "\(source.description): with several inputs, `dlq.topic` must contain `{input}`",
+            throw failure(
+                "dlq.topic", "with several inputs, `dlq.topic` must contain `{input}`",
                 advice: "write {input}.dlq")
         }
         guard !pattern else { return }
         if let twice = Self.repeated(inputs) {
-            let source = entry("input").source
-            throw CommandFailure(
-                source.code, "\(source.description): input topic \(twice) is listed twice", advice: "list it once")
+            throw failure("input", "input topic \(twice) is listed twice", advice: "list it once")
         }
         let deadLetters = inputs.map(deadLetterTopic)
         if let long = deadLetters.first(where: { !ValueType.isTopic($0) }) {
-            throw CommandFailure(
-                source.code, "\(source.description): `\(Escaping.visible(long))` is not a valid topic name",
+            throw failure(
+                "dlq.topic", "`\(Escaping.visible(long))` is not a valid topic name",
                 advice: "use a shorter template: a topic name has at most 249 characters")
         }
         if let same = deadLetters.first(where: inputs.contains) {
-            throw CommandFailure(
-                source.code, "\(source.description): dead-letter topic \(same) is an input topic",
-                advice: "write {input}.dlq")
+            throw failure(
+                "dlq.topic", "dead-letter topic \(same) is an input topic", advice: "write {input}.dlq")
         }
         let output = text("output") ?? ""
         if inputs.contains(output) || deadLetters.contains(output) {
@@ -226,10 +220,9 @@ extension Settings {
             property("transaction.timeout.ms", client: "producer").flatMap { Int64($0.value) } ?? 30_000
         let interval = number("commit.interval")
         guard interval > timeout / 3 else { return }
-        let source = entry("commit.interval").source
-        throw CommandFailure(
-            source.code,
-            "\(source.description): `commit.interval` \(Durations.text(interval)) is more than a third of "
+        throw failure(
+            "commit.interval",
+            "`commit.interval` \(Durations.text(interval)) is more than a third of "
                 + "transaction.timeout.ms \(timeout)",
             advice: "set at most \(timeout / 3)ms, or raise -X transaction.timeout.ms")
     }
@@ -238,27 +231,30 @@ extension Settings {
         guard text("canary.table") == nil else { return }
         for name in ["canary.percent", "canary.compare"] where entry(name).source != .default {
             guard number(name) > 0 else { continue }
-            let source = entry(name).source
-            throw CommandFailure(
-                source.code, "\(source.description): `\(name)` needs `canary.table`",
-                advice: "add --canary-table FILE, or remove `\(name)`")
+            throw failure(
+                name, "`\(name)` needs `canary.table`", advice: "add --canary-table FILE, or remove `\(name)`")
         }
     }
 
     private func checkToken() throws(CommandFailure) {
         let given = ["sasl.token.file", "sasl.token.command"].filter { text($0) != nil }
         guard let name = given.last else { return }
-        let source = entry(name).source
         if given.count > 1 {
-            throw CommandFailure(
-                source.code, "\(source.description): `sasl.token.file` and `sasl.token.command` are both set",
+            throw failure(
+                name, "`sasl.token.file` and `sasl.token.command` are both set",
                 advice: "set one of them")
         }
         let mechanisms = ["sasl.mechanisms", "sasl.mechanism"].compactMap { property($0, client: "consumer")?.value }
         guard !mechanisms.contains("OAUTHBEARER") else { return }
-        throw CommandFailure(
-            source.code, "\(source.description): `\(name)` needs the SASL mechanism OAUTHBEARER",
+        throw failure(
+            name, "`\(name)` needs the SASL mechanism OAUTHBEARER",
             advice: "add -X sasl.mechanisms=OAUTHBEARER, or remove `\(name)`")
+    }
+
+    /// Returns the failure of a setting, whose exit code depends on the source of the setting.
+    private func failure(_ name: String, _ text: String, advice: String) -> CommandFailure {
+        let source = entry(name).source
+        return CommandFailure(source.code, "\(source.description): \(text)", advice: advice)
     }
 
     private static func repeated(_ names: [String]) -> String? {

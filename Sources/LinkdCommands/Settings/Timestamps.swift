@@ -1,4 +1,5 @@
 internal import ByteStorage
+internal import DispatchWorker
 
 /// Conversion between RFC 3339 timestamps and milliseconds since 1970, in UTC.
 enum Timestamps {
@@ -7,11 +8,11 @@ enum Timestamps {
 
     /// Appends a timestamp such as `2026-11-20T10:00:00.123Z`, or `2026-11-20T11:00:00.123+01:00` in local time.
     static func append(_ milliseconds: Int64, local: Bool = false, to out: inout OutputArena) {
-        let minutes = local ? Platform.utcOffsetMinutes(at: floorDivide(milliseconds, 1000)) : nil
+        let minutes = local ? Platform.utcOffsetMinutes(at: Timestamp.floorDivide(milliseconds, 1000)) : nil
         let shown = milliseconds &+ (minutes ?? 0) &* 60_000
-        let days = floorDivide(shown, 86_400_000)
+        let days = Timestamp.floorDivide(shown, 86_400_000)
         let rest = shown &- days &* 86_400_000
-        let (year, month, day) = civil(days)
+        let (year, month, day) = Timestamp.civil(days: days)
         append(year, 4, "-", to: &out)
         append(month, 2, "-", to: &out)
         append(day, 2, "T", to: &out)
@@ -55,9 +56,12 @@ enum Timestamps {
         }
         rest = Substring(text)
         guard let year = number(&rest, 4), literal(&rest, "-"), let month = number(&rest, 2), literal(&rest, "-"),
-            let day = number(&rest, 2), (1...12).contains(month), (1...daysIn(month, of: year)).contains(day)
+            let day = number(&rest, 2), (1...12).contains(month), day <= 31
         else { return nil }
-        let midnight = daysSince1970(year, month, day) * 86_400_000
+        let days = daysSince1970(year, month, day)
+        // A day that its month does not have is a day of the month before or after.
+        guard Timestamp.civil(days: days) == (year, month, day) else { return nil }
+        let midnight = days * 86_400_000
         if rest.isEmpty { return midnight }
         guard literal(&rest, "T") || literal(&rest, "t") || literal(&rest, " "), let time = timeOfDay(&rest) else {
             return nil
@@ -69,9 +73,9 @@ enum Timestamps {
     /// Returns the start of the day that is this number of days before now.
     private static func midnight(_ days: Int64, before now: Int64, _ local: Bool) -> Int64? {
         func shift(_ time: Int64) -> Int64 {
-            (local ? Platform.utcOffsetMinutes(at: floorDivide(time, 1000)) ?? 0 : 0) * 60_000
+            (local ? Platform.utcOffsetMinutes(at: Timestamp.floorDivide(time, 1000)) ?? 0 : 0) * 60_000
         }
-        let (day, isOver) = (floorDivide(now &+ shift(now), 86_400_000) - days).multipliedReportingOverflow(
+        let (day, isOver) = (Timestamp.floorDivide(now &+ shift(now), 86_400_000) - days).multipliedReportingOverflow(
             by: 86_400_000)
         return isOver ? nil : day - shift(day)
     }
@@ -115,38 +119,12 @@ enum Timestamps {
         return true
     }
 
-    private static func daysIn(_ month: Int64, of year: Int64) -> Int64 {
-        let leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
-        return switch month {
-        case 2: leap ? 29 : 28
-        case 4, 6, 9, 11: 30
-        default: 31
-        }
-    }
-
-    // Conversion between days and dates of the proleptic Gregorian calendar. A year begins in March, so that the leap
-    // day is the last day of its year and 400 years are one era of 146,097 days.
+    /// Returns the days from 1970 to a date of the proleptic Gregorian calendar, the inverse of `Timestamp.civil`.
     private static func daysSince1970(_ year: Int64, _ month: Int64, _ day: Int64) -> Int64 {
         let y = month <= 2 ? year - 1 : year
-        let era = floorDivide(y, 400)
+        let era = Timestamp.floorDivide(y, 400)
         let yearOfEra = y - era * 400
         let dayOfYear = (153 * ((month + 9) % 12) + 2) / 5 + day - 1
         return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
-    }
-
-    private static func civil(_ days: Int64) -> (Int64, Int64, Int64) {
-        let shifted = days + 719_468
-        let era = floorDivide(shifted, 146_097)
-        let dayOfEra = shifted - era * 146_097
-        let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
-        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
-        let marchMonth = (5 * dayOfYear + 2) / 153
-        let month = marchMonth < 10 ? marchMonth + 3 : marchMonth - 9
-        return (yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, dayOfYear - (153 * marchMonth + 2) / 5 + 1)
-    }
-
-    private static func floorDivide(_ a: Int64, _ b: Int64) -> Int64 {
-        let quotient = a / b
-        return a % b != 0 && (a < 0) != (b < 0) ? quotient - 1 : quotient
     }
 }

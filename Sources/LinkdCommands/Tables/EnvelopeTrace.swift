@@ -1,5 +1,3 @@
-internal import RouteTools
-internal import RouteAnalysis
 internal import LinkCoordinator
 internal import LinkIngest
 internal import ByteStorage

@@ -21,14 +21,13 @@ final class Explainer {
 
         /// Returns a decision's JSON with the envelope and the trace as its last members.
         func json(of made: [UInt8]) -> [UInt8] {
-            var json = JSONText()
-            json.beginObject()
-            envelope.write("envelope", to: &json)
-            if let decision { json.raw("explain", decision.json) }
-            json.endObject()
+            let members = JSONText.object { json in
+                envelope.write("envelope", to: &json)
+                if let decision { json.raw("explain", decision.json) }
+            }
             var bytes = made
             bytes[bytes.count - 1] = UInt8(ascii: ",")
-            return bytes + Array(json.finish().utf8.dropFirst())
+            return bytes + Array(members.utf8.dropFirst())
         }
     }
 

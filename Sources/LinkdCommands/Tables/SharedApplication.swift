@@ -1,4 +1,3 @@
-internal import LinkCoordinator
 internal import RouteAnalysis
 internal import RouteTools
 internal import StrictJSON

@@ -87,30 +87,19 @@ struct TableArchive: Sendable {
     /// Returns the error of the system if the list cannot be written.
     func served(_ entries: [ServedTable], canary: ServedTable? = nil) -> SystemError? {
         removeOldest(except: Set(entries.map(\.hash) + [canary?.hash].compactMap(\.self)))
-        var json = JSONText()
-        json.beginObject()
-        json.beginArray("served")
-        for entry in entries {
-            json.beginObject()
-            Self.write(entry, &json)
+        let text = JSONText.object { json in
+            json.objects("served", of: entries, Self.write)
+            if let canary { json.object("canary") { Self.write(&$0, canary) } }
         }
-        json.endArray()
-        if let canary {
-            json.beginObject("canary")
-            Self.write(canary, &json)
-        }
-        json.endObject()
-        return Platform.replaceFile(state.file("served.json"), with: Array(json.finish().utf8))
+        return Platform.replaceFile(state.file("served.json"), with: Array(text.utf8))
     }
 
-    /// Writes the members of an open object, and ends it.
-    private static func write(_ entry: ServedTable, _ json: inout JSONText) {
+    private static func write(_ json: inout JSONText, _ entry: ServedTable) {
         json.text("id", entry.id)
         json.text("version", entry.version)
         json.text("hash", entry.hash)
         json.text("path", entry.path)
         json.number("loaded_ms", entry.loadedAtMilliseconds)
-        json.endObject()
     }
 
     private func removeOldest(except served: Set<String>) {

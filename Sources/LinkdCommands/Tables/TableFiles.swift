@@ -1,4 +1,3 @@
-internal import DispatchWorker
 internal import LinkCoordinator
 internal import RouteTools
 internal import LinkDecider
@@ -21,7 +20,7 @@ struct TableFiles {
     init(_ settings: Settings) throws(CommandFailure) {
         directory = settings.text("table.directory")
         canary = CanaryFile(settings)
-        named = try directory == nil ? LoadedTables.paths(settings, nil) : settings.list("tables")
+        named = try directory == nil ? TablePaths.of(settings, nil) : settings.list("tables")
         guard !named.contains("-"), canary?.path != "-" else {
             throw CommandFailure(
                 .usage, "a table cannot be standard input, because it is read again when it changes",
@@ -171,24 +170,6 @@ extension CanaryFile {
             compare: Int(settings.number("canary.compare")))
     }
 
-    /// Loads the candidate, and logs its problems.
-    ///
-    /// A refused one, and one whose id not exactly one of the served tables has, ends with exit code 65. A file with
-    /// the contents of one of the `known` tables is not checked again.
-    func load(
-        for served: [RouteTable], known: [RouteTable], after earlier: ServedTable?, log: Log
-    ) throws(CommandFailure) -> LoadedCanary {
-        let loaded = try LoadedTables(paths: [path], known: known) { file, problem in log.log(problem, of: file) }
-        let candidate = loaded.tables[0]
-        let time = earlier?.hash == candidate.hash ? earlier?.loadedAtMilliseconds : nil
-        return LoadedCanary(
-            plan: try plan(candidate, for: served),
-            entry: ServedTable(
-                id: candidate.id, version: candidate.version, hash: candidate.hash, path: path,
-                loadedAtMilliseconds: time ?? SystemClock.wallMilliseconds()),
-            json: loaded.files[0].json)
-    }
-
     /// Returns the plan with a candidate.
     ///
     /// A candidate whose id not exactly one of the served tables has ends with exit code 65.
@@ -202,72 +183,5 @@ extension CanaryFile {
                 advice: "set canary.table to a candidate for one of the served tables, with its `table.id`")
         }
         return CanaryPlan(base: bases[0], candidate: candidate, percent: percent, compare: compare)
-    }
-}
-
-/// A candidate that was loaded, with the bytes of its file.
-struct LoadedCanary {
-    /// The plan.
-    let plan: CanaryPlan
-    /// The description of the table.
-    let entry: ServedTable
-    /// The bytes of the file.
-    let json: [UInt8]
-}
-
-/// The files that come with linkd: route tables and samples.
-struct ShippedFiles: Sendable {
-    private let directories: [String]
-    private let searched: [String]
-
-    /// Creates a search in `LINKD_HOME`, then in `../share/linkd` relative to the directory of the executable, then in
-    /// `config` in the working directory.
-    init(
-        environment: [String: String], executable: String? = Platform.executablePath,
-        directory: String = Platform.currentDirectory
-    ) {
-        var directories: [String] = []
-        var searched: [String] = []
-        if let home = environment["LINKD_HOME"], !home.isEmpty {
-            directories.append(home)
-            searched.append("LINKD_HOME \(home)")
-        } else {
-            searched.append("LINKD_HOME (not set)")
-        }
-        if let executable {
-            let parts = executable.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
-            directories.append((parts.dropLast(2) + ["share", "linkd"]).joined(separator: "/"))
-        }
-        directories.append(directory + "/config")
-        self.directories = directories
-        self.searched = searched + directories.suffix(executable == nil ? 1 : 2)
-    }
-
-    /// Returns the path of a file or directory.
-    ///
-    /// A failure lists all searched directories and has exit code 78.
-    func path(_ name: String) throws(CommandFailure) -> String {
-        for directory in directories where Platform.exists(directory + "/" + name) { return directory + "/" + name }
-        throw CommandFailure(
-            .configuration, "`\(name)`, which comes with linkd, was not found in: \(searched.joined(separator: ", "))",
-            advice: "set LINKD_HOME to the directory that contains it, or specify your own file")
-    }
-
-    /// Returns the paths of the route tables: all JSON files in `routes` and its subdirectories.
-    func tables() throws(CommandFailure) -> [String] {
-        let root = try path("routes")
-        var found: [String] = []
-        for name in Platform.names(in: root) {
-            if name.hasSuffix(".json") { found.append(root + "/" + name) }
-            for inner in Platform.names(in: root + "/" + name) where inner.hasSuffix(".json") {
-                found.append(root + "/" + name + "/" + inner)
-            }
-        }
-        guard !found.isEmpty else {
-            throw CommandFailure(
-                .configuration, "\(root) contains no route table",
-                advice: "specify your own with --table FILE")
-        }
-        return found
     }
 }

@@ -75,17 +75,6 @@ final class Channel {
     }
 }
 
-extension JSONText {
-    /// Returns an object whose members a function writes.
-    static func object(_ write: (inout JSONText) -> Void) -> String {
-        var json = JSONText()
-        json.beginObject()
-        write(&json)
-        json.endObject()
-        return json.finish()
-    }
-}
-
 extension Channel {
     /// Appends a JSON object, whose members a function writes, and a line feed.
     func json(_ write: (inout JSONText) -> Void) { line(JSONText.object(write)) }
@@ -210,23 +199,9 @@ struct TextTable {
     /// The alignment of a column.
     enum Alignment { case left, right }
 
-    /// A cell with its text and color.
-    struct Cell {
-        /// The text, without control characters.
-        var text: String
-        /// The meaning of the text.
-        var role: Style.TextRole?
-
-        /// Creates a cell.
-        init(_ text: String, _ role: Style.TextRole? = nil) {
-            self.text = text
-            self.role = role
-        }
-    }
-
     private let titles: [String]
     private let alignments: [Alignment]
-    private var rows: [[Cell]] = []
+    private var rows: [[(text: String, role: Style.TextRole?)]] = []
 
     /// Creates a table with the given columns.
     init(_ columns: [(title: String, alignment: Alignment)]) {
@@ -234,14 +209,11 @@ struct TextTable {
         alignments = columns.map(\.alignment)
     }
 
-    /// Adds a row with one cell per column.
-    mutating func add(_ cells: [Cell]) {
-        precondition(cells.count == titles.count)
-        rows.append(cells)
+    /// Adds a row with one text per column, without control characters, and the meanings of the first of them.
+    mutating func add(_ texts: [String], _ roles: [Style.TextRole?] = []) {
+        precondition(texts.count == titles.count)
+        rows.append(texts.enumerated().map { ($1, $0 < roles.count ? roles[$0] : nil) })
     }
-
-    /// Adds a row of plain texts.
-    mutating func add(_ texts: [String]) { add(texts.map { Cell($0) }) }
 
     /// Returns the lines, beginning with the titles.
     ///
@@ -253,11 +225,11 @@ struct TextTable {
                 widths[index] = max(widths[index], DisplayWidth.width(of: cell.text))
             }
         }
-        let heading = titles.map { Cell($0, .heading) }
+        let heading = titles.map { (text: $0, role: Style.TextRole?.some(.heading)) }
         return ([heading] + rows).map { line($0, widths: widths, style: style) }
     }
 
-    private func line(_ cells: [Cell], widths: [Int], style: Style) -> String {
+    private func line(_ cells: [(text: String, role: Style.TextRole?)], widths: [Int], style: Style) -> String {
         var parts: [String] = []
         for (index, cell) in cells.enumerated() {
             let last = index == cells.count - 1
@@ -307,5 +279,14 @@ struct ProgressLine {
         shown = false
         channel.write("\r\u{1B}[K")
         channel.flush()
+    }
+}
+
+extension Console {
+    /// Returns a Boolean value that indicates whether the locale of a terminal has UTF-8.
+    static func isUTF8(_ environment: [String: String]) -> Bool {
+        let names = ["LC_ALL", "LC_CTYPE", "LANG"].compactMap { environment[$0] }.filter { !$0.isEmpty }
+        let name = names.first?.uppercased() ?? ""
+        return name.contains("UTF-8") || name.contains("UTF8")
     }
 }

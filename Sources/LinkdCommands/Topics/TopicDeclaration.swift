@@ -23,7 +23,7 @@ struct TopicDeclaration {
     /// Returns all topics of the settings, inputs first.
     ///
     /// With `withReplay`, the two topics of a replay follow for each dead-letter topic.
-    static func all(of names: TopicNames, withReplay: Bool = false) -> [TopicDeclaration] {
+    static func all(of names: ClusterTopics, withReplay: Bool = false) -> [TopicDeclaration] {
         let replays = withReplay ? zip(names.deadLetters, names.inputs).flatMap(replay) : []
         return names.inputs.map { TopicDeclaration(name: $0, role: .input, input: nil) }
             + [TopicDeclaration(name: names.output, role: .output, input: nil)]

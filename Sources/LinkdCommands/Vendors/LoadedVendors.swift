@@ -199,13 +199,8 @@ struct CheckedVendors {
     /// A file with the member `platforms` has the rules of link platforms. A file that cannot be read ends with exit
     /// code 78.
     init(path: String) throws(CommandFailure) {
-        switch Platform.contents(of: path, limit: Self.limitBytes) {
-        case .failure(let error):
-            throw CommandFailure(
-                .configuration, "\(Escaping.visible(path)) cannot be read: \(error.text)",
-                advice: "specify a file that this user can read")
-        case .success(let bytes): self.init(path: path, Self.withoutMark(bytes))
-        }
+        let bytes = try Platform.required(path, limit: Self.limitBytes, as: Escaping.visible(path))
+        self.init(path: path, Self.withoutMark(bytes))
     }
 
     /// Returns the bytes of a file without the byte order mark that some editors write before UTF-8.

@@ -1,5 +1,3 @@
-internal import LinkCoordinator
-
 /// A system that hands links to an app, as a machine over the characters of a path.
 ///
 /// A unit is a part of an association file that can hand over links: a component, or a path of a filter.

@@ -37,11 +37,6 @@ struct XMLTreeReader {
     private var at = 0
     private var elements = 0
 
-    /// Reads a document and returns its root element.
-    static func read(_ bytes: [UInt8]) throws(AssociationProblem) -> XMLNode {
-        try roots(bytes, ofFragment: nil)[0]
-    }
-
     /// Reads a document and returns its root element, or all elements of a text that consists of elements of one name.
     ///
     /// - Parameter name: The name of elements that need no root, or nil if the text must be a document.

@@ -1,5 +1,4 @@
 package import LinkCoordinator
-internal import StrictJSON
 
 /// A Markdown document of a table, with a section for each route in the order of the ids.
 package struct RoutesDocument {

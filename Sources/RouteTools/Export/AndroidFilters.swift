@@ -224,15 +224,6 @@ package enum AssetLinks {
 
             """
     }
-
-    /// Returns a Boolean value that indicates whether a text is a SHA-256 in the form that `keytool` prints.
-    ///
-    /// It has 32 bytes in hexadecimal, separated by colons.
-    package static func isFingerprint(_ text: String) -> Bool {
-        let groups = text.split(separator: ":", omittingEmptySubsequences: false)
-        return groups.count == 32
-            && groups.allSatisfy { $0.count == 2 && $0.allSatisfy { $0.isASCII && $0.isHexDigit } }
-    }
 }
 
 /// A path as one attribute of a `<data>` element in an Android manifest.

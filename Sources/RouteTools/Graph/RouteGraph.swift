@@ -185,24 +185,6 @@ package struct RouteGraph {
     }
 }
 
-extension TableSource {
-    /// Returns the indices of the coordinators in the order of the file, but each directly after its parent and that
-    /// parent's other children.
-    func coordinatorsAfterParents(_ names: TableNames) -> [Int] {
-        var children: [Int?: [Int]] = [:]
-        for (index, coordinator) in coordinators.enumerated() {
-            children[coordinator.parent.flatMap { names.coordinators[$0.value] }, default: []].append(index)
-        }
-        var order: [Int] = []
-        var next = Array((children[nil] ?? []).reversed())
-        while let index = next.popLast() {
-            order.append(index)
-            next += (children[index] ?? []).reversed()
-        }
-        return order
-    }
-}
-
 /// A graph in the languages of other tools: Mermaid and Graphviz.
 package enum GraphText {
     /// Returns a Mermaid flowchart with a subgraph for each coordinator.

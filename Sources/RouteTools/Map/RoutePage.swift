@@ -40,17 +40,15 @@ package struct RoutePage {
     ///   - taken: The number of recent decisions, or nil if it is not known.
     package static func json(_ id: String, in table: RouteTable, taken: Taken? = nil) -> String? {
         guard let page = RoutePage(id, table) else { return nil }
-        var json = JSONText()
-        json.beginObject()
-        page.write(to: &json)
-        if let taken {
-            json.beginObject("taken")
-            json.number("count", taken.count)
-            json.number("since", taken.sinceMilliseconds)
-            json.endObject()
+        return JSONText.object { json in
+            page.write(to: &json)
+            if let taken {
+                json.beginObject("taken")
+                json.number("count", taken.count)
+                json.number("since", taken.sinceMilliseconds)
+                json.endObject()
+            }
         }
-        json.endObject()
-        return json.finish()
     }
 
     private init?(_ id: String, _ table: RouteTable) {

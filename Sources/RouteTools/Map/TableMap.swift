@@ -20,11 +20,9 @@ package struct TableMap {
 
     /// Returns the map of a table as one JSON object.
     package static func json(_ table: RouteTable, limitBytes: Int = TableMap.limitBytes) -> String {
-        var json = JSONText()
-        json.beginObject()
-        TableMap(table, limitBytes: limitBytes).write(to: &json)
-        json.endObject()
-        return json.finish()
+        return JSONText.object { json in
+            TableMap(table, limitBytes: limitBytes).write(to: &json)
+        }
     }
 
     private init(_ table: RouteTable, limitBytes: Int) {
@@ -107,11 +105,7 @@ package struct TableMap {
         var listed = 0
         json.beginArray("routes")
         for route in source.routes.sorted(by: { $0.id.value < $1.id.value }) {
-            var one = JSONText()
-            one.beginObject()
-            write(route, exits.exits(of: route), sentence, to: &one)
-            one.endObject()
-            let text = Array(one.finish().utf8)
+            let text = Array(JSONText.object { write(route, exits.exits(of: route), sentence, to: &$0) }.utf8)
             bytes += text.count + 1
             if bytes > limitBytes { break }
             json.raw(nil, text)
@@ -132,9 +126,7 @@ package struct TableMap {
         json.text("summary", sentence.text(exits))
         let guards = Set(route.variants.flatMap { targets.guards(of: $0.to) })
         if !guards.isEmpty {
-            json.beginArray("guards")
-            for name in guards.sorted() { if let at = names.guards[name] { json.number(nil, Int64(at)) } }
-            json.endArray()
+            json.numbers("guards", guards.sorted().compactMap { names.guards[$0] })
         }
         if let status = route.status { json.text("status", status) }
         if let sunset = route.sunset { json.text("sunset", sunset) }
@@ -151,12 +143,7 @@ package struct TableMap {
     /// Writes a range of app versions: nothing for all of them, and an empty list for none.
     private func write(_ versions: ClosedRange<Int>?, to json: inout JSONText) {
         if versions == 0...(spans.count - 1) { return }
-        json.beginArray("versions")
-        if let versions {
-            json.number(nil, Int64(versions.lowerBound))
-            json.number(nil, Int64(versions.upperBound))
-        }
-        json.endArray()
+        json.numbers("versions", versions.map { [$0.lowerBound, $0.upperBound] } ?? [])
     }
 }
 
@@ -213,9 +200,7 @@ struct ScreenNumbers {
         case .root: json.boolean("root", true)
         case .path:
             guard let stack = targets.stack(of: target) else { return }
-            json.beginArray("stack")
-            for entry in stack.entries { json.number(nil, Int64(number(entry.coordinator, entry.screen))) }
-            json.endArray()
+            json.numbers("stack", stack.entries.map { number($0.coordinator, $0.screen) })
             if let present = target.present { json.text("present", present.value.rawValue) }
             if let over = stack.over { json.text("over", over) }
         }

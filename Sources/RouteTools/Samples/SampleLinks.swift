@@ -1,6 +1,5 @@
 internal import RouteAnalysis
 internal import LinkCoordinator
-internal import StrictJSON
 
 /// Sample links, generated from the patterns of a table.
 ///
@@ -51,7 +50,7 @@ enum SampleLinks {
     private static func candidates(
         _ pattern: TableSource.RoutePattern, of route: TableSource.Route, in source: TableSource
     ) -> [String] {
-        guard let origin = LinkOrigin(source, scheme: pattern.scheme, host: pattern.host) else { return [] }
+        guard let origin = SampleOrigin(source, scheme: pattern.scheme, host: pattern.host) else { return [] }
         let query = query(of: route, in: source, block: origin.block)
         return (0..<SampleValue.attempts).compactMap { attempt in
             self.segments(of: pattern.path, attempt, source).map { segments in
@@ -124,7 +123,7 @@ extension Array {
 }
 
 /// The start of a table's links: a scheme with a host, or only a scheme if the block reads the host as a segment.
-struct LinkOrigin {
+struct SampleOrigin {
     /// The block that reads the link.
     let block: TableSource.LinkBlock
     /// The scheme.

@@ -256,3 +256,21 @@ package enum Counts {
         return (number < 0 ? "-" : "") + result
     }
 }
+
+extension TableSource {
+    /// Returns the indices of the coordinators in the order of the file, but each directly after its parent and that
+    /// parent's other children.
+    func coordinatorsAfterParents(_ names: TableNames) -> [Int] {
+        var children: [Int?: [Int]] = [:]
+        for (index, coordinator) in coordinators.enumerated() {
+            children[coordinator.parent.flatMap { names.coordinators[$0.value] }, default: []].append(index)
+        }
+        var order: [Int] = []
+        var next = Array((children[nil] ?? []).reversed())
+        while let index = next.popLast() {
+            order.append(index)
+            next += (children[index] ?? []).reversed()
+        }
+        return order
+    }
+}

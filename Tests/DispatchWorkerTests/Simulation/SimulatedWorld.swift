@@ -45,7 +45,7 @@ final class SimulatedWorld {
     /// Their effects may appear after faults are turned off.
     var hasFaults: Bool
     /// Exits that the schedule causes.
-    var expectedExits: Set<ExitCode> = []
+    var expectedExits: Set<WorkerExitCode> = []
     /// The maximum number of records of a fetch.
     var maxFetchedRecords = 40
     /// The number of commits of offsets of which only one succeeds, or 0 if all succeed.

@@ -47,7 +47,7 @@ internal import Testing
     @Test("Each exit code of the guide is one of a worker, and each with a cause outside of it has a row")
     func codes() {
         let found = page.text.matches(of: /\| Ends with ([0-9]+)/).compactMap { Int32($0.1) }
-        #expect(found.allSatisfy { DispatchWorker.ExitCode(rawValue: $0) != nil })
+        #expect(found.allSatisfy { WorkerExitCode(rawValue: $0) != nil })
         #expect(Set(found) == [65, 75, 77, 78, 79, 81])
     }
 

@@ -31,7 +31,7 @@ import LinkDecider
 
     @Test("The reference has the exit codes of a worker")
     func exitCodes() {
-        let codes = (0...255).compactMap { ExitCode(rawValue: $0)?.rawValue }
+        let codes = (0...255).compactMap { WorkerExitCode(rawValue: $0)?.rawValue }
         // 64 is the code for a wrong command line, before a worker exists.
         let found = page.table("Exit codes", "Code")?.column("Code").compactMap { Int32($0) }
         #expect(found == (codes + [64]).sorted())

@@ -70,24 +70,22 @@ struct CompareRoutes {
                 message: "the check of the candidate has not ended within \(Int(Self.maxSeconds)) s",
                 next: "run `linkd routes check` with it, which has no limit of time")
         }
-        var json = JSONText()
-        json.beginObject()
-        json.text("old", served.identity)
-        json.text("new", checked.table?.identity)
-        json.boolean("ok", checked.table != nil)
-        CandidateProblems(checked).write(to: &json, until: isOver)
-        if let table = checked.table {
-            json.boolean("same", table.hash == served.hash)
-            let difference = table.difference(from: served, until: isOver)
-            let counts = traffic?.counts(served.id)
-            ComparisonJSON(difference, old: served, new: table, counts: counts?.routes).write(to: &json)
-            if let counts { json.number("since", counts.sinceMilliseconds) }
-            if let lines { write(traffic: lines, served, table, to: &json, until: isOver) }
+        return JSONText.object { json in
+            json.text("old", served.identity)
+            json.text("new", checked.table?.identity)
+            json.boolean("ok", checked.table != nil)
+            CandidateProblems(checked).write(to: &json, until: isOver)
+            if let table = checked.table {
+                json.boolean("same", table.hash == served.hash)
+                let difference = table.difference(from: served, until: isOver)
+                let counts = traffic?.counts(served.id)
+                ComparisonJSON(difference, old: served, new: table, counts: counts?.routes).write(to: &json)
+                if let counts { json.number("since", counts.sinceMilliseconds) }
+                if let lines { write(traffic: lines, served, table, to: &json, until: isOver) }
+            }
+            writeCanary(served, to: &json)
+            json.number("milliseconds", Int64((Platform.monotonicSeconds - start) * 1000))
         }
-        writeCanary(served, to: &json)
-        json.number("milliseconds", Int64((Platform.monotonicSeconds - start) * 1000))
-        json.endObject()
-        return json.finish()
     }
 
     private func write(

@@ -2,8 +2,8 @@ internal import ByteStorage
 internal import DecisionIndex
 internal import HTTPServer
 internal import KafkaClient
+internal import RouteAnalysis
 internal import StrictJSON
-internal import SystemThreads
 
 /// The endpoint `/api/decision`: one decision, its event, its explanation, and what the device did before and after.
 enum DecisionRoute {
@@ -24,7 +24,7 @@ enum DecisionRoute {
         }
         let (settings, vendors) = (site.settings, site.vendors)
         router.get("/api/decision") { request throws(ConsoleProblem) in
-            let feed = try DecisionRoutes.present(feed)
+            let feed = try DecisionFeed.present(feed)
             let query = try RequestQuery(request, names: ["id", "partition", "offset", "around"])
             let around = try query.number("around", 0...neighborLimit, unit: "decisions") ?? 10
             switch tables {
@@ -77,17 +77,14 @@ enum DecisionRoute {
             return try search.report(record, &scan)
         }
         let timeline = try DeviceTimeline(report.decision, around, topics, feed, until: deadline)
-        var json = JSONText()
-        json.beginObject()
-        json.beginObject("why")
-        report.write(to: &json, mask: feed.mask)
-        json.endObject()
-        DecisionSentence(report, feed.mask).write("sentence", to: &json)
-        let device = report.decision.json?["device"]?.string
-        json.text("device", device.map { feed.mask.id($0) })
-        timeline.write(&json)
-        json.endObject()
-        return .json(json)
+        return .json(
+            JSONText.object { json in
+                json.object("why") { json in report.write(to: &json, mask: feed.mask) }
+                DecisionSentence(report, feed.mask).write("sentence", to: &json)
+                let device = report.decision.json?["device"]?.string
+                json.text("device", device.map { feed.mask.id($0) })
+                timeline.write(&json)
+            })
     }
 
     /// Ends a search that takes too long with exit code 69.
@@ -182,147 +179,23 @@ struct DeviceTimeline {
     /// Writes the member `timeline`.
     func write(_ json: inout JSONText) {
         json.beginObject("timeline")
-        json.beginArray("before")
-        for row in before { json.raw(nil, row.json) }
-        json.endArray()
-        json.beginArray("after")
-        for row in after { json.raw(nil, row.json) }
-        json.endArray()
+        json.values("before", before.map(\.json))
+        json.values("after", after.map(\.json))
         json.boolean("cut", isCut)
         json.endObject()
     }
 }
 
-/// Reads records at single offsets, for all endpoints of a console, one request after another.
-final class RecordFetcher: Sendable {
-    /// The greatest distance of two offsets that are read in one range.
-    private static let gap: Int64 = 100
-    /// The greatest length of a range.
-    private static let length: Int64 = 2000
-    /// The time limit of a request, in seconds.
-    private static let maxSeconds = 5.0
-    /// The number of requests that wait while another one reads.
-    ///
-    /// A broker that does not answer so holds few of the server's threads, and links can still be tried.
-    static let maxWaiting = 4
-
-    private struct Slot {
-        var scan: TopicScan?
-        var isTaken = false
-        var waiting = 0
-    }
-
-    private let connection: Connection
-    private let slot = Monitor(Slot())
-
-    /// Creates a fetcher, which connects on its first use.
-    init(_ connection: Connection) { self.connection = connection }
-
-    /// The time on the monotonic clock at which a request that begins now must end.
-    static var deadline: Double { Platform.monotonicSeconds + maxSeconds }
-
-    /// Passes the records at the offsets of partitions to a function, in any order.
-    ///
-    /// Records that no longer exist are left out.
-    func read(
-        _ offsets: [TopicPartition: [Int64]], _ body: (ScannedRecord) -> Void
-    ) throws(ConsoleProblem) {
-        var ranges = offsets.mapValues { Self.ranges($0) }
-        let wanted = offsets.mapValues { Set($0) }
-        try withScan { (scan) throws(CommandFailure) in
-            while true {
-                var plan = ScanPlan()
-                for partition in Array(ranges.keys) {
-                    guard let range = ranges[partition]?.popLast() else { continue }
-                    plan.partitions[partition] = range
-                }
-                if plan.partitions.isEmpty { return }
-                try Self.run(&scan, plan) { record in
-                    let partition = TopicPartition(topic: record.topic, partition: record.partition)
-                    if wanted[partition]?.contains(record.offset) == true { body(record) }
-                    return true
-                }
-            }
+extension DecisionSentence {
+    /// Creates the sentence of a report's decision, with the value at fault if the same tables explain it.
+    init(_ report: WhyReport, _ mask: RecordMask) {
+        let decision = report.decision.json ?? JSONValue(.null)
+        guard !mask.isOn else {
+            self.init(mask.decision(decision), explanation: nil, table: nil)
+            return
         }
-    }
-
-    /// Calls a function with a scan of its own.
-    ///
-    /// If too many requests wait, the problem is thrown at once.
-    ///
-    /// - Parameters:
-    ///   - deadline: The time on the monotonic clock after which the scan ends with exit code 69.
-    ///   - body: The function.
-    func withScan<Result>(
-        until deadline: Double = RecordFetcher.deadline,
-        _ body: (inout TopicScan) throws(CommandFailure) -> Result
-    ) throws(ConsoleProblem) -> Result {
-        guard let taken = take(until: deadline) else {
-            throw ConsoleProblem(
-                status: 503, code: "busy", message: "other requests read from the broker",
-                next: "try again in a few seconds")
-        }
-        var kept: TopicScan?
-        defer {
-            slot.signal { slot in
-                slot.scan = kept
-                slot.isTaken = false
-            }
-        }
-        do throws(CommandFailure) {
-            var scan = if let scan = taken.scan { scan } else { try TopicScan(connection, prefetch: .single) }
-            scan.deadline = deadline
-            let result = try body(&scan)
-            scan.stop()
-            kept = scan
-            return result
-        } catch {
-            let isMissing = error.code == .finding
-            throw ConsoleProblem(
-                status: isMissing ? 404 : 503, code: isMissing ? "decision" : "broker", message: error.reason,
-                next: error.advice)
-        }
-    }
-
-    /// Waits until no other request reads, and returns the slot as it was, or nil if that takes too long.
-    private func take(until deadline: Double) -> Slot? {
-        let isAdmitted = slot.withLock { slot in
-            guard slot.waiting < Self.maxWaiting else { return false }
-            slot.waiting += 1
-            return true
-        }
-        guard isAdmitted else { return nil }
-        defer { slot.withLock { $0.waiting -= 1 } }
-        let milliseconds = max(0, deadline - Platform.monotonicSeconds) * 1000
-        return slot.wait(milliseconds: Int(milliseconds)) { slot in
-            guard !slot.isTaken else { return nil }
-            let taken = slot
-            (slot.scan, slot.isTaken) = (nil, true)
-            return taken
-        }
-    }
-
-    /// Reads a plan to its end, or until a function returns false.
-    static func run(
-        _ scan: inout TopicScan, _ plan: ScanPlan, _ body: (ScannedRecord) -> Bool
-    ) throws(CommandFailure) {
-        try scan.start(plan)
-        while !scan.isDone {
-            let more = try scan.next { (record) throws(CommandFailure) in body(record) }
-            if !more { return }
-        }
-    }
-
-    /// Returns ranges that contain all offsets, the last one first.
-    static func ranges(_ offsets: [Int64]) -> [ScanPlan.Span] {
-        var ranges: [ScanPlan.Span] = []
-        for offset in offsets.sorted(by: >) {
-            if let last = ranges.last, last.from - offset <= gap, (last.to ?? 0) - offset <= length {
-                ranges[ranges.count - 1].from = min(last.from, offset)
-            } else {
-                ranges.append(ScanPlan.Span(from: offset, to: offset + 1))
-            }
-        }
-        return ranges
+        let trace = report.isSame == true ? report.explanation?.decision?.json : nil
+        let explanation = trace.flatMap { try? JSONValue.parse($0, maxDepth: DecisionTape.depth) }
+        self.init(decision, explanation: explanation, table: report.isSame == true ? report.table?.table : nil)
     }
 }

@@ -1,6 +1,5 @@
 internal import ByteStorage
 internal import DecisionIndex
-internal import KafkaClient
 internal import StrictJSON
 
 /// A decision or a dead letter as one row of a list.
@@ -122,7 +121,7 @@ extension RowFacts {
         device = tape.string("device") ?? record.key
         campaign = tape.campaign
         application = tape.application
-        reason = RecordFilter.reason(of: record, &tape)
+        reason = RowField.reason.value(of: record, &tape)
         switch source.kind {
         case .decision:
             event = tape.string("event")

@@ -63,14 +63,11 @@ struct ReplayRoute {
 
     /// Returns a summary, with `--mask` without the example of a device.
     static func shown(_ summary: JSONValue, masks: Bool) -> JSONValue {
-        guard masks, let members = summary.object else { return summary }
-        return JSONValue(
-            .object(
-                members.map { member in
-                    guard member.name == "order" else { return member }
-                    let counts = (member.value.object ?? []).filter { ["devices", "later"].contains($0.name) }
-                    return JSONMember(name: member.name, value: JSONValue(.object(counts)))
-                }))
+        guard masks, summary.object != nil else { return summary }
+        return summary.mapMembers { member in
+            guard member.name == "order" else { return member.value }
+            return member.value.mapMembers { ["devices", "later"].contains($0.name) ? $0.value : nil }
+        }
     }
 
     private func answer(_ request: HTTPRequest, _ tickets: TicketBox) throws(ConsoleProblem) -> HTTPResponse {
@@ -92,22 +89,21 @@ struct ReplayRoute {
             throw ConsoleProblem(
                 status: 429, code: "busy", message: "another replay is running", next: "wait for its end")
         }
-        var json = JSONText()
-        json.beginObject()
-        json.boolean("dryRun", ticket == nil)
-        if body.value["reasons"]?.array == nil {
-            write(first, to: &json)
-        } else {
-            json.objects("results", of: zip(choices, results)) { json, result in
-                json.text("reason", result.0.reason)
-                write(result.1, to: &json)
-            }
-        }
-        let isReady =
-            ticket == nil && results.allSatisfy { $0.summary != nil && ($0.code == 0 || $0.code == 1) }
-        json.text("ticket", isReady ? tickets.keep(choices, fixed) : nil)
-        json.endObject()
-        return .json(json)
+        return .json(
+            JSONText.object { json in
+                json.boolean("dryRun", ticket == nil)
+                if body.value["reasons"]?.array == nil {
+                    write(first, to: &json)
+                } else {
+                    json.objects("results", of: zip(choices, results)) { json, result in
+                        json.text("reason", result.0.reason)
+                        write(result.1, to: &json)
+                    }
+                }
+                let isReady =
+                    ticket == nil && results.allSatisfy { $0.summary != nil && ($0.code == 0 || $0.code == 1) }
+                json.text("ticket", isReady ? tickets.keep(choices, fixed) : nil)
+            })
     }
 
     private func write(_ result: ReplayProgram.Result, to json: inout JSONText) {
@@ -153,7 +149,7 @@ struct ReplayReasons {
     static func add(to router: inout ConsoleRouter, _ site: ConsoleSite, _ feed: DecisionFeed?) {
         let resolver = TryResolver(site.decider)
         router.get("/api/replay/reasons") { request throws(ConsoleProblem) in
-            try ReplayReasons(resolver: resolver, feed: try DecisionRoutes.present(feed)).answer(request)
+            try ReplayReasons(resolver: resolver, feed: try DecisionFeed.present(feed)).answer(request)
         }
     }
 
@@ -166,17 +162,16 @@ struct ReplayReasons {
         let (all, topics) = feed.read { state in (Self.reasons(state.index, filter), state.topics) }
         var reasons = all
         try check(&reasons, topics)
-        var json = JSONText()
-        json.beginObject()
-        json.objects("reasons", of: reasons) { json, reason in
-            json.text("reason", reason.name)
-            json.number("total", Int64(reason.total))
-            json.number("checked", Int64(reason.checked))
-            json.number("fails", Int64(reason.fails))
-            json.text("cause", reason.cause)
-        }
-        json.endObject()
-        return .json(json)
+        return .json(
+            JSONText.object { json in
+                json.objects("reasons", of: reasons) { json, reason in
+                    json.text("reason", reason.name)
+                    json.number("total", Int64(reason.total))
+                    json.number("checked", Int64(reason.checked))
+                    json.number("fails", Int64(reason.fails))
+                    json.text("cause", reason.cause)
+                }
+            })
     }
 
     /// Returns the most frequent reasons with their newest dead letters.
@@ -270,7 +265,7 @@ struct ReplayFlags: Equatable {
     /// Each value is checked here, so that none can be read as another flag.
     init(_ body: RequestBody) throws(ConsoleProblem) {
         try add("topic", body, expected: "the name of an input topic") { text in
-            text.utf8.count <= 249 && text.utf8.allSatisfy(Self.isTopicByte) && !text.hasPrefix("-")
+            text.utf8.count <= 249 && text.utf8.allSatisfy { $0.isASCIIWord(or: "._-") } && !text.hasPrefix("-")
         }
         try add("reason", body, expected: "a reason such as bad_json", Self.isReason)
         reason = try body.text("reason", maxBytes: 64)
@@ -325,15 +320,6 @@ struct ReplayFlags: Equatable {
             throw ConsoleProblem(code: "member", message: "`\(name)` is not \(expected)", next: "correct the value")
         }
         others += ["--\(name)", text]
-    }
-
-    private static func isTopicByte(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "-"):
-            true
-        default: false
-        }
     }
 }
 

@@ -177,19 +177,13 @@ struct AccessToken: Sendable {
     /// A file that cannot be read, or that has no long token of the characters of URLs, ends with exit code 78.
     init(file path: String) throws(CommandFailure) {
         let advice = "write a token into it, for example with `openssl rand -hex 16`"
-        let bytes: [UInt8]
-        switch Platform.contents(of: path, limit: 4096) {
-        case .success(let contents): bytes = contents
-        case .failure(let error):
-            throw CommandFailure(
-                .configuration, "--token-file: \(Escaping.visible(path)) cannot be read: \(error.text)", advice: advice)
-        }
-        let isSpace = { (byte: UInt8) in byte == 0x20 || (0x09...0x0D).contains(byte) }
-        let token = Array(bytes.drop(while: isSpace).reversed().drop(while: isSpace).reversed())
-        guard (Self.minBytes...Self.maxBytes).contains(token.count), token.allSatisfy(Self.isTokenByte) else {
+        let file = "--token-file: \(Escaping.visible(path))"
+        let token = try Platform.required(path, limit: 4096, as: file, advice: advice).trimmed
+        guard (Self.minBytes...Self.maxBytes).contains(token.count), token.allSatisfy({ $0.isASCIIWord(or: "-._~") })
+        else {
             throw CommandFailure(
                 .configuration,
-                "--token-file: \(Escaping.visible(path)): expected \(Self.minBytes) to \(Self.maxBytes) letters, "
+                "\(file): expected \(Self.minBytes) to \(Self.maxBytes) letters, "
                     + "digits, `-`, `.`, `_`, and `~`",
                 advice: advice)
         }
@@ -201,16 +195,6 @@ struct AccessToken: Sendable {
     /// Whoever learns it does not have the token.
     init(sessionOf token: AccessToken) {
         text = String(SHA256.hex(Array("linkd console session\n\(token.text)".utf8)).prefix(32))
-    }
-
-    private static func isTokenByte(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
-            UInt8(ascii: "~"):
-            true
-        default: false
-        }
     }
 
     /// Returns a Boolean value that indicates whether a text is the token.

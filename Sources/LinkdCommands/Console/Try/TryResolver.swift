@@ -1,7 +1,6 @@
 internal import ByteStorage
 internal import LinkCoordinator
 internal import LinkDecider
-internal import StrictJSON
 internal import SystemThreads
 
 /// The resolver behind the endpoints that try links, which decides as a worker with the same settings does.

@@ -1,5 +1,3 @@
-internal import ByteStorage
-internal import DispatchWorker
 internal import HTTPServer
 internal import LinkCoordinator
 internal import RouteAnalysis
@@ -35,20 +33,19 @@ struct TryRoutes {
 
     private func resolve(_ request: HTTPRequest) throws(ConsoleProblem) -> HTTPResponse {
         let question = try question(request)
-        var json = JSONText()
-        json.beginObject()
-        json.text("kind", question.input.isEmpty ? "empty" : question.input.kind.rawValue)
-        let start = Platform.monotonicSeconds
-        if question.input.isEmpty {
-            write(TryResolver.Answer(), to: &json)
-        } else {
-            let record = question.input.record(facts: question.facts)
-            let now = Platform.nowMilliseconds
-            write(resolver.resolve(record, table: question.table, explains: true, time: now), to: &json)
-        }
-        json.number("micros", Int64((Platform.monotonicSeconds - start) * 1_000_000))
-        json.endObject()
-        return .json(json)
+        return .json(
+            JSONText.object { json in
+                json.text("kind", question.input.isEmpty ? "empty" : question.input.kind.rawValue)
+                let start = Platform.monotonicSeconds
+                if question.input.isEmpty {
+                    write(TryResolver.Answer(), to: &json)
+                } else {
+                    let record = question.input.record(facts: question.facts)
+                    let now = Platform.nowMilliseconds
+                    write(resolver.resolve(record, table: question.table, explains: true, time: now), to: &json)
+                }
+                json.number("micros", Int64((Platform.monotonicSeconds - start) * 1_000_000))
+            })
     }
 
     private func matrix(_ request: HTTPRequest) throws(ConsoleProblem) -> HTTPResponse {
@@ -62,38 +59,32 @@ struct TryRoutes {
         }
         let matrix = VersionMatrix(
             question.input, facts: question.facts, table: table, isAlone: question.table != nil, resolver)
-        var json = JSONText()
-        json.beginObject()
-        json.text("table", table.id)
-        json.boolean("truncated", matrix.isTruncated)
-        json.texts("platforms", matrix.platforms)
-        json.objects("versions", of: matrix.columns) { json, column in
-            json.text("label", column.range?.label ?? "all versions")
-            json.text("version", column.range?.version)
-            json.text("from", column.range?.from)
-            json.text("below", column.range?.below)
-        }
-        json.beginArray("cells")
-        for row in matrix.platforms.indices {
-            json.beginArray()
-            for column in matrix.columns { json.number(nil, Int64(column.cells[row])) }
-            json.endArray()
-        }
-        json.endArray()
-        json.objects("results", of: matrix.results) { json, answer in
-            if let decision = answer.decisions.first {
-                json.text("outcome", Self.value(decision.json)["outcome"]?.string)
-                write(decision.json, answer.explanations.first, to: &json)
-                write(answer.explanations.first, to: &json)
-            } else if let cause = answer.cause {
-                json.text("outcome", "dead_letter")
-                DecisionSentence(deadLetter: cause.reason.rawValue, detail: cause.detail).write("sentence", to: &json)
-                json.raw("decision", Array("null".utf8))
-                json.raw("explain", Array("null".utf8))
-            }
-        }
-        json.endObject()
-        return .json(json)
+        return .json(
+            JSONText.object { json in
+                json.text("table", table.id)
+                json.boolean("truncated", matrix.isTruncated)
+                json.texts("platforms", matrix.platforms)
+                json.objects("versions", of: matrix.columns) { json, column in
+                    json.text("label", column.range?.label ?? "all versions")
+                    json.text("version", column.range?.version)
+                    json.text("from", column.range?.from)
+                    json.text("below", column.range?.below)
+                }
+                json.matrix("cells", matrix.platforms.indices.map { row in matrix.columns.map { $0.cells[row] } })
+                json.objects("results", of: matrix.results) { json, answer in
+                    if let decision = answer.decisions.first {
+                        json.text("outcome", Self.value(decision.json)["outcome"]?.string)
+                        write(decision.json, answer.explanations.first, to: &json)
+                        write(answer.explanations.first, to: &json)
+                    } else if let cause = answer.cause {
+                        json.text("outcome", "dead_letter")
+                        DecisionSentence(deadLetter: cause.reason.rawValue, detail: cause.detail).write(
+                            "sentence", to: &json)
+                        json.text("decision", nil)
+                        json.text("explain", nil)
+                    }
+                }
+            })
     }
 
     // MARK: Questions
@@ -131,9 +122,7 @@ struct TryRoutes {
             write(decision.json, unexpired == nil ? explanation : nil, to: &json)
             write(explanation, to: &json)
             if let unexpired {
-                json.beginObject("unexpired")
-                write(unexpired, explanation, to: &json)
-                json.endObject()
+                json.object("unexpired") { json in write(unexpired, explanation, to: &json) }
             }
             json.endObject()
         }
@@ -171,14 +160,13 @@ struct TryRoutes {
     }
 
     private func write(_ cause: DeadLetterCause?, to json: inout JSONText) {
-        guard let cause else { return json.raw("deadLetter", Array("null".utf8)) }
-        json.beginObject("deadLetter")
-        json.text("reason", cause.reason.rawValue)
-        json.text("stage", cause.reason.stage)
-        json.text("pointer", cause.pointer)
-        json.text("detail", cause.detail)
-        DecisionSentence(deadLetter: cause.reason.rawValue, detail: cause.detail).write("sentence", to: &json)
-        json.endObject()
+        json.object("deadLetter", of: cause) { json, cause in
+            json.text("reason", cause.reason.rawValue)
+            json.text("stage", cause.reason.stage)
+            json.text("pointer", cause.pointer)
+            json.text("detail", cause.detail)
+            DecisionSentence(deadLetter: cause.reason.rawValue, detail: cause.detail).write("sentence", to: &json)
+        }
     }
 }
 
@@ -206,16 +194,13 @@ struct TriedInput {
 
     /// Creates an input from a text.
     init(_ text: String) {
-        let bytes = Array(text.utf8)
-        let isSpace = { (byte: UInt8) in byte == 0x20 || (0x09...0x0D).contains(byte) }
-        let start = bytes.firstIndex { !isSpace($0) } ?? bytes.endIndex
-        let end = bytes.lastIndex { !isSpace($0) }.map { $0 + 1 } ?? start
-        self.text = String(decoding: bytes[start..<end], as: UTF8.self)
-        guard start < end, bytes[start] == UInt8(ascii: "{") else {
+        let bytes = Array(text.utf8).trimmed
+        self.text = String(decoding: bytes, as: UTF8.self)
+        guard bytes.first == UInt8(ascii: "{") else {
             (kind, members) = (.link, nil)
             return
         }
-        members = (try? JSONValue.parse(Array(bytes[start..<end]), maxDepth: 512))?.object
+        members = (try? JSONValue.parse(Array(bytes), maxDepth: 512))?.object
         let names = Set(members?.map(\.name) ?? [])
         kind = names.isDisjoint(with: Self.requests) || names.contains("aps") ? .push : .event
     }
@@ -257,15 +242,14 @@ struct TriedInput {
     }
 
     private func event(_ facts: [JSONMember], _ write: (inout JSONText) -> Void) -> [UInt8] {
-        var json = JSONText()
-        json.beginObject()
-        write(&json)
-        json.beginObject("device")
-        json.text("id", facts.first { $0.name == "id" }?.value.string ?? Self.device)
-        for fact in facts where fact.name != "id" { json.value(fact.name, fact.value) }
-        json.endObject()
-        json.endObject()
-        return Array(json.finish().utf8)
+        let text = JSONText.object { json in
+            write(&json)
+            json.beginObject("device")
+            json.text("id", facts.first { $0.name == "id" }?.value.string ?? Self.device)
+            for fact in facts where fact.name != "id" { json.value(fact.name, fact.value) }
+            json.endObject()
+        }
+        return Array(text.utf8)
     }
 
     /// The id of the device for an input without one.

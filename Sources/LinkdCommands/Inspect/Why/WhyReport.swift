@@ -1,40 +1,8 @@
 internal import ByteStorage
-internal import KafkaClient
 internal import LinkCoordinator
 internal import RouteAnalysis
 internal import RouteTools
 internal import StrictJSON
-
-/// A run of `linkd inspect --why`: finds a decision and its event, and resolves the event again.
-final class WhyJob {
-    private let call: Invocation
-    private let search: WhySearch
-
-    /// Loads the tables and the vendors of the settings.
-    init(_ call: Invocation, _ settings: Settings) throws(CommandFailure) {
-        let shipped = ShippedFiles(environment: call.environment)
-        self.call = call
-        search = WhySearch(
-            settings, try WhyTables(settings, shipped), try LoadedVendors(settings, shipped, on: call.console))
-    }
-
-    /// Finds a decision and prints why it was made.
-    ///
-    /// - Parameter output: The topic of decisions.
-    func run(
-        _ reference: DecisionReference, _ connection: Connection, output: String
-    ) throws(CommandFailure) -> ExitCode {
-        var scan = try TopicScan(connection)
-        var progress = ProgressLine(call.console)
-        defer { progress.clear() }
-        let report = try search.report(reference, &scan, output: output) { read in
-            progress.show("searching \(output): \(Counts.grouped(read)) records")
-        }
-        progress.clear()
-        if call.json { report.printJSON(on: call.console.out) } else { report.print(on: call.console) }
-        return .success
-    }
-}
 
 /// The answer of `linkd inspect --why`: a decision, its event, its table, and the explanation.
 struct WhyReport {
@@ -179,20 +147,6 @@ struct WhyReport {
     }
 }
 
-extension DecisionSentence {
-    /// Creates the sentence of a report's decision, with the value at fault if the same tables explain it.
-    init(_ report: WhyReport, _ mask: RecordMask) {
-        let decision = report.decision.json ?? JSONValue(.null)
-        guard !mask.isOn else {
-            self.init(mask.decision(decision), explanation: nil, table: nil)
-            return
-        }
-        let trace = report.isSame == true ? report.explanation?.decision?.json : nil
-        let explanation = trace.flatMap { try? JSONValue.parse($0, maxDepth: DecisionTape.depth) }
-        self.init(decision, explanation: explanation, table: report.isSame == true ? report.table?.table : nil)
-    }
-}
-
 /// The JSON text of the report.
 extension WhyReport {
     /// Prints the report as one JSON object.
@@ -214,21 +168,15 @@ extension WhyReport {
         } else {
             json.raw("decision", decision.value ?? Array("null".utf8))
         }
-        json.beginObject("record")
-        Self.writePosition(decision, &json)
-        json.endObject()
+        json.object("record") { json in Self.writePosition(decision, &json) }
         writeInput(mask, &json)
         json.text("identity", identity)
-        if let table {
-            json.beginObject("table")
+        json.object("table", of: table) { json, table in
             json.text("identity", table.table.identity)
             json.text("source", table.source)
             json.text("path", table.path)
-            json.endObject()
-        } else {
-            json.raw("table", Array("null".utf8))
         }
-        if let isSame { json.boolean("same", isSame) } else { json.raw("same", Array("null".utf8)) }
+        if let isSame { json.boolean("same", isSame) } else { json.text("same", nil) }
         json.objects("differences", of: differences) { json, difference in
             json.text("member", difference.member)
             json.text(
@@ -243,7 +191,7 @@ extension WhyReport {
     }
 
     private func writeInput(_ mask: RecordMask?, _ json: inout JSONText) {
-        guard let input else { return json.raw("input", Array("null".utf8)) }
+        guard let input else { return json.text("input", nil) }
         if let mask {
             json.beginObject("input")
             Self.writePosition(input, &json)

@@ -3,7 +3,6 @@ internal import KafkaClient
 internal import LinkCoordinator
 internal import LinkDecider
 internal import LinkIngest
-internal import RouteTools
 internal import StrictJSON
 
 /// A search for a decision and its event, with the explanation of the decision by its table.

@@ -1,6 +1,5 @@
 internal import LinkCoordinator
 internal import RouteAnalysis
-internal import StrictJSON
 
 /// The tables at hand: those in the archive of a worker's state directory, those of the settings, and the shipped ones.
 struct WhyTables: Sendable {

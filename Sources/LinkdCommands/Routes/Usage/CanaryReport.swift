@@ -17,19 +17,15 @@ struct CanaryReport {
     ///
     /// A file that cannot be read ends with exit code 78. One that is no such page, or has no canary, ends with 65.
     init(path: String) throws(CommandFailure) {
-        switch Platform.contents(of: path, limit: Self.limitBytes) {
-        case .failure(let error):
+        let bytes = try Platform.required(
+            path, limit: Self.limitBytes, as: Escaping.visible(path),
+            advice: "save the page with: curl -fsS http://HOST:PORT/status > FILE")
+        do throws(StatusProblem) {
+            self.init(try Self.totals(of: bytes))
+        } catch {
             throw CommandFailure(
-                .configuration, "\(Escaping.visible(path)) cannot be read: \(error.text)",
-                advice: "save the page with: curl -fsS http://HOST:PORT/status > FILE")
-        case .success(let bytes):
-            do throws(StatusProblem) {
-                self.init(try Self.totals(of: bytes))
-            } catch {
-                throw CommandFailure(
-                    .badData, "\(Escaping.visible(path)): \(error.text)",
-                    advice: "save `/status` of a worker with `canary.table`: curl -fsS http://HOST:PORT/status > FILE")
-            }
+                .badData, "\(Escaping.visible(path)): \(error.text)",
+                advice: "save `/status` of a worker with `canary.table`: curl -fsS http://HOST:PORT/status > FILE")
         }
     }
 
@@ -123,10 +119,7 @@ extension CanaryReport {
         out.line()
         var lines = TextTable([("COUNT", .right), ("ROUTE", .left), ("FIRST", .left)])
         for route in sorted {
-            lines.add([
-                TextTable.Cell("\(route.count)"), TextTable.Cell(Escaping.visible(route.name), .name),
-                TextTable.Cell(Escaping.visible(route.witness)),
-            ])
+            lines.add(["\(route.count)", Escaping.visible(route.name), Escaping.visible(route.witness)], [nil, .name])
         }
         for line in lines.lines(style: out.style) { out.line(line) }
     }
@@ -139,15 +132,11 @@ extension CanaryReport {
         json.number("decided", Int64(clamping: totals.decided))
         json.number("compared", Int64(clamping: totals.compared))
         json.number("different", Int64(clamping: totals.different))
-        json.beginArray("routes")
-        for route in sorted {
-            json.beginObject()
+        json.objects("routes", of: sorted) { json, route in
             json.text("route", route.name)
             json.number("count", Int64(clamping: route.count))
             json.text("witness", route.witness)
-            json.endObject()
         }
-        json.endArray()
         json.endObject()
     }
 

@@ -55,11 +55,9 @@ struct CoverageReport {
         for index in order {
             for row in rows(index) {
                 let role: Style.TextRole? = row.isKnown && row.count == 0 ? .bad : nil
-                lines.add([
-                    TextTable.Cell(Escaping.visible(row.route), .name),
-                    TextTable.Cell(Escaping.visible(row.part), role),
-                    TextTable.Cell(row.isKnown ? "\(row.count)" : "?", role),
-                ])
+                lines.add(
+                    [Escaping.visible(row.route), Escaping.visible(row.part), row.isKnown ? "\(row.count)" : "?"],
+                    [.name, role, role])
             }
         }
         for line in lines.lines(style: out.style) { out.line(line) }
@@ -118,32 +116,28 @@ struct CoverageReport {
 
     /// The report as one JSON object.
     var json: String {
-        var json = JSONText()
-        json.beginObject()
-        json.text("table", table.identity)
-        json.number("decisions", Int64(coverage.decisions))
-        json.number("without_route", Int64(coverage.withoutRoute))
-        json.number("traced", Int64(coverage.withTrace))
-        json.number("unknown", Int64(coverage.withUnknownRoute))
-        json.number("of_other_versions", Int64(coverage.ofOtherVersions))
-        json.number("of_other_tables", Int64(coverage.ofOtherTables))
-        json.number("unreadable", Int64(unreadable))
-        json.objects("routes", of: order) { json, index in write(coverage.routes[index], to: &json) }
-        json.beginObject("reasons")
-        for (reason, count) in reasons { json.number(reason, Int64(count)) }
-        json.endObject()
-        json.texts("never", neverSelected)
-        json.endObject()
-        return json.finish()
+        return JSONText.object { json in
+            json.text("table", table.identity)
+            json.number("decisions", Int64(coverage.decisions))
+            json.number("without_route", Int64(coverage.withoutRoute))
+            json.number("traced", Int64(coverage.withTrace))
+            json.number("unknown", Int64(coverage.withUnknownRoute))
+            json.number("of_other_versions", Int64(coverage.ofOtherVersions))
+            json.number("of_other_tables", Int64(coverage.ofOtherTables))
+            json.number("unreadable", Int64(unreadable))
+            json.objects("routes", of: order) { json, index in write(coverage.routes[index], to: &json) }
+            json.beginObject("reasons")
+            for (reason, count) in reasons { json.number(reason, Int64(count)) }
+            json.endObject()
+            json.texts("never", neverSelected)
+        }
     }
 
     private func write(_ route: Coverage.Route, to json: inout JSONText) {
         json.text("id", route.id)
         json.number("decisions", Int64(route.decisions))
         json.number("redirected", Int64(route.redirected))
-        json.beginArray("variants")
-        for count in route.variants { json.number(nil, Int64(count)) }
-        json.endArray()
+        json.numbers("variants", route.variants)
         json.objects("patterns", of: route.patterns) { json, pattern in
             json.text("pattern", pattern.text)
             json.number("decisions", coverage.withTrace > 0 ? Int64(pattern.decisions) : nil)

@@ -89,11 +89,12 @@ struct SetsReport {
         var table = TextTable([("", .right), ("", .left), ("", .left), ("", .left)])
         for effect in effects.prefix(Self.maxEffects) {
             let mark = effect.isRefusal ? "refused by what was added" : ""
-            table.add([
-                TextTable.Cell(effect.countText + ":"), TextTable.Cell(Escaping.visible(effect.old.text)),
-                TextTable.Cell("-> " + Escaping.visible(effect.new.text)),
-                TextTable.Cell(group.isBreaking && effect.isBreaking ? "breaking" : mark),
-            ])
+            table.add(
+                [
+                    effect.countText + ":", Escaping.visible(effect.old.text),
+                    "-> " + Escaping.visible(effect.new.text),
+                    group.isBreaking && effect.isBreaking ? "breaking" : mark,
+                ])
         }
         for line in table.lines(style: out.style).dropFirst() { out.line("  " + line) }
         let others = effects.dropFirst(Self.maxEffects)
@@ -219,13 +220,13 @@ struct DifferenceReport {
             ("COUNT", .right), ("SHARE", .right), ("OLD", .left), ("NEW", .left), ("", .left), ("CHANGED", .left),
         ])
         for group in groups {
-            lines.add([
-                TextTable.Cell("\(group.count)"), TextTable.Cell(Self.share(group.count, of: difference.total)),
-                TextTable.Cell(Escaping.visible(group.old.text), .name),
-                TextTable.Cell(Escaping.visible(group.new.text), .name),
-                TextTable.Cell(group.breakage == nil ? "compatible" : "breaking"),
-                TextTable.Cell(Escaping.visible(group.members.joined(separator: ", "))),
-            ])
+            lines.add(
+                [
+                    "\(group.count)", Self.share(group.count, of: difference.total),
+                    Escaping.visible(group.old.text), Escaping.visible(group.new.text),
+                    group.breakage == nil ? "compatible" : "breaking",
+                    Escaping.visible(group.members.joined(separator: ", ")),
+                ], [nil, nil, .name, .name])
         }
         let rows = lines.lines(style: out.style)
         out.line(rows[0])
@@ -274,18 +275,9 @@ enum Shortening {
     /// Returns the text, or its start and the number of omitted characters, such as `a:b... 7,800 more characters`.
     static func of(_ text: String) -> String {
         let omittedCount = text.count - limit
-        return omittedCount > 0
-            ? "\(text.prefix(limit))... \(grouped(omittedCount)) more \(omittedCount == 1 ? "character" : "characters")"
-            : text
-    }
-
-    /// Returns the number with commas between thousands.
-    private static func grouped(_ number: Int) -> String {
-        let digits = Array(String(number))
-        return digits.enumerated().reduce(into: "") { text, one in
-            if one.offset > 0, (digits.count - one.offset) % 3 == 0 { text.append(",") }
-            text.append(one.element)
-        }
+        guard omittedCount > 0 else { return text }
+        let noun = omittedCount == 1 ? "character" : "characters"
+        return "\(text.prefix(limit))... \(Counts.grouped(Int64(omittedCount))) more \(noun)"
     }
 }
 

@@ -1,7 +1,5 @@
 internal import RouteTools
 internal import RouteAnalysis
-internal import DispatchWorker
-internal import LinkIngest
 internal import LinkCoordinator
 internal import ByteStorage
 internal import StrictJSON

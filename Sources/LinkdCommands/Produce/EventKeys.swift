@@ -1,4 +1,3 @@
-internal import RouteTools
 internal import LinkDecider
 internal import LinkIngest
 internal import ByteStorage
@@ -6,7 +5,7 @@ internal import ByteStorage
 /// A check of events before they are sent, with the worker's reader.
 ///
 /// It returns the key of an event, or the reason why the event would become a dead letter.
-final class EventCheck {
+final class EventKeys {
     /// The key of every record, from `--key`.
     private(set) var fixedKey: ByteView?
     /// The key of events without a device, from `--device`.

@@ -93,7 +93,7 @@ package struct HTTPResponse: Sendable {
     /// Headers in addition to those that the server adds.
     ///
     /// A header of the same name replaces the server's `Cache-Control` and `X-Content-Type-Options`. A response with a
-    /// `Connection`, `Content-Length`, `Content-Type`, `Date`, or `Transfer-Encoding` header, or with a control
+    /// `HTTPConnection`, `Content-Length`, `Content-Type`, `Date`, or `Transfer-Encoding` header, or with a control
     /// character in a header, is replaced with a response of status 500.
     package var headers: HTTPHeaders
     /// The value of the `Content-Type` header.

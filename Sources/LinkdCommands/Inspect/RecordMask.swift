@@ -1,4 +1,3 @@
-internal import ByteStorage
 internal import DecisionIndex
 internal import StrictJSON
 
@@ -66,38 +65,32 @@ struct RecordMask: Sendable {
 
     /// Returns a decision without what identifies people.
     func decision(_ value: JSONValue) -> JSONValue {
-        guard isOn, let members = value.object else { return isOn ? masked : value }
-        return JSONValue(
-            .object(
-                members.compactMap { member in
-                    switch member.name {
-                    case "device", "event": keep(member, member.value.string.map { string(id($0)) } ?? masked)
-                    case "stack": keep(member, stack(member.value))
-                    case "notes": keep(member, JSONValue(.array((member.value.array ?? []).map(note))))
-                    case "resume": keep(member, pick(member.value, ["claim", "mode", "ttl", "once"]))
-                    case "context": keep(member, context(member.value))
-                    case "path", "url", "notice", "detail": keep(member, masked)
-                    default: Self.decisionMembers.contains(member.name) ? member : nil
-                    }
-                }))
+        guard isOn, value.object != nil else { return isOn ? masked : value }
+        return value.mapMembers { member in
+            switch member.name {
+            case "device", "event": masked(id: member.value)
+            case "stack": member.value.mapElements(entry)
+            case "notes": member.value.mapElements(note)
+            case "resume": pick(member.value, ["claim", "mode", "ttl", "once"])
+            case "context": context(member.value)
+            case "path", "url", "notice", "detail": masked
+            default: Self.decisionMembers.contains(member.name) ? member.value : nil
+            }
+        }
     }
 
     /// Returns an event without what identifies people.
     func event(_ value: JSONValue) -> JSONValue {
-        guard isOn else { return value }
-        guard let members = value.object else { return masked }
-        return JSONValue(
-            .object(
-                members.compactMap { member in
-                    switch member.name {
-                    case "id": keep(member, member.value.string.map { string(id($0)) } ?? masked)
-                    case "device": keep(member, device(member.value))
-                    case "devices":
-                        keep(member, JSONValue(.array((member.value.array ?? []).map(device))))
-                    case "link": keep(member, member.value.string.map { string(origin($0)) } ?? masked)
-                    default: keep(member, Self.eventMembers.contains(member.name) ? single(member.value) : masked)
-                    }
-                }))
+        guard isOn, value.object != nil else { return isOn ? masked : value }
+        return value.mapMembers { member in
+            switch member.name {
+            case "id": masked(id: member.value)
+            case "device": device(member.value)
+            case "devices": member.value.mapElements(device)
+            case "link": member.value.string.map { string(origin($0)) } ?? masked
+            default: Self.eventMembers.contains(member.name) ? single(member.value) : masked
+            }
+        }
     }
 
     /// Returns the scheme of a link, and the host if the scheme is that of the web.
@@ -121,33 +114,25 @@ struct RecordMask: Sendable {
 
     /// Returns a Boolean value that indicates whether a text is a scheme (RFC 3986, section 3.1).
     private static func isScheme(_ text: ArraySlice<UInt8>) -> Bool {
-        func isLetter(_ byte: UInt8) -> Bool { (0x61...0x7A).contains(byte | 0x20) }
-        return text.first.map(isLetter) == true
-            && text.allSatisfy { isLetter($0) || (0x30...0x39).contains($0) || "+-.".utf8.contains($0) }
+        text.first?.isASCIILetter == true && text.allSatisfy { $0.isASCIIWord(or: "+-.") }
     }
 
     /// Returns a worker's page `/status` without the messages of its errors, which can quote what a record contains.
     func status(_ value: JSONValue) -> JSONValue {
         guard isOn else { return value }
-        switch value.kind {
-        case .array(let values): return JSONValue(.array(values.map(status)))
-        case .object(let members):
-            return JSONValue(
-                .object(members.map { keep($0, $0.name == "message" ? masked : status($0.value)) }))
-        default: return value
-        }
+        if value.array != nil { return value.mapElements(status) }
+        guard value.object != nil else { return value }
+        return value.mapMembers { $0.name == "message" ? masked : status($0.value) }
     }
 
     private var masked: JSONValue { string(Self.replacement) }
 
     private func string(_ text: some StringProtocol) -> JSONValue { JSONValue(.string(String(text))) }
 
-    private func keep(_ member: JSONMember, _ value: JSONValue) -> JSONMember {
-        JSONMember(name: member.name, value: value)
-    }
+    private func masked(id value: JSONValue) -> JSONValue { value.string.map { string(id($0)) } ?? masked }
 
     private func pick(_ value: JSONValue, _ names: Set<String>) -> JSONValue {
-        JSONValue(.object((value.object ?? []).map { keep($0, names.contains($0.name) ? single($0.value) : masked) }))
+        value.mapMembers { names.contains($0.name) ? single($0.value) : masked }
     }
 
     /// Returns a value that is no list and no object, in which there can be anything.
@@ -163,42 +148,43 @@ struct RecordMask: Sendable {
         return string(text[...end] + Self.replacement)
     }
 
-    private func stack(_ value: JSONValue) -> JSONValue {
-        JSONValue(
-            .array(
-                (value.array ?? []).map { entry in
-                    JSONValue(
-                        .object(
-                            (entry.object ?? []).map { member in
-                                if member.name == "data" { return keep(member, data(member.value)) }
-                                return keep(member, Self.entryMembers.contains(member.name) ? member.value : masked)
-                            }))
-                }))
-    }
-
-    /// Returns the models of a screen, whose names come from the table and whose values are replaced.
-    private func data(_ value: JSONValue) -> JSONValue {
-        JSONValue(.object((value.object ?? []).map { keep($0, pick($0.value, [])) }))
+    /// Returns an entry of a stack.
+    ///
+    /// The names of its models come from the table, and their values are replaced.
+    private func entry(_ value: JSONValue) -> JSONValue {
+        value.mapMembers { member in
+            if member.name == "data" { return member.value.mapMembers { pick($0.value, []) } }
+            return Self.entryMembers.contains(member.name) ? member.value : masked
+        }
     }
 
     private func context(_ value: JSONValue) -> JSONValue {
-        JSONValue(
-            .object(
-                (value.object ?? []).map { member in
-                    switch member.name {
-                    case "push": keep(member, pick(member.value, ["vendor", "campaign"]))
-                    case "campaign", "application": keep(member, single(member.value))
-                    default: keep(member, masked)
-                    }
-                }))
+        value.mapMembers { member in
+            switch member.name {
+            case "push": pick(member.value, ["vendor", "campaign"])
+            case "campaign", "application": single(member.value)
+            default: masked
+            }
+        }
     }
 
     private func device(_ value: JSONValue) -> JSONValue {
+        value.mapMembers { member in
+            if member.name == "id" { return masked(id: member.value) }
+            return Self.deviceMembers.contains(member.name) ? single(member.value) : masked
+        }
+    }
+}
+
+extension JSONValue {
+    /// Returns an object with other values, without the members for which a function returns nil.
+    func mapMembers(_ value: (JSONMember) -> JSONValue?) -> JSONValue {
         JSONValue(
-            .object(
-                (value.object ?? []).map { member in
-                    if member.name == "id" { return keep(member, member.value.string.map { string(id($0)) } ?? masked) }
-                    return keep(member, Self.deviceMembers.contains(member.name) ? single(member.value) : masked)
-                }))
+            .object((object ?? []).compactMap { one in value(one).map { JSONMember(name: one.name, value: $0) } }))
+    }
+
+    /// Returns an array with other elements.
+    fileprivate func mapElements(_ value: (JSONValue) -> JSONValue) -> JSONValue {
+        JSONValue(.array((array ?? []).map(value)))
     }
 }

@@ -15,32 +15,27 @@ enum InfoRoute {
     }
 
     private static func text(_ site: ConsoleSite) -> String {
-        var json = JSONText()
-        json.beginObject()
-        json.text("version", LinkdVersion.text)
-        json.objects("tables", of: site.tables, write)
-        json.objects("examples", of: examples(site)) { json, example in
-            json.text("table", example.table)
-            json.text("label", example.label)
-            json.text("input", example.input)
+        return JSONText.object { json in
+            json.text("version", LinkdVersion.text)
+            json.objects("tables", of: site.tables, write)
+            json.objects("examples", of: examples(site)) { json, example in
+                json.text("table", example.table)
+                json.text("label", example.label)
+                json.text("input", example.input)
+            }
+            json.object("kafka", of: site.connection) { json, connection in
+                json.texts("servers", connection.bootstrap)
+                json.text("decisions", site.decisionTopic)
+            }
+            json.boolean("mask", site.masks)
+            json.boolean("allowReplay", site.allowsReplay)
+            json.boolean("worker", site.worker != nil)
+            json.text(
+                "notice",
+                site.connection == nil
+                    ? "No broker: routes and resolving only. Start the console with --bootstrap to see decisions." : nil
+            )
         }
-        if let connection = site.connection {
-            json.beginObject("kafka")
-            json.texts("servers", connection.bootstrap)
-            json.text("decisions", site.decisionTopic)
-            json.endObject()
-        } else {
-            json.raw("kafka", Array("null".utf8))
-        }
-        json.boolean("mask", site.masks)
-        json.boolean("allowReplay", site.allowsReplay)
-        json.boolean("worker", site.worker != nil)
-        json.text(
-            "notice",
-            site.connection == nil
-                ? "No broker: routes and resolving only. Start the console with --bootstrap to see decisions." : nil)
-        json.endObject()
-        return json.finish()
     }
 
     private static func write(_ json: inout JSONText, _ entry: ConsoleSite.Table) {
@@ -82,9 +77,7 @@ enum InfoRoute {
         switch example.request {
         case .link(let link): return link
         case .request(let request):
-            var json = JSONText()
-            json.value(nil, request)
-            return json.finish()
+            return TerminalControl.escaped(json: request.text)
         }
     }
 

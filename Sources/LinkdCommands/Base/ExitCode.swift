@@ -9,7 +9,7 @@ package struct ExitCode: RawRepresentable, Sendable, Hashable {
     /// Creates an exit code from a number.
     package init(rawValue: Int32) { self.rawValue = rawValue }
 
-    private init(_ code: DispatchWorker.ExitCode) { rawValue = code.rawValue }
+    private init(_ code: WorkerExitCode) { rawValue = code.rawValue }
 
     /// The command succeeded.
     package static let success = ExitCode(.done)

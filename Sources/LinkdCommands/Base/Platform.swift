@@ -106,13 +106,7 @@ enum Platform {
     /// Returns 0 at the end of the input and -1 on an error.
     static func read(_ descriptor: Int32, into buffer: UnsafeMutableRawBufferPointer) -> Int {
         while true {
-            #if canImport(Glibc)
-            let count = Glibc.read(descriptor, buffer.baseAddress, buffer.count)
-            #elseif canImport(Musl)
-            let count = Musl.read(descriptor, buffer.baseAddress, buffer.count)
-            #else
-            let count = Darwin.read(descriptor, buffer.baseAddress, buffer.count)
-            #endif
+            let count = systemRead(descriptor, buffer)
             if count >= 0 || errno != EINTR { return count }
         }
     }
@@ -135,28 +129,17 @@ enum Platform {
     ///
     /// A named pipe is opened before it has a writer, so that `canRead` waits for the writer. Darwin waits here.
     static func open(_ path: String) -> Result<Int32, SystemError> {
-        #if canImport(Glibc)
-        let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-        if descriptor >= 0 { _ = Glibc.fcntl(descriptor, F_SETFL, O_RDONLY) }
-        #elseif canImport(Musl)
-        let descriptor = Musl.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-        if descriptor >= 0 { _ = Musl.fcntl(descriptor, F_SETFL, O_RDONLY) }
+        #if canImport(Darwin)
+        let descriptor = systemOpen(path, O_RDONLY | O_CLOEXEC)
         #else
-        let descriptor = Darwin.open(path, O_RDONLY | O_CLOEXEC)
+        let descriptor = systemOpen(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        if descriptor >= 0 { _ = fcntl(descriptor, F_SETFL, O_RDONLY) }
         #endif
         return descriptor >= 0 ? .success(descriptor) : .failure(SystemError.last)
     }
 
     /// Closes a descriptor that `open` returned.
-    static func close(_ descriptor: Int32) {
-        #if canImport(Glibc)
-        _ = Glibc.close(descriptor)
-        #elseif canImport(Musl)
-        _ = Musl.close(descriptor)
-        #else
-        _ = Darwin.close(descriptor)
-        #endif
-    }
+    static func close(_ descriptor: Int32) { systemClose(descriptor) }
 
     /// Opens a regular file for reading without waiting, and fails for other kinds of files.
     private static func openRegular(_ path: String, followsLinks: Bool) -> Result<Int32, SystemError> {
@@ -190,6 +173,19 @@ enum Platform {
                 return .failure(SystemError(text: "the file has more than \(limit) bytes"))
             }
             all += chunk[..<count]
+        }
+    }
+
+    /// Returns the contents of a regular file that a command needs.
+    ///
+    /// Without them, the command ends with exit code 78. The reason begins with the subject.
+    static func required(
+        _ path: String, limit: Int, as subject: String, advice: String = "specify a file that this user can read"
+    ) throws(CommandFailure) -> [UInt8] {
+        do throws(SystemError) {
+            return try contents(of: path, limit: limit).get()
+        } catch {
+            throw CommandFailure(.configuration, "\(subject) cannot be read: \(error.text)", advice: advice)
         }
     }
 
@@ -232,14 +228,7 @@ enum Platform {
     }
 
     private static func create(_ path: String, _ flag: Int32) -> Int32 {
-        let flags = O_WRONLY | O_CREAT | O_CLOEXEC | flag
-        #if canImport(Glibc)
-        return Glibc.open(path, flags, 0o666)
-        #elseif canImport(Musl)
-        return Musl.open(path, flags, 0o666)
-        #else
-        return Darwin.open(path, flags, 0o666)
-        #endif
+        systemOpen(path, O_WRONLY | O_CREAT | O_CLOEXEC | flag)
     }
 
     /// Returns bytes in Base64 (RFC 4648, section 4).
@@ -266,6 +255,16 @@ enum Platform {
         ((try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []).sorted()
     }
 }
+
+// Calls of the system whose names the platform's members have too.
+
+private func systemRead(_ descriptor: Int32, _ buffer: UnsafeMutableRawBufferPointer) -> Int {
+    read(descriptor, buffer.baseAddress, buffer.count)
+}
+
+private func systemOpen(_ path: String, _ flags: Int32) -> Int32 { open(path, flags, 0o666) }
+
+private func systemClose(_ descriptor: Int32) { _ = close(descriptor) }
 
 /// The identity, the size, and the times of a file, of which one changes with its contents.
 ///

@@ -1,0 +1,189 @@
+internal import RouteAnalysis
+internal import LinkCoordinator
+
+/// The start of links in a search: a scheme with a host.
+struct HandingOrigin {
+    /// The index of the block that reads the links, or nil if the table does not list the scheme.
+    var block: Int?
+    /// The scheme.
+    var scheme: String
+    /// The host in lowercase, or the first segment if the block reads the host as one.
+    var host: String
+    /// The port, or nil for none.
+    var port: UInt16?
+    /// A Boolean value that indicates whether the host is a segment, which is percent-encoded in a link.
+    var isSegment = false
+
+    /// The link without a path.
+    var text: String {
+        "\(scheme)://\(isSegment ? PercentText.encode(host) : host)\(port.map { ":\($0)" } ?? "")"
+    }
+}
+
+/// The paths that the routes of a table match for one origin.
+///
+/// It contains every path that the table reads as one of a pattern, also with repeated slashes and a slash at the end.
+/// The number of a pattern is its place in the order of precedence.
+struct TableLanguage {
+    /// A pattern of a route.
+    struct Entry {
+        /// The index of the route.
+        var route: Int
+        /// A Boolean value that indicates whether the route also has conditions on the query.
+        var isConditional: Bool
+    }
+
+    /// The patterns in order of precedence.
+    private(set) var entries: [Entry] = []
+    /// The automaton of the paths.
+    private(set) var automaton = ScalarAutomaton()
+    /// A Boolean value that indicates whether rewrites make the order of precedence inexact.
+    private(set) var hasRewrites = false
+    /// A Boolean value that indicates whether the table reads the host as the first segment.
+    let isSegment: Bool
+
+    private let source: TableSource
+    /// A Boolean value that indicates whether repeated slashes count as one; otherwise the table rejects such links.
+    let collapses: Bool
+
+    /// Creates the language of the patterns that an origin can select.
+    init(_ source: TableSource, _ origin: HandingOrigin) {
+        self.source = source
+        let block = origin.block.map { source.blocks[$0] }
+        isSegment = block?.hostRole == .segment
+        collapses = block?.emptySegments != .reject
+        guard let block, Self.accepts(block, origin) else { return }
+        hasRewrites = !block.rewrites.isEmpty
+        let base = base(block)
+        var found: [(precedence: Precedence, route: Int, pattern: TableSource.RoutePattern)] = []
+        for (index, route) in source.routes.enumerated() {
+            for pattern in route.patterns where Self.takes(pattern, origin, isSegment: isSegment) {
+                found.append((route.precedence(of: pattern), index, pattern))
+            }
+        }
+        found.sort { Precedence.compare($0.precedence, $1.precedence) < 0 }
+        for one in found where add(one.pattern.path, entries.count, base, origin) {
+            entries.append(Entry(route: one.route, isConditional: !source.routes[one.route].query.isEmpty))
+        }
+    }
+
+    private static func accepts(_ block: TableSource.LinkBlock, _ origin: HandingOrigin) -> Bool {
+        block.hostRole == .segment
+            || block.hosts.contains { $0.value.matches(host: Array(origin.host.utf8), port: origin.port) }
+    }
+
+    private static func takes(
+        _ pattern: TableSource.RoutePattern, _ origin: HandingOrigin, isSegment: Bool
+    ) -> Bool {
+        if let scheme = pattern.scheme, scheme != origin.scheme { return false }
+        guard let rule = pattern.host, rule != .any else { return true }
+        return !isSegment && rule.matches(host: Array(origin.host.utf8), port: origin.port)
+    }
+
+    // MARK: Questions
+
+    /// Returns the routes that can be selected among the patterns that match a path, in order.
+    ///
+    /// A pattern without conditions on the query precedes all later ones.
+    func selectable(_ numbers: [Int]) -> [Int] {
+        var routes: [Int] = []
+        for number in numbers {
+            let entry = entries[number]
+            if !routes.contains(entry.route) { routes.append(entry.route) }
+            if !entry.isConditional, !hasRewrites { break }
+        }
+        return routes
+    }
+
+    /// Returns a Boolean value that indicates whether a route is selected whatever the query is.
+    func surelyTakes(_ numbers: [Int]) -> Bool { numbers.contains { !entries[$0].isConditional } }
+
+    // MARK: Building
+
+    /// Adds the optional prefixes that rewrites remove, and returns the state after them.
+    private mutating func base(_ block: TableSource.LinkBlock) -> Int {
+        var base = automaton.begin()
+        for rewrite in isSegment ? [] : block.rewrites {
+            var end = base
+            for matcher in rewrite.pattern.matchers.dropLast() { end = segment(matcher, from: end) }
+            let next = automaton.state()
+            automaton.join(base, next)
+            automaton.join(end, next)
+            base = next
+        }
+        return base
+    }
+
+    /// Adds a pattern; returns false if no link of the origin matches it.
+    private mutating func add(_ path: Pattern, _ number: Int, _ base: Int, _ origin: HandingOrigin) -> Bool {
+        var segments = path.matchers.dropLast()
+        var terminal = path.matchers.last ?? .end
+        if isSegment {
+            let host = Array(origin.host.utf8)
+            if let first = segments.popFirst() {
+                guard
+                    Pattern(matchers: [first, .end], captures: [], text: "").matches(
+                        [host], foldsCase: source.foldsPathCase, isCoordinator: { _ in false })
+                else { return false }
+            } else if case .end = terminal {
+                return false
+            } else if case .anySegment = terminal {
+                if matchesTail(terminal, host) { terminal = .restStar }
+            } else {
+                guard matchesTail(terminal, host) else { return false }
+                terminal = .restStar
+            }
+        }
+        var end = base
+        for matcher in segments { end = segment(matcher, from: end) }
+        let isRoot = segments.isEmpty && !isSegment
+        switch terminal {
+        case .restStar where isRoot:
+            automaton.finish(automaton.anything(from: slash(from: end)), pattern: number)
+        case .restStar: rest(from: end, number)
+        case .restPlus:
+            let first = automaton.step(from: slash(from: end), .segment(.any))
+            automaton.finish(automaton.anything(from: first), pattern: number)
+        case .coordinatorPath:
+            let start = slash(from: end)
+            for name in source.coordinators.map(\.name.value) {
+                rest(from: automaton.word(name, from: start, folds: false), number)
+            }
+        case .anySegment(let text):
+            let between = automaton.state()
+            automaton.join(end, between)
+            automaton.join(segment(.any, from: between), between)
+            rest(from: segment(.literal(text), from: between), number)
+        default: closing(from: isRoot && !hasRewrites ? slash(from: end) : end, number)
+        }
+        return true
+    }
+
+    private func matchesTail(_ terminal: Matcher, _ host: [UInt8]) -> Bool {
+        terminal.matchesTail([host], from: 0, foldsCase: source.foldsPathCase) { segment in
+            source.coordinators.contains { $0.name.value.utf8.elementsEqual(segment) }
+        }
+    }
+
+    private mutating func slash(from source: Int) -> Int {
+        let target = automaton.step(from: source, .exact("/", folds: false))
+        if collapses { automaton.connect(target, .exact("/", folds: false), target) }
+        return target
+    }
+
+    private mutating func segment(_ matcher: Matcher, from state: Int) -> Int {
+        automaton.segment(matcher, from: slash(from: state), folds: source.foldsPathCase)
+    }
+
+    /// Ends a pattern, optionally after slashes.
+    private mutating func closing(from state: Int, _ number: Int) {
+        automaton.finish(state, pattern: number)
+        automaton.finish(slash(from: state), pattern: number)
+    }
+
+    /// Ends a pattern after any number of segments.
+    private mutating func rest(from state: Int, _ number: Int) {
+        automaton.finish(state, pattern: number)
+        automaton.finish(automaton.anything(from: slash(from: state)), pattern: number)
+    }
+}
