@@ -216,12 +216,4 @@ extension OutputArena {
             append("\u{1B}[0m")
         }
     }
-
-    /// Returns what a function appends as text.
-    static func text(_ body: (inout OutputArena) -> Void) -> String {
-        var arena = OutputArena(chunkBytes: 4096)
-        arena.begin()
-        body(&arena)
-        return arena.finish().string
-    }
 }
