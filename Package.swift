@@ -24,7 +24,8 @@ let package = Package(
         .target(name: "StrictJSON", dependencies: ["ByteStorage"], swiftSettings: strict),
         .target(name: "LinkCoordinator", dependencies: ["ByteStorage", "StrictJSON"], swiftSettings: strict),
         // Types of Foundation for apps. The program does not link it.
-        .target(name: "LinkCoordinatorFoundation", dependencies: ["LinkCoordinator"], swiftSettings: strict),
+        .target(
+            name: "LinkCoordinatorFoundation", dependencies: ["LinkCoordinator", "ByteStorage"], swiftSettings: strict),
         .target(
             name: "RouteAnalysis", dependencies: ["LinkCoordinator", "ByteStorage", "StrictJSON"],
             swiftSettings: strict),
@@ -49,7 +50,8 @@ let package = Package(
             pkgConfig: "libmicrohttpd",
             providers: [.apt(["libmicrohttpd-dev"]), .brew(["libmicrohttpd"])]),
         .target(
-            name: "HTTPServer", dependencies: ["CMicroHTTPD", "SystemThreads", "CPlatform"], swiftSettings: strict),
+            name: "HTTPServer", dependencies: ["CMicroHTTPD", "SystemThreads", "ByteStorage", "CPlatform"],
+            swiftSettings: strict),
         // The index of decisions that the console searches.
         .target(name: "DecisionIndex", dependencies: ["ByteStorage"], swiftSettings: strict),
         .target(name: "KafkaClient", dependencies: ["CRdKafka", "CPlatform", "ByteStorage"], swiftSettings: strict),

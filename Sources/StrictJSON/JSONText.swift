@@ -23,7 +23,7 @@ package struct JSONText: ~Copyable {
     /// Writes a string, or `null` for nil.
     package mutating func text(_ name: String? = nil, _ value: String?) {
         start(name)
-        if let value { string(value) } else { arena.append("null") }
+        if let value { arena.appendString(value) } else { arena.append("null") }
     }
 
     /// Writes an array of strings.
@@ -94,13 +94,8 @@ package struct JSONText: ~Copyable {
         if needsComma { arena.append(",") }
         needsComma = true
         guard let name else { return }
-        string(name)
+        arena.appendString(name)
         arena.append(":")
-    }
-
-    private mutating func string(_ text: String) {
-        var text = text
-        text.withUTF8 { arena.appendString(ByteView($0)) }
     }
 }
 

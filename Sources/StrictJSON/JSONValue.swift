@@ -154,10 +154,7 @@ extension JSONValue {
 
     /// The value as JSON text without white space.
     package var text: String {
-        var arena = OutputArena(chunkBytes: 4096)
-        arena.begin()
-        write(into: &arena)
-        return arena.finish().string
+        OutputArena.text { write(into: &$0) }
     }
 
     /// Appends the value as JSON without white space.
@@ -166,7 +163,7 @@ extension JSONValue {
         case .null: arena.append("null")
         case .bool(let value): value ? arena.append("true") : arena.append("false")
         case .number(let text): arena.append([UInt8](text.utf8))
-        case .string(let text): Self.write(text, into: &arena)
+        case .string(let text): arena.appendString(text)
         case .array(let elements):
             arena.append("[")
             for (index, element) in elements.enumerated() {
@@ -178,16 +175,12 @@ extension JSONValue {
             arena.append("{")
             for (index, member) in members.enumerated() {
                 if index > 0 { arena.append(",") }
-                Self.write(member.name, into: &arena)
+                arena.appendString(member.name)
                 arena.append(":")
                 member.value.write(into: &arena)
             }
             arena.append("}")
         }
-    }
-
-    private static func write(_ text: String, into arena: inout OutputArena) {
-        [UInt8](text.utf8).withUnsafeBufferPointer { arena.appendString(ByteView($0)) }
     }
 
     /// Returns a Boolean value that indicates whether both values are equal.

@@ -10,6 +10,12 @@ extension OutputArena {
         append(byte: UInt8(ascii: "\""))
     }
 
+    /// Appends a text as a JSON string, for cold paths.
+    package mutating func appendString(_ text: String) {
+        var text = text
+        text.withUTF8 { appendString(ByteView($0)) }
+    }
+
     /// Appends a JSON string without its quotes.
     @inlinable
     public mutating func appendEscaped(_ text: ByteView) {

@@ -1,3 +1,4 @@
+import ByteStorage
 @testable import DispatchWorker
 import Synchronization
 import Testing
@@ -60,7 +61,7 @@ import Testing
 
     @Test("Timestamps follow the calendar", arguments: times)
     func timestamps(milliseconds: Int64, text: String) {
-        #expect(Timestamp.text(milliseconds: milliseconds) == text)
+        #expect(UTCDateTime.text(milliseconds: milliseconds) == text)
     }
 
     @Test("Lines after the tenth of one event and lane within 10 s are summed up, and other lanes are unaffected")

@@ -21,7 +21,7 @@ internal import Testing
         ])
     func times(text: String, time: String) throws {
         let parsed = try #require(Timestamps.parse(text, now: Self.now))
-        #expect(Timestamps.text(parsed) == time)
+        #expect(UTCDateTime.text(milliseconds: parsed) == time)
         let local = try #require(Timestamps.parse(text, now: Self.now, local: true))
         #expect(abs(local - parsed) <= 86_400_000)
     }

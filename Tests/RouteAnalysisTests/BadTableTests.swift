@@ -183,18 +183,18 @@ struct BadTableTests {
     func json() throws {
         for table in BadTable.all {
             for problem in table.problems {
-                var out = OutputArena(chunkBytes: 4096)
-                out.begin()
-                problem.write(file: "a \"b\".json", into: &out)
-                let value = try JSONValue.parse(out.finish())
+                var json = JSONText()
+                json.beginObject()
+                problem.write(to: &json)
+                json.endObject()
+                let value = try JSONValue.parse(Array(json.finish().utf8))
                 #expect(value["code"]?.string == problem.code.rawValue)
                 #expect(value["severity"]?.string == problem.severity.text)
                 #expect(value["message"]?.string == problem.message)
-                #expect(value["file"]?.string == "a \"b\".json")
                 #expect(value["line"]?.integer == Int64(problem.location.line))
                 #expect(value["column"]?.integer == Int64(problem.location.column))
                 #expect(value["pointer"]?.string == problem.location.pointer)
-                #expect(value["routes"]?.array?.compactMap(\.string) == problem.routes)
+                #expect(value["routes"]?.array?.compactMap(\.string) ?? [] == problem.routes)
                 #expect(value["suggestion"]?.string == problem.suggestion)
             }
         }

@@ -13,7 +13,7 @@ import Testing
         ("ByteStorage", "Synchronization", false),
         ("StrictJSON", "ByteStorage", false),
         ("LinkCoordinator", "ByteStorage StrictJSON Swift", false),
-        ("LinkCoordinatorFoundation", "LinkCoordinator Foundation", false),
+        ("LinkCoordinatorFoundation", "LinkCoordinator ByteStorage Foundation", false),
         ("RouteAnalysis", "LinkCoordinator ByteStorage StrictJSON", false),
         ("RouteTools", "RouteAnalysis LinkCoordinator ByteStorage StrictJSON", false),
         ("LinkIngest", "LinkCoordinator ByteStorage StrictJSON", false),
@@ -21,7 +21,7 @@ import Testing
         ("KafkaClient", "CRdKafka ByteStorage CPlatform Synchronization", true),
         ("SystemThreads", "CPlatform", true),
         ("DecisionIndex", "ByteStorage", false),
-        ("HTTPServer", "CMicroHTTPD SystemThreads CPlatform Synchronization", true),
+        ("HTTPServer", "CMicroHTTPD SystemThreads ByteStorage CPlatform Synchronization", true),
         (
             "DispatchWorker",
             "LinkCoordinator LinkIngest LinkDecider KafkaClient ByteStorage StrictJSON SystemThreads CPlatform "

@@ -1,3 +1,4 @@
+internal import ByteStorage
 internal import KafkaClient
 internal import StrictJSON
 
@@ -15,7 +16,7 @@ package enum StatusDocument {
         text.beginObject()
         text.text("version", snapshot.version)
         text.text("librdkafka", snapshot.library)
-        text.text("time", Timestamp.text(milliseconds: snapshot.wallMilliseconds))
+        text.text("time", UTCDateTime.text(milliseconds: snapshot.wallMilliseconds))
         text.text("instance", snapshot.instance)
         text.text("group", snapshot.group)
         let reasons = Health.notReady(snapshot)

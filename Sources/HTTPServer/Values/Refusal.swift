@@ -1,3 +1,5 @@
+internal import ByteStorage
+
 /// Responses of the server itself, to requests that never reach the handler.
 enum Refusal: Int {
     case badRequest = 400
@@ -54,21 +56,12 @@ enum Refusal: Int {
 
     /// Returns a time in the format of the `Date` header.
     static func date(_ seconds: Int) -> String {
-        let (days, second) = (seconds / 86_400, seconds % 86_400)
-        // The date of a day number in the proleptic Gregorian calendar, with years that begin in March.
-        let shifted = days + 719_468
-        let era = shifted / 146_097
-        let dayOfEra = shifted % 146_097
-        let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
-        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
-        let month = (5 * dayOfYear + 2) / 153
-        let day = dayOfYear - (153 * month + 2) / 5 + 1
-        let year = yearOfEra + era * 400 + (month >= 10 ? 1 : 0)
-        let names = ["Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec", "Jan", "Feb"]
+        let days = Int64(seconds) / 86_400
+        let date = CivilDate(daysSince1970: days)
+        let text = UTCDateTime.text(seconds: Int64(seconds))
+        let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
         let weekdays = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"]
-        let clock = [second / 3600, second / 60 % 60, second % 60].map(two).joined(separator: ":")
-        return "\(weekdays[days % 7]), \(two(day)) \(names[month]) \(year) \(clock) GMT"
+        return "\(weekdays[Int(days % 7)]), \(text.dropFirst(8).prefix(2)) \(months[date.month - 1]) \(date.year) "
+            + "\(text.suffix(8)) GMT"
     }
-
-    private static func two(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
 }

@@ -352,9 +352,6 @@ struct ProgramBuilder {
         // Checked names need no escapes. The names of a refused table, which can still be explained, may be any text.
         let isPlain = text.utf8.allSatisfy { $0 >= 0x20 && $0 < 0x7F && $0 != 0x22 && $0 != 0x5C }
         if isPlain { return "\"" + text + "\"" }
-        var arena = OutputArena(chunkBytes: 4096)
-        arena.begin()
-        [UInt8](text.utf8).withUnsafeBufferPointer { arena.appendString(ByteView($0)) }
-        return arena.finish().string
+        return OutputArena.text { $0.appendString(text) }
     }
 }

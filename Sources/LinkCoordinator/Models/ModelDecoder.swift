@@ -8,6 +8,12 @@ struct ModelDecoder: Decoder {
         case value(ModelValue)
     }
 
+    /// The integers of the standard library that are read and written as numbers.
+    static let integers: [any (FixedWidthInteger & Sendable).Type] = [
+        Int.self, Int8.self, Int16.self, Int32.self, Int64.self, UInt.self, UInt8.self, UInt16.self, UInt32.self,
+        UInt64.self,
+    ]
+
     let source: Source
     /// The type that is decoded.
     let declared: Any.Type
@@ -98,17 +104,37 @@ private struct ValueReader {
         return ModelDecoder.mismatch(site.mismatch(value, expected: expected), site)
     }
 
-    func bool() throws -> Bool {
+    func read<Value: Decodable>(_ type: Value.Type) throws -> Value {
+        let standard: Any? =
+            if type == Bool.self {
+                try bool()
+            } else if type == String.self {
+                try string()
+            } else if type == Double.self {
+                try number(Double.self)
+            } else if type == Float.self {
+                try number(Float.self)
+            } else if let integer = ModelDecoder.integers.first(where: { $0 == type }) {
+                try number(integer)
+            } else {
+                nil
+            }
+        // The unwrapped value, because nil can be cast to an optional type.
+        if let standard, let value = standard as? Value { return value }
+        return try any(type)
+    }
+
+    private func bool() throws -> Bool {
         guard case .bool(let value) = value else { throw mismatch("a Boolean value") }
         return value
     }
 
-    func string() throws -> String {
+    private func string() throws -> String {
         guard case .text(let text) = value else { throw mismatch("a string") }
         return text
     }
 
-    func number<Number: FixedWidthInteger>(_ type: Number.Type) throws -> Number {
+    private func number<Number: FixedWidthInteger>(_ type: Number.Type) throws -> Number {
         guard case .number(let text) = value else { throw mismatch("a whole number") }
         if let number = Number(text) ?? Self.wholeNumber(text) { return number }
         let fault = site.outOfRange(
@@ -128,13 +154,13 @@ private struct ValueReader {
         return Number(parts[0])
     }
 
-    func number<Number: BinaryFloatingPoint & LosslessStringConvertible>(_ type: Number.Type) throws -> Number {
+    private func number<Number: BinaryFloatingPoint & LosslessStringConvertible>(_ type: Number.Type) throws -> Number {
         guard case .number(let text) = value, let number = Number(text) else { throw mismatch("a number") }
         guard number.isFinite else { throw ModelDecoder.mismatch(site.infinite, site) }
         return number
     }
 
-    func any<Value: Decodable>(_ type: Value.Type) throws -> Value {
+    private func any<Value: Decodable>(_ type: Value.Type) throws -> Value {
         if let type = type as? any ModelFieldValue.Type, let value = try fieldValue(type) as? Value { return value }
         if let fault = FieldSite(path: site.path, declared: type).unsupported(value) {
             throw ModelDecoder.mismatch(fault, site)
@@ -182,21 +208,7 @@ private struct FieldContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
         ValueReader(try find(key, as: type), as: type, at: codingPath + [key])
     }
 
-    func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool { try reader(key, type).bool() }
-    func decode(_ type: String.Type, forKey key: Key) throws -> String { try reader(key, type).string() }
-    func decode(_ type: Double.Type, forKey key: Key) throws -> Double { try reader(key, type).number(type) }
-    func decode(_ type: Float.Type, forKey key: Key) throws -> Float { try reader(key, type).number(type) }
-    func decode(_ type: Int.Type, forKey key: Key) throws -> Int { try reader(key, type).number(type) }
-    func decode(_ type: Int8.Type, forKey key: Key) throws -> Int8 { try reader(key, type).number(type) }
-    func decode(_ type: Int16.Type, forKey key: Key) throws -> Int16 { try reader(key, type).number(type) }
-    func decode(_ type: Int32.Type, forKey key: Key) throws -> Int32 { try reader(key, type).number(type) }
-    func decode(_ type: Int64.Type, forKey key: Key) throws -> Int64 { try reader(key, type).number(type) }
-    func decode(_ type: UInt.Type, forKey key: Key) throws -> UInt { try reader(key, type).number(type) }
-    func decode(_ type: UInt8.Type, forKey key: Key) throws -> UInt8 { try reader(key, type).number(type) }
-    func decode(_ type: UInt16.Type, forKey key: Key) throws -> UInt16 { try reader(key, type).number(type) }
-    func decode(_ type: UInt32.Type, forKey key: Key) throws -> UInt32 { try reader(key, type).number(type) }
-    func decode(_ type: UInt64.Type, forKey key: Key) throws -> UInt64 { try reader(key, type).number(type) }
-    func decode<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T { try reader(key, type).any(type) }
+    func decode<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T { try reader(key, type).read(type) }
 
     func nestedContainer<Inner: CodingKey>(
         keyedBy type: Inner.Type, forKey key: Key
@@ -246,21 +258,7 @@ private struct ListContainer: UnkeyedDecodingContainer {
         return true
     }
 
-    mutating func decode(_ type: Bool.Type) throws -> Bool { try next(type).bool() }
-    mutating func decode(_ type: String.Type) throws -> String { try next(type).string() }
-    mutating func decode(_ type: Double.Type) throws -> Double { try next(type).number(type) }
-    mutating func decode(_ type: Float.Type) throws -> Float { try next(type).number(type) }
-    mutating func decode(_ type: Int.Type) throws -> Int { try next(type).number(type) }
-    mutating func decode(_ type: Int8.Type) throws -> Int8 { try next(type).number(type) }
-    mutating func decode(_ type: Int16.Type) throws -> Int16 { try next(type).number(type) }
-    mutating func decode(_ type: Int32.Type) throws -> Int32 { try next(type).number(type) }
-    mutating func decode(_ type: Int64.Type) throws -> Int64 { try next(type).number(type) }
-    mutating func decode(_ type: UInt.Type) throws -> UInt { try next(type).number(type) }
-    mutating func decode(_ type: UInt8.Type) throws -> UInt8 { try next(type).number(type) }
-    mutating func decode(_ type: UInt16.Type) throws -> UInt16 { try next(type).number(type) }
-    mutating func decode(_ type: UInt32.Type) throws -> UInt32 { try next(type).number(type) }
-    mutating func decode(_ type: UInt64.Type) throws -> UInt64 { try next(type).number(type) }
-    mutating func decode<T: Decodable>(_ type: T.Type) throws -> T { try next(type).any(type) }
+    mutating func decode<T: Decodable>(_ type: T.Type) throws -> T { try next(type).read(type) }
 
     mutating func nestedContainer<Inner: CodingKey>(
         keyedBy type: Inner.Type
@@ -287,21 +285,7 @@ private struct ValueContainer: SingleValueDecodingContainer {
     private var reader: ValueReader { ValueReader(value, as: declared, at: codingPath) }
 
     func decodeNil() -> Bool { value == .null }
-    func decode(_ type: Bool.Type) throws -> Bool { try reader.bool() }
-    func decode(_ type: String.Type) throws -> String { try reader.string() }
-    func decode(_ type: Double.Type) throws -> Double { try reader.number(type) }
-    func decode(_ type: Float.Type) throws -> Float { try reader.number(type) }
-    func decode(_ type: Int.Type) throws -> Int { try reader.number(type) }
-    func decode(_ type: Int8.Type) throws -> Int8 { try reader.number(type) }
-    func decode(_ type: Int16.Type) throws -> Int16 { try reader.number(type) }
-    func decode(_ type: Int32.Type) throws -> Int32 { try reader.number(type) }
-    func decode(_ type: Int64.Type) throws -> Int64 { try reader.number(type) }
-    func decode(_ type: UInt.Type) throws -> UInt { try reader.number(type) }
-    func decode(_ type: UInt8.Type) throws -> UInt8 { try reader.number(type) }
-    func decode(_ type: UInt16.Type) throws -> UInt16 { try reader.number(type) }
-    func decode(_ type: UInt32.Type) throws -> UInt32 { try reader.number(type) }
-    func decode(_ type: UInt64.Type) throws -> UInt64 { try reader.number(type) }
-    func decode<T: Decodable>(_ type: T.Type) throws -> T { try reader.any(type) }
+    func decode<T: Decodable>(_ type: T.Type) throws -> T { try reader.read(type) }
 }
 
 /// An error for a property whose value cannot be read from a field of a model, or written into one.

@@ -60,7 +60,16 @@ final class ModelEncoder: Encoder {
     fileprivate static func value<Value: Encodable>(
         of value: Value, at path: [any CodingKey]
     ) throws -> ModelValue {
-        if let value = value as? any ModelFieldValue { return value.modelValue }
+        switch value {
+        case let value as Bool where Value.self == Bool.self: return .bool(value)
+        case let text as String where Value.self == String.self: return .text(text)
+        case let value as Double where Value.self == Double.self: return try number(value, as: Value.self, at: path)
+        case let value as Float where Value.self == Float.self:
+            return try number(Double("\(value)") ?? .nan, as: Value.self, at: path)
+        case _ where ModelDecoder.integers.contains { $0 == Value.self }: return .number("\(value)")
+        case let value as any ModelFieldValue: return value.modelValue
+        default: break
+        }
         let site = FieldSite(path: path, declared: Value.self)
         if let fault = site.unsupported(nil) { throw invalid(value, fault, at: path) }
         let encoder = ModelEncoder(at: path)
@@ -77,7 +86,7 @@ final class ModelEncoder: Encoder {
     }
 
     /// Returns a number, which must be finite.
-    fileprivate static func number(_ value: Double, as type: Any.Type, at path: [any CodingKey]) throws -> ModelValue {
+    private static func number(_ value: Double, as type: Any.Type, at path: [any CodingKey]) throws -> ModelValue {
         guard value.isFinite else {
             throw invalid(value, FieldSite(path: path, declared: type).notFinite, at: path)
         }
@@ -130,25 +139,6 @@ private struct FieldWriter<Key: CodingKey>: KeyedEncodingContainerProtocol {
     var codingPath: [any CodingKey] { encoder.codingPath }
 
     func encodeNil(forKey key: Key) throws { encoder.put(.null, for: key) }
-    func encode(_ value: Bool, forKey key: Key) throws { encoder.put(.bool(value), for: key) }
-    func encode(_ value: String, forKey key: Key) throws { encoder.put(.text(value), for: key) }
-    func encode(_ value: Double, forKey key: Key) throws { try put(value, Double.self, key) }
-    func encode(_ value: Float, forKey key: Key) throws { try put(Double("\(value)") ?? .nan, Float.self, key) }
-    func encode(_ value: Int, forKey key: Key) throws { encoder.put(.number("\(value)"), for: key) }
-    func encode(_ value: Int8, forKey key: Key) throws { encoder.put(.number("\(value)"), for: key) }
-    func encode(_ value: Int16, forKey key: Key) throws { encoder.put(.number("\(value)"), for: key) }
-    func encode(_ value: Int32, forKey key: Key) throws { encoder.put(.number("\(value)"), for: key) }
-    func encode(_ value: Int64, forKey key: Key) throws { encoder.put(.number("\(value)"), for: key) }
-    func encode(_ value: UInt, forKey key: Key) throws { encoder.put(.number("\(value)"), for: key) }
-    func encode(_ value: UInt8, forKey key: Key) throws { encoder.put(.number("\(value)"), for: key) }
-    func encode(_ value: UInt16, forKey key: Key) throws { encoder.put(.number("\(value)"), for: key) }
-    func encode(_ value: UInt32, forKey key: Key) throws { encoder.put(.number("\(value)"), for: key) }
-    func encode(_ value: UInt64, forKey key: Key) throws { encoder.put(.number("\(value)"), for: key) }
-
-    private func put(_ value: Double, _ type: Any.Type, _ key: Key) throws {
-        encoder.put(try ModelEncoder.number(value, as: type, at: codingPath + [key]), for: key)
-    }
-
     func encode<T: Encodable>(_ value: T, forKey key: Key) throws {
         encoder.put(try ModelEncoder.value(of: value, at: codingPath + [key]), for: key)
     }
@@ -172,25 +162,6 @@ private struct ListWriter: UnkeyedEncodingContainer {
     private var itemPath: [any CodingKey] { codingPath + [ListIndex(count)] }
 
     func encodeNil() throws { encoder.append(try ModelEncoder.value(of: String?.none, at: itemPath)) }
-    func encode(_ value: Bool) throws { encoder.append(.bool(value)) }
-    func encode(_ value: String) throws { encoder.append(.text(value)) }
-    func encode(_ value: Double) throws { try append(value, Double.self) }
-    func encode(_ value: Float) throws { try append(Double("\(value)") ?? .nan, Float.self) }
-    func encode(_ value: Int) throws { encoder.append(.number("\(value)")) }
-    func encode(_ value: Int8) throws { encoder.append(.number("\(value)")) }
-    func encode(_ value: Int16) throws { encoder.append(.number("\(value)")) }
-    func encode(_ value: Int32) throws { encoder.append(.number("\(value)")) }
-    func encode(_ value: Int64) throws { encoder.append(.number("\(value)")) }
-    func encode(_ value: UInt) throws { encoder.append(.number("\(value)")) }
-    func encode(_ value: UInt8) throws { encoder.append(.number("\(value)")) }
-    func encode(_ value: UInt16) throws { encoder.append(.number("\(value)")) }
-    func encode(_ value: UInt32) throws { encoder.append(.number("\(value)")) }
-    func encode(_ value: UInt64) throws { encoder.append(.number("\(value)")) }
-
-    private func append(_ value: Double, _ type: Any.Type) throws {
-        encoder.append(try ModelEncoder.number(value, as: type, at: itemPath))
-    }
-
     func encode<T: Encodable>(_ value: T) throws {
         encoder.append(try ModelEncoder.value(of: value, at: itemPath))
     }
@@ -208,23 +179,5 @@ private struct ValueWriter: SingleValueEncodingContainer {
     var codingPath: [any CodingKey] { encoder.codingPath }
 
     func encodeNil() throws { encoder.put(.null) }
-    func encode(_ value: Bool) throws { encoder.put(.bool(value)) }
-    func encode(_ value: String) throws { encoder.put(.text(value)) }
-    func encode(_ value: Double) throws { try put(value, Double.self) }
-    func encode(_ value: Float) throws { try put(Double("\(value)") ?? .nan, Float.self) }
-    func encode(_ value: Int) throws { encoder.put(.number("\(value)")) }
-    func encode(_ value: Int8) throws { encoder.put(.number("\(value)")) }
-    func encode(_ value: Int16) throws { encoder.put(.number("\(value)")) }
-    func encode(_ value: Int32) throws { encoder.put(.number("\(value)")) }
-    func encode(_ value: Int64) throws { encoder.put(.number("\(value)")) }
-    func encode(_ value: UInt) throws { encoder.put(.number("\(value)")) }
-    func encode(_ value: UInt8) throws { encoder.put(.number("\(value)")) }
-    func encode(_ value: UInt16) throws { encoder.put(.number("\(value)")) }
-    func encode(_ value: UInt32) throws { encoder.put(.number("\(value)")) }
-    func encode(_ value: UInt64) throws { encoder.put(.number("\(value)")) }
     func encode<T: Encodable>(_ value: T) throws { encoder.put(try ModelEncoder.value(of: value, at: codingPath)) }
-
-    private func put(_ value: Double, _ type: Any.Type) throws {
-        encoder.put(try ModelEncoder.number(value, as: type, at: codingPath))
-    }
 }

@@ -319,10 +319,10 @@ extension Resolver {
     /// The text of a conversion is stored with the decoded texts of the request, so it is valid as long as they are.
     @inline(never)
     mutating func dateTimeForm(_ text: ByteView) -> (state: BoundValue.State, view: ByteView) {
-        guard let time = UTCDateTime(text) else { return (.missing, text) }
+        guard let time = TextForms.dateTime(text) else { return (.missing, text) }
         if time.isCanonical { return (.text, text) }
         texts.begin()
-        time.write { texts.arena.append(byte: $0) }
+        time.append(to: &texts.arena)
         return (.text, texts.finish())
     }
 

@@ -94,7 +94,7 @@ extension FieldType {
             }
             return .number(number)
         case .date: return TextForms.isDate(text) ? .text(text) : .invalid
-        case .dateTime: return UTCDateTime(text).map { .dateTime($0) } ?? .invalid
+        case .dateTime: return TextForms.dateTime(text).map { .dateTime($0) } ?? .invalid
         case .enumeration(let values):
             return values.contains { $0.elementsEqual(text.buffer) } ? .text(text) : .invalid
         case .url(let hosts): return Self.isURL(text, hosts) ? .text(text) : .invalid

@@ -1,4 +1,4 @@
-package import ByteStorage
+internal import ByteStorage
 package import StrictJSON
 
 /// A problem of a table: a description, its position in the file, and a suggestion.
@@ -216,73 +216,33 @@ extension TableProblem {
         return out
     }
 
-    /// Writes the problem as one JSON object, for programs.
-    ///
-    /// The members are `severity`, `code`, `message`, `file`, `line`, `column`, `pointer`, and `routes`, followed by
-    /// `link`, `device`, `suggestion`, and `schemaVersion` if there are any.
-    package func write(file: String, into out: inout OutputArena) {
-        out.append("{\"severity\":")
-        Self.write(severity.text, into: &out)
-        for (name, text) in [("code", code.rawValue), ("message", message), ("file", file)] {
-            Self.write(name, text, into: &out)
-        }
-        for (name, number) in [("line", location.line), ("column", location.column)] {
-            out.append(",")
-            Self.write(name, into: &out)
-            out.append(":")
-            out.append(decimal: Int64(number))
-        }
-        Self.write("pointer", location.pointer, into: &out)
-        out.append(",\"routes\":[")
-        for (index, route) in routes.enumerated() {
-            if index > 0 { out.append(",") }
-            Self.write(route, into: &out)
-        }
-        out.append("]")
-        if let witness { Self.write("link", witness, into: &out) }
-        if let device { Self.write("device", device, into: &out) }
-        if let suggestion { Self.write("suggestion", suggestion, into: &out) }
-        if let schemaVersion {
-            out.append(",\"schemaVersion\":")
-            out.append(decimal: Int64(schemaVersion))
-        }
-        out.append("}")
-    }
-
-    private static func write(_ name: String, _ text: String, into out: inout OutputArena) {
-        out.append(",")
-        write(name, into: &out)
-        out.append(":")
-        write(text, into: &out)
-    }
-
-    private static func write(_ text: String, into out: inout OutputArena) {
-        Array(text.utf8).withUnsafeBufferPointer { out.appendString(ByteView($0)) }
+    /// Writes the members of the problem, for programs.
+    package func write(to json: inout JSONText) {
+        json.text("severity", severity.text)
+        json.text("code", code.rawValue)
+        json.text("message", message)
+        json.number("line", Int64(line))
+        json.number("column", Int64(column))
+        json.text("pointer", pointer)
+        if let suggestion { json.text("suggestion", suggestion) }
+        if let witness { json.text("link", witness) }
+        if let device { json.text("device", device) }
+        if let schemaVersion { json.number("schemaVersion", Int64(schemaVersion)) }
+        if !routes.isEmpty { json.texts("routes", routes) }
     }
 }
 
 /// The problems of a table, collected while it is read and checked.
 package struct ProblemList: Sendable {
-    /// A problem whose line, column, and pointer are not yet known.
-    private struct Found: Sendable {
-        var severity: TableProblem.Severity
-        var code: TableProblem.Code
-        var message: String
-        var suggestion: String?
-        var offset: Int
-        var routes: [String]
-        var witness: String?
-        var device: String?
-        var schemaVersion: Int?
-    }
-
     /// The maximum number of reported problems.
     ///
     /// The worst ones are reported. After one error more, the checks stop.
     package static let maxCount = 200
 
     /// The worst problems so far, and up to as many others that are not sorted yet.
-    private var found: [Found] = []
+    ///
+    /// Their lines, columns, and pointers are not yet known.
+    private var found: [TableProblem] = []
 
     /// A Boolean value that indicates whether one of the problems refuses the table.
     package var hasErrors: Bool { errorCount > 0 }
@@ -329,9 +289,10 @@ package struct ProblemList: Sendable {
         count += 1
         if severity == .error { errorCount += 1 }
         found.append(
-            Found(
+            TableProblem(
                 severity: severity, code: code, message: message, suggestion: suggestion, offset: offset,
-                routes: routes.isEmpty ? self.routes : routes, witness: witness, device: device,
+                location: JSONLocation(line: 1, column: 1, pointer: ""), routes: routes.isEmpty ? self.routes : routes,
+                witness: witness, device: device,
                 schemaVersion: schemaVersion))
         // Sorting only when the list has doubled keeps the cost of each addition constant and limits the memory.
         if found.count >= Self.maxCount * 2 { keepWorst() }
@@ -354,7 +315,7 @@ package struct ProblemList: Sendable {
     /// Returns the sort key: errors before warnings, then by offset and code.
     ///
     /// An unsupported schema version precedes all others, because it is the reason for unknown keys and types.
-    private static func key(_ one: Found) -> (Int, Int, String, String) {
+    private static func key(_ one: TableProblem) -> (Int, Int, String, String) {
         let isReason = one.code == .unsupportedSchemaVersion
         return (one.severity.rawValue, isReason ? -1 : one.offset, one.code.rawValue, one.message)
     }
@@ -367,10 +328,9 @@ package struct ProblemList: Sendable {
             (list.found.count > 1 ? ProblemLocations(file) : nil)?.locations(of: list.found.map(\.offset))
             ?? list.found.map { JSONLocation.locate(offset: $0.offset, in: file) }
         return zip(list.found, locations).map { one, location in
-            TableProblem(
-                severity: one.severity, code: one.code, message: one.message, suggestion: one.suggestion,
-                offset: one.offset, location: location, routes: one.routes,
-                witness: one.witness, device: one.device, schemaVersion: one.schemaVersion)
+            var problem = one
+            problem.location = location
+            return problem
         }
     }
 }
@@ -430,11 +390,7 @@ struct ProblemLocations {
 
     /// Returns the index of the last item that begins at or before an offset, or nil.
     private static func last<Item>(_ items: [Item], before offset: Int, _ start: (Item) -> Int) -> Int? {
-        var (low, high) = (0, items.count)
-        while low < high {
-            let middle = (low + high) / 2
-            if start(items[middle]) <= offset { low = middle + 1 } else { high = middle }
-        }
-        return low == 0 ? nil : low - 1
+        let end = items.partitioningIndex { start($0) > offset }
+        return end == 0 ? nil : end - 1
     }
 }

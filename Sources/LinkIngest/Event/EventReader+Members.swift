@@ -147,9 +147,18 @@ extension EventReader {
         case .expires:
             let expected: StaticString = "expected `expires` to be a string with an RFC 3339 time"
             guard let text = try readText(expected, first, at: start) else { return }
-            eventPointer.pointee.expires = EventTime.milliseconds(cursor.unescaped(text))
+            eventPointer.pointee.expires = Self.milliseconds(cursor.unescaped(text))
             if eventPointer.pointee.expires == nil { state.record(.type(expected, at: start)) }
         }
+    }
+
+    /// Returns the milliseconds since 1970 of an RFC 3339 date-time, or nil.
+    ///
+    /// Digits after the milliseconds are ignored. A leap second (section 5.7) counts as the second that follows it.
+    private static func milliseconds(_ text: ByteView) -> Int64? {
+        guard text.count <= 64, let time = UTCDateTime(text), time.clock.second != 60 || time.seconds % 86_400 == 0
+        else { return nil }
+        return time.milliseconds
     }
 
     /// Reads a member that must be a string.

@@ -188,7 +188,7 @@ enum RoutesCheckCommand {
                 json.text("table", checked.table?.identity)
                 json.number("routes", (checked.table?.source.routes.count).map { Int64($0) })
                 json.number("examples", (checked.table?.source.examples.count).map { Int64($0) })
-                json.objects("problems", of: checked.problems) { json, problem in write(problem, to: &json) }
+                json.objects("problems", of: checked.problems) { json, problem in problem.write(to: &json) }
                 json.boolean("truncated", checked.isTruncated)
             }
             var shared = conflicts.shared[...]
@@ -203,19 +203,5 @@ enum RoutesCheckCommand {
             }
             associations?.write(to: &json)
         }
-    }
-
-    private static func write(_ problem: TableProblem, to json: inout JSONText) {
-        json.text("severity", problem.severity.text)
-        json.text("code", problem.code.rawValue)
-        json.text("message", problem.message)
-        json.number("line", Int64(problem.location.line))
-        json.number("column", Int64(problem.location.column))
-        json.text("pointer", problem.location.pointer)
-        if let suggestion = problem.suggestion { json.text("suggestion", suggestion) }
-        if let witness = problem.witness { json.text("link", witness) }
-        if let device = problem.device { json.text("device", device) }
-        if let version = problem.schemaVersion { json.number("schemaVersion", Int64(version)) }
-        if !problem.routes.isEmpty { json.texts("routes", problem.routes) }
     }
 }

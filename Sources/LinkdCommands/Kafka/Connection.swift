@@ -1,3 +1,4 @@
+internal import ByteStorage
 internal import DispatchWorker
 internal import KafkaClient
 internal import RouteTools

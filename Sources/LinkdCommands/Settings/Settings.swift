@@ -1,3 +1,4 @@
+internal import ByteStorage
 internal import LinkIngest
 internal import RouteTools
 

@@ -1,3 +1,5 @@
+internal import ByteStorage
+
 /// The type and the bounds of a setting or flag.
 ///
 /// The parser and the reference both use it.

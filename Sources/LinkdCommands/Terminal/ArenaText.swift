@@ -48,20 +48,4 @@ extension OutputArena {
             append("\u{1B}[0m")
         }
     }
-
-    /// Returns what a function appends as text.
-    static func text(_ body: (inout OutputArena) -> Void) -> String {
-        var arena = OutputArena(chunkBytes: 4096)
-        arena.begin()
-        body(&arena)
-        return arena.finish().string
-    }
-}
-
-extension Escaping {
-    /// Returns the names in backquotes, of which at most ten are listed.
-    static func list(_ names: [String]) -> String {
-        let shown = names.prefix(10).map { "`" + Escaping.visible(DisplayWidth.cut($0, to: 60)) + "`" }
-        return shown.joined(separator: ", ") + (names.count > 10 ? ", and \(names.count - 10) more" : "")
-    }
 }

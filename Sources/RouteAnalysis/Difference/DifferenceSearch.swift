@@ -175,8 +175,8 @@ struct DifferenceSearch {
         var (inside, outside) = leadingPatterns(reading, &search.space)
         for (table, frame) in zip(proofTables, reading.frames) {
             let folds = table.source.foldsPathCase
-            inside += frame?.inside.map { search.space.pattern($0, folds: folds) } ?? []
-            outside += frame?.outside.map { search.space.pattern($0, folds: folds) } ?? []
+            inside += frame?.inside.map { search.space.pattern($0.matchers, at: $0.depth, folds: folds) } ?? []
+            outside += frame?.outside.map { search.space.pattern($0.matchers, at: $0.depth, folds: folds) } ?? []
         }
         // Skip combinations of rewrites that no link goes through.
         if !hasLinks(reading.origins, inside, outside, &search) { return }
@@ -222,7 +222,7 @@ struct DifferenceSearch {
     ) -> (inside: [ProofPattern], outside: [ProofPattern]) {
         guard let leading = reading.leading else { return ([.everything], []) }
         func pattern(_ matcher: Matcher) -> ProofPattern {
-            space.pattern(RewriteFrame.Prefix(depth: 0, matchers: [matcher]), folds: false)
+            space.pattern([matcher])
         }
         if leading.escapesAuthority { return ([pattern(.any)], []) }
         let named =
@@ -259,8 +259,7 @@ struct DifferenceSearch {
 
 extension ProofPattern {
     /// A pattern that matches every link.
-    static let everything = ProofPattern(
-        route: -1, index: 0, rule: 0, segments: [], tail: .star, constraints: [])
+    static let everything = ProofPattern(segments: [])
 }
 
 extension RouteTable {

@@ -175,17 +175,22 @@ struct SetSearch {
                 for text in probeSet.probes.texts(index) {
                     guard let segment = location.segment(for: Array(text.utf8)) else { continue }
                     let spelled = folds ? segment.map(lowerASCII) : segment
-                    try tryOne([search.space.pattern(spelled, at: location.depth, folds: folds)])
+                    try tryOne([search.space.pattern([.literal(spelled)], at: location.depth, folds: folds)])
                     guard location.isTail else { continue }
                     for count in probeSet.probes.counts(index) {
-                        try tryOne([search.space.pattern(spelled, at: location.depth, folds: folds, count: count)])
+                        try tryOne([
+                            search.space.pattern(
+                                Array(repeating: .literal(spelled), count: count), at: location.depth, folds: folds,
+                                tail: .end)
+                        ])
                     }
                 }
                 // Try any other text too: it shows differences in how the captured text is read.
                 if probeSet.witness.segments.indices.contains(location.depth) {
                     let own = probeSet.witness.segments[location.depth]
                     let spelled = folds ? own.map(lowerASCII) : own
-                    try tryOne([], without: [search.space.pattern(spelled, at: location.depth, folds: folds)])
+                    try tryOne(
+                        [], without: [search.space.pattern([.literal(spelled)], at: location.depth, folds: folds)])
                 }
             }
         }
@@ -215,12 +220,12 @@ struct SetSearch {
                     else {
                         continue
                     }
-                    _ = try add(search.space.pattern(matcher, at: location.depth, folds: folds))
+                    _ = try add(search.space.pattern([matcher], at: location.depth, folds: folds))
                 }
                 for text in probeSet.probes.fittingTexts(index) {
                     guard let segment = location.segment(for: Array(text.utf8)) else { continue }
                     let spelled = folds ? segment.map(lowerASCII) : segment
-                    if try add(search.space.pattern(spelled, at: location.depth, folds: folds)) { break }
+                    if try add(search.space.pattern([.literal(spelled)], at: location.depth, folds: folds)) { break }
                 }
             }
         }
@@ -235,7 +240,10 @@ struct SetSearch {
         for (_, result) in set.ends {
             for location in result.locations.values where location.isTail {
                 for path in paths.paths + sizes.longPaths(ranges, from: location.depth) {
-                    let probe = [search.space.pattern(path, from: location.depth)]
+                    let probe = [
+                        search.space.pattern(
+                            path.map { .literal(Array($0.utf8)) }, at: location.depth, tail: .end)
+                    ]
                     var found = try link(of: set, with: fitting + probe, &search)
                     if found == nil && !fitting.isEmpty { found = try link(of: set, with: probe, &search) }
                     guard let found else { continue }
@@ -278,33 +286,6 @@ extension FieldType {
 }
 
 extension PatternSpace {
-    /// Returns a pattern that matches links with a segment that a matcher matches.
-    fileprivate mutating func pattern(_ matcher: Matcher, at depth: Int, folds: Bool) -> ProofPattern {
-        let own = segments.number(of: matcher, folds: folds)
-        return ProofPattern(
-            route: -1, index: 0, rule: 0, segments: Array(repeating: segments.any, count: depth) + [own], tail: .star,
-            constraints: [])
-    }
-
-    /// Returns a pattern that matches links with a text at a segment.
-    ///
-    /// With a count, the text must be repeated that often from there on, with nothing after it.
-    fileprivate mutating func pattern(_ text: [UInt8], at depth: Int, folds: Bool, count: Int? = nil) -> ProofPattern {
-        let literal = segments.number(of: .literal(text), folds: folds)
-        return ProofPattern(
-            route: -1, index: 0, rule: 0,
-            segments: Array(repeating: segments.any, count: depth) + Array(repeating: literal, count: count ?? 1),
-            tail: count == nil ? .star : .end, constraints: [])
-    }
-
-    /// Returns a pattern that matches links whose path continues with some segments from a depth on, and then ends.
-    fileprivate mutating func pattern(_ path: [String], from depth: Int) -> ProofPattern {
-        let own = path.map { segments.number(of: .literal(Array($0.utf8)), folds: false) }
-        return ProofPattern(
-            route: -1, index: 0, rule: 0, segments: Array(repeating: segments.any, count: depth) + own, tail: .end,
-            constraints: [])
-    }
-
     /// Returns a pattern by its number, in the form that a difference uses.
     fileprivate func choice(_ number: Int) -> TableDifference.Choice {
         let pattern = patterns[number]

@@ -38,8 +38,8 @@ enum TableEdits {
 
     /// Returns the edits from one table to another.
     static func list(from old: TableSource, to new: TableSource) -> [TableEdit] {
-        let parts = named(old, new)
-        let wholes = parts.count > maxLocations ? kinds(old, new) : parts
+        let parts = parts(old, new, byName: true)
+        let wholes = parts.count > maxLocations ? self.parts(old, new, byName: false) : parts
         return links(old, new) + wholes + otherEdits(old, new)
     }
 
@@ -88,57 +88,34 @@ enum TableEdits {
         ].compactMap { $0 }
     }
 
-    /// Returns the edits of named parts, each at its own location.
-    private static func named(_ old: TableSource, _ new: TableSource) -> [TableEdit] {
-        var edits: [TableEdit] = []
-        edits += list("models", old.models, new.models, \.name.value, \.pieces) { $0.models = $1 }
-        edits += list("capabilities", old.capabilities, new.capabilities, \.name.value, \.pieces) {
-            $0.capabilities = $1
-        }
-        edits += list("coordinators", old.coordinators, new.coordinators, \.name.value, \.pieces) {
-            $0.coordinators = $1
-        }
-        edits += list("guards", old.guards, new.guards, \.name.value, \.pieces) { $0.guards = $1 }
-        return edits
-    }
-
-    /// Returns the edits of a list of named parts.
-    private static func list<Part: Sendable>(
-        _ kind: String, _ old: [Part], _ new: [Part], _ name: (Part) -> String, _ pieces: (Part) -> [String],
-        set: @escaping @Sendable (inout TableSource, [Part]) -> Void
-    ) -> [TableEdit] {
-        let oldParts = Dictionary(old.map { (name($0), $0) }, uniquingKeysWith: { first, _ in first })
-        let newParts = Dictionary(new.map { (name($0), $0) }, uniquingKeysWith: { first, _ in first })
-        let names = old.map(name) + new.map(name).filter { oldParts[$0] == nil }
-        return names.compactMap { one in
-            // The old parts, with only this one replaced by the new table's.
-            var changed = old.filter { name($0) != one || newParts[one] != nil }
-                .map { name($0) == one ? newParts[one] ?? $0 : $0 }
-            if oldParts[one] == nil, let part = newParts[one] { changed.append(part) }
-            return TableEdit("\(kind).\(one)", oldParts[one].map(pieces) ?? [], newParts[one].map(pieces) ?? []) {
-                [changed] table in set(&table, changed)
+    /// Returns the edits of named parts, with one location for each part or for each kind of part.
+    private static func parts(_ old: TableSource, _ new: TableSource, byName: Bool) -> [TableEdit] {
+        func list<Part: Sendable>(
+            _ kind: String, _ path: any WritableKeyPath<TableSource, [Part]> & Sendable, _ name: (Part) -> String,
+            _ pieces: (Part) -> [String]
+        ) -> [TableEdit] {
+            let (own, others) = (old[keyPath: path], new[keyPath: path])
+            guard byName else {
+                let texts = [own, others].map { $0.map { Pieces.line(name($0), pieces($0)) } }
+                return [TableEdit(kind, texts[0], texts[1]) { $0[keyPath: path] = others }].compactMap { $0 }
+            }
+            let oldParts = Dictionary(own.map { (name($0), $0) }, uniquingKeysWith: { first, _ in first })
+            let newParts = Dictionary(others.map { (name($0), $0) }, uniquingKeysWith: { first, _ in first })
+            let names = own.map(name) + others.map(name).filter { oldParts[$0] == nil }
+            return names.compactMap { one in
+                // The old parts, with only this one replaced by the new table's.
+                var changed = own.filter { name($0) != one || newParts[one] != nil }
+                    .map { name($0) == one ? newParts[one] ?? $0 : $0 }
+                if oldParts[one] == nil, let part = newParts[one] { changed.append(part) }
+                return TableEdit("\(kind).\(one)", oldParts[one].map(pieces) ?? [], newParts[one].map(pieces) ?? []) {
+                    [changed] in $0[keyPath: path] = changed
+                }
             }
         }
-    }
-
-    /// Returns the edits of named parts, with one location for each kind of part.
-    private static func kinds(_ old: TableSource, _ new: TableSource) -> [TableEdit] {
-        func whole<Part>(
-            _ kind: String, _ part: (TableSource) -> [Part], _ line: (Part) -> String,
-            set: @escaping @Sendable (inout TableSource) -> Void
-        ) -> TableEdit? {
-            TableEdit(kind, part(old).map(line), part(new).map(line), apply: set)
-        }
-        return [
-            whole("models", \.models, { Pieces.line($0.name.value, $0.pieces) }) { $0.models = new.models },
-            whole("capabilities", \.capabilities, { Pieces.line($0.name.value, $0.pieces) }) {
-                $0.capabilities = new.capabilities
-            },
-            whole("coordinators", \.coordinators, { Pieces.line($0.name.value, $0.pieces) }) {
-                $0.coordinators = new.coordinators
-            },
-            whole("guards", \.guards, { Pieces.line($0.name.value, $0.pieces) }) { $0.guards = new.guards },
-        ].compactMap { $0 }
+        return list("models", \.models, \.name.value, \.pieces)
+            + list("capabilities", \.capabilities, \.name.value, \.pieces)
+            + list("coordinators", \.coordinators, \.name.value, \.pieces)
+            + list("guards", \.guards, \.name.value, \.pieces)
     }
 
     private static func otherEdits(_ old: TableSource, _ new: TableSource) -> [TableEdit] {

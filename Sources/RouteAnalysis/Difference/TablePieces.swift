@@ -1,3 +1,4 @@
+internal import ByteStorage
 internal import LinkCoordinator
 internal import StrictJSON
 
@@ -15,21 +16,15 @@ enum Pieces {
     }
 }
 
-/// A part of a table with a text in the table's notation.
-protocol PieceConvertible {
-    /// The part's text.
-    var piece: String { get }
-}
-
-extension HostRule: PieceConvertible {
+extension HostRule {
     var piece: String { text.isEmpty ? "\"\"" : text }
 }
 
-extension TableSource.Binding.Source: PieceConvertible {
+extension TableSource.Binding.Source {
     var piece: String { if case .constant(let text) = self { "const \(text)" } else { text } }
 }
 
-extension TableSource.Target: PieceConvertible {
+extension TableSource.Target {
     var piece: String {
         var words: [String] = []
         switch destination {
@@ -51,15 +46,15 @@ extension TableSource.Target: PieceConvertible {
     }
 }
 
-extension TableSource.Condition.VersionTest: PieceConvertible {
+extension TableSource.Condition.VersionTest {
     var piece: String { "\(relation.rawValue)\(version.text)" }
 }
 
-extension TableSource.QueryConstraint: PieceConvertible {
+extension TableSource.QueryConstraint {
     var piece: String { text(holding: true) }
 }
 
-extension TableSource.Condition: PieceConvertible {
+extension TableSource.Condition {
     var piece: String {
         let members = [
             Pieces.member("app", [app.map(\.piece).joined(separator: " ")].filter { !$0.isEmpty }),
@@ -74,7 +69,7 @@ extension TableSource.Condition: PieceConvertible {
     }
 }
 
-extension TableSource.IdentityTemplate: PieceConvertible {
+extension TableSource.IdentityTemplate {
     var piece: String {
         let texts = parts.map { part in
             switch part {
@@ -91,18 +86,11 @@ extension TableSource.Guard {
     var pieces: [String] {
         var pieces = ["claim " + claim, "else to " + otherwise.piece]
         if let resume {
-            pieces += ["resume ttl " + Pieces.quoted(resume.ttlText), "resume once \(resume.once)"]
+            pieces += [
+                "resume ttl " + Pieces.quoted(Durations.text(resume.ttlSeconds * 1000)), "resume once \(resume.once)",
+            ]
         }
         return pieces
-    }
-}
-
-extension TableSource.Guard.Resume {
-    /// The time in the largest unit in which it is an integer.
-    fileprivate var ttlText: String {
-        let units: [(name: String, seconds: Int64)] = [("d", 86_400), ("h", 3_600), ("m", 60)]
-        let unit = units.first { ttlSeconds % $0.seconds == 0 } ?? ("s", 1)
-        return "\(ttlSeconds / unit.seconds)\(unit.name)"
     }
 }
 
@@ -117,7 +105,7 @@ extension TableSource.Capability {
     }
 }
 
-extension TableSource.Screen: PieceConvertible {
+extension TableSource.Screen {
     var piece: String {
         var words = ["screen \(name.value)"]
         if !needs.isEmpty { words.append("needs " + needs.map(\.value).joined(separator: ", ")) }

@@ -185,12 +185,10 @@ private struct Requirements {
         return layers.enumerated().map { index, layer in
             let isFirst = index == 0
             let count = max((layer.keys.max() ?? -1) + 1, isFirst ? end?.depth ?? 0 : 0)
-            var own = ProofPattern(
-                route: -1, index: 0, rule: isFirst ? pattern.rule : 0,
+            return ProofPattern(
+                table: pattern.table, rule: isFirst ? pattern.rule : 0,
                 segments: (0..<count).map { layer[$0] ?? space.segments.any },
                 tail: isFirst ? end?.tail ?? .star : .star, constraints: isFirst ? pattern.constraints : [])
-            own.table = pattern.table
-            return own
         }
     }
 }
@@ -404,16 +402,6 @@ struct RewriteFrame {
         }
         next.shift += rule.segmentCount
         return next
-    }
-}
-
-extension PatternSpace {
-    /// Returns a pattern that matches all links with a prefix.
-    mutating func pattern(_ prefix: RewriteFrame.Prefix, folds: Bool) -> ProofPattern {
-        let own = prefix.matchers.map { segments.number(of: $0, folds: folds) }
-        return ProofPattern(
-            route: -1, index: 0, rule: 0, segments: Array(repeating: segments.any, count: prefix.depth) + own,
-            tail: .star, constraints: [])
     }
 }
 

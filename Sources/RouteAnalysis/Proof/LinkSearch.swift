@@ -283,17 +283,17 @@ struct ProofPattern {
     /// The index of the table.
     var table = 0
     /// The index of the route.
-    var route: Int
+    var route = -1
     /// The index of the pattern in the route.
-    var index: Int
+    var index = 0
     /// The number of its origin rule.
-    var rule: Int
+    var rule = 0
     /// The numbers of its segments' matchers.
     var segments: [Int]
     /// The end of the pattern.
-    var tail: Tail
+    var tail = Tail.star
     /// The query constraints.
-    var constraints: QueryConstraints.List
+    var constraints: QueryConstraints.List = []
 
     /// The effect of the pattern on a segment at some depth.
     enum Step {
@@ -428,10 +428,15 @@ struct PatternSpace {
         case .anySegment(let text): tail = .anySegment(segments.number(of: .literal(text), folds: folds))
         default: tail = .end
         }
-        return ProofPattern(
-            route: -1, index: 0, rule: 0,
-            segments: path.matchers.prefix(path.segmentCount).map { segments.number(of: $0, folds: folds) }, tail: tail,
-            constraints: [])
+        return pattern(Array(path.matchers.prefix(path.segmentCount)), folds: folds, tail: tail)
+    }
+
+    /// Returns a pattern of links with segments that matchers match from a depth on.
+    mutating func pattern(
+        _ matchers: [Matcher], at depth: Int = 0, folds: Bool = false, tail: ProofPattern.Tail = .star
+    ) -> ProofPattern {
+        let own = matchers.map { segments.number(of: $0, folds: folds) }
+        return ProofPattern(segments: Array(repeating: segments.any, count: depth) + own, tail: tail)
     }
 
     /// Returns a pattern of the table.

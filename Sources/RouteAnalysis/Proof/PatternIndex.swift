@@ -257,15 +257,3 @@ struct PlainMatchers {
         return spans[start..<end].filter { $0.max >= min }.map(\.matcher)
     }
 }
-
-extension RandomAccessCollection {
-    /// Returns the index of the first element that passes a test that all later elements pass too.
-    package func partitioningIndex(where passes: (Element) -> Bool) -> Index {
-        var (low, high) = (startIndex, endIndex)
-        while low < high {
-            let middle = index(low, offsetBy: distance(from: low, to: high) / 2)
-            if passes(self[middle]) { high = middle } else { low = index(after: middle) }
-        }
-        return low
-    }
-}

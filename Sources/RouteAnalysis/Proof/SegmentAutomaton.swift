@@ -1,3 +1,4 @@
+internal import ByteStorage
 package import LinkCoordinator
 
 /// A nondeterministic automaton over the characters of one segment, with several matchers.

@@ -1,3 +1,4 @@
+internal import ByteStorage
 internal import StrictJSON
 
 /// A problem of an association file, or a difference between the file and a table.
@@ -134,12 +135,8 @@ struct LineIndex {
     /// Returns the line and the column in Unicode scalars of an offset in bytes, both starting at 1.
     func location(of offset: Int) -> (line: Int, column: Int) {
         let target = min(max(offset, 0), text.count)
-        var (low, high) = (0, starts.count)
-        while high - low > 1 {
-            let middle = (low + high) / 2
-            if starts[middle] <= target { low = middle } else { high = middle }
-        }
-        return (low + 1, count(before: target) - count(before: starts[low]) + 1)
+        let line = starts.partitioningIndex { $0 > target }
+        return (line, count(before: target) - count(before: starts[line - 1]) + 1)
     }
 
     /// Returns the number of Unicode scalars before an offset.

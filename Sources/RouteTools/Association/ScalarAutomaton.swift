@@ -146,6 +146,21 @@ struct ScalarAutomaton {
         return numbers(states)
     }
 
+    /// Returns a Boolean value that indicates whether a text matches a pattern of each of two automata.
+    static func overlap(_ a: ScalarAutomaton, _ b: ScalarAutomaton) -> Bool {
+        var pending = a.starts.flatMap { own in b.starts.map { [own, $0] } }
+        var seen = Set(pending)
+        while let pair = pending.popLast() {
+            if a.ends[pair[0]] >= 0, b.ends[pair[1]] >= 0 { return true }
+            var next = a.free[pair[0]].map { [$0, pair[1]] } + b.free[pair[1]].map { [pair[0], $0] }
+            for one in a.steps[pair[0]] {
+                for other in b.steps[pair[1]] where one.test.overlaps(other.test) { next.append([one.to, other.to]) }
+            }
+            for pair in next where seen.insert(pair).inserted { pending.append(pair) }
+        }
+        return false
+    }
+
     private func insert(_ state: Int, into set: inout Set<Int>) {
         var waiting = [state]
         while let next = waiting.popLast() {
@@ -176,6 +191,23 @@ enum ScalarTest: Hashable {
             if set.unicodeScalars.contains(scalar) { return true }
             return folds && set.unicodeScalars.contains { Self.fold($0) == Self.fold(scalar) }
         }
+    }
+
+    /// Returns a Boolean value that indicates whether a character passes both tests of patterns without matchers.
+    func overlaps(_ other: ScalarTest) -> Bool {
+        switch (self, other) {
+        case (.exact(let own, let folds), _): (folds ? Self.cases(own) : [own]).contains(where: other.matches)
+        case (.ascii(let set, let folds), .ascii):
+            set.unicodeScalars.contains { ScalarTest.exact($0, folds: folds).overlaps(other) }
+        case (_, .exact), (_, .ascii): other.overlaps(self)
+        default: true
+        }
+    }
+
+    /// Returns a character with an ASCII letter in both cases.
+    private static func cases(_ scalar: Unicode.Scalar) -> [Unicode.Scalar] {
+        let isLetter = scalar.isASCII && (scalar.value | 0x20) &- 97 < 26
+        return isLetter ? [0x20, 0].map { Unicode.Scalar(UInt8(scalar.value & ~0x20) | $0) } : [scalar]
     }
 
     /// Returns the lowercase form of a character if it is one character, or else the character.

@@ -29,6 +29,7 @@ package struct AppleAssociation {
     package private(set) var notes = ExportNotes()
 
     private var seen: Set<[String]> = []
+    private var patternVariables = AppleVariables()
 
     private struct Entry {
         var shape: LinkShape
@@ -68,6 +69,7 @@ package struct AppleAssociation {
             }
         }
         variables = maker.variables
+        patternVariables.own = Dictionary(uniqueKeysWithValues: variables.map { ($0.name, $0.values) })
         for index in entries.indices { entries[index].glob = glob(entries[index].pattern.path) }
         let openingPatterns = GlobIndex(entries.map { $0.shape.isExcluded ? nil : $0.glob })
         for (index, entry) in entries.enumerated() { add(entry, index, openingPatterns) }
@@ -109,7 +111,7 @@ package struct AppleAssociation {
     }
 
     private func glob(_ pattern: String) -> Glob {
-        Glob(pattern, variables: variables, foldsCase: !caseSensitive)
+        Glob(pattern, variables: patternVariables, foldsCase: !caseSensitive)
     }
 
     /// Returns a note about a file that is larger than Apple's systems read, or nil.
@@ -316,13 +318,7 @@ struct ApplePatternMaker {
 
     /// Returns Apple's name of a class of characters, or nil if there is none.
     private static func predefined(_ set: CharacterClass) -> String? {
-        let digits = "0123456789"
-        let lower = "abcdefghijklmnopqrstuvwxyz"
-        let named = [
-            ("digit", digits), ("lower", lower), ("upper", lower.uppercased()), ("alpha", lower.uppercased() + lower),
-            ("alnum", digits + lower.uppercased() + lower), ("xdigit", digits + "ABCDEFabcdef"),
-        ]
-        return named.first { Array($0.1.utf8).sorted() == set.characters }.map { "$(\($0.0))" }
+        AppleVariables.characters.first { Array($0.value.utf8).sorted() == set.characters }.map { "$(\($0.key))" }
     }
 
     /// Returns a variable for these values; equal lists share a variable.

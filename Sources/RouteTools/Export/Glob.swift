@@ -1,124 +1,41 @@
+internal import ByteStorage
 internal import LinkCoordinator
 internal import RouteAnalysis
 
-/// A pattern of Apple's `components` as a finite automaton, which determines whether two patterns match a common path.
+/// A pattern of Apple's `components` for a path, which is compared with others.
 struct Glob {
-    /// A transition to the next state, for a byte of a set or for any byte.
-    private struct Step {
-        /// The bytes, or nil for any.
-        var bytes: Set<UInt8>?
-        var to: Int
-    }
-
     /// The common prefix of all matches.
-    fileprivate var start: [UInt8] = []
+    fileprivate let start: [UInt8]
     /// The common suffix of all matches, reversed.
-    private var finish: [UInt8] = []
-    private var steps: [[Step]] = [[]]
-    private var free: [[Int]] = [[]]
-    private var end = 0
+    private let finish: [UInt8]
+    private var automaton = ScalarAutomaton()
 
-    /// Parses a pattern of a path; unknown variables match any text.
+    /// Parses a pattern of a path.
     ///
     /// Slashes at the end of a path and of a pattern are insignificant, and a pattern that ends with `/*` also matches
     /// the path before it.
-    init(_ pattern: String, variables: [(name: String, values: [String])], foldsCase: Bool) {
-        let own = Array(ApplePatternText.path(pattern).utf8)
-        let isOpen = own.count > 2 && own.suffix(2).elementsEqual("/*".utf8)
-        start = own.prefix { !"*?$".utf8.contains($0) }.map { foldsCase ? lowerASCII($0) : $0 }
-        if isOpen, start.count == own.count - 1 { start.removeLast() }
-        finish = own.reversed().prefix { !"*?)".utf8.contains($0) }.map { foldsCase ? lowerASCII($0) : $0 }
-        var rest = own[...]
-        var beforeTail: Int?
-        while let byte = rest.popFirst() {
-            if isOpen, rest.count == 1 { beforeTail = end }
-            switch byte {
-            case UInt8(ascii: "*"): star()
-            case UInt8(ascii: "?"): step(nil)
-            case UInt8(ascii: "$") where rest.first == UInt8(ascii: "("):
-                let name = String(decoding: rest.dropFirst().prefix { $0 != UInt8(ascii: ")") }, as: UTF8.self)
-                rest = rest.dropFirst(name.utf8.count + 2)
-                variable(name, variables, foldsCase)
-            default: step(foldsCase ? [lowerASCII(byte), Self.upper(byte)] : [byte])
+    init(_ pattern: String, variables: AppleVariables, foldsCase: Bool) {
+        let own = ApplePatternText.path(pattern)
+        let isOpen = own.utf8.count > 2 && own.hasSuffix("/*")
+        let bytes = own.utf8.map { foldsCase ? lowerASCII($0) : $0 }
+        let fixed = bytes.prefix { !"*?$".utf8.contains($0) }
+        start = Array(isOpen && fixed.count == bytes.count - 1 ? fixed.dropLast() : fixed)
+        finish = Array(bytes.reversed().prefix { !"*?)".utf8.contains($0) })
+        for form in isOpen ? [own, String(own.dropLast(2))] : [own] {
+            let begin = automaton.begin()
+            let text = ApplePatternText(form)
+            if let end = automaton.apple(text, from: begin, variables: variables, folds: foldsCase) {
+                automaton.finish(end, pattern: 0)
             }
         }
-        if let beforeTail { free[beforeTail].append(end) }
     }
 
     /// Returns a Boolean value that indicates whether two patterns match a common text.
     static func overlap(_ a: Glob, _ b: Glob) -> Bool {
         // Most pairs differ here, which avoids the product of the automata.
-        guard zip(a.start, b.start).allSatisfy(==), zip(a.finish, b.finish).allSatisfy(==) else { return false }
-        var seen: Set<[Int]> = [[0, 0]]
-        var pending = [[0, 0]]
-        while let pair = pending.popLast() {
-            if pair[0] == a.end, pair[1] == b.end { return true }
-            var next = a.free[pair[0]].map { [$0, pair[1]] } + b.free[pair[1]].map { [pair[0], $0] }
-            for one in a.steps[pair[0]] {
-                for other in b.steps[pair[1]] {
-                    let isShared =
-                        one.bytes.map { own in other.bytes.map { !own.isDisjoint(with: $0) } ?? true } ?? true
-                    if isShared { next.append([one.to, other.to]) }
-                }
-            }
-            for pair in next where seen.insert(pair).inserted { pending.append(pair) }
-        }
-        return false
+        zip(a.start, b.start).allSatisfy(==) && zip(a.finish, b.finish).allSatisfy(==)
+            && ScalarAutomaton.overlap(a.automaton, b.automaton)
     }
-
-    private mutating func newState() -> Int {
-        steps.append([])
-        free.append([])
-        return steps.count - 1
-    }
-
-    private mutating func step(_ bytes: Set<UInt8>?) {
-        let next = newState()
-        steps[end].append(Step(bytes: bytes, to: next))
-        end = next
-    }
-
-    private mutating func star() {
-        steps[end].append(Step(bytes: nil, to: end))
-        let next = newState()
-        free[end].append(next)
-        end = next
-    }
-
-    private mutating func variable(
-        _ name: String, _ variables: [(name: String, values: [String])], _ foldsCase: Bool
-    ) {
-        if let bytes = Self.predefined[name] { return step(bytes) }
-        guard let values = variables.first(where: { $0.name == name })?.values else { return star() }
-        let start = end
-        let last = newState()
-        for value in values {
-            end = start
-            for byte in value.utf8 {
-                // A value can contain wildcards.
-                if byte == UInt8(ascii: "?") {
-                    step(nil)
-                } else {
-                    step(foldsCase ? [lowerASCII(byte), Self.upper(byte)] : [byte])
-                }
-            }
-            free[end].append(last)
-        }
-        end = last
-    }
-
-    private static func upper(_ byte: UInt8) -> UInt8 { byte &- UInt8(ascii: "a") < 26 ? byte & 0xDF : byte }
-
-    /// Apple's predefined variables of one character.
-    static let predefined: [String: Set<UInt8>] = {
-        let digit = Set("0123456789".utf8)
-        let lower = Set("abcdefghijklmnopqrstuvwxyz".utf8)
-        let upper = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZ".utf8)
-        return [
-            "digit": digit, "lower": lower, "upper": upper, "alpha": lower.union(upper),
-            "alnum": digit.union(lower).union(upper), "xdigit": digit.union("abcdefABCDEF".utf8),
-        ]
-    }()
 }
 
 /// An ordered list of patterns, indexed for a fast search for overlaps.

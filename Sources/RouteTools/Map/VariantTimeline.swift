@@ -1,3 +1,4 @@
+internal import ByteStorage
 internal import RouteAnalysis
 internal import LinkCoordinator
 
@@ -177,14 +178,7 @@ struct VersionSpans {
     }
 
     /// Returns the number of borders below a border.
-    private func index(of cut: Cut) -> Int {
-        var (low, high) = (0, cuts.count)
-        while low < high {
-            let middle = (low + high) / 2
-            if cuts[middle].isBelow(cut) { low = middle + 1 } else { high = middle }
-        }
-        return low
-    }
+    private func index(of cut: Cut) -> Int { cuts.partitioningIndex { !$0.isBelow(cut) } }
 
     /// Returns the lower and the upper border of the versions that satisfy a comparison.
     private static func cuts(of test: TableSource.Condition.VersionTest) -> (low: Cut?, high: Cut?) {

@@ -191,7 +191,7 @@ import Testing
             let buffer = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: bytes.count)
             defer { buffer.deallocate() }
             _ = buffer.initialize(from: bytes)
-            let canonical = UTCDateTime(ByteView(UnsafeBufferPointer(buffer)))?.text
+            let canonical = TextForms.dateTime(ByteView(UnsafeBufferPointer(buffer)))?.text
             let text = String(decoding: bytes, as: UTF8.self)
             let isValid = Parts(text).map { Self.range.contains($0.seconds) } ?? false
             #expect((canonical != nil) == isValid, "seed \(seed): \(text)")

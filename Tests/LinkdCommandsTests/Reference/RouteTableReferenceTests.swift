@@ -117,7 +117,7 @@ internal import Testing
                 "bytes of a `double`": "\(TextForms.maxDoubleBytes)",
                 "significant digits of a `decimal`": "\(TextForms.maxDecimalDigits)",
                 "bytes of a `decimal`": "\(TextForms.maxDecimalBytes)",
-                "digits of the fraction of a `datetime`": "\(UTCDateTime.maxFractionDigits)",
+                "digits of the fraction of a `datetime`": "\(TextForms.maxFractionDigits)",
                 "bytes of a version": "\(Version.maxBytes)",
             ])
     }

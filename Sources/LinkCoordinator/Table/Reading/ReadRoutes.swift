@@ -1,3 +1,4 @@
+internal import ByteStorage
 internal import StrictJSON
 
 extension TableReader {
@@ -393,10 +394,7 @@ extension TableReader {
             return nil
         }
         guard let text = text(ttl, "resume.ttl") else { return nil }
-        let units: [Character: Int64] = ["s": 1, "m": 60, "h": 3600, "d": 86400]
-        guard let unit = text.value.last.flatMap({ units[$0] }), text.value.utf8.count <= 10,
-            text.value.dropLast().utf8.allSatisfy({ $0 &- UInt8(ascii: "0") < 10 }),
-            let number = Int64(text.value.dropLast()), number > 0
+        guard text.value.utf8.count <= 10, !text.value.hasSuffix("ms"), let time = Durations.parse(text.value), time > 0
         else {
             problems.error(
                 .badValue, at: text.offset,
@@ -404,7 +402,7 @@ extension TableReader {
                 suggestion: Self.likelyTTL(text.value))
             return nil
         }
-        return TableSource.Guard.Resume(ttlSeconds: number * unit, once: once)
+        return TableSource.Guard.Resume(ttlSeconds: time / 1000, once: once)
     }
 
     /// Returns a suggestion for a time with a missing or unknown unit.
@@ -415,10 +413,7 @@ extension TableReader {
         guard let number = Int64(digits), number > 0, number < 1_000_000 else { return "write a time such as `15m`" }
         switch text.dropFirst(digits.count).first(where: { $0 != " " })?.lowercased() {
         case nil: return "write `\(number)s` for seconds, or `\(number)m` for minutes"
-        case "s": return "write `\(number)s`"
-        case "m": return "write `\(number)m`"
-        case "h": return "write `\(number)h`"
-        case "d": return "write `\(number)d`"
+        case let unit? where ["s", "m", "h", "d"].contains(unit): return "write `\(number)\(unit)`"
         case "w": return "write `\(number * 7)d`"
         default: return "write a time such as `15m`"
         }

@@ -292,8 +292,8 @@ struct ReplayFlags: Equatable {
     /// So the replay does not choose dead letters that its dry run could not show.
     func fixed(now: Int64) -> ReplayFlags {
         var result = self
-        result.times = times.mapValues { Timestamps.parse($0, now: now).map(Timestamp.text(milliseconds:)) ?? $0 }
-        if result.times["until"] == nil { result.times["until"] = Timestamp.text(milliseconds: now) }
+        result.times = times.mapValues { Timestamps.parse($0, now: now).map(UTCDateTime.text(milliseconds:)) ?? $0 }
+        if result.times["until"] == nil { result.times["until"] = UTCDateTime.text(milliseconds: now) }
         return result
     }
 

@@ -124,7 +124,7 @@ struct WhyReport {
         let source = table.map { entry in "  (\(entry.source), \(Escaping.visible(entry.path)))" } ?? ""
         out.line("table: " + Escaping.visible(identity ?? "none") + source)
         if let input {
-            let time = input.timestamp < 0 ? "no time" : Timestamps.text(input.timestamp)
+            let time = input.timestamp < 0 ? "no time" : UTCDateTime.text(milliseconds: input.timestamp)
             out.line("event: \(time)  \(Escaping.visible("\(input.topic)-\(input.partition)-\(input.offset)"))")
             out.line("    " + DisplayWidth.cut(Escaping.visible(input.value ?? []), to: 2000))
         }
