@@ -105,7 +105,7 @@ public struct ByteView: BitwiseCopyable, @unchecked Sendable {
     @inlinable
     public static func != (a: ByteView, b: ByteView) -> Bool { !(a == b) }
 
-    /// Returns a Boolean value that indicates whether the bytes are those of the literal.
+    /// Returns a Boolean value that indicates whether the view has the same bytes as the literal.
     @inlinable
     public func equals(_ literal: StaticString) -> Bool { self == ByteView(literal) }
 

@@ -15,7 +15,7 @@ package struct DecisionIndex {
     /// The hash of devices and events.
     package let hash: KeyedHash
     private let valueLimit: Int
-    /// The rows in order, of which those before `start` have fallen out.
+    /// The rows in order. The rows before `start` have fallen out.
     var columns = RowColumns()
     /// The index of the first row.
     var start = 0
@@ -304,7 +304,7 @@ extension DecisionIndex {
     /// Counts the rows that match a filter, in spans of `step` milliseconds from `from` on.
     ///
     /// - Parameters:
-    ///   - filter: The filter, whose times are limited to those of the spans.
+    ///   - filter: The filter. Rows outside of the spans are not counted.
     ///   - field: The property, or nil for one count of all rows.
     ///   - from: The start of the first span, in milliseconds since 1970.
     ///   - step: The length of a span, in milliseconds.

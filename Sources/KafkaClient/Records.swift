@@ -136,7 +136,7 @@ package struct LogLine: Sendable, Equatable {
 package struct ConsumerEvent: Sendable, Equatable {
     /// The kind of an event.
     package enum Kind: Sendable, Equatable {
-        /// All records of the partition were consumed. `offset` is that of its next record.
+        /// All records of the partition were consumed. `offset` is the offset of its next record.
         case endOfPartition
         /// The requested offset does not exist. Data was lost, or the topic was created again.
         case offsetOutOfRange

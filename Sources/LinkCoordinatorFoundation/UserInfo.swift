@@ -130,7 +130,7 @@ private struct UserInfoWriter {
     }
 
     private mutating func write(_ value: Any) throws(LinkRequestError) {
-        // The cast of an array or a dictionary to `NSNumber` can copy it, and that of a number to an array is slow.
+        // Casting an array or a dictionary to `NSNumber` can copy it, and casting a number to an array is slow.
         if type(of: value) is AnyObject.Type, let number = value as? NSNumber {
             try write(number: number)
             return try checkSize()

@@ -164,7 +164,7 @@ struct RuleFileLog {
         return nil
     }
 
-    /// Reports a value that is none of some words.
+    /// Reports a value that is not one of these words.
     mutating func refuse(_ value: JSONValue, _ words: [String], _ expected: String) {
         add(
             value.string == nil ? .wrongType : .badValue, at: value.offset, expected,

@@ -184,9 +184,7 @@ extension LaneMachine {
 
     /// Handles a failure to fetch watermarks.
     ///
-    /// Those of a paused partition are only for its lag.
-    ///
-    /// They are fetched again later, and the other partitions continue.
+    /// They are fetched again later, and the other partitions continue. A paused partition needs them only for its lag.
     mutating func endsFailed(_ error: KafkaError, now: UInt64) {
         guard partitions.slots.contains(where: \.needsEnds) else { return }
         notes.append(.failed(.findEnds, error))
@@ -391,6 +389,6 @@ extension LaneMachine {
 }
 
 extension OwnedPartition {
-    /// The offset to which the consumer returns: that of the witness, or without a check the next one.
+    /// The offset to which the consumer returns: the offset of the witness during a check, or the next one without it.
     var returnOffset: Int64 { check?.witness.offset ?? next.value }
 }

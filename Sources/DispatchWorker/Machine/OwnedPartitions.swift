@@ -164,7 +164,7 @@ package struct OwnedPartition: Sendable, Equatable {
     package var check: WitnessCheck?
     /// The id that the topic had at a time before the witness was last read, or nil.
     ///
-    /// If the topic still has it, it is that of the witness's topic.
+    /// If the topic still has this id, the witness was read from this topic.
     var earlierTopicID: String?
     /// The index in the batch of the newest accepted record whose witness is not taken yet, or -1.
     var newest: Int32 = -1
@@ -212,8 +212,8 @@ package struct OwnedPartition: Sendable, Equatable {
 
     /// The offset up to which every record has its outcome.
     ///
-    /// Until a commit returns, or while the position is not that of the lane, it is the committed offset, or after the
-    /// control records that follow it.
+    /// Until a commit returns, or while the consumer must be moved, it is the committed offset, or the offset after the
+    /// control records that follow.
     package var settled: Int64 {
         let isSettled = pending == nil && !isStaged && !needsPosition
         return max(isSettled ? max(next.value, drained ?? 0) : committed ?? start.next.value, floor ?? 0)

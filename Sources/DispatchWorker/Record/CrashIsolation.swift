@@ -56,7 +56,7 @@ package struct CrashSuspect: Sendable, Equatable {
 ///
 /// All lanes share it, because a partition may move to another lane.
 package final class CrashSuspects: Sendable {
-    /// The maximum number of suspects, which is four times that of lanes.
+    /// The maximum number of suspects: four for each of up to 64 lanes.
     package static let limit = 256
 
     /// A suspect with the result of its trial, or nil before it.
@@ -112,7 +112,7 @@ package final class CrashSuspects: Sendable {
             return CrashSuspect(mark, deaths: before + 1)
         }
         result += known.filter { !marks.contains($0.mark) }
-        // The sort is stable: of suspects with the same number, those of the last end stay.
+        // The sort is stable: among suspects with equally many deaths, the limit keeps the newest.
         return Array(result.sorted { $0.deaths > $1.deaths }.prefix(limit))
     }
 }

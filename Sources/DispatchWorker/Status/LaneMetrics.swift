@@ -38,7 +38,7 @@ package struct PartitionCount: Sendable, Equatable {
 
 /// The counters and histograms of a lane since its start.
 ///
-/// Records are counted when their commit has returned, so that the totals are those of the report.
+/// Records are counted when their commit has returned, so that the totals equal those in the report.
 package struct LaneMetrics: Sendable, Equatable {
     /// The counters, then the buckets and the sum of each histogram.
     private var words: [UInt64]

@@ -116,7 +116,7 @@ package struct PartitionView: Sendable, Equatable {
 
 /// An error of a lane in a snapshot.
 ///
-/// Its texts are those of the log, so that they contain no payload.
+/// It has the same texts as the log, which contain no payload.
 package struct LaneError: Sendable, Equatable {
     /// The maximum number of errors in a snapshot.
     package static let limit = 8

@@ -46,7 +46,7 @@ package struct GroupDescription: Sendable, Equatable {
     package var state: String
     /// The members.
     ///
-    /// Their partitions are those of the group while it is `Stable`.
+    /// Their partitions are up to date only while the group is `Stable`.
     package var members: [GroupMember]
     /// The number of the broker that coordinates the group, or -1 if it is not known.
     package var coordinator: Int32 = -1

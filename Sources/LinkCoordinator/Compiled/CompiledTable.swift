@@ -154,7 +154,7 @@ package struct CompiledEntry: BitwiseCopyable {
     package var screen: Int32
     /// The presentation of the entry.
     package var present: Presentation
-    /// The scope of its data: 0 for the route's own values, otherwise that of a parent route.
+    /// The scope of its data: 0 for the route's own values, otherwise the scope of a parent route.
     var scope: UInt8
     /// A Boolean value that indicates whether the entry comes from the parents of a route.
     package var isParent: Bool
@@ -417,7 +417,7 @@ package struct CompiledTableData: BitwiseCopyable {
 package struct TableHandle: BitwiseCopyable, Equatable, @unchecked Sendable {
     // `@unchecked Sendable` is safe because the pointers refer to memory that never changes.
     let data: Ref<CompiledTableData>
-    /// The pointers to read in a payload: those of the table, or of all tables that are served with it.
+    /// The pointers to read in a payload, of this table or of all tables that are served with it.
     let pointers: Ref<PointerTrie>
     /// The positions of the table's own pointers among them.
     let numbers: UnsafePointer<Int32>?

@@ -444,8 +444,8 @@ extension TableCompiler {
 
 /// The types of captures by name, combined over all patterns of a table.
 ///
-/// The types are those of the whole table and not of one route, because a redirect by id carries over captures of other
-/// routes. The patterns are read once, because a table may have as many bindings as patterns.
+/// They cover the whole table, not one route, because a redirect by id carries over captures of other routes. The
+/// patterns are read once, because a table may have as many bindings as patterns.
 struct CaptureTypes {
     /// The type that all captures of a name share.
     enum Common {

@@ -144,7 +144,7 @@ public struct RouteTableError: Error, Sendable, CustomStringConvertible {
     /// The problems that were found, errors first, at most 200.
     public let problems: [TableProblem]
 
-    /// Creates an error from problems, at least one of which is an error.
+    /// Creates an error from problems. At least one of them is an error.
     public init(problems: [TableProblem]) { self.problems = problems }
 
     /// The schema version that the table declares if it is newer than those that the library supports, or nil.

@@ -72,7 +72,7 @@ extension ByteView {
 ///
 /// The standard library sorts long runs of combining marks in quadratic time, creates intermediate strings, and does
 /// not order marks that result from the decomposition of a mark (U+0F75 after U+0328, Swift 6.3). This type implements
-/// Unicode Standard Annex 15 on bytes: it decomposes, orders marks, and composes. The Unicode data is that of the
+/// Unicode Standard Annex 15 on bytes: it decomposes, orders marks, and composes. It uses the Unicode data of the
 /// standard library.
 package struct Composer: ~Copyable {
     /// The marks after the starter: the combining class in the upper half and the scalar in the lower half.

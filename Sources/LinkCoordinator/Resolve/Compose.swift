@@ -4,7 +4,7 @@ internal import StrictJSON
 // Phase 4: composes the stack of a target with its parents and checks that the device supports it.
 // See RouteTableReference, "Stacks".
 extension Resolver {
-    /// Composes the stack of a variant, or that of the route's rule if the device does not support a screen.
+    /// Composes the stack of a variant, or the stack of the route's rule if the device does not support a screen.
     @inline(__always)
     mutating func compose(
         _ variant: Ref<CompiledVariant>, of route: Ref<CompiledRoute>
@@ -61,7 +61,7 @@ extension Resolver {
         if composition.target.isSelfContained && stack.isEmpty { appendTarget(composition.target, scope: 0) }
     }
 
-    /// Appends the entries of a static path, preceded by those of parent routes, which bind in their own scopes.
+    /// Appends the entries of parent routes, which bind in their own scopes, and then the entries of a static path.
     private mutating func appendTarget(_ target: Ref<CompiledTarget>, scope: UInt8) {
         if target.entries.isEmpty { return }
         if target.parents == .route { appendParentRoute(target, scope: scope) }
@@ -292,13 +292,13 @@ extension Resolver {
 
 /// The result of phase 4: the target for a device.
 ///
-/// The entries of its stack are those of the resolver, unless `usesProgram` is `true`.
+/// The entries of its stack are in the resolver, unless `usesProgram` is `true`.
 package struct Composition: BitwiseCopyable {
     /// The target of the variant, or of the route's rule for unsupported screens.
     package var target: Ref<CompiledTarget>
     /// The mode in which the stack is applied.
     var mode: RequestView.Mode
-    /// A Boolean value that indicates whether the stack is that of the target's program.
+    /// A Boolean value that indicates whether the target's program writes exactly this stack.
     var isStatic: Bool
     /// A Boolean value that indicates whether the target's program is used without composing a stack.
     var usesProgram = false

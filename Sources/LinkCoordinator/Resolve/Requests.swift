@@ -52,8 +52,8 @@ extension Resolver {
 
     /// Builds the path of a pattern from the parameters of its captures.
     ///
-    /// Returns the number of the pattern, or that of the pattern without the trailing optional segment if its parameter
-    /// is absent.
+    /// Returns the number of the pattern, or, if the parameter of a trailing optional segment is absent, the number of
+    /// the pattern without this segment.
     private mutating func fillPattern(_ number: Int) throws(Rejection) -> Int {
         let chosen = tableData.patterns[number]
         for index in 0..<chosen.segments.count {
@@ -89,7 +89,7 @@ extension Resolver {
         }
     }
 
-    /// Adds the segments of a tail: those of a text as a path, or the items of a list unchanged.
+    /// Adds the segments of a tail: a text is split as a path, and the items of a list are added unchanged.
     private mutating func fillTail(_ rest: CompiledCapture, _ kind: CompiledMatcher.Kind) throws(Rejection) {
         let name = tableData.names[Int(rest.name)]
         guard let number = paramNumber(rest.name), record.params.itemCount(number) > 0 || record.params.isList(number)

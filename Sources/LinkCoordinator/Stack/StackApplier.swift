@@ -83,7 +83,8 @@ enum StackRequest {
 /// A stack to show, from which one step after another is computed.
 struct StackGoal {
     let stack: [StackEntry]
-    /// A Boolean value that indicates whether sheets, covers, and alerts are still to be closed, even those of `stack`.
+    /// A Boolean value that indicates whether sheets, covers, and alerts are still to be closed, even if `stack` has
+    /// them.
     var dismissesModals: Bool
 
     /// Returns the next step from the shown stack, or nil if nothing is left to do.
@@ -102,7 +103,7 @@ final class StackTurns {
     /// The turns of each applier with a request in progress, which retains the applier.
     private static var all: [ObjectIdentifier: StackTurns] = [:]
 
-    /// The appliers of which the current task performs a step.
+    /// The appliers for which the current task performs a step.
     @TaskLocal private static var performing: Set<ObjectIdentifier> = []
 
     /// The number of times that the steps of a request are computed anew because something else changed the stack.

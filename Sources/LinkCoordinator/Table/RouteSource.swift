@@ -44,7 +44,7 @@ extension TableSource {
         /// The id, which is unique in the table.
         package var id: Located<String>
 
-        /// The patterns of `match`, followed by those of each alias.
+        /// The patterns of `match`, followed by the patterns of each alias.
         ///
         /// A pattern with an optional segment is followed by the one without it.
         ///
@@ -403,9 +403,9 @@ extension TableSource {
             package var values: [String]
         }
 
-        /// The comparisons with the version of the app, all of which must hold.
+        /// The comparisons with the version of the app. All of them must hold.
         package var app: [VersionTest] = []
-        /// The comparisons with the version of the operating system, all of which must hold.
+        /// The comparisons with the version of the operating system. All of them must hold.
         package var os: [VersionTest] = []
         /// The capabilities that the device must have.
         package var capabilities: [Located<String>] = []
@@ -417,9 +417,9 @@ extension TableSource {
         package var regions: [String]?
         /// The accepted locales, or nil for any.
         package var locales: [String]?
-        /// The attributes, all of which must match.
+        /// The attributes. All of them must match.
         package var attributes: [Attribute] = []
-        /// The query constraints, all of which must hold.
+        /// The query constraints. All of them must hold.
         package var query: [QueryConstraint] = []
         /// The byte offset in the file.
         package var offset: Int

@@ -59,7 +59,7 @@ package struct TableNames: Sendable {
                 if nearest != nil { break }
                 next = parent
             }
-            // No element between those of the chain and its end satisfies the condition.
+            // No parent between an element of the chain and `nearest` satisfies the condition.
             for one in chain { found[one] = nearest }
         }
         return found

@@ -37,7 +37,7 @@ package struct TableSchema: Sendable {
         uses.append(use)
     }
 
-    /// Adds the problems of the table's version to those of reading.
+    /// Adds the problems of the table's version to the problems that the reader found.
     func check(_ versions: SchemaVersions, into problems: inout ProblemList) {
         guard let declared else { return }
         if declared > versions.newest {

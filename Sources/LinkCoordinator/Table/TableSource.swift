@@ -60,7 +60,7 @@ package struct TableSource: Sendable {
     /// For each reason, the first matching rule is used.
     package var fallback: [FallbackRule] = []
 
-    /// The examples, all of which must hold.
+    /// The examples. All of them must hold.
     package var examples: [Example] = []
 
     /// Creates an empty table.

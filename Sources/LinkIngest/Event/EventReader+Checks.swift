@@ -240,7 +240,7 @@ extension EventReader {
             offset: offset(of: node))
     }
 
-    /// Selects a device of which only the id is known.
+    /// Selects a device of a list that contains only ids.
     mutating func selectID(_ index: Int) {
         devicePointer.pointee.clear()
         setDevice(deviceTexts.prefix(state.listedIDs)[index])

@@ -54,7 +54,7 @@ extension EventReader {
             detail: "a valid value cannot be read a second time: report this bug with the record", offset: -1)
     }
 
-    /// The fault of a payload of which values were left out, or nil.
+    /// The fault if values of a payload were left out, or nil.
     ///
     /// A value that was left out could be a silent mark, a link, or the mark of another vendor.
     var cutFault: Fault? {

@@ -305,7 +305,7 @@ package struct EventReader: ~Copyable {
         return devicePointer.pointee
     }
 
-    /// Reads a device of the event into `devicePointer`, and sets the roots of the request to those of the device.
+    /// Reads a device of the event into `devicePointer`, with the roots in which this device's payload is searched.
     ///
     /// - Parameter index: The index of the device, less than the event's `deviceCount`.
     ///
@@ -379,7 +379,7 @@ struct ScanState {
     var deviceFault: Fault?
     /// The kind in `payloadType`.
     var namedKind: PayloadType?
-    /// The number of devices of which only the ids are known.
+    /// The number of devices in a list that contains only ids.
     var listedIDs = 0
     /// A Boolean value that indicates whether the record is a push body.
     var isPushRecord = false
@@ -400,7 +400,7 @@ struct ScanState {
 
     /// The headers of the push request.
     var headers: PushHeaders?
-    /// A Boolean value that indicates whether the id of the event is that of a header.
+    /// A Boolean value that indicates whether the event has its id from a header.
     var hasHeaderID = false
     /// A Boolean value that indicates whether white space at the ends of the link was removed.
     var hasTrimmedLink = false

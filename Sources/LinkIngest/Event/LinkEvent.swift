@@ -72,7 +72,7 @@ public struct LinkEvent: Sendable, Equatable {
 extension LinkEvent {
     /// Reads an event from a JSON object, a bare link, or a push body.
     ///
-    /// The limits are those of the worker: 1 MiB, 64 levels, and 500 devices.
+    /// It has the default limits of a worker: 1 MiB, 64 levels, and 500 devices.
     ///
     /// - Parameters:
     ///   - value: The bytes of a record's value.

@@ -4,7 +4,8 @@ internal import StrictJSON
 
 /// The explanation of a push message for one device: how it was read, and where its link was found.
 package struct MessageExplanation: Sendable, Equatable {
-    /// The kind of envelope: `apns`, `fcm`, `web_push`, `vendor_map`, `map`, or that of a form of the vendor table.
+    /// The kind of envelope: `apns`, `fcm`, `web_push`, `vendor_map`, `map`, or the kind that a form of the vendor
+    /// table names.
     package var envelope: String
     /// The notes about the record as a whole.
     package var recordNotes: [String] = []
@@ -39,7 +40,7 @@ extension EventReader {
         return messages.explain(devicePointer.pointee.facts.platform, action: eventPointer.pointee.action)
     }
 
-    /// The kind of the record: `native` for an event, `url` for a bare link, or that of its push message.
+    /// The kind of the record: `native` for an event, `url` for a bare link, or the kind of its push message.
     package var envelope: String {
         mutating get {
             if state.isPushRecord { return messages.envelope }

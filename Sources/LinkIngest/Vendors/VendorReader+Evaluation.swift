@@ -122,8 +122,8 @@ extension VendorReader {
         }
     }
 
-    /// Notes strings that should contain JSON and do not: those of the form and of the other forms that were tried, or
-    /// of all forms if none is recognized.
+    /// Notes strings that should contain JSON and do not: strings of the form and of the other forms that were tried,
+    /// or of all forms if none is recognized.
     private mutating func noteInvalidText(_ reading: VendorReading, _ message: VendorMessage) {
         let first = notes.count
         let surfaces = message.recordForm >= 0 ? .record : message.surfaces

@@ -463,7 +463,7 @@ enum LinkWrapper {
 
     /// Returns the segment that contains the actual link, or nil if there is none.
     ///
-    /// It is the second segment of the path. The first one must be that of the table. Empty segments do not count.
+    /// It is the second segment of the path. The first one must equal `wrapperSegment`. Empty segments do not count.
     static func content(of link: ByteView, _ image: LinkImage) -> ByteView? {
         var index = image.wrapperScheme.count + 3
         while index < link.count, link[index] != UInt8(ascii: "/") { index += 1 }

@@ -77,7 +77,7 @@ package final class VendorTable: @unchecked Sendable {
         return names
     }
 
-    /// Returns the marks of a form by its position among those of all vendors.
+    /// Returns the marks of a form, given its position among the forms of all vendors.
     func marks(ofForm index: Int) -> [JSONValue] {
         Array(vendors.lazy.flatMap(\.forms).dropFirst(index).prefix(1)).first?["marks"]?.array ?? []
     }
@@ -87,8 +87,8 @@ package final class VendorTable: @unchecked Sendable {
 extension VendorTable {
     /// Returns a table with the rows of another file added to those of this table.
     ///
-    /// A row replaces the row with its id, in the place of that one. The other rows of the file have precedence over
-    /// the rows of this table, because a file that is added knows the shipped vendors, but not the other way round.
+    /// A row replaces the row with the same id, in its place. The other rows of the file have precedence over the rows
+    /// of this table, because a file that is added knows the shipped vendors, but not the other way round.
     ///
     /// - Parameters:
     ///   - other: The table of the file.
@@ -158,7 +158,7 @@ extension VendorTable {
         }
     }
 
-    /// Returns the problems of a file, including those of its examples.
+    /// Returns the problems of a file, including the problems of its examples.
     package static func problems(of json: [UInt8]) -> [RuleFileProblem] { check(json).problems }
 
     /// Returns the differences between the examples of rows and the results of this table.

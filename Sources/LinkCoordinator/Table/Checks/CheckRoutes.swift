@@ -102,8 +102,8 @@ extension TableChecks {
         }
     }
 
-    /// Returns the patterns whose captures a route has: its own, or if it has none, those of the routes that redirect
-    /// to it by id.
+    /// Returns the patterns whose captures a route has: its own, or if it has none, the patterns of the routes that
+    /// redirect to it by id.
     func patterns(capturingFor index: Int) -> [TableSource.RoutePattern] {
         let own = source.routes[index].patterns
         return own.isEmpty ? redirectors[index].flatMap { source.routes[$0].patterns } : own

@@ -177,7 +177,7 @@ package struct PathDraft {
 }
 
 extension PathText {
-    /// A Boolean value that indicates whether the names in the path are those of captures in a pattern.
+    /// A Boolean value that indicates whether the names in the path refer to captures of a pattern.
     var isTemplate: Bool { if case .redirect = role { true } else { false } }
 
     /// The suggestion for a malformed path, or nil.

@@ -127,7 +127,7 @@ struct SegmentRewriter {
         return .capture(name.text, isTail ? (isOptional ? "*" : "+") : isOptional ? "?" : "")
     }
 
-    /// The types of Flask, Django, and Bottle, with those of captures.
+    /// For each type of Flask, Django, and Bottle, the type of a capture.
     ///
     /// `+` is the rest of the path.
     private static let types = [
