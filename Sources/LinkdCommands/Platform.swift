@@ -267,7 +267,7 @@ enum Platform {
     }
 }
 
-/// The identity, the size, and the times of a file, of which one changes with its contents.
+/// The identity, the size, and the times of a file. At least one of them changes with the contents of the file.
 ///
 /// Symbolic links are followed.
 struct FileStamp: Equatable {

@@ -20,8 +20,8 @@ extension RouteTable {
     /// intended.
     public static func problems(in json: [UInt8]) -> [TableProblem] { check(json, includesAdvice: true).problems }
 
-    /// Returns every problem of a table's file, the worst first, including those of an app whose library supports
-    /// only an older schema version.
+    /// Returns every problem of a table's file, the worst first, including the problems of an app whose library
+    /// supports only an older schema version.
     ///
     /// Use it in the build of a table, as long as apps with an older library are in use:
     ///

@@ -57,8 +57,8 @@ public struct MemberShape: ~Copyable {
     /// - Parameters:
     ///   - names: The names that the caller's code uses.
     ///   - extra: The names from a configuration, whose tags follow.
-    ///   - plain: The tags, as bits, whose values `readPlainMembers` reads; it always reads those of names without a
-    ///     tag.
+    ///   - plain: The tags, as bits, whose values `readPlainMembers` reads. It always reads the values of names without
+    ///     a tag.
     public init(_ names: [StaticString], extra: [[UInt8]] = [], plain: UInt64 = 0) {
         precondition(names.count + extra.count <= 64)
         known = .allocate(capacity: max(names.count + extra.count, 1))

@@ -72,7 +72,7 @@ struct NameList: ~Copyable {
         return duplicate(among: sort(count, of: keys, keys + keyCapacity), first, isSecret: false)
     }
 
-    /// Returns the least offset of a name that occurs twice among those of sorted keys, or nil if there is none.
+    /// Returns the least offset of a name that occurs twice among the names of sorted keys, or nil if there is none.
     ///
     /// - Parameter isSecret: A Boolean value that indicates whether the hashes in the keys have a secret.
     private func duplicate(among sorted: UnsafeMutableBufferPointer<UInt64>, _ first: Int, isSecret: Bool) -> Int? {
@@ -119,7 +119,7 @@ struct NameList: ~Copyable {
         return UnsafeMutableBufferPointer(start: sorted, count: count)
     }
 
-    /// Returns the least offset of a name that occurs twice among those of one hash, or nil if there is none.
+    /// Returns the least offset of a name that occurs twice among names of one hash, or nil if there is none.
     private func duplicate(among keys: UnsafeMutableBufferPointer<UInt64>, _ first: Int) -> Int? {
         var same = keys
         let entries = entries

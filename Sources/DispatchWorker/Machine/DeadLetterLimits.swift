@@ -65,7 +65,7 @@ struct DeadLetterWatch: Sendable, Equatable {
         return result
     }
 
-    /// Counts records, of which the last `window` remain.
+    /// Counts records, and keeps the last `window` of them.
     ///
     /// With `isAging`, they remain for 60 s. Records that arrive slowly because of their dead letters remain until
     /// others replace them.

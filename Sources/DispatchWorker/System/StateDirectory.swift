@@ -19,7 +19,7 @@ package final class StateDirectory: Sendable {
     /// Takes a directory, which is created if its parent exists.
     package init(path: String) throws(StateDirectoryError) {
         self.path = path
-        // A directory that cannot be created is reported when its file cannot be, with the reason of the former.
+        // If the directory cannot be created, opening the file fails, and the reason why `mkdir` failed is reported.
         let missing = mkdir(path, 0o700) == 0 ? ENOENT : errno
         lock = linkd_lock_file(path + "/lock")
         guard lock < 0 else { return }

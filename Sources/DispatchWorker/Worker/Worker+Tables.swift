@@ -1,7 +1,7 @@
 package import LinkDecider
 
 extension Worker {
-    /// The requests of an operator, of which loading the tables again is answered outside of the worker.
+    /// The requests of an operator. The caller of the worker answers the request to load the tables again.
     package var requests: SignalRequests { shared.requests }
 
     /// Runs until the worker ends.

@@ -5,11 +5,11 @@ internal import KafkaClient
 /// The headers of a worker on a dead letter.
 ///
 /// Whoever can write to the topic can write any bytes, so everything is checked. A member is nil if its header is
-/// absent or is not of its form. The views end with those of the record.
+/// absent or is not of its form. The views are valid as long as the record.
 struct DeadLetterHead {
     /// The headers of the worker, from `dlq.schema` on.
     private let own: ArraySlice<HeaderView>
-    /// The headers of the source, which come before those of the worker.
+    /// The headers of the source, which come before the worker's headers.
     let original: ArraySlice<HeaderView>
 
     /// Reads the headers of a record, or returns nil if it has no header `dlq.schema`.
@@ -76,7 +76,7 @@ extension DeadLetterPosition {
     }
 }
 
-/// The headers of a replayed record: those of the source, and two by which the worker counts replays.
+/// The headers of a replayed record: the headers of the source, and two by which the worker counts replays.
 struct ReplayHeaders: ~Copyable {
     /// The limit of the bytes of the two headers.
     static let limit = 640

@@ -43,7 +43,8 @@ enum BrokerChecks {
         return [.ok("topics", texts.joined(separator: ", "))]
     }
 
-    /// Finds replicated topics of which one broker alone can confirm a record, which is lost if that broker fails.
+    /// Finds replicated topics in which one broker alone can confirm a record. If that broker fails, the record is
+    /// lost.
     private static func minimumInSync(_ topic: String, _ state: TopicState) -> DoctorCheck? {
         let replicas = state.description(of: topic)?.partitions.map(\.replicas.count).min() ?? 0
         guard replicas > 1, state.setting("min.insync.replicas", of: topic) == "1" else { return nil }
@@ -102,7 +103,7 @@ enum BrokerChecks {
                 + "minutes")
     }
 
-    /// Compares the time limit of transactions with that of the brokers.
+    /// Compares the time limit of transactions with the limit of the brokers.
     static func transactions(milliseconds: Int64, brokerLimit: Int64) -> DoctorCheck {
         guard milliseconds > brokerLimit else {
             return .ok("transactions", "transaction.timeout.ms \(milliseconds), at most \(brokerLimit) at the brokers")
@@ -192,7 +193,7 @@ struct BootstrapCheck {
 
     /// Returns a check for each entry that does not answer.
     ///
-    /// A single entry is that of the check of the brokers.
+    /// A single entry needs no check of its own, because the check of the brokers uses it.
     func check() -> [DoctorCheck] {
         guard connection.bootstrap.count > 1 else { return [] }
         // All clients connect at once in the background.
@@ -229,7 +230,7 @@ struct BootstrapCheck {
     private static let anyTopic = "__consumer_offsets"
 }
 
-/// The comparison of the clock of the brokers with that of this machine.
+/// The comparison of the brokers' clock with the clock of this machine.
 ///
 /// No answer of a broker contains its time, except the timestamp of a record in a topic with `LogAppendTime`. So a
 /// topic is created for one record, and deleted.

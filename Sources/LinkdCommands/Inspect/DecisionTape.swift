@@ -1,7 +1,7 @@
 internal import ByteStorage
 internal import StrictJSON
 
-/// The members of one JSON value at a time, such as those of a decision.
+/// The members of one JSON value at a time, such as a decision.
 ///
 /// A value is read on the first use of a member, once. Memory is used again for the next value. Members beyond the
 /// limit of `JSONTape` are not found.
@@ -107,7 +107,7 @@ extension DecisionTape {
         }
     }
 
-    /// The application that was passed through, or that of an event.
+    /// The application that was passed through, or the application of an event.
     var application: ByteView? {
         mutating get { string("application", of: member("context")) ?? string("application") }
     }

@@ -57,7 +57,7 @@ final class InspectJob {
         _ topics: [String], _ range: ScanRange, _ scan: TopicScan
     ) throws(CommandFailure) -> ScanPlan {
         var plan = ScanPlan()
-        // The clock of a worker sets the times of its decisions, so those of a partition are nearly in order.
+        // The clock of a worker sets the times of its decisions, so the times in a partition are nearly in order.
         if let until = filter.until, !filter.isDeadLetters { plan.lastTime = until + 60_000 }
         for topic in topics {
             let ends = try scan.description(of: topic)

@@ -26,7 +26,8 @@ struct RecordFilter {
     var since: Int64?
     /// The last time, in milliseconds since 1970.
     var until: Int64?
-    /// A Boolean value that indicates whether the times of dead letters are those of their failures.
+    /// A Boolean value that indicates whether the records are dead letters, whose times are the times of their
+    /// failures.
     var isDeadLetters = false
 
     /// A Boolean value that indicates whether a record is also one of the devices of the event that is its value.
@@ -44,7 +45,7 @@ struct RecordFilter {
 
     /// Returns the time of a record: its timestamp or, if it is a dead letter, the time of the failure.
     ///
-    /// The timestamp of a dead letter is that of its source.
+    /// A dead letter has the timestamp of its source.
     func time(of record: ScannedRecord) -> Int64 {
         guard isDeadLetters, let failedAt = record.header("dlq.failed.at"), failedAt.count <= 19 else {
             return record.timestamp
@@ -215,7 +216,7 @@ enum KnownNames {
 
     /// Tells that this version knows no such reason.
     ///
-    /// It is not an error, because the records can be those of another version.
+    /// It is not an error, because another version can have written the records.
     static func tell(reason: String, on console: Console) {
         guard !reasons.contains(reason) else { return }
         let nearest = NearestName.of(reason, among: reasons)

@@ -165,7 +165,7 @@ struct TopicScan {
             "reading \(topic)", needing: AccessRight("Read", on: .topic, topic), as: connection.principal, body)
     }
 
-    /// Starts to read the ranges of a plan, in place of those of an earlier one.
+    /// Starts to read the ranges of a plan, instead of the ranges of an earlier plan.
     mutating func start(_ plan: ScanPlan) throws(CommandFailure) {
         let reader: KafkaReader
         if let known = self.reader {

@@ -251,7 +251,7 @@ enum InputEncoding {
         }
     }
 
-    /// Throws a failure for lines that end as those of old programs for the Mac.
+    /// Throws a failure for lines that end with a carriage return only, as old programs for the Mac wrote them.
     static func checkLineEnds(of line: ByteView, in name: String) throws(CommandFailure) {
         guard let index = line.firstIndex(of: UInt8(ascii: "\r")), index + 1 < line.count, line[0] != UInt8(ascii: "{"),
             line.firstIndex(of: UInt8(ascii: "\"")) == nil

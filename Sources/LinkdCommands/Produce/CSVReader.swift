@@ -401,8 +401,8 @@ struct TableLayout {
         return false
     }
 
-    /// Returns a Boolean value that indicates whether the first lines are rows of the same form as the first: as many
-    /// cells, of which the same one is a link.
+    /// Returns a Boolean value that indicates whether the first lines are rows of the same form as the first: with as
+    /// many cells, and the only link in the same cell.
     ///
     /// A link can contain separators, except for a tab, so that one line is not enough.
     private static func areRows(_ bytes: ByteView, _ first: ColumnSeparator.Split) -> Bool {

@@ -38,7 +38,7 @@ struct EventColumns {
         members + ["payload", "params.NAME"] + (facts + lists).map { "device." + $0 } + ["device.attributes.NAME"]
     }
 
-    /// Returns a Boolean value that indicates whether a name is that of a column.
+    /// Returns a Boolean value that indicates whether a name is the name of a column.
     ///
     /// The names in `passthrough` are also valid.
     static func isColumn(_ name: String, passthrough: [String]) -> Bool {
@@ -47,7 +47,7 @@ struct EventColumns {
 
     /// Reads the header.
     ///
-    /// A name that is nearly that of a column is an error, because it is probably misspelled.
+    /// A name that is nearly the name of a column is an error, because it is probably misspelled.
     init(header: [[UInt8]], file: String, map: ColumnMap) throws(CommandFailure) {
         let file = Escaping.visible(file)
         let given = header.map { ColumnMap.trimmed(String(decoding: $0, as: UTF8.self)) }
@@ -119,7 +119,7 @@ struct EventColumns {
         ignoredNames = []
     }
 
-    /// Returns the names in backquotes, of which at most ten are listed.
+    /// Returns at most ten of the names in backquotes, and the number of the others.
     static func list(_ names: [String]) -> String {
         let shown = names.prefix(10).map { "`" + Escaping.visible(DisplayWidth.cut($0, to: 60)) + "`" }
         return shown.joined(separator: ", ") + (names.count > 10 ? ", and \(names.count - 10) more" : "")
@@ -146,8 +146,8 @@ struct EventColumns {
 
     /// Returns a Boolean value that indicates whether cells can be a row.
     ///
-    /// Their number is that of the columns, links and ids look like such, payloads are objects, and something is to be
-    /// opened.
+    /// There are as many cells as columns, links and ids look like such, payloads are objects, and there is something
+    /// to open.
     func isRow(_ cells: [[UInt8]]) -> Bool {
         guard cells.count == columns.count else { return false }
         var hasContent = !columns.contains(where: \.isContent)
@@ -158,7 +158,7 @@ struct EventColumns {
         return hasContent
     }
 
-    /// Returns a Boolean value that indicates whether cells can be a row of several lines: their number is that of the
+    /// Returns a Boolean value that indicates whether cells can be a row of several lines: there are as many as
     /// columns, and links and payloads look like such.
     func canSpanLines(_ cells: [[UInt8]]) -> Bool {
         cells.count == columns.count

@@ -230,7 +230,7 @@ struct LineMap {
         return parts.joined(separator: "; ")
     }
 
-    /// Returns a noun and ranges, of which those above the limit are counted.
+    /// Returns a noun and ranges. Ranges above the limit are only counted.
     ///
     /// - Parameter count: The number of ranges in the text so far.
     private static func text(_ noun: String, _ ranges: [ClosedRange<Int>], count: Int) -> String {

@@ -111,7 +111,7 @@ struct CheckedTable {
         (table, problems, isTruncated) = (same, [], false)
     }
 
-    /// Returns the hash of a file as that of a table, or nil if it cannot be read.
+    /// Returns the hash of a file, which is also the hash of its table, or nil if the file cannot be read.
     static func hash(ofFile path: String) -> String? {
         guard case .success(let bytes) = Platform.contents(of: path, limit: limitBytes) else { return nil }
         return SHA256.hex(bytes)
@@ -147,7 +147,7 @@ struct CheckedTable {
     /// A Boolean value that indicates whether this library, or the older one of the check, refuses the table.
     var isRefused: Bool { table == nil || errors > 0 }
 
-    /// The number of problems because of which the table is refused.
+    /// The number of problems for which the table is refused.
     var errors: Int { problems.count { $0.severity == .error } }
 
     /// The number of errors as text, with a remark if there are more.
@@ -165,7 +165,7 @@ struct LoadedTables {
     /// The claims that two of the tables make.
     let conflicts: [TableConflict]
 
-    /// Loads the files in the settings, or those of `shipped` if the settings have none.
+    /// Loads the files in the settings, or the shipped ones if the settings name none.
     ///
     /// Problems are passed to `report`. A refused table ends with exit code 65, unless it can be compiled and
     /// `acceptsRefused` returns true.
@@ -245,7 +245,7 @@ struct LoadedTables {
         }
     }
 
-    /// Returns the files in the arguments of a command, or those of its settings.
+    /// Returns the files in the arguments of a command, or the files of its settings.
     static func paths(_ call: Invocation) throws(CommandFailure) -> [String] {
         // Settings are read in any case, so that wrong ones are reported.
         let settings = try call.settings()

@@ -38,8 +38,8 @@ final class TableReloader: Sendable {
 
     /// Loads the tables.
     ///
-    /// If they are refused, those of the archive are served. Without an archive, a table that is refused ends with exit
-    /// code 65, and a file that cannot be read with 78.
+    /// If they are refused, the tables of the archive are served. Without an archive, a table that is refused ends with
+    /// exit code 65, and a file that cannot be read with 78.
     ///
     /// - Parameters:
     ///   - files: The files of the tables.

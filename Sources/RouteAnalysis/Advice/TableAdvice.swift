@@ -184,10 +184,10 @@ extension TableAdvice {
 
 /// The versions and platforms that a device must have to meet several conditions at once.
 struct DeviceNeeds {
-    /// The comparisons with the app's version, all of which must hold.
+    /// The comparisons with the app's version. All of them must hold.
     private(set) var app: [TableSource.Condition.VersionTest] = []
 
-    /// The comparisons with the system's version, all of which must hold.
+    /// The comparisons with the system's version. All of them must hold.
     private(set) var os: [TableSource.Condition.VersionTest] = []
 
     /// Lists of platforms; the device's platform must be in each of them.

@@ -535,13 +535,13 @@ struct ValueSamples {
 
 /// Texts that distinguish a `decimal` from the same type with other bounds and from other types of numbers.
 struct DecimalSamples {
-    /// The texts, of which the last ones are valid if the bounds allow them.
+    /// The texts. The last ones are valid if the bounds allow them.
     let texts: [String]
 
     /// Creates samples for bounds, which are canonical texts.
     init(min: String?, max: String?) {
         let bounds = [min, max].compactMap(\.self)
-        // Numbers beyond the bounds, of which a `double` accepts the ones with few digits.
+        // Numbers beyond the bounds. A `double` accepts the ones with few digits.
         let outer = ["-1", "0"] + bounds.map { Self.further($0) } + Self.widest
         // No other type of numbers accepts a whole number with a fraction, or more digits than a `double` has.
         let long = bounds.map { Self.further($0, digits: TextForms.maxDoubleDigits) } + Self.long

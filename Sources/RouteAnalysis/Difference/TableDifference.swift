@@ -38,8 +38,10 @@ public struct TableDifference: Sendable {
         public var old: Decision
         /// The new table's decision for that request and device.
         public var new: Decision
-        /// A Boolean value that indicates whether a route or screen that only the new table has decides the request,
-        /// for which the old table had no result but that of a fallback.
+        /// A Boolean value that indicates whether a route or screen was added for the request.
+        ///
+        /// Only the new table has the route or screen that decides. The old table had no result, or only the result of
+        /// a fallback.
         public var isAddition: Bool
 
         /// A description of what the new decision removes from the old one, or nil if the change is not breaking.
@@ -81,13 +83,13 @@ public struct TableDifference: Sendable {
         /// A Boolean value that indicates whether any of the changes removes a working result.
         public var isBreaking: Bool { !losses.isEmpty || changes.first?.isBreaking ?? false }
 
-        /// A Boolean value that indicates whether all changes are those of added routes and screens.
+        /// A Boolean value that indicates whether all changes come from added routes and screens.
         public var isAddition: Bool { losses.isEmpty && !changes.isEmpty && changes.allSatisfy(\.isAddition) }
     }
 
     /// The changes, grouped by their cause: breaking groups first, then the largest.
     ///
-    /// Edits that no request can show, such as those of `table.applications`, are groups without changes.
+    /// Edits that no request can show, such as edits of `table.applications`, are groups without changes.
     public var groups: [Group] = []
 
     /// The changes in the order of the new table's patterns; those that match nothing there come last.
@@ -116,7 +118,7 @@ public struct TableDifference: Sendable {
 
     /// Sets of links for which only some combinations of device facts were tried: the old and the new choice.
     ///
-    /// If there are too many combinations, those of any two facts are tried, up to a limit.
+    /// If there are too many combinations, the combinations of any two facts are tried, up to a limit.
     public var sampledSets: [(old: Choice?, new: Choice?)] = []
 }
 

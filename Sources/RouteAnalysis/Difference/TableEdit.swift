@@ -31,7 +31,7 @@ struct TableEdit: Sendable {
     }
 }
 
-/// The edits between two tables, without those of routes.
+/// The edits between two tables, except the edits of routes.
 enum TableEdits {
     /// The maximum number of separate locations; with more, each kind of part is one location.
     private static let maxLocations = 16
@@ -193,8 +193,8 @@ package struct Additions: Sendable {
         }
     }
 
-    /// Returns a Boolean value that indicates whether an added part decides a request for which the old table had no
-    /// result but that of a fallback.
+    /// Returns a Boolean value that indicates whether an added part decides a request for which the old table had at
+    /// most the result of a fallback.
     ///
     /// - Parameters:
     ///   - old: The old table's decision, or an object without outcome for a dead letter.

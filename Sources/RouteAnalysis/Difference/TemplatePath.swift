@@ -424,7 +424,7 @@ struct CoordinatorPaths {
     /// The paths, as segments; a name that neither table has represents all unknown names.
     private(set) var paths: [[String]] = []
 
-    /// A Boolean value that indicates whether the paths contain every pair of screens of which one changed.
+    /// A Boolean value that indicates whether the paths contain every pair of screens in which one screen changed.
     private(set) var isWhole = true
 
     /// The maximum number of pairs.

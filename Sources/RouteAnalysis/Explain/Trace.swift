@@ -71,7 +71,7 @@ extension Tracer {
         let number = bytes.withUnsafeBufferPointer { Resolver.schemeLength(ByteView($0)) }
         blockNumber = table.source.block(listing: String(decoding: bytes[..<number], as: UTF8.self)) ?? 0
         let block = table.source.blocks[blockNumber]
-        // The parts of a link beyond the limit would be many more than those of any link that is resolved.
+        // A link beyond the limit would have many more parts than any link that is resolved.
         linkParts = bytes.count <= table.source.limits.maxBytes ? LinkParts(bytes, block) : nil
         explanation.parts = linkParts?.parts ?? []
         resolver.selection.path = try resolver.normalize(link)

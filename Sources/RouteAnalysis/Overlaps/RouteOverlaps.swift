@@ -2,7 +2,7 @@ package import LinkCoordinator
 
 /// The patterns of other routes that match some of the links that a route's patterns match, each with a link.
 package struct RouteOverlaps: Sendable {
-    /// The relation between the links of a route's pattern and those of another pattern.
+    /// The relation between the links of a route's pattern and the links of another pattern.
     package enum Relation: String, Sendable, CaseIterable {
         /// Both match the same links.
         case same

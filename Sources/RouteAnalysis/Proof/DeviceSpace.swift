@@ -342,7 +342,7 @@ struct DeviceQuestions {
     /// Adds a claim of a guard.
     mutating func add(claim: String) { add(.claim(claim), [claim]) }
 
-    /// Adds the facts that a condition depends on, including those of the query.
+    /// Adds the facts that a condition depends on. The query constraints count as facts.
     mutating func add(_ condition: TableSource.Condition, of source: TableSource) {
         add(.app, condition.app.map(\.version))
         add(.os, condition.os.map(\.version))

@@ -359,7 +359,7 @@ struct PatternSpace {
     let sources: [TableSource]
     /// The patterns, table by table, in order of precedence.
     private(set) var patterns: [ProofPattern] = []
-    /// The origin rules of the patterns; the first one is that of patterns without scheme and host.
+    /// The origin rules of the patterns. The first one is for patterns without scheme and host.
     private(set) var rules: [OriginRule] = [OriginRule()]
     /// The space of a segment's texts.
     var segments: SegmentSpace

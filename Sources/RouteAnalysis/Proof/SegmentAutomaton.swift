@@ -385,7 +385,7 @@ struct AffixRange<Value> {
         suffixes = TextRange(entries.map { (Array($0.suffix.reversed()), $0.value) })
     }
 
-    /// Creates a list of whole texts, each of which is its own prefix and suffix.
+    /// Creates a list of whole texts. Each text is its own prefix and suffix.
     init(texts: [(text: [UInt8], value: Value)]) { self.init(texts.map { ($0.text, $0.text, $0.value) }) }
 
     /// Returns the values whose prefix, or whose suffix, is compatible with another; it uses the shorter of the two

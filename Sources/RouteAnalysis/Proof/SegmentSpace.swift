@@ -48,7 +48,7 @@ struct SegmentSpace {
         1 + (names.firstIndex { Set($0) == Set(names[table]) } ?? table)
     }
 
-    /// Returns the coordinator names with a number, or nil if the number is that of a matcher.
+    /// Returns the coordinator names with a number, or nil if the number belongs to a matcher.
     private func names(_ number: Int) -> [[UInt8]]? {
         number > 0 && number <= names.count ? names[number - 1] : nil
     }
@@ -95,7 +95,7 @@ struct SegmentSpace {
         if a == b || a == any || b == any { return true }
         if let (p, s) = affix(a), let (q, t) = affix(b) {
             if !fit(p, q) || !fit(s.reversed(), t.reversed()) { return false }
-            // If any text is allowed between the affixes, a text can have those of both.
+            // If both allow any text between their affixes, one text can have the affixes of both.
             if allowsAnyText(a), allowsAnyText(b) { return true }
         }
         return try !atoms(inside: [min(a, b), max(a, b)], outside: [], &budget).isEmpty
@@ -165,8 +165,7 @@ struct SegmentSpace {
         return try product(question, &budget)
     }
 
-    /// The number of matchers above which to look first for a text that none of them matches; there nearly always is
-    /// one.
+    /// The number of matchers above which to look first for a text that no matcher matches. There nearly always is one.
     private static let manyMatchers = 32
 
     /// Returns a likely text that all of `inside` and none of `outside` match.
@@ -196,7 +195,8 @@ struct SegmentSpace {
         atoms.append(atom)
     }
 
-    /// Divides the texts by the automaton of all matchers except those of single texts, then excludes the single texts.
+    /// Divides the texts by the automaton of all matchers that match more than single texts, then excludes the single
+    /// texts.
     private func product(_ question: Question, _ budget: inout WorkBudget) throws(WorkBudget.Exhausted) -> [Atom] {
         let open = question.outside.filter { finiteTexts($0) == nil }
         let closed = question.outside.filter { finiteTexts($0) != nil }

@@ -28,7 +28,7 @@ struct AndroidFilter {
         var pattern: AndroidPatternText
     }
 
-    /// A `<uri-relative-filter-group>`, of which all conditions must hold.
+    /// A `<uri-relative-filter-group>`. All of its conditions must hold.
     struct Group {
         var isAllowed: Bool
         var conditions: [Condition]
@@ -63,7 +63,7 @@ struct AndroidFilter {
     var hosts: [Host] = []
     /// The paths; with none, and no groups, every path matches.
     var paths: [Path] = []
-    /// The groups, the first of which that matches decides.
+    /// The groups. The first that matches decides.
     var groups: [Group] = []
     /// A Boolean value that indicates whether Android verifies the hosts.
     var isVerified = false
@@ -104,7 +104,7 @@ struct AndroidFilter {
 struct DynamicRule {
     /// The pattern of the path, or nil for any.
     var path: AndroidPatternText?
-    /// The patterns of items of the query, each of which must be present.
+    /// The patterns of items of the query. Each item must be present.
     var query: [(name: String, value: AndroidPatternText)] = []
     /// The pattern of the fragment, or nil for any.
     var fragment: AndroidPatternText?

@@ -80,7 +80,7 @@ package struct AppleFile {
                 entries.append((apps(entry, pointer), entry, pointer))
             }
         } else if let members = details.object {
-            // The oldest form has an object per app, whose order is that of the names.
+            // The oldest form has an object per app. The order of the apps is the order of their names.
             for member in members.sorted(by: { $0.name < $1.name }) {
                 entries.append(([member.name], member.value, "/applinks/details" + JSONLocation.step(member.name)))
             }

@@ -101,7 +101,7 @@ struct AppleVariables {
         sr ss st su sv sw ta te tg th ti tk tl tn to tr ts tt tw ty ug uk ur uz ve vi vo wa wo xh yi yo za zh zu
         """
 
-    /// The codes of ISO 3166-1 alpha-2, and that of Kosovo.
+    /// The codes of ISO 3166-1 alpha-2, and the code of Kosovo.
     private static let regions = """
         AD AE AF AG AI AL AM AO AQ AR AS AT AU AW AX AZ BA BB BD BE BF BG BH BI BJ BL BM BN BO BQ BR BS BT BV BW BY BZ \
         CA CC CD CF CG CH CI CK CL CM CN CO CR CU CV CW CX CY CZ DE DJ DK DM DO DZ EC EE EG EH ER ES ET FI FJ FK FM FO \

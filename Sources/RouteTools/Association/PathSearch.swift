@@ -21,8 +21,7 @@ struct HandingResult {
     var isExhausted = false
 }
 
-/// A search for links of one origin: those of each route that a platform hands over, and those that it hands over and
-/// no route knows.
+/// A search for links of one origin that a platform hands over: links of each route, and links that no route knows.
 ///
 /// It walks over the paths that the patterns of the table and of the platform distinguish, the shortest first, and
 /// verifies every link with the table and with the rules of the platform. The walk is complete: a route without a path
@@ -46,7 +45,7 @@ struct PathSearch<Platform: HandingPlatform> {
     private let origin: HandingOrigin
     private let alphabet: PathAlphabet
     private var tries: [Int: Int] = [:]
-    /// The routes of which a link that is not handed over is searched, or nil in a search for links that are.
+    /// The routes for which the search wants a link that is not handed over, or nil in a search for links that are.
     private var partial: Set<Int>?
 
     /// The queries that routes require, by the index of the route.

@@ -26,7 +26,7 @@ package struct AndroidFilters {
         var port: UInt16?
     }
 
-    /// The filters, with those of web links first.
+    /// The filters. Filters of web links come first.
     package private(set) var filters: [Filter] = []
     /// Notes about the parts of the table that a manifest cannot express.
     package private(set) var notes = ExportNotes()

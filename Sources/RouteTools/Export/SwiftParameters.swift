@@ -45,7 +45,7 @@ struct SwiftParameters {
         nameParameters()
     }
 
-    /// Gives the parameters their labels: those of captures, then those of the other sources.
+    /// Gives the parameters their labels: first the captures, then the other sources.
     private mutating func nameParameters() {
         var labels = SwiftNames(reserving: ["models", "captures"])
         let captured = parameters.indices.prefix(pattern.path.captures.count)

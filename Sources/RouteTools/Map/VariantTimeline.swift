@@ -118,8 +118,8 @@ struct VariantTimeline {
 
 /// The ranges of app versions that conditions distinguish, from the lowest to the highest.
 ///
-/// All versions of one range satisfy the same comparisons. A device whose version is unknown satisfies those of the
-/// lowest range.
+/// All versions of one range satisfy the same comparisons. A device whose version is unknown satisfies the comparisons
+/// of the lowest range.
 struct VersionSpans {
     /// A border between two ranges: directly below a version, or directly above it.
     private struct Cut {
@@ -201,13 +201,13 @@ struct VersionSpans {
 }
 
 extension TableSource {
-    /// Returns the comparisons of a condition with the app's version, including those of its capabilities.
+    /// Returns the comparisons of a condition, and of its capabilities, with the app's version.
     func versionTests(of condition: Condition?, _ names: TableNames) -> [Condition.VersionTest] {
         guard let condition else { return [] }
         return condition.app + condition.capabilities.flatMap { versionTests(ofCapability: $0.value, names) }
     }
 
-    /// Returns the comparisons of a screen with the app's version, including those of its capabilities.
+    /// Returns the comparisons of a screen, and of its capabilities, with the app's version.
     func versionTests(of screen: Screen, _ names: TableNames) -> [Condition.VersionTest] {
         var tests: [Condition.VersionTest] = []
         if let since = screen.since { tests.append(Condition.VersionTest(relation: .atLeast, version: since)) }

@@ -252,7 +252,7 @@ struct FeedSummary {
     }
 }
 
-/// The topics that a console reads: that of the decisions, then those of the dead letters.
+/// The topics that a console reads: the topic of the decisions, then the topics of the dead letters.
 struct FeedTopics: Equatable, Sendable {
     /// The names, by the number of the topic in the index.
     let names: [String]

@@ -93,7 +93,7 @@ struct FeedReader: ~Copyable {
             state.next[source] = record.offset + 1
             state.status.progress.done += 1
             state.status.read += 1
-            // Dead letters are read from the start of their topics, because their timestamps are those of the sources.
+            // Dead letters are read from the start of their topics, because they have the timestamps of their sources.
             guard source.kind == .decision || facts.key.time >= since else { return false }
             state.index.add(facts)
             return state.live.isWanted(facts, state.index.hash)

@@ -100,7 +100,7 @@ struct RecordMask: Sendable {
                 }))
     }
 
-    /// Returns the scheme of a link, and the host if the scheme is that of the web.
+    /// Returns the scheme of a link, and the host if the scheme is `http` or `https`.
     ///
     /// In a link of an app's own scheme, such as `shop://product/42`, a capture can match the text after the slashes.
     func origin(_ link: String) -> String {

@@ -231,7 +231,7 @@ struct ReplayFlags: Equatable {
     /// The maximum number of ranges of offsets.
     static let maxRanges = 1000
 
-    /// The flags other than those of times, with their values.
+    /// The flags that are not times, with their values.
     private var others: [String] = []
     /// The times by the names of their flags.
     private var times: [String: String] = [:]

@@ -23,7 +23,7 @@ struct ConsoleGuard: Sendable {
     let token: AccessToken
     /// The authorities under which browsers know the console, in lower case, such as `127.0.0.1:8090`.
     let authorities: Set<String>
-    /// A Boolean value that indicates whether browsers reach the console over TLS, its own or that of a proxy.
+    /// A Boolean value that indicates whether browsers reach the console over TLS, its own or a proxy's.
     let isSecure: Bool
     private let cookieName: String
     /// The value of the cookie, which is not the token, so that whoever learns one of them does not have the other.
@@ -98,7 +98,7 @@ struct ConsoleGuard: Sendable {
         .problem(403, code, message, next: "use the console's own page, or a script that sends no `Origin`")
     }
 
-    /// Returns a Boolean value that indicates whether an origin is that of the console's page.
+    /// Returns a Boolean value that indicates whether the console's page has this origin.
     private func isOwn(_ origin: String) -> Bool {
         let schemes = isSecure ? ["https://", "http://"] : ["http://"]
         return schemes.contains { scheme in

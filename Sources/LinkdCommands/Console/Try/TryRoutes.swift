@@ -16,7 +16,7 @@ struct TryRoutes {
         var table: RouteTable?
     }
 
-    /// The maximum size of an input in bytes, as that of a record.
+    /// The maximum size of an input in bytes, which is also the default limit of a record.
     private static let maxInputBytes = 1 << 20
     /// The maximum size of an explained link in bytes.
     private static let maxLinkBytes = 64 << 10
@@ -225,8 +225,8 @@ struct TriedInput {
 
     /// Returns the value of the record with which a producer would send the input to a device with these facts.
     ///
-    /// The facts override those of an event's device. An input that is not valid is returned unchanged, so that the
-    /// answer is that of a worker.
+    /// The facts override the facts of an event's device. An input that is not valid is returned unchanged, so that it
+    /// gets the same answer as from a worker.
     func record(facts: [JSONMember]) -> [UInt8] {
         switch kind {
         case .link:
@@ -337,7 +337,8 @@ struct VersionMatrix {
         }
     }
 
-    /// Returns the common platforms, that of the device, and those of the table's conditions, each once.
+    /// Returns the common platforms, the platform of the device, and the platforms in the table's conditions, each
+    /// once.
     private static func platforms(_ named: [String], _ asked: String?) -> [String] {
         var platforms = commonPlatforms
         for platform in [asked].compactMap({ $0 }) + named where platforms.count < maxPlatforms {

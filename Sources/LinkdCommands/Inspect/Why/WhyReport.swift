@@ -99,7 +99,7 @@ struct WhyReport {
         return Array(result.prefix(20))
     }
 
-    /// The reasons for which the explanation may not be that of the decision, each with the next step.
+    /// The reasons why the explanation may not explain this decision, each with the next step.
     var warnings: [String] { warnings(hasValues: true) }
 
     /// Returns the warnings.
