@@ -89,7 +89,7 @@ public struct MemberShape: ~Copyable {
 
     /// Returns a Boolean value that indicates whether the member at `position` is the one learned for `memberIndex`.
     ///
-    /// Returns false if too few bytes are left for a comparison in one step; `predictsNearEnd` handles that case.
+    /// Returns false if too few bytes are left for a comparison in one step. `predictsNearEnd` handles that case.
     @inlinable
     @inline(__always)
     mutating func predicts(
@@ -137,7 +137,7 @@ public struct MemberShape: ~Copyable {
         return Self.unknown
     }
 
-    /// Counts a miss and returns a Boolean value that indicates whether to learn now; learning pauses after too many
+    /// Counts a miss and returns a Boolean value that indicates whether to learn now. Learning pauses after too many
     /// misses.
     mutating func mayLearn(memberIndex: Int) -> Bool {
         if pauseRemaining > 0 {
@@ -236,7 +236,7 @@ extension JSONCursor {
         shape.score = max(0, shape.score &- Int32(truncatingIfNeeded: memberIndex &- first))
     }
 
-    /// Leaves an object that ends here if its names need no search for duplicates; otherwise changes nothing and
+    /// Leaves an object that ends here if its names need no search for duplicates. Otherwise changes nothing and
     /// returns false.
     @inlinable
     @inline(__always)
@@ -261,7 +261,7 @@ extension JSONCursor {
             at += 16
             if end - at < 16 {
                 if at == end { return end }
-                // These are the last sixteen bytes of the text; those that were compared before are plain.
+                // These are the last sixteen bytes of the text. Those that were compared before are plain.
                 at = end - 16
             }
             stops = WideBytes.stops(in: WideBytes.load(at))

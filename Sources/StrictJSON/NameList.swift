@@ -3,7 +3,7 @@ internal import ByteStorage
 /// The names so far in the open objects, for the search for duplicates.
 ///
 /// One stack serves all open objects: each owns the entries from its `firstName` on. The 64-bit filter of a scope
-/// excludes most duplicates. Up to 16 names are compared one by one; more are sorted by their hashes when their object
+/// excludes most duplicates. Up to 16 names are compared one by one. More are sorted by their hashes when their object
 /// ends. Anyone can compute names with equal hashes, so many of them are sorted again by a hash with a secret. The time
 /// for an object with n members is therefore proportional to n.
 struct NameList: ~Copyable {
@@ -19,7 +19,7 @@ struct NameList: ~Copyable {
     private(set) var entries: UnsafeMutablePointer<Entry>
     private(set) var count = 0
     private var capacity = 64
-    /// The largest number of names that are sorted by comparison; more names are sorted by counting.
+    /// The largest number of names that are sorted by comparison. More names are sorted by counting.
     private static let maxComparisonSortCount = 1024
     private var keys: UnsafeMutablePointer<UInt64>
     private var keyCapacity = 64

@@ -118,8 +118,8 @@ extension LaneMachine {
 extension LaneMachine {
     /// The needs that the library did not meet in time and that still exist.
     ///
-    /// They are derived from the lane's next actions. A need ends when its last cause ends, such as a partition that is
-    /// revoked or a member that leaves.
+    /// They are derived from the lane's next actions. A need ends with its last cause, for example when a partition is
+    /// revoked or a member leaves.
     package var needs: [ClientNeed] { unanswered.isEmpty ? [] : ClientNeed.allCases.filter(isUnmet) }
 
     private func isUnmet(_ need: ClientNeed) -> Bool { unanswered.contains(need) && isNeeded(need) }

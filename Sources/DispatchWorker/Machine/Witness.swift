@@ -107,7 +107,8 @@ package struct WitnessCheck: Sendable, Equatable {
     ///
     /// Only a finding after another seek counts.
     package var finding: WitnessFinding?
-    /// A Boolean value that indicates whether the topic has the id of the witness, which no longer exists.
+    /// A Boolean value that indicates whether the topic still has the id of the witness, although the record of the
+    /// witness no longer exists.
     package var isIdentified = false
     /// The id that the topic had before the consumer was moved to the witness, or nil if it was not fetched.
     package var topicID: String?
@@ -158,8 +159,8 @@ package struct WitnessContradiction: Sendable, Equatable, CustomStringConvertibl
 
 // The witnesses of the partitions, and their checks.
 extension OwnedPartitions {
-    /// A Boolean value that indicates whether pending offsets must not be committed yet, because it is not known
-    /// whether their records come from the topic of the witness.
+    /// A Boolean value that indicates whether pending offsets must not be committed yet. It is not known whether their
+    /// records come from the topic of the witness.
     package var isUnproven: Bool {
         slots.contains { slot in
             guard let check = slot.check, let pending = slot.pending else { return false }

@@ -132,8 +132,8 @@ final class StackTurns {
 
     /// Makes a request the newest one and waits until no step is in progress.
     ///
-    /// Returns false if a newer request has taken over, or if the step in progress made the request, which is performed
-    /// after that step.
+    /// Returns false if a newer request has taken over. It also returns false if the step in progress made the request,
+    /// because the request is performed after that step.
     private func begin(_ request: StackRequest, _ id: ObjectIdentifier) async -> Bool {
         newest += 1
         let own = newest

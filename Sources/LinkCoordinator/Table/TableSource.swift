@@ -283,8 +283,8 @@ extension TableSource {
         /// The first one is the default.
         package var present: [Located<Presentation>] = []
 
-        /// A Boolean value that indicates whether the screen has its own navigation stack, onto which entries can be
-        /// pushed if it is a sheet or cover.
+        /// A Boolean value that indicates whether the screen has its own navigation stack. If the screen is a sheet or
+        /// cover, entries can be pushed onto it.
         package var nav = false
 
         /// The template of the entry's identity.
@@ -379,7 +379,7 @@ extension TableSource {
         /// The listed schemes, without `*`.
         package var schemes: [Located<String>] = []
 
-        /// A Boolean value that indicates whether the block lists `*`, which matches every scheme that no block lists.
+        /// A Boolean value that indicates whether the block lists `*`, that is, every scheme that no block lists.
         package var acceptsOtherSchemes = false
 
         /// The comparison of schemes.

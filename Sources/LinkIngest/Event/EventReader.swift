@@ -309,9 +309,9 @@ package struct EventReader: ~Copyable {
     ///
     /// - Parameter index: The index of the device, less than the event's `deviceCount`.
     ///
-    /// - Returns: False if strings with JSON that the device reads reach a limit, or if the device cannot be read a
-    ///   second time, which only a defect can cause. The record must then have no decision for any device, and
-    ///   `failure` has the reason.
+    /// - Returns: False if strings with JSON that the device reads reach a limit, or if a defect prevents that the
+    ///   device is read a second time. The record must then have no decision for any device, and `failure` has the
+    ///   reason.
     package mutating func selectDevice(at index: Int) -> Bool {
         precondition(index >= 0 && index < eventPointer.pointee.deviceCount)
         return state.hasOther ? selectOther(at: index) : true
@@ -405,8 +405,8 @@ struct ScanState {
     /// A Boolean value that indicates whether white space at the ends of the link was removed.
     var hasTrimmedLink = false
 
-    /// A Boolean value that indicates whether the record has anything in addition to one form and one device, such as a
-    /// mode, parameters, a list of devices, a link to trim, or a fault.
+    /// A Boolean value that indicates whether the record has more than one form and one device. Examples are a mode,
+    /// parameters, a list of devices, a link to trim, or a fault.
     var hasOther = false
     /// A Boolean value that indicates whether properties of the event other than its id, link, and device are set.
     var hasMembers = false
@@ -441,7 +441,8 @@ struct ScanState {
         if typeFault == nil { typeFault = fault }
     }
 
-    /// A Boolean value that indicates whether the record can be an answer of an API, whose link is no request.
+    /// A Boolean value that indicates whether the record can be an answer of an API. The link of such an answer is no
+    /// request.
     var mayBeAnswer: Bool { hasSession && hasData && forms == 1 }
 
     /// Records the presence of a member with a tag that is a string.

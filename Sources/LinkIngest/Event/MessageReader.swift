@@ -25,8 +25,8 @@ struct MessageReader: ~Copyable {
     var isIncomplete = false
     /// A Boolean value that indicates whether a header states that the message is a push in the background.
     var isBackground = false
-    /// The notes about requests other than messages: that the record is such a one, that its link was trimmed, and
-    /// that a member was not passed through.
+    /// The notes about requests other than messages: the kind of the record, that its link was trimmed, and that a
+    /// member was not passed through.
     let fixedNotes: UnsafeMutablePointer<RequestNote>
     /// The notes about an event that could be another envelope.
     var envelopeNotes = Growable<RequestNote>(capacity: 64)
@@ -121,7 +121,7 @@ struct MessageReader: ~Copyable {
         _ = try vendors.tape.append(strict: text)
     }
 
-    /// A Boolean value that indicates whether the open text has a member such as `link` that only an event has.
+    /// A Boolean value that indicates whether the open text has a member that only an event has, such as `link`.
     var hasForm: Bool {
         let names: [StaticString] = ["link", "path", "route", "payload"]
         for name in names {

@@ -202,8 +202,8 @@ struct Invocation {
 enum DeviceFlag {
     /// Returns the object, or nil if the flag was not given.
     ///
-    /// Throws a failure with exit code 64 if the value is not a JSON object, or has a member that is no fact about a
-    /// device or whose value is in no form of that fact.
+    /// Throws a failure with exit code 64 if the value is not a JSON object, if a member is no fact about a device, or
+    /// if the fact cannot have its value.
     static func object(_ text: String?) throws(CommandFailure) -> JSONValue? {
         guard let text else { return nil }
         let value: JSONValue

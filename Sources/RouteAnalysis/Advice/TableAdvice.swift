@@ -4,7 +4,7 @@ internal import StrictJSON
 /// Warnings about parts of a table that are valid but probably not intended.
 ///
 /// They concern the syntax of other routers, parts that nothing refers to, and conditions that never hold. Only
-/// `RouteTable.problems(in:)` and `linkd routes check` look for them; loading a table does not.
+/// `RouteTable.problems(in:)` and `linkd routes check` look for them. Loading a table does not.
 struct TableAdvice {
     let source: TableSource
     let names: TableNames
@@ -190,7 +190,7 @@ struct DeviceNeeds {
     /// The comparisons with the system's version. All of them must hold.
     private(set) var os: [TableSource.Condition.VersionTest] = []
 
-    /// Lists of platforms; the device's platform must be in each of them.
+    /// Lists of platforms. The device's platform must be in each of them.
     private var platforms: [[String]] = []
 
     /// Collects the requirements of a condition and its capabilities.
@@ -258,7 +258,7 @@ extension TableAdvice {
     /// The maximum number of conditional variants of a route to compare, and of cells that can remain of one variant.
     private static let (maxVariants, maxCells) = (64, 64)
 
-    /// The maximum number of cell subtractions for one table; later variants get no warning.
+    /// The maximum number of cell subtractions for one table. Later variants get no warning.
     private static let maxSteps = 50_000
 
     /// Adds warnings about screens and variants that match no device, and about variants that are never selected.

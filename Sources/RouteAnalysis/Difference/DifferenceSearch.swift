@@ -245,7 +245,7 @@ struct DifferenceSearch {
         return (inside, outside)
     }
 
-    /// Returns a Boolean value that indicates whether a link matches; true if the search exceeded its budget.
+    /// Returns a Boolean value that indicates whether a link matches, or true if the search exceeded its budget.
     private func hasLinks(
         _ origins: Set<Int>, _ inside: [ProofPattern], _ outside: [ProofPattern], _ search: inout LinkSearch
     ) -> Bool {
@@ -295,7 +295,7 @@ extension RouteTable {
 }
 
 extension Resolver {
-    /// Normalizes a link or the link of a payload; returns false if there is none.
+    /// Normalizes a link or the link of a payload. Returns false if there is none.
     fileprivate mutating func normalizeLink(of request: UnsafePointer<RequestView>) throws(Rejection) -> Bool {
         switch request.pointee.form {
         case .link: selection.path = try normalize(request.pointee.text)
@@ -407,7 +407,7 @@ struct Comparison {
         return distinct
     }
 
-    /// Returns the devices and queries for which to compare; the current set is sampled if these are only some of them.
+    /// Returns the devices and queries for which to compare. The current set is sampled if these are only some of them.
     mutating func contexts(of questions: DeviceQuestions) -> [EvaluationContext] {
         let (all, isWhole) = DeviceSpace(questions).contexts(limit: Self.maxContexts)
         if !isWhole { noteSampled() }

@@ -3,13 +3,13 @@ internal import StrictJSON
 
 /// The values of a request that vary while its scheme, host, and path stay the same.
 struct RequestValues {
-    /// The names of the query, each with its values; nil for a name without a value.
+    /// The names of the query, each with its values. The value is nil for a name without one.
     private(set) var query: [(name: String, values: [String?])] = []
     /// The whole query in the form of a link, which replaces the names.
     var writtenQuery: String?
     /// The fragment, not encoded, or nil if there is none.
     var fragment: String?
-    /// The values of a payload; empty for a link without one.
+    /// The values of a payload, or empty for a link without one.
     private(set) var payload: [(pointer: JSONPath, value: JSONValue)] = []
 
     /// Creates the values of an existing link.
@@ -436,7 +436,7 @@ struct ValueProbes {
 ///
 /// For any two types of `FieldType`, one of the texts is valid for only one of them, or is bound to a different value.
 struct ValueSamples {
-    /// Texts for single values; the first is the best of `fitting`.
+    /// Texts for single values. The first is the best of `fitting`.
     private(set) var texts: [String] = []
 
     /// The texts that are valid for a type.

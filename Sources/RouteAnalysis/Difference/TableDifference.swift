@@ -4,9 +4,10 @@ package import StrictJSON
 /// The different decisions of two tables, with a witness for every set of links that the tables distinguish.
 ///
 /// Create it with `RouteTable.difference(from:)`. A set consists of the links that select one pattern of the old table
-/// and one of the new table, with the same rewrites before and the same redirects after them. For each set the search
-/// tries requests with every kind of value that the fields of its routes distinguish (query, captures, rewrites,
-/// fragment, payload), on one device of every cell that their conditions, screens, and guards distinguish.
+/// and one of the new table, with the same rewrites before and the same redirects after them. For each set, the search
+/// tries every kind of value that the fields of its routes distinguish, in the query, captures, rewrites, fragment, and
+/// payload. It tries them on one device of every kind that the conditions, screens, and guards of these routes
+/// distinguish.
 public struct TableDifference: Sendable {
     /// A pattern of a table with its route.
     public struct Choice: Sendable, Hashable {
@@ -16,7 +17,7 @@ public struct TableDifference: Sendable {
         public var pattern: String
     }
 
-    /// The patterns that links select in both tables; nil for no match.
+    /// The patterns that links select in both tables. Nil means that no pattern matches.
     struct Region: Hashable {
         var old: Choice?
         var new: Choice?
@@ -32,7 +33,7 @@ public struct TableDifference: Sendable {
         ///
         /// It is a link of the set, in a payload if necessary, or another form if no link shows the change.
         public var request: LinkRequest
-        /// A device for which the decisions differ; `json` contains it as text.
+        /// A device for which the decisions differ. `json` contains it as text.
         public var device: DeviceFacts
         /// The old table's decision for that request and device.
         public var old: Decision
@@ -46,10 +47,11 @@ public struct TableDifference: Sendable {
 
         /// A description of what the new decision removes from the old one, or nil if the change is not breaking.
         ///
-        /// A change is breaking if the old table led to a result (`navigate`, `external`, `deferred`, not by a
-        /// fallback) and the new one leads to none, requires a claim first, opens another URL, shows another screen on
-        /// top, or lacks a screen of the stack or a value that a screen had. It is also breaking if a fallback led to a
-        /// result and the new table leads to none, unless a route or screen was added for the request.
+        /// A result is `navigate`, `external`, or `deferred`. A change is breaking if the old table led to a result
+        /// without a fallback, and the new table leads to none, requires a claim first, opens another URL, shows
+        /// another screen on top, or lacks a screen of the stack or a value that a screen had. It is also breaking if a
+        /// fallback led to a result and the new table leads to none, unless a route or screen was added for the
+        /// request.
         public var breakage: String? {
             isAddition ? nil : Breakage.description(from: old.value, to: new.value)
         }
@@ -92,7 +94,7 @@ public struct TableDifference: Sendable {
     /// Edits that no request can show, such as edits of `table.applications`, are groups without changes.
     public var groups: [Group] = []
 
-    /// The changes in the order of the new table's patterns; those that match nothing there come last.
+    /// The changes in the order of the new table's patterns. Those that match nothing there come last.
     public var changes: [Change] = []
 
     /// The number of sets of links that were compared, each pair of an old and a new choice counted once.
@@ -106,10 +108,10 @@ public struct TableDifference: Sendable {
 
     /// Sets of links that were not compared completely: the old and the new choice.
     ///
-    /// An entry without choices stands for the links that no route matches, and for requests other than links. The
-    /// reasons are: the search exceeded its budget; a redirect puts two captures into one segment, more segments
-    /// after a tail, or a typed capture where another type is expected; routes have query constraints and the tables
-    /// have different dialects; limits differ and no link of the set could be made to exceed only one of them; or too
+    /// An entry without choices stands for the links that no route matches, and for requests other than links. There
+    /// are five reasons. The search exceeded its budget. A redirect puts two captures into one segment, more segments
+    /// after a tail, or a typed capture where another type is expected. Routes have query constraints, and the tables
+    /// have different dialects. Limits differ, and no link of the set could be made to exceed only one of them. Too
     /// many screens changed to try all pairs of them in coordinator paths.
     public var incompletelyComparedSets: [(old: Choice?, new: Choice?)] = []
 

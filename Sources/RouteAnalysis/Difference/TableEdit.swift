@@ -9,8 +9,8 @@ struct TableEdit: Sendable {
     let old: String?
     /// The pieces that only the new table has there, or nil if there are none.
     let new: String?
-    /// A closure that copies the new table's part into a copy of the old table; nil for a route, which is identified by
-    /// its id.
+    /// A closure that copies the new table's part into a copy of the old table, or nil for a route, which is identified
+    /// by its id.
     let apply: (@Sendable (inout TableSource) -> Void)?
 
     /// Creates an edit from two lists of pieces, or returns nil if they are equal.
@@ -33,7 +33,7 @@ struct TableEdit: Sendable {
 
 /// The edits between two tables, except the edits of routes.
 enum TableEdits {
-    /// The maximum number of separate locations; with more, each kind of part is one location.
+    /// The maximum number of separate locations. With more, each kind of part is one location.
     private static let maxLocations = 16
 
     /// Returns the edits from one table to another.

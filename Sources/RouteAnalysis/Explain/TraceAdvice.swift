@@ -140,7 +140,7 @@ extension Tracer {
     /// A link to try.
     private struct Correction {
         var text: String
-        /// A Boolean value that indicates whether to suggest the link; if false, only its similar patterns are used.
+        /// A Boolean value that indicates whether to suggest the link. Otherwise, only its similar patterns are used.
         var isLikely = true
     }
 

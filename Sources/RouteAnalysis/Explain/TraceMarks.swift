@@ -101,7 +101,7 @@ extension Tracer {
 /// A row below the link marks the parts with carets, and those with faults with exclamation marks. Each label begins
 /// under the first column of its part. The rightmost label is on the highest row, and no two labels overlap.
 struct PartMarks {
-    /// The maximum number of columns; parts beyond it have no label.
+    /// The maximum number of columns. Parts beyond it have no label.
     static let maxColumns = 200
 
     private var rows: [[Character]] = []
@@ -320,7 +320,7 @@ struct PatternAlignment {
 
 /// Detection of misspellings.
 enum Misspelling {
-    /// The maximum length of a text to compare; longer ones are never misspellings.
+    /// The maximum length of a text to compare. Longer ones are never misspellings.
     private static let maxLength = 64
 
     /// Returns the number of edits from a text to a known one, or nil if the text is not a likely misspelling.

@@ -44,7 +44,7 @@ struct LinkSearch {
 
     /// Returns a link of some origins that all of `inside` and none of `outside` match, before rewrites.
     ///
-    /// - Parameter lengths: The allowed numbers of segments; nil for as many as any of the tables allows.
+    /// - Parameter lengths: The allowed numbers of segments, or nil for as many as any of the tables allows.
     mutating func find(
         inside: [ProofPattern], outside: [ProofPattern], among origins: Set<Int>, lengths: ClosedRange<Int>? = nil
     ) throws(WorkBudget.Exhausted) -> Witness? {
@@ -227,8 +227,8 @@ extension TableSource {
     /// See RouteTableReference, "Scheme" and "Authority".
     ///
     /// - Parameters:
-    ///   - host: The host in lowercase; empty for none.
-    ///   - port: The port; nil for none and for the scheme's default.
+    ///   - host: The host in lowercase, or empty for none.
+    ///   - port: The port, or nil for none and for the scheme's default.
     func block(for scheme: String, _ host: [UInt8], _ port: UInt16?) -> Int? {
         guard let index = block(listing: scheme) else { return nil }
         let block = blocks[index]
@@ -305,7 +305,7 @@ struct ProofPattern {
         case matcher(Int)
     }
 
-    /// Returns the effect on the segment at a depth; `anySegment` requires its literal at every depth.
+    /// Returns the effect on the segment at a depth. `anySegment` requires its literal at every depth.
     func step(at depth: Int) -> Step {
         if depth < segments.count { return .matcher(segments[depth]) }
         switch tail {
@@ -339,8 +339,8 @@ struct ProofPattern {
         }
     }
 
-    /// Returns a Boolean value that indicates whether the pattern matches a path that ends at a depth, if it matched
-    /// the segments before.
+    /// Returns a Boolean value that indicates whether a path can end at a depth. The pattern must match the segments
+    /// before it.
     func canEnd(at depth: Int) -> Bool {
         switch tail {
         case .end: depth == segments.count
@@ -368,11 +368,11 @@ struct PatternSpace {
     /// The rewrites of each block, as patterns that match the links that they change.
     private(set) var rewrites: [[ProofPattern]] = []
 
-    /// Numbers the patterns of tables; one of the tables determines how links are read.
+    /// Numbers the patterns of tables. One of the tables determines how links are read.
     ///
     /// - Parameters:
     ///   - shifts: For each table, the number of segments before those that its patterns match.
-    ///   - distinction: The properties that distinguish schemes and hosts in addition; nil for none.
+    ///   - distinction: The properties that distinguish schemes and hosts in addition, or nil for none.
     init(_ sources: [TableSource], reading: Int = 0, shifts: [Int] = [], distinction: OriginDistinction? = nil) {
         self.sources = sources
         let source = sources[reading]

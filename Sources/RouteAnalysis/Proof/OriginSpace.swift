@@ -1,6 +1,6 @@
 internal import LinkCoordinator
 
-/// The scheme and host of a pattern; the search has one trie for each.
+/// The scheme and host of a pattern. The search has one trie for each.
 struct OriginRule: Hashable {
     /// The scheme, or nil for any.
     var scheme: String?
@@ -13,7 +13,7 @@ struct OriginRule: Hashable {
         host = pattern.host == .any ? nil : pattern.host
     }
 
-    /// Creates a rule from its parts; by default, the rule of patterns without scheme and host.
+    /// Creates a rule from its parts. By default, it is the rule of patterns without scheme and host.
     init(_ scheme: String? = nil, _ host: HostRule? = nil) {
         self.scheme = scheme
         self.host = host
@@ -28,7 +28,7 @@ struct OriginDistinction {
     var schemes: [String] = []
     /// The spellings of schemes that tables can read as different ones.
     var spellings: [String] = []
-    /// Returns the signature of a scheme, a host, and a port; origins with different signatures are distinguished.
+    /// Returns the signature of a scheme, a host, and a port. Origins with different signatures are distinguished.
     var signature: (String, [UInt8], UInt16?) -> [Int] = { _, _, _ in [] }
     /// Returns a Boolean value that indicates whether only one of two tables reads the authority of a scheme's links as
     /// a host.
@@ -39,7 +39,7 @@ struct OriginDistinction {
 struct Origin {
     /// The scheme in the form of a link.
     var scheme: String
-    /// The host in lowercase; empty for none, and if the authority is a segment.
+    /// The host in lowercase, or empty if there is none or if the authority is a segment.
     var host: [UInt8]
     /// The port, or nil for none.
     var port: UInt16?
@@ -49,10 +49,10 @@ struct Origin {
     var rules: [Int]
     /// The signature that distinguishes it from other origins.
     var signature: [Int] = []
-    /// A Boolean value that indicates whether the first segment of a witness is its authority, which the tables read
-    /// differently.
+    /// A Boolean value that indicates whether the tables read the authority differently, so that it is the first
+    /// segment of a witness.
     var isAuthoritySegment = false
-    /// A Boolean value that indicates whether that authority is percent-encoded, which a segment can be but not a host.
+    /// A Boolean value that indicates whether that authority is percent-encoded. A segment can be, a host cannot.
     var escapesAuthority = false
 }
 
@@ -92,7 +92,7 @@ struct OriginSpace {
 
 /// Divides the schemes and hosts of a table's link blocks.
 private struct OriginPartitioner {
-    /// The properties with which a link block reads a path and a query; blocks of one kind are equivalent.
+    /// The properties with which a link block reads a path and a query. Blocks of one kind are equivalent.
     private struct BlockKind: Hashable {
         var role: TableSource.LinkBlock.HostRole
         var query: TableSource.QueryDialect
@@ -157,7 +157,7 @@ private struct OriginPartitioner {
         return found
     }
 
-    /// Returns the index of the first block of the same kind; with a distinction, each block has its own kind.
+    /// Returns the index of the first block of the same kind. With a distinction, each block has its own kind.
     private mutating func kind(of block: TableSource.LinkBlock, _ index: Int) -> Int {
         if distinction != nil { return index }
         let kind = BlockKind(
@@ -224,11 +224,11 @@ private struct OriginPartitioner {
     }
 }
 
-/// Hosts that rules distinguish, with the rules that match them; a link block uses only the hosts that it lists.
+/// Hosts that rules distinguish, with the rules that match them. A link block uses only the hosts that it lists.
 struct OriginHosts {
     /// A host that represents its kind.
     struct Host {
-        /// The host in lowercase; empty for none.
+        /// The host in lowercase, or empty for none.
         var host: [UInt8]
         /// The port in the form of a link, or nil for none.
         var port: UInt16?

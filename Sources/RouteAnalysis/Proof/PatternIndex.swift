@@ -205,7 +205,7 @@ struct PlainMatchers {
     /// All other matchers.
     private var others: [Int] = []
 
-    /// Adds a matcher; call `sort()` after the last one.
+    /// Adds a matcher. Call `sort()` after the last one.
     mutating func add(_ number: Int, _ matcher: Matcher, folds: Bool) {
         switch matcher {
         case .int(let min, let max): spans.append(Span(min: min, max: max, matcher: number))
@@ -226,7 +226,7 @@ struct PlainMatchers {
         }
     }
 
-    /// Returns the numbers of the matchers that can match a text of another; the result can include others.
+    /// Returns the numbers of the matchers that can match a text of another. The result can include others.
     func matchers(overlapping matcher: Matcher, folds: Bool) -> [Int] {
         switch matcher {
         case .literal(let text): return others + sharing([text], folds)
@@ -250,7 +250,7 @@ struct PlainMatchers {
     }
 
     private func overlapping(_ min: Int64, _ max: Int64) -> [Int] {
-        // Ranges from `end` on begin above the range; those before `start` all end below it.
+        // Ranges from `end` on begin above the range. Those before `start` all end below it.
         let end = spans.partitioningIndex { $0.min > max }
         let start = reach.partitioningIndex { $0 >= min }
         guard start < end else { return [] }

@@ -23,7 +23,7 @@ struct SegmentSpace {
         var folds: Bool
     }
 
-    /// The names of the coordinators of each table, which are case-sensitive; their numbers follow `any`.
+    /// The names of the coordinators of each table, which are case-sensitive. Their numbers follow `any`.
     private let names: [[[UInt8]]]
     private var members: [Member] = []
     private var numbers: [Member: Int] = [:]
@@ -43,7 +43,7 @@ struct SegmentSpace {
         any = 0
     }
 
-    /// Returns the number of a table's coordinator names; tables with the same names have the same number.
+    /// Returns the number of a table's coordinator names. Tables with the same names have the same number.
     func coordinators(of table: Int) -> Int {
         1 + (names.firstIndex { Set($0) == Set(names[table]) } ?? table)
     }
@@ -225,7 +225,7 @@ struct SegmentSpace {
         return atoms
     }
 
-    /// Returns the texts of a matcher with few texts; with case folding each represents all its spellings.
+    /// Returns the texts of a matcher with few texts. With case folding each represents all its spellings.
     private func finiteTexts(_ number: Int) -> [[UInt8]]? {
         if let names = names(number) { return names }
         return members[number].matcher.finiteTexts

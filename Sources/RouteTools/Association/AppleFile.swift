@@ -182,7 +182,7 @@ package struct AppleFile {
         return rule
     }
 
-    /// Reads a component; the first of the objects with a key determines its value.
+    /// Reads a component. The first of the objects with a key determines its value.
     private mutating func rule(_ levels: [JSONValue], _ pointer: String) -> AppleRule {
         var rule = AppleRule()
         let component = levels[0]
@@ -359,7 +359,7 @@ struct AppleRule {
         if case .any = query { fragment != nil } else { true }
     }
 
-    /// Returns a Boolean value that indicates whether the query and the fragment of a link match; the path is tested
+    /// Returns a Boolean value that indicates whether the query and the fragment of a link match. The path is tested
     /// elsewhere.
     func matchesRest(_ link: LinkPieces) -> Bool {
         if let fragment, !fragment.matches(read(link.fragment ?? "")) { return false }
@@ -394,7 +394,7 @@ struct AppleRules {
     private(set) var rules: [AppleRule] = []
     /// The number of lists of components, one for each set of apps with the same components.
     private(set) var listCount = 0
-    /// The lists that each component belongs to; the numbers of a list ascend.
+    /// The lists that each component belongs to. The numbers of a list ascend.
     private var lists: [[Int]] = []
 
     /// The patterns of paths that are compared as written, and those that are compared with the decoded link.

@@ -196,7 +196,7 @@ struct HandingOrigins {
 struct LinkPieces: Sendable, Equatable {
     /// The scheme.
     var scheme: String
-    /// The host as written, without user information and port; empty for none.
+    /// The host as written, without user information and port, or empty for none.
     var host: String
     /// The port as written, or nil.
     var port: String?
@@ -207,7 +207,7 @@ struct LinkPieces: Sendable, Equatable {
     /// The fragment as written, or nil if there is no `#`.
     var fragment: String?
 
-    /// Splits a link of the form `scheme://authority/path?query#fragment`; returns nil for another form.
+    /// Splits a link of the form `scheme://authority/path?query#fragment`. Returns nil for another form.
     init?(_ link: String) {
         var rest = Substring(link)
         if let hash = rest.firstIndex(of: "#") {
@@ -232,7 +232,7 @@ struct LinkPieces: Sendable, Equatable {
         host = String(authority)
     }
 
-    /// Returns text with its percent escapes decoded once; an incomplete escape stays as it is.
+    /// Returns text with its percent escapes decoded once. An incomplete escape stays as it is.
     static func decoded(_ text: String) -> String {
         guard text.utf8.contains(UInt8(ascii: "%")) else { return text }
         let bytes = Array(text.utf8)

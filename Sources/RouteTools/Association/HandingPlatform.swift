@@ -23,7 +23,7 @@ protocol HandingPlatform {
     func isDead(_ state: State) -> Bool
     /// Returns queries and fragments to try for links of a unit.
     func rests(_ unit: Int) -> [LinkRest]
-    /// Returns the units that hand over a link; empty if the app does not receive it.
+    /// Returns the units that hand over a link, or empty if the app does not receive it.
     func handing(_ link: LinkPieces) -> [Int]
     /// The characters that the patterns name.
     var named: Set<Unicode.Scalar> { get }

@@ -160,7 +160,7 @@ enum ScalarTest: Hashable {
     case exact(Unicode.Scalar, folds: Bool)
     /// One of some ASCII characters, optionally in either case.
     case ascii(String, folds: Bool)
-    /// A character of a segment that a matcher of a table tests; never a slash.
+    /// A character of a segment that a matcher of a table tests. It is never a slash.
     case segment(SymbolTest)
     /// Any character.
     case any
@@ -230,7 +230,7 @@ struct TableLanguage {
     let isSegment: Bool
 
     private let source: TableSource
-    /// A Boolean value that indicates whether repeated slashes count as one; otherwise the table rejects such links.
+    /// A Boolean value that indicates whether repeated slashes count as one. Otherwise the table rejects such links.
     let collapses: Bool
 
     /// Creates the language of the patterns that an origin can select.
@@ -301,7 +301,7 @@ struct TableLanguage {
         return base
     }
 
-    /// Adds a pattern; returns false if no link of the origin matches it.
+    /// Adds a pattern. Returns false if no link of the origin matches it.
     private mutating func add(_ path: Pattern, _ number: Int, _ base: Int, _ origin: HandingOrigin) -> Bool {
         var segments = path.matchers.dropLast()
         var terminal = path.matchers.last ?? .end

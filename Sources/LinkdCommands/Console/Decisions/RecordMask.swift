@@ -4,8 +4,8 @@ internal import StrictJSON
 
 /// The replacement of what identifies people, for consoles with `--mask`.
 ///
-/// Only the members of a list stay. Ids of devices and events become a keyed hash, which is the same for equal ids as
-/// long as the process runs, so that a masked id can be filtered on. All other values are replaced.
+/// Only the members of a list stay. The id of a device or event becomes a keyed hash. Equal ids have the same hash as
+/// long as the process runs, so a filter can use a masked id. All other values are replaced.
 struct RecordMask: Sendable {
     /// The text that stands for a value.
     static let replacement = "…"

@@ -151,8 +151,8 @@ struct ConsoleGuard: Sendable {
 
 /// A secret that opens the API of a console: the token of scripts, or the cookie of browsers.
 ///
-/// It is 128 random bits, written as 32 hexadecimal digits, that are valid as long as the process runs, or the text of
-/// a file, which stays valid after a restart.
+/// It is either 128 random bits, written as 32 hexadecimal digits, or the text of a file. Random bits are valid as long
+/// as the process runs. The text of a file stays valid after a restart.
 struct AccessToken: Sendable {
     /// The text.
     let text: String
