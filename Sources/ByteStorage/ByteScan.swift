@@ -183,7 +183,7 @@ public enum WideBytes {
     @inline(__always)
     public static func highs(in bytes: SIMD16<Int8>) -> SIMD2<UInt64> { words(bytes .< SIMD16<Int8>(repeating: 0)) }
 
-    /// Returns a mask of the bytes that are not plain in a JSON string: `"`, `\`, and those outside 0x20 to 0x7E.
+    /// Returns a mask of the bytes that are not plain in a JSON string: `"`, `\`, and bytes outside 0x20 to 0x7E.
     @inlinable
     @inline(__always)
     public static func stops(in bytes: SIMD16<Int8>) -> SIMD2<UInt64> {

@@ -260,8 +260,8 @@ extension DecisionIndex {
         return low..<max(low, high)
     }
 
-    /// Calls a function for each block of rows, from newest to oldest, with the mask of those that pass and their
-    /// number.
+    /// Calls a function for each block of rows, from newest to oldest, with the mask and the number of the rows that
+    /// pass.
     func forEachBlock(
         _ range: Range<Int>, _ tests: RowTests,
         _ body: (_ rows: Range<Int>, _ mask: UnsafeMutableBufferPointer<UInt8>, _ matches: Int) -> Void

@@ -90,7 +90,7 @@ package struct HTTPResponse: Sendable {
 
     /// The status code, from 200 to 599.
     package var status: Int
-    /// Headers in addition to those that the server adds.
+    /// Headers in addition to the server's own.
     ///
     /// A header of the same name replaces the server's `Cache-Control` and `X-Content-Type-Options`. A response with a
     /// `Connection`, `Content-Length`, `Content-Type`, `Date`, or `Transfer-Encoding` header, or with a control

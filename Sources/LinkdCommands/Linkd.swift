@@ -4,7 +4,7 @@ internal import KafkaClient
 internal import LinkCoordinator
 internal import RouteTools
 
-/// The program, which selects the command that the arguments name, runs it, and reports a failure.
+/// The program. It selects the command that the arguments name, runs it, and reports a failure.
 package enum Linkd {
     /// Runs the command line of this process and ends the process.
     package static func main() -> Never {

@@ -3,8 +3,8 @@ public import ByteStorage
 /// A cursor over a JSON text that the caller moves from value to value.
 ///
 /// It is strict: it accepts the grammar of RFC 8259, one value with nothing after it, unique names in each object,
-/// valid UTF-8 without lone surrogates, and limited nesting. Skipped values are validated like those that are read. The
-/// cursor never reads past the text and allocates only scratch memory that it reuses.
+/// valid UTF-8 without lone surrogates, and limited nesting. Skipped values are validated like all others. The cursor
+/// never reads past the text and allocates only scratch memory that it reuses.
 public struct JSONCursor: ~Copyable {
     @usableFromInline var base: UnsafePointer<UInt8>
     @usableFromInline var end: UnsafePointer<UInt8>

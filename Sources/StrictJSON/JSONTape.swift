@@ -170,7 +170,7 @@ public struct JSONTape: ~Copyable {
     /// Keeps the values so far when the contents of strings are forgotten.
     public mutating func mark() { marked = (count, cut) }
 
-    /// Removes the values that were added after `mark`, which are those in strings.
+    /// Removes the values that were added after `mark`. They come from strings.
     ///
     /// Each reading of a record then has the same number of values left, in any order of the devices. Texts stay valid.
     public mutating func forgetContents() {

@@ -261,7 +261,7 @@ extension JSONCursor {
             at += 16
             if end - at < 16 {
                 if at == end { return end }
-                // These are the last sixteen bytes of the text. Those that were compared before are plain.
+                // These are the last sixteen bytes of the text. The bytes that were compared before are plain.
                 at = end - 16
             }
             stops = WideBytes.stops(in: WideBytes.load(at))

@@ -65,7 +65,7 @@ package struct LaneIdentity: Sendable, Equatable {
     package var name: String { "\(instance).\(lane)" }
 }
 
-/// The librdkafka properties that the worker sets, and the list of those that cannot be overridden.
+/// The librdkafka properties that the worker sets, and the list of the properties that cannot be overridden.
 package enum ClientSettings {
     /// Keys that cannot be overridden because the worker's guarantees depend on them.
     ///

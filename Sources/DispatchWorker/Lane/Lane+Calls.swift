@@ -183,7 +183,7 @@ extension Lane where Processing: ~Copyable {
         machine.seekFinished(offsets, failed: failed)
     }
 
-    /// Runs a call for some partitions and returns the results of those for which it failed.
+    /// Runs a call for some partitions, and returns the results of the partitions for which it failed.
     private func failures(
         of partitions: [TopicPartition], _ body: () throws(KafkaError) -> [PartitionResult]
     ) -> [PartitionResult] {

@@ -169,9 +169,9 @@ package struct DeadLetterLoad: Sendable, Equatable {
 
 /// The limit on dead letters of a whole process, to which each lane reports its partitions.
 ///
-/// A single bad producer slows its partition. If most partitions with records are slowed for 5 minutes, and more than
-/// one, the cause concerns all of them, such as a wrong table, and the worker ends. A single partition ends no worker,
-/// because one producer with one key would be enough, and other workers may have healthy partitions.
+/// A single bad producer slows its partition. If most partitions with records, and more than one, are slowed for 5
+/// minutes, the worker ends. The cause then concerns all of them, such as a wrong table. A single partition ends no
+/// worker, because one producer with one key would be enough, and other workers may have healthy partitions.
 package struct DeadLetterMajority: Sendable {
     /// The time for which most partitions are slowed before the worker ends, in nanoseconds.
     package static let limitNanoseconds: UInt64 = 300_000_000_000
@@ -217,8 +217,7 @@ package struct DeadLetterMajority: Sendable {
 extension LaneMachine {
     private var hasDeadLetterLimit: Bool { policy.deadLetterMaxRatio > 0 || policy.deadLetterMaxConsecutive > 0 }
 
-    /// The maximum number of records that are processed at once, so that the records that count are fewer than two
-    /// windows.
+    /// The maximum number of records that are processed at once. It keeps the records that count below two windows.
     var recordLimit: Int { policy.deadLetterMaxRatio > 0 ? policy.deadLetterWindow : .max }
 
     /// Counts the outcomes of the records that were processed.
@@ -273,7 +272,7 @@ extension LaneMachine {
                 rate: policy.deadLetterMaxRate))
     }
 
-    /// Begins the next period of slowed partitions, and pauses those whose allowance is used up.
+    /// Begins the next period of slowed partitions, and pauses the partitions whose allowance is used up.
     mutating func slowStep(_ now: UInt64) -> Step {
         guard partitions.slots.contains(where: { $0.slowed != nil }) else { return .pass }
         for index in partitions.slots.indices {

@@ -159,9 +159,9 @@ extension LaneMachine {
 
 // Fencing: another client has the lane's instance name, or a broker says so.
 //
-// The lane gives up both clients, and asks the group. It ends with 79 if a member that this process never was still has
-// the name when its session would have expired without a living process. Otherwise it joins again with new clients. Of
-// two processes with one name, exactly one is the last that joined, and that one is never asked to end.
+// The lane gives up both clients, and asks the group. It ends with 79 if a member of another process keeps the name for
+// longer than the session of a dead process would last. Otherwise it joins again with new clients. If two processes
+// have one name, the last one that joined never ends for this reason.
 extension LaneMachine {
     /// The time between two descriptions of a group that contains a rival, and the time that a coordinator has to
     /// remove an expired member, in nanoseconds.

@@ -39,7 +39,7 @@ package struct StartPosition: Sendable, Equatable {
     /// This is the case for the end of a partition, because a restart would find a later end.
     package var needsCommit = false
 
-    /// The record before `next`, which must be read again before `next` is, or nil if it is unknown.
+    /// The record before `next`, or nil if it is unknown. It must be read again before `next`.
     package var witness: Witness?
 
     /// Creates a start at a known offset.
@@ -158,7 +158,7 @@ package struct OwnedPartition: Sendable, Equatable {
     package var end: Int64?
     /// The group's committed offset as the lane has last seen it, or nil if there is none.
     package var committed: Int64?
-    /// The newest record whose outputs are decided, which is the one before `next`, or nil if there is none.
+    /// The newest record whose outputs are decided, directly before `next`, or nil if there is none.
     package var witness: Witness?
     /// The check of an earlier witness that is not finished, or nil.
     package var check: WitnessCheck?

@@ -90,8 +90,8 @@ package final class CrashSuspects: Sendable {
 
     /// Records the result of a trial.
     ///
-    /// A record that has passed is no longer a suspect. The result of another one is valid until the process ends, so
-    /// that a record is tried once even if its transaction is aborted.
+    /// A record that has passed is no longer a suspect. The result of any other record is valid until the process ends,
+    /// so a record is tried only once, even if its transaction is aborted.
     package func record(_ trial: CrashTrial, of mark: CrashMark) {
         let remaining = entries.withLock { entries -> [CrashSuspect]? in
             guard let index = entries.firstIndex(where: { $0.suspect.mark == mark }) else { return nil }
@@ -105,7 +105,8 @@ package final class CrashSuspects: Sendable {
         if let remaining { save(remaining) }
     }
 
-    /// Returns the suspects after a process has left these marks, those with the most deaths and the newest first.
+    /// Returns the suspects after a process has left these marks, sorted by the number of deaths, and then the newest
+    /// first.
     package static func merged(_ known: [CrashSuspect], _ marks: [CrashMark]) -> [CrashSuspect] {
         var result = Set(marks).sorted { $0.text < $1.text }.map { mark in
             let before = known.first { $0.mark == mark }?.deaths ?? 0

@@ -3,7 +3,7 @@ package import KafkaClient
 internal import LinkCoordinator
 internal import LinkDecider
 
-/// A counter of a lane, besides those by topic, outcome, and reason.
+/// A counter of a lane. Other counters are by topic, outcome, and reason.
 package enum LaneCounter: Int, Sendable, CaseIterable {
     case transactionsCommitted, abortedRevoked, abortedLost, abortedRefused, abortedTimeout, abortedError
     case abortedShutdown, abortedDeadLetters, rotations, recreatedFenced, recreatedSequence, recreatedState,
@@ -251,7 +251,7 @@ package struct BatchTally: Sendable {
 
     /// The input topics.
     ///
-    /// Those without records stay in the list.
+    /// A topic without records stays in the list.
     package private(set) var topics: [TopicTotals] = []
     /// Decisions by outcome, in the order of `DecisionSummary.Outcome.allCases`.
     package private(set) var outcomes = [UInt64](repeating: 0, count: DecisionSummary.Outcome.allCases.count)

@@ -238,8 +238,8 @@ extension LaneMachine {
 
 /// The place where a lane publishes its state, and where readers on other threads find it.
 ///
-/// The lane never waits for a reader: if one holds the lock, which it does only to copy a reference, the lane publishes
-/// at its next step.
+/// The lane never waits for a reader. While a reader holds the lock to copy a reference, the lane does not publish, but
+/// does so at its next step.
 package final class LaneStatus: Sendable {
     private struct Parked {
         var bytes: [UInt8]

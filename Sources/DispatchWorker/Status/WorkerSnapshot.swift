@@ -216,8 +216,8 @@ package struct GroupLag: Sendable, Equatable {
 /// The history of a group's answers.
 ///
 /// A partition has an owner if a described member has it, or if its committed offset has changed since the answer
-/// before. During a rebalance, brokers tell no partitions of members, or those before it, also of members that are
-/// dead. Members of the cooperative protocol continue in it.
+/// before. During a rebalance, brokers return no partitions of members, or the partitions before the rebalance, even of
+/// dead members. Members of the cooperative protocol continue during a rebalance.
 package struct GroupLagHistory: Sendable {
     /// The answer of the brokers about a partition.
     package struct Offsets: Sendable, Equatable {

@@ -6,8 +6,8 @@ extension Worker {
 
     /// Runs until the worker ends.
     ///
-    /// Every lane decides with these tables in place of those in the configuration, and takes newer ones between two
-    /// batches. With `crashes`, records that end the process are isolated.
+    /// Every lane decides with these tables instead of the tables in the configuration, and takes newer ones between
+    /// two batches. With `crashes`, records that end the process are isolated.
     ///
     /// This function uses a concrete type of processor, so that the compiler specializes the generic lane.
     package func run(

@@ -43,7 +43,7 @@ final class EventLoop {
     private let identity: (certificate: UnsafeMutablePointer<CChar>?, key: UnsafeMutablePointer<CChar>?)
     /// All connections that the library has not closed.
     private var connections: [UInt64: Connection] = [:]
-    /// The numbers of connections that count for the limits: not the excess ones, and not those that are closing.
+    /// The numbers of connections that count for the limits. Excess connections and closing ones do not count.
     private var counted = 0
     private var countedByAddress: [String: Int] = [:]
     private var excess = 0

@@ -58,7 +58,7 @@ package struct CompiledLinkBlock: BitwiseCopyable {
 struct CompiledScheme {
     var text: ByteView
     var block: Int32
-    /// The number of the scheme among those that patterns mention, or -1.
+    /// The number of the scheme among the schemes that patterns mention, or -1.
     var number: Int32
 }
 
@@ -126,7 +126,7 @@ package struct CompiledBinding: BitwiseCopyable {
     /// The number of the pointer into the payload, among the table's own pointers.
     var pointerIndex: Int32
     var constant: ByteView
-    /// A Boolean value that indicates whether every capture of the name has the field's type, so that its text needs no
+    /// A Boolean value that indicates whether every capture of the name has the field's type. Its text then needs no
     /// further validation.
     var trusted: Bool
     /// The number of the value, equal for all bindings that read the same value, or -1 if the value is not kept.

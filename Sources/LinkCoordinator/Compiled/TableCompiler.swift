@@ -119,7 +119,8 @@ package struct TableCompiler {
         return number
     }
 
-    /// Returns the schemes that blocks list, followed by those that only patterns mention and that the `*` block reads.
+    /// Returns the schemes that blocks list, followed by the schemes that only patterns mention and that the `*` block
+    /// reads.
     private func compiledSchemes() -> [CompiledScheme] {
         let listed = source.blocks.enumerated().flatMap { index, block in
             block.schemes.map {

@@ -187,7 +187,7 @@ enum ParamWriter {
     ///
     /// Nested objects, and values in lists that are not scalars, are left out.
     ///
-    /// - Throws: A `JSONError` if the text cannot be read, which cannot happen for text that was read strictly before.
+    /// - Throws: A `JSONError` if the text cannot be read. This cannot happen for text that was read strictly before.
     static func write(_ json: ByteView, into arena: inout OutputArena) throws(JSONError) {
         var cursor = JSONCursor(maxDepth: 512)
         cursor.open(validated: json)

@@ -151,7 +151,7 @@ package struct Composer: ~Copyable {
         starter = Self.none
     }
 
-    /// Orders the marks and composes the starter with those that are not blocked.
+    /// Orders the marks, and composes the starter with the marks that are not blocked.
     private mutating func joinMarks(_ tables: CompositionTables) {
         if isUnordered { order() }
         isUnordered = false

@@ -84,8 +84,8 @@ final class ModelEncoder: Encoder {
         return .number(decimalText(value))
     }
 
-    /// Records that a container is nested in another one, which no field can hold, and returns an encoder whose result
-    /// is discarded.
+    /// Records that a container is nested in another one, which no field can hold. Returns an encoder whose result is
+    /// discarded.
     fileprivate func refuseNesting(_ path: [any CodingKey]) -> ModelEncoder {
         nesting = nesting ?? path
         return ModelEncoder(at: path)

@@ -407,7 +407,8 @@ package struct BoundValues: ~Copyable {
     var listStart = 0
     /// The number of fields in a scope.
     private var fieldCount = 0
-    /// The stamps of values that were bound for this request, and of those bound only for this device.
+    /// The stamp of values that were bound for this request, and the stamp of values that were bound only for this
+    /// device.
     private(set) var stamp: UInt32 = 0
     private var deviceStamp: UInt32 = 0
     /// The last assigned stamp.

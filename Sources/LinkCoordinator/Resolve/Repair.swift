@@ -22,7 +22,7 @@ enum Repair: UInt8, CaseIterable {
 }
 
 extension QueryReader {
-    /// Replaces the items with those after a repair.
+    /// Replaces the items with the repaired ones.
     ///
     /// The items that a repair changes are made once, and values are repaired when they are read. Otherwise, the cost
     /// would be the product of the numbers of damaged fields and items.

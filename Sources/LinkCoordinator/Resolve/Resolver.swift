@@ -382,7 +382,7 @@ extension Resolver {
     }
 }
 
-/// The texts that a resolution creates by decoding, composing, and folding, and those that templates produce.
+/// The texts that a resolution creates by decoding, composing, and folding, and the texts that templates produce.
 ///
 /// They are valid until `reset`.
 struct ResolutionTexts: ~Copyable {

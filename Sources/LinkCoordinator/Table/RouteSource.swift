@@ -65,8 +65,8 @@ extension TableSource {
         /// The action for a link.
         package var action: Action
 
-        /// A Boolean value that indicates whether the file lists `variants`, whose index is part of decisions, rather
-        /// than one `to`.
+        /// A Boolean value that indicates whether the file lists `variants` rather than one `to`. Decisions then
+        /// contain the index of the variant.
         package var listsVariants = false
 
         /// The sources of fields, in the order of models and fields in the table.

@@ -287,7 +287,7 @@ package struct ProblemList: Sendable {
     /// A Boolean value that indicates whether one of the problems refuses the table.
     package var hasErrors: Bool { errorCount > 0 }
 
-    /// The number of problems that were added, including those that are no longer kept.
+    /// The number of problems that were added, including problems that are no longer kept.
     package private(set) var count = 0
 
     /// The number of errors among them.

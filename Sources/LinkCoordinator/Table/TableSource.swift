@@ -516,8 +516,8 @@ public enum Presentation: String, Sendable, CaseIterable, BitwiseCopyable, Codab
 }
 
 extension TableSource {
-    /// The pointers of the table without duplicates: first those that find a link or a route, then those that routes
-    /// bind.
+    /// The pointers of the table without duplicates: first the pointers to a link or a route, then the pointers that
+    /// routes bind.
     var payloadPointers: [JSONPath] {
         var seen = Set<JSONPath>()
         var pointers = (payload.link + [payload.route, payload.params].compactMap { $0 }).map(\.value)

@@ -149,8 +149,8 @@ extension VendorReader {
         return found
     }
 
-    /// Returns a Boolean value that indicates whether the body is a message of FCM with content and a target or the
-    /// wrapper, so that it is not similar to one by accident.
+    /// Returns a Boolean value that indicates whether the body is a message of FCM with content, and with a target or
+    /// the wrapper. It does not resemble one by accident.
     private mutating func isWholeFCM(_ members: EnvelopeMembers) -> Bool {
         if tape.isObject(members.message) {
             return EnvelopeMembers(of: members.message, in: tape.nodes).hasContent(in: tape.nodes)
@@ -187,7 +187,7 @@ extension VendorReader {
         message.isDryRun = isTrue("validate_only") || isTrue("validateOnly")
     }
 
-    /// Sets the parts of an FCM message to those among the members of its object.
+    /// Sets the parts of an FCM message, given the members of its object.
     @inline(__always)
     private mutating func setParts(of message: inout PushMessage, _ parts: EnvelopeMembers) {
         message.data = tape.isObject(parts.data) ? parts.data : -1

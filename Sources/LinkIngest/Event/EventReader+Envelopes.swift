@@ -73,7 +73,7 @@ extension EventReader {
         }
     }
 
-    /// Notes the envelopes that an event could be besides, because it has members that only these have.
+    /// Notes the other envelopes that an event could be, because it has members that only they have.
     @inline(never)
     mutating func noteEnvelopes() -> Fault? {
         messages.noteEnvelopes(of: text, allowsCloudEvents: !cloudEvent.isPresent)

@@ -123,7 +123,7 @@ extension VendorNote {
     fileprivate var string: String { ByteView(code.text).string + text.string }
 }
 
-// The notes about events that are no messages, or that could be other envelopes besides.
+// The notes about events that are no messages, or that could also be other envelopes.
 extension MessageReader {
     /// Returns the notes about a request other than a message.
     mutating func requestNotes(isLinkTrimmed: Bool, hasSkipped: Bool) -> UnsafeBufferPointer<RequestNote> {
@@ -158,7 +158,7 @@ extension MessageReader {
 
     /// Returns the notes about an event that could be another envelope, after `noteEnvelopes`.
     mutating func eventNotes(isLinkTrimmed: Bool, hasSkipped: Bool) -> UnsafeBufferPointer<RequestNote> {
-        // Called again with more notes, so that those that are there already are not repeated.
+        // Called again with more notes. Notes that are there already are not repeated.
         if hasSkipped { addEventNote(fixedNotes[2]) }
         if isLinkTrimmed { addEventNote(fixedNotes[1]) }
         return envelopeNotes.range(0, count: envelopeNotes.count)

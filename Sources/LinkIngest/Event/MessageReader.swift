@@ -263,7 +263,7 @@ struct MessageReader: ~Copyable {
         }
     }
 
-    /// Returns the members of `context`: those that are passed through, then `push`.
+    /// Returns the members of `context`: the members that are passed through, then `push`.
     private mutating func pushContext(_ reading: VendorReading, _ passed: ByteView) -> ByteView {
         contexts.begin()
         if !passed.isEmpty {
@@ -411,7 +411,7 @@ extension MessageReader {
         return push.pointee.isBroadcast ? .broadcast : nil
     }
 
-    /// Returns the kind that an event states for its payload if the payload would be detected as another one.
+    /// Returns the kind that an event states for its payload, if detection would find another kind.
     mutating func payloadType(_ stated: PayloadType?) -> RequestView.PayloadType {
         guard let stated, let push else { return .unspecified }
         let isAPNs = vendors.tape.isObject(push.pointee.members.aps)

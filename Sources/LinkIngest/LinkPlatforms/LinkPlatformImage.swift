@@ -129,7 +129,7 @@ struct HostEndings {
     }
 }
 
-/// A filter for links to which no rule applies: those with a known origin and no item that a rule for every host reads.
+/// A filter for links to which no rule applies: they have a known origin, and no item that a rule for every host reads.
 ///
 /// Producers use few origins, so a link costs a comparison of its first bytes and one pass over the others. The filter
 /// excludes only links that `LinkPlatforms.mayApply(to:)` excludes.

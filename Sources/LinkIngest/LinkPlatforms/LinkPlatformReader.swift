@@ -352,8 +352,8 @@ extension LinkPlatforms {
         }
     }
 
-    /// Returns a Boolean value that indicates whether the result of a rule is rewritten again and again, so that its
-    /// links have no end.
+    /// Returns a Boolean value that indicates whether the links of a rule have no end, because its results are
+    /// rewritten again and again.
     ///
     /// Two links are followed: one with the marks of the rule, and one with the marks of all rules, so that each rule
     /// on the way reads it. They contain no other link, so that only rules that rewrite can go on.
@@ -376,7 +376,7 @@ extension LinkPlatforms {
         return true
     }
 
-    /// Returns the last link that is taken out of a link if it contains more of them, or nil.
+    /// Returns the last link that is taken out of a link, or nil if that link contains no further link.
     private func linkAfterAllSteps(_ link: String) -> String? {
         var arena = OutputArena(chunkBytes: 4096)
         return [UInt8](link.utf8).withUnsafeBufferPointer { bytes in

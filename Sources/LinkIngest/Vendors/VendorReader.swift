@@ -387,7 +387,7 @@ struct VendorReading: BitwiseCopyable {
     var body = VendorOutcome()
     /// The position of the first note.
     var firstNote = 0
-    /// The number of notes without those about the body.
+    /// The number of notes that are not about the body.
     var earlyNotes = 0
     /// The number of all notes.
     var allNotes = 0

@@ -57,7 +57,8 @@ package final class VendorTable: @unchecked Sendable {
         self.init(reader)
     }
 
-    /// The names of members that identify a vendor whose maps have their link where an event has its request.
+    /// The names of members that identify the maps of a vendor that has its link in a member such as `link`, like an
+    /// event.
     ///
     /// Such a map is read as an event, and these names make it possible to note that.
     var namesBesideLinks: [[UInt8]] {
@@ -85,7 +86,7 @@ package final class VendorTable: @unchecked Sendable {
 
 // A table of several files.
 extension VendorTable {
-    /// Returns a table with the rows of another file added to those of this table.
+    /// Returns this table with the rows of another file added.
     ///
     /// A row replaces the row with the same id, in its place. The other rows of the file have precedence over the rows
     /// of this table, because a file that is added knows the shipped vendors, but not the other way round.

@@ -13,7 +13,7 @@ struct ParsedArguments: Sendable {
     /// The operands, which follow the flags.
     private(set) var operands: [String] = []
 
-    /// A Boolean value that indicates whether the help was asked for with `-h` only, which is shorter.
+    /// A Boolean value that indicates whether `-h` asked for the help, which is then shorter.
     private(set) var wantsShortHelp = false
 
     private var texts: [String: (declaration: Flag, texts: [String])] = [:]

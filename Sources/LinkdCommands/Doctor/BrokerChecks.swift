@@ -55,8 +55,7 @@ enum BrokerChecks {
             next: "set min.insync.replicas=2 on \(topic)")
     }
 
-    /// Finds partitions with fewer replicas in sync than they have, besides those with only one, which `TopicChecks`
-    /// finds.
+    /// Finds partitions with replicas that are not in sync. `TopicChecks` finds the partitions with only one in sync.
     ///
     /// With fewer than `min.insync.replicas`, brokers refuse every record.
     private static func replication(_ topic: String, _ state: TopicState) -> DoctorCheck? {
@@ -272,7 +271,8 @@ struct ClockCheck {
             next: "synchronize the clocks of this machine and of the brokers, for example with NTP")
     }
 
-    /// Returns the difference of the clocks, which is 0 if the time of the record is between those around it.
+    /// Returns the difference of the clocks. It is 0 if the time of the record is between the times before and after
+    /// it.
     private func difference(_ topic: String) -> Int64? {
         let before = Platform.nowMilliseconds
         guard write(topic) else { return nil }

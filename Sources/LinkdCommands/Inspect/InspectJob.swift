@@ -46,7 +46,7 @@ final class InspectJob {
         guard !range.follow else { return }
         if let route = filter.route, matched == 0, scan.read > 0 { call.console.note(seen.text(route)) }
         let read = scan.read
-        // A search for the last records ends before it has counted those that match, unless there are fewer.
+        // A search for the last records ends before it has counted all matches, unless there are fewer than requested.
         let isCounted = matched < call.number("last") ?? .max
         if isCounted, filter.isActive || read == 0 {
             call.console.note("\(Counts.grouped(matched)) of \(Counts.grouped(read)) matched")

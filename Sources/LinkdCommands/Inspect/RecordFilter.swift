@@ -30,7 +30,7 @@ struct RecordFilter {
     /// failures.
     var isDeadLetters = false
 
-    /// A Boolean value that indicates whether a record is also one of the devices of the event that is its value.
+    /// A Boolean value that indicates whether a record also matches by a device of the event in its value.
     var searchesEvents = false
     /// The key.
     var key: String?
@@ -227,7 +227,7 @@ enum KnownNames {
     }
 }
 
-/// The routes of the decisions that were read, to name those that a misspelled id can mean.
+/// The routes of the decisions that were read, to suggest routes that a misspelled id can mean.
 struct SeenRoutes {
     private static let limit = 1000
     private static let limitBytes = 256

@@ -130,7 +130,7 @@ struct TopicScan {
         }
     }
 
-    /// Returns the first offset at or after a time in each partition of a topic, without those that have none.
+    /// Returns the first offset at or after a time in each partition of a topic that has one.
     func offsets(
         of topic: String, _ numbers: some Sequence<Int32>, atOrAfter time: Int64
     ) throws(CommandFailure) -> [TopicPartition: Int64] {

@@ -241,7 +241,7 @@ struct TopicNames {
     }
 }
 
-/// Rules for the properties of librdkafka: those that linkd sets itself, and those that hold secrets.
+/// Rules for the properties of librdkafka: which ones linkd sets itself, and which ones hold secrets.
 enum LibrdkafkaKeys {
     /// Returns the alternative to a property that linkd sets itself, or nil for a property that a user can set.
     static func alternative(to key: String) -> String? {

@@ -22,7 +22,7 @@ final class ByteSource {
     private var received: Int64 = 0
     /// The memory of a line that crosses chunks.
     private var crossing = OutputArena(chunkBytes: 1 << 16)
-    /// A Boolean value that indicates whether a read failed, so that the input ends before its real end.
+    /// A Boolean value that indicates whether a read failed. The input then ends before its real end.
     private(set) var hasFailed = false
     /// A Boolean value that indicates whether a signal ended the input before its real end.
     private(set) var isInterrupted = false
@@ -71,8 +71,7 @@ final class ByteSource {
     /// The number of bytes that were consumed.
     var consumed: Int64 { received - Int64(end - position) }
 
-    /// A Boolean value that indicates whether the input ended before its real end, so that its last line is not
-    /// complete.
+    /// A Boolean value that indicates whether the input ended before its real end. Its last line is then not complete.
     var isCut: Bool { hasFailed || isInterrupted }
 
     /// Returns the next byte without consuming it, or nil at the end.
@@ -97,7 +96,8 @@ final class ByteSource {
 
     /// Returns the bytes before the next line feed without consuming them.
     ///
-    /// Of a longer line, those that fit into a chunk are returned. The view is valid until the next call.
+    /// If the line does not fit into a chunk, only the bytes that fit are returned. The view is valid until the next
+    /// call.
     func firstLine() -> ByteView {
         var stop = Platform.firstIndex(of: UInt8(ascii: "\n"), in: unread)
         while stop == nil, end < Self.chunkBytes, more() {
@@ -199,7 +199,7 @@ final class ByteSource {
         return more()
     }
 
-    /// Reads more bytes behind those that are buffered.
+    /// Reads more bytes behind the buffered ones.
     private func more() -> Bool {
         guard !isAtEnd, !isCut else { return false }
         while !Platform.canRead(descriptor, milliseconds: 200) {

@@ -100,8 +100,8 @@ struct EventSender {
 
     /// Waits until every record is delivered or has failed, and calls `progress` repeatedly while it waits.
     ///
-    /// After an interruption it gives up if no report arrives for ten seconds. The records that were not sent are then
-    /// known from those in flight, which a broker can have stored.
+    /// After an interruption it gives up if no report arrives for ten seconds. The records that were not sent then
+    /// differ from the ones in flight, which a broker can have stored.
     func finish(progress: (DeliveryCounts) -> Void) {
         var reported = producer.deliveries.reported
         var since = Platform.monotonicSeconds

@@ -41,7 +41,7 @@ struct ProduceJob {
     private var firstSent: Double?
     /// The time at which the next record is due, with a limit of records per second.
     private var due = 0.0
-    /// The bytes of the inputs that were read to their end, and those that were skipped.
+    /// The bytes of the inputs that were read to their end, and the bytes that were skipped.
     private var finished: Int64 = 0
     private var skippedBytes: Int64 = 0
 

@@ -11,7 +11,7 @@ struct ProduceSummary {
     var read = 0
     /// The number of entries that `--skip` has skipped.
     var skipped = 0
-    /// The number of records passed to the client, or of those that would be sent.
+    /// The number of records that were passed to the client, or that would be sent in a dry run.
     var sent = 0
     /// The number of records that a broker has acknowledged.
     var delivered = 0

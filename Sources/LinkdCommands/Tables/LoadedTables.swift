@@ -253,7 +253,7 @@ struct LoadedTables {
         return try paths(settings, ShippedFiles(environment: call.environment))
     }
 
-    /// Returns the files in the settings, or those that come with linkd.
+    /// Returns the files in the settings, or the shipped ones.
     static func paths(_ settings: Settings, _ shipped: ShippedFiles?) throws(CommandFailure) -> [String] {
         let named = settings.list("tables")
         if !named.isEmpty { return named }

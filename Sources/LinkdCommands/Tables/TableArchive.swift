@@ -10,7 +10,7 @@ internal import StrictJSON
 struct TableArchive: Sendable {
     /// The maximum number of tables.
     static let limit = 100
-    /// The maximum size of all tables in bytes, unless those that are served are larger.
+    /// The maximum size of all tables in bytes, unless the served ones are larger.
     static let limitBytes: Int64 = 1 << 30
     /// The size limit of the list in bytes.
     private static let listBytes = 1 << 20

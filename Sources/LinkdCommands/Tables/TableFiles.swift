@@ -3,7 +3,7 @@ internal import LinkCoordinator
 internal import RouteTools
 internal import LinkDecider
 
-/// The files of a worker's route tables: files that are named one by one, and those in a directory.
+/// The files of a worker's route tables: files that are named one by one, and the files in a directory.
 struct TableFiles {
     /// The maximum number of files in the directory.
     static let limit = 64
@@ -36,7 +36,7 @@ struct TableFiles {
         self.canary = canary
     }
 
-    /// Returns the paths of the files: the named ones, then those in the directory by name.
+    /// Returns the paths of the files: the named ones, then the files in the directory by name.
     ///
     /// Names that begin with a period are skipped: a mounted ConfigMap has its versions in directories with such names.
     /// A directory without a table, with too many, or with one that is not a regular file ends with exit code 78.

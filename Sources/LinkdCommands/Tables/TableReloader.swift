@@ -134,7 +134,7 @@ final class TableReloader: Sendable {
         }
     }
 
-    /// Serves other tables, and returns a Boolean value that indicates whether they differ from those before.
+    /// Serves other tables, and returns a Boolean value that indicates whether they differ from the tables before.
     private func serve(
         _ next: ServedTables.Version, insteadOf before: ServedTables.Version, _ trigger: Trigger, _ milliseconds: Int64
     ) -> Bool {

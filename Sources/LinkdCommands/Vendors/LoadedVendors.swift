@@ -105,7 +105,7 @@ struct LoadedVendors: Sendable {
         return (own.contains(none) ? [] : [shipped]) + own.filter { $0 != shipped && $0 != none }
     }
 
-    /// Returns the files in the arguments of a command, or those that a worker with its settings reads.
+    /// Returns the files in the arguments of a command, or the files that a worker with its settings reads.
     static func paths(_ call: Invocation) throws(CommandFailure) -> [String] {
         // Settings are read in any case, so that wrong ones are reported.
         let settings = try call.settings()

@@ -48,13 +48,13 @@ public struct Coverage: Sendable, Equatable {
     public private(set) var routes: [Route]
     /// The number of decisions of this table.
     public private(set) var decisions = 0
-    /// The number of those decisions without a route.
+    /// The number of decisions of this table without a route.
     public private(set) var withoutRoute = 0
-    /// The number of those decisions whose route is not in this version of the table.
+    /// The number of decisions of this table whose route is not in this version.
     public private(set) var withUnknownRoute = 0
-    /// The number of those decisions with a trace that identifies a pattern of this version of the table.
+    /// The number of decisions of this table with a trace that identifies a pattern of this version.
     public private(set) var withTrace = 0
-    /// The number of those decisions that another version of the table made. Their variants are not counted.
+    /// The number of decisions that another version of this table made. Their variants are not counted.
     public private(set) var ofOtherVersions = 0
     /// The number of decisions of other tables, which no other count includes.
     public private(set) var ofOtherTables = 0

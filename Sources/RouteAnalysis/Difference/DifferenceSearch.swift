@@ -73,7 +73,8 @@ struct DifferenceSearch {
         return comparison.compareOthers(fallback, paths, proofTables, until: isOver)
     }
 
-    /// Returns a Boolean value that indicates whether to compare the links of an origin as a table reads them.
+    /// Returns a Boolean value that indicates whether to compare the links of an origin in the way that a table reads
+    /// them.
     ///
     /// Links that both tables read are compared as the old table reads them. If only one of them reads the authority as
     /// a host, that table is used.

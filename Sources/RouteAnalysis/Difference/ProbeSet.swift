@@ -4,7 +4,7 @@ internal import LinkCoordinator
 struct ProbeSet {
     /// The link without values.
     var witness: Witness
-    /// A Boolean value that indicates whether to try the link without its leading slash too, which matters for
+    /// A Boolean value that indicates whether to try the link without its leading slash too. This matters for
     /// coordinator paths.
     var triesRelative = false
     /// The inputs on which the link's decision can depend.

@@ -334,7 +334,7 @@ struct ValueProbes {
     private let dependencies: Dependencies
     private let samples: [ValueSamples]
 
-    /// Creates values in addition to those that a link must have.
+    /// Creates values in addition to the values that a link must have.
     init(_ dependencies: Dependencies, beside items: [QueryConstraints.Item]) {
         self.dependencies = dependencies
         samples = dependencies.inputs.map { ValueSamples($0.types, strict: $0.strict) }

@@ -94,7 +94,7 @@ public struct TableDifference: Sendable {
     /// Edits that no request can show, such as edits of `table.applications`, are groups without changes.
     public var groups: [Group] = []
 
-    /// The changes in the order of the new table's patterns. Those that match nothing there come last.
+    /// The changes in the order of the new table's patterns. Changes that match no pattern there come last.
     public var changes: [Change] = []
 
     /// The number of sets of links that were compared, each pair of an old and a new choice counted once.
@@ -479,7 +479,7 @@ struct DifferenceCauses {
             add(decision.route)
         }
         if case .route(let id, _) = change.request { add(id) }
-        // Include the routes whose entries are parents, and those that are redirected to by name.
+        // Include the routes whose entries are parents, and the routes that a redirect names.
         var at = 0
         while at < ids.count {
             for own in routes { for id in own[ids[at]]?.named ?? [] { add(id) } }

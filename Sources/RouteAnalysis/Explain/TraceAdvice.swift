@@ -67,7 +67,7 @@ extension Tracer {
         }
     }
 
-    /// Returns the names, those similar to a text first, the others in the table's order.
+    /// Returns the names. Names similar to a text come first, the others in the table's order.
     private func nearestFirst(_ names: [String], _ text: String) -> [String] {
         var unique: [String] = []
         for name in names where !unique.contains(name) { unique.append(name) }
@@ -78,7 +78,7 @@ extension Tracer {
 
 // Schemes and hosts.
 extension Tracer {
-    /// Returns links to try for one whose scheme is not listed: only those with a similar scheme if there is one.
+    /// Returns links to try for one whose scheme is not listed: only links with a similar scheme if there is one.
     private func otherSchemes(_ link: LinkEdit, _ listed: [String]) -> [Correction] {
         let web = listed.filter { $0 == "https" || $0 == "http" }
         guard let scheme = link.scheme else {

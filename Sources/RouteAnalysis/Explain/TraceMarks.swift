@@ -98,7 +98,7 @@ extension Tracer {
 
 /// A drawing of a link with labels under its parts, one column for each character.
 ///
-/// A row below the link marks the parts with carets, and those with faults with exclamation marks. Each label begins
+/// A row below the link marks the parts with carets, or with exclamation marks if they have a fault. Each label begins
 /// under the first column of its part. The rightmost label is on the highest row, and no two labels overlap.
 struct PartMarks {
     /// The maximum number of columns. Parts beyond it have no label.

@@ -35,7 +35,7 @@ package struct RouteOverlaps: Sendable {
     /// The maximum number of overlaps in a list.
     package static let limit = 64
 
-    /// The overlaps, those with a higher precedence first.
+    /// The overlaps, the ones with a higher precedence first.
     package private(set) var overlaps: [Overlap] = []
 
     /// A Boolean value that indicates whether the list contains every overlap.

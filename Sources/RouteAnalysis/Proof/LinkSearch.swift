@@ -276,7 +276,7 @@ struct ProofPattern {
         case plus
         /// A coordinator's name from the set with this number, then any segments.
         case coordinators(Int)
-        /// Any segments, if one of those after the matchers is the literal with this number.
+        /// Any segments, if one of the segments after the matchers is the literal with this number.
         case anySegment(Int)
     }
 
@@ -371,7 +371,7 @@ struct PatternSpace {
     /// Numbers the patterns of tables. One of the tables determines how links are read.
     ///
     /// - Parameters:
-    ///   - shifts: For each table, the number of segments before those that its patterns match.
+    ///   - shifts: For each table, the number of segments before the segments that its patterns match.
     ///   - distinction: The properties that distinguish schemes and hosts in addition, or nil for none.
     init(_ sources: [TableSource], reading: Int = 0, shifts: [Int] = [], distinction: OriginDistinction? = nil) {
         self.sources = sources

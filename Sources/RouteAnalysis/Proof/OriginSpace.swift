@@ -58,7 +58,7 @@ struct Origin {
 
 /// All schemes and hosts that a table reads, divided into atoms by the rules that patterns name.
 struct OriginSpace {
-    /// The atoms, those that the fewest rules match first.
+    /// The atoms. Atoms that the fewest rules match come first.
     private(set) var origins: [Origin] = []
 
     /// The atoms of each rule, in the same order.
@@ -110,7 +110,7 @@ private struct OriginPartitioner {
 
     let source: TableSource
     let distinction: OriginDistinction?
-    /// The schemes that rules and the distinction name, and those that blocks list.
+    /// The schemes that rules and the distinction name, and the schemes that blocks list.
     let named: Set<String>
     let listed: Set<String>
     /// The numbers of rules by scheme, with nil for any, and by host.

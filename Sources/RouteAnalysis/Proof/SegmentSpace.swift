@@ -3,7 +3,7 @@ internal import ByteStorage
 
 /// The texts of one segment, divided into atoms: classes that some matchers do not distinguish.
 ///
-/// Matchers are numbered. Equal ones have the same number, except for those with text in tables with different case
+/// Matchers are numbered. Equal matchers have the same number, except matchers with text in tables with different case
 /// folding. Results are cached, because tables repeat the same questions.
 struct SegmentSpace {
     /// A set of texts that the same matchers match, represented by one of them.

@@ -397,7 +397,7 @@ struct AppleRules {
     /// The lists that each component belongs to. The numbers of a list ascend.
     private var lists: [[Int]] = []
 
-    /// The patterns of paths that are compared as written, and those that are compared with the decoded link.
+    /// The patterns of paths that are compared as written, and the patterns that are compared with the decoded link.
     private(set) var written = ScalarAutomaton()
     private(set) var decoded = ScalarAutomaton()
 
@@ -464,7 +464,8 @@ struct AppleRules {
         return found
     }
 
-    /// Decides a link: the first component that hands it over to any app, or else the first one that matches.
+    /// Decides about a link. The first component that hands it over to any app decides, or else the first one that
+    /// matches.
     func decide(_ link: LinkPieces) -> Decision {
         let scheme = link.scheme.lowercased()
         guard scheme == "https" || scheme == "http" else { return Decision(isHanded: false) }

@@ -63,7 +63,7 @@ struct ApplePatternText {
     }
 }
 
-/// The substitution variables of a file, and those that the system defines.
+/// The substitution variables of a file and of the system.
 struct AppleVariables {
     /// The variables of the file, by name.
     var own: [String: [String]] = [:]

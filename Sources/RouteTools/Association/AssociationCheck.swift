@@ -72,7 +72,7 @@ package struct AssociationCheck {
         package var parts = 0
         /// A Boolean value that indicates whether every answer is proved.
         package var isProved = true
-        /// The findings: those about routes in the order of the table, then those about parts of the files.
+        /// The findings: first about routes in the order of the table, then about parts of the files.
         package var findings: [Finding] = []
     }
 

@@ -100,7 +100,8 @@ struct HandingOrigins {
         return (origins, false)
     }
 
-    /// Returns a Boolean value that indicates whether a link is not a web link of a host that is not selected.
+    /// Returns a Boolean value that indicates whether a link counts. Only web links of hosts that are not selected do
+    /// not.
     func isSelected(_ link: LinkPieces) -> Bool {
         if selected.isEmpty || !["http", "https"].contains(link.scheme.lowercased()) { return true }
         return selected.contains(link.host.lowercased())

@@ -259,7 +259,7 @@ struct SymbolMask: Hashable {
         return high != 0 ? 64 + high.trailingZeroBitCount : nil
     }
 
-    /// Returns the symbols that are in this set and also in another, and those that are not in the other.
+    /// Returns the symbols of this set that are also in another set, and the symbols that are not.
     func split(by other: SymbolMask) -> (inside: SymbolMask, outside: SymbolMask) {
         var (inside, outside) = (self, self)
         inside.low &= other.low

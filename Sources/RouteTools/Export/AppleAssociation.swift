@@ -159,7 +159,8 @@ package struct AppleAssociation {
 /// A pattern of Apple's `components` for a shape.
 ///
 /// `?` matches any character, `*` any number of characters, and `$(name)` one of a list. `*` also matches slashes, so a
-/// captured segment also matches several segments. `exclusions` are the patterns of those links.
+/// captured segment also matches several segments. `exclusions` are the patterns of the links with several segments
+/// there.
 struct ApplePattern {
     /// The pattern of the path.
     var path: String

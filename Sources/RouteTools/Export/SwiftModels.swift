@@ -9,7 +9,7 @@ struct SwiftModels {
     /// The enumerations of the file, which links and models share.
     let enumerations: SwiftEnumerations
 
-    /// Creates the types, whose names differ from those that the file refers to.
+    /// Creates the types. Their names differ from the names that the file refers to.
     init(_ table: RouteTable, names: SwiftTypeNames) {
         self.table = table
         self.names = names

@@ -165,7 +165,7 @@ struct VersionSpans {
 
     /// Returns the ranges in which all comparisons hold, or nil if there are none.
     ///
-    /// The comparisons must be among those that the ranges were created from.
+    /// The ranges must have been created from these comparisons, among others.
     func range(of tests: [TableSource.Condition.VersionTest]) -> ClosedRange<Int>? {
         var (first, last) = (0, count - 1)
         for test in tests {

@@ -77,8 +77,8 @@ extension TableChecks {
         }
     }
 
-    /// Checks that the capture of the target `{p}` is a `coordinatorPath` in every pattern of the route and of those
-    /// that redirect to it by id.
+    /// Checks that the capture of the target `{p}` is a `coordinatorPath` in every pattern of the route, and of the
+    /// routes that redirect to it by id.
     private mutating func checkCapturedPath(_ name: Located<String>, of index: Int) {
         let concerned = [index] + redirectors[index]
         guard concerned.allSatisfy({ isWhole(source.routes[$0]) }) else { return }

@@ -116,7 +116,7 @@ struct PathIndex {
     private struct Node {
         var literals: [[UInt8]: Int] = [:]
         var others: [Matcher: Int] = [:]
-        /// The patterns that end here, and those whose tail begins here.
+        /// The patterns that end here, and the patterns whose tail begins here.
         var ended: [PatternPosition] = []
         var tailed: [PatternPosition] = []
     }

@@ -176,7 +176,7 @@ struct FeedStatus: Sendable, Equatable {
     var phase = Phase.connecting
     /// The time since when the reader is in the phase, in milliseconds since 1970.
     var since: Int64 = 0
-    /// The offsets that were read since the last start, and those to read until its end.
+    /// The number of offsets that were read since the last start, and the number to read until its end.
     var progress: (done: Int64, total: Int64) = (0, 0)
     /// The time from which records are read, in milliseconds since 1970.
     var from: Int64 = 0

@@ -230,7 +230,7 @@ struct FeedStart {
         guard best.count > limit else { return best.starts }
         isShortened = true
         var high = Platform.nowMilliseconds
-        // The latest time with too many records. Those beyond the limit fall out of the index.
+        // The latest time with too many records. Records beyond the limit fall out of the index.
         for _ in 0..<40 where high - from > 1 && best.count > limit + limit / 16 {
             let middle = from + (high - from) / 2
             let found = try offsets(middle)

@@ -226,7 +226,7 @@ struct LiveClient {
 
     /// Sends the rows that wait.
     ///
-    /// Those that a slow client cannot take are dropped and counted.
+    /// Rows that a slow client cannot take are dropped and counted.
     mutating func sendRows(_ id: String, limit: Int) {
         guard isReady, !waiting.isEmpty || dropped > 0 else { return }
         // The newest rows are sent, so that a client that is late sees what is new.

@@ -229,7 +229,7 @@ final class ConsoleSite: Sendable {
         let json: [UInt8]
     }
 
-    /// The tables of the settings, or those that come with linkd.
+    /// The tables of the settings, or the shipped ones.
     let tables: [Table]
     /// The settings.
     let settings: Settings

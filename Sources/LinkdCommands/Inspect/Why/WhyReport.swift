@@ -54,7 +54,7 @@ struct WhyReport {
     var count: Int
     /// The record of the event, or nil if it no longer exists.
     var input: InspectedRecord?
-    /// The topic of the event if it is not one of those from which events are read.
+    /// The topic of the event if events are not read from it.
     var foreignTopic: String?
     /// The identity of the table that decided, or nil if the decision has none.
     var identity: String?
