@@ -153,7 +153,7 @@ extension DecisionIndex {
 
     /// Returns rows that match a filter, from newest to oldest.
     ///
-    /// Each row is tested once, in blocks, so that a page of a million rows takes a few milliseconds.
+    /// Each row is tested once, in blocks, so a page of a million rows takes a few milliseconds.
     ///
     /// - Parameters:
     ///   - filter: The filter.

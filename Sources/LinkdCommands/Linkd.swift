@@ -99,7 +99,7 @@ package enum Linkd {
                     .usage, "`linkd routes explain` is gone",
                     advice: "use `linkd resolve --explain --table TABLE LINK`, which says the same")
             }
-            // The names of a group share their first word, so that only the last words are compared.
+            // The names of a group share their first word, so only the last words are compared.
             let nearest = NearestName.of(words[1], among: inside.map { $0.path[1] })
             throw CommandFailure(
                 .usage, "there is no command `\(Escaping.visible("linkd " + words.joined(separator: " ")))`",
@@ -128,7 +128,7 @@ enum CommandIndex {
         ConfigCommand.command, CompletionsCommand.command, ManualCommand.command, HelpCommand.command,
     ]
 
-    /// The commands that only `linkd` itself starts, which no help text names.
+    /// The commands that only `linkd` itself starts. No help text names them.
     static let hidden: [Command] = [TryRecordCommand.command]
 }
 

@@ -288,7 +288,7 @@ final class KafkaLaneProducer: LaneProducer {
         }
     }
 
-    /// Returns an error that is not retriable in place of a timeout.
+    /// Returns an error that is not retriable instead of a timeout.
     ///
     /// Repeating the call after its full time limit would not succeed.
     private static func withoutRetry(_ error: KafkaError) -> KafkaError {

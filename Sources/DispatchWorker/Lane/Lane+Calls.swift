@@ -173,7 +173,7 @@ extension Lane where Processing: ~Copyable {
     }
 
     private func identify(_ consumer: Environment.Consumer, _ topics: [String]) {
-        // An id is never necessary, so that no error is one of the lane.
+        // An id is never necessary, so an error does not concern the lane.
         let ids = try? consumer.topicIDs(of: topics, timeoutMilliseconds: 1_000)
         machine.identified(topics, ids ?? [:], now: environment.now())
     }

@@ -34,8 +34,8 @@ package struct DeadLetterCounts: Sendable, Equatable {
 
 /// The share of dead letters among the last records of a partition.
 ///
-/// The records of a replay do not count: they failed before, so that many of them may fail again without a defect of
-/// the input. A copy from the last commit replaces it when records are consumed again, so that no record counts twice.
+/// The records of a replay do not count. They failed before, so many of them may fail again without a defect of the
+/// input. When records are consumed again, a copy from the last commit replaces the share, so no record counts twice.
 struct DeadLetterWatch: Sendable, Equatable {
     /// The time after which a record no longer counts, in nanoseconds.
     static let windowNanoseconds: UInt64 = 60_000_000_000

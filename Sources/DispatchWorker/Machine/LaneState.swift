@@ -28,7 +28,7 @@ package enum TopicsState: Sendable, Equatable {
 
 /// The state of a lane's transaction.
 ///
-/// Each case holds only its own data, so that no flag outlives its state.
+/// Each case holds only its own data, so no flag outlives its state.
 ///
 /// With at-least-once, the same cases describe the outputs and offsets that are delivered and committed together.
 package enum Transaction: Sendable, Equatable {
@@ -359,7 +359,8 @@ package struct Isolation: Sendable, Equatable {
     /// Creates a search without refusals.
     package init() {}
 
-    /// Returns a Boolean value that indicates whether a record's outputs are refused, so that it becomes a dead letter.
+    /// Returns a Boolean value that indicates whether a record's outputs are refused. The record then becomes a dead
+    /// letter.
     func isRefused(_ partition: TopicPartition, _ offset: Int64) -> Bool {
         refused.contains { $0.offset == offset && $0.partition == partition }
     }

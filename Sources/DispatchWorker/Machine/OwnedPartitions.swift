@@ -3,7 +3,7 @@ package import LinkDecider
 
 /// The offset of the next record of a partition, for commits and seeks: one past the last processed record.
 ///
-/// It is created only from a record's offset or from a broker's answer, so that the last offset is never committed by
+/// It is created only from a record's offset or from a broker's answer, so the last offset is never committed by
 /// mistake.
 package struct NextOffset: Sendable, Equatable, Comparable {
     /// The offset as a number.

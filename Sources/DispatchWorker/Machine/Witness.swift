@@ -59,7 +59,8 @@ package struct Witness: Sendable, Equatable {
         return topicID.map { "\(Self.identifiedForm) \(record) \($0)" } ?? "\(Self.form) \(record)"
     }
 
-    /// Returns a Boolean value that indicates whether both are witnesses of one record, whatever its topic is.
+    /// Returns a Boolean value that indicates whether both are witnesses of one record. The ids of the topics do not
+    /// count.
     package func isOfSameRecord(as other: Witness) -> Bool {
         offset == other.offset && timestamp == other.timestamp && hash == other.hash
     }
@@ -103,7 +104,7 @@ package struct WitnessCheck: Sendable, Equatable {
     /// A Boolean value that indicates whether the topic may have been created again after the consumer was moved to the
     /// witness.
     package var isDoubtedAgain = false
-    /// The finding in place of the witness, or nil.
+    /// The finding instead of the witness, or nil.
     ///
     /// Only a finding after another seek counts.
     package var finding: WitnessFinding?
@@ -117,7 +118,7 @@ package struct WitnessCheck: Sendable, Equatable {
     package init(_ witness: Witness) { self.witness = witness }
 }
 
-/// A finding in place of a witness.
+/// A finding instead of a witness.
 package enum WitnessFinding: Sendable, Equatable {
     /// Another record at the offset, with this timestamp.
     case different(timestamp: Int64)
@@ -129,11 +130,11 @@ package enum WitnessFinding: Sendable, Equatable {
     case otherTopic(id: String)
 }
 
-/// A witness and what was found in place of it.
+/// A witness, and what was found instead.
 package struct WitnessContradiction: Sendable, Equatable, CustomStringConvertible {
     /// The last decided record.
     package var witness: Witness
-    /// The finding in place of it.
+    /// The finding.
     package var finding: WitnessFinding
 
     /// Creates a contradiction.
@@ -292,7 +293,7 @@ extension OwnedPartitions {
         return check.topicID == nil ? PartitionOffset(slots[index].partition, offset: check.witness.offset) : nil
     }
 
-    /// Records a finding in place of the witness, which counts if it is not the first one.
+    /// Records a finding instead of the witness. It counts if it is not the first one.
     private mutating func contradict(_ index: Int, _ finding: WitnessFinding) {
         let isFirst = slots[index].check?.finding == nil
         slots[index].positionState = isFirst ? .needsReturn : .contradicted(retryAt: 0)

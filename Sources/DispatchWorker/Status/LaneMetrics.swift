@@ -38,7 +38,7 @@ package struct PartitionCount: Sendable, Equatable {
 
 /// The counters and histograms of a lane since its start.
 ///
-/// Records are counted when their commit has returned, so that the totals equal those in the report.
+/// Records are counted when their commit has returned, so the totals equal those in the report.
 package struct LaneMetrics: Sendable, Equatable {
     /// The counters, then the buckets and the sum of each histogram.
     private var words: [UInt64]
@@ -99,7 +99,7 @@ package struct LaneMetrics: Sendable, Equatable {
         case .revoked: self[.revoked] &+= 1
         case .lost: self[.lost] &+= 1
         case .dataLost(let partition, let expected, let actual, _):
-            // A topic that ends before the expected offset was created again, so that the number is unknown.
+            // A topic that ends before the expected offset was created again, so the number is unknown.
             countLoss(of: UInt64(clamping: max(1, actual &- expected)), in: partition)
         case .ready, .paused, .resumed, .commitVanished, .witnessUnknown, .refused, .deadLetterLimit, .slowed,
             .recovered, .failed:
@@ -241,12 +241,12 @@ package struct TopicTotals: Sendable, Equatable {
 
 /// The records that were processed since the last end of a transaction.
 ///
-/// On a commit they are added to the metrics, and otherwise they are dropped, so that the metrics count committed
-/// records only.
+/// On a commit they are added to the metrics, and otherwise they are dropped, so the metrics count only committed
+/// records.
 package struct BatchTally: Sendable {
     /// The maximum number of sampled timestamps.
     package static let sampleLimit = 8_192
-    /// The bits of an offset that are zero for a sampled record, which is 1 in 64.
+    /// The bits of an offset that are zero for a sampled record. One record in 64 is sampled.
     private static let sampleMask: Int64 = 63
 
     /// The input topics.

@@ -223,7 +223,7 @@ extension KafkaConsumer {
 
     /// Ends the pauses of partitions, by default of all.
     ///
-    /// librdkafka keeps the pause of a partition that leaves the assignment, so that it would return paused.
+    /// librdkafka keeps the pause of a partition that leaves the assignment. Without this call, it would return paused.
     package func endPauses(_ isLeaving: (TopicPartition) -> Bool = { _ in true }) {
         let leaving = paused.filter(isLeaving)
         guard !leaving.isEmpty else { return }

@@ -1,4 +1,4 @@
-/// The reason why a broker cannot be used, which librdkafka reports only as text.
+/// The reason why a broker cannot be used. librdkafka reports it only as text.
 ///
 /// The texts of 2.0.2 and 2.16 are known. An address is `host:port`.
 package enum ConnectionCause: Sendable, Equatable {

@@ -4,7 +4,7 @@ internal import Synchronization
 
 /// The owner of a client instance (`rd_kafka_t`) and of the two queues that every client polls.
 ///
-/// This is the only access to the instance, and the only place that destroys one. Calls that may wait use `call`, which
+/// This is the only access to the instance, and the only place that destroys one. Calls that may wait use `call`. It
 /// names and times them for a watchdog. Everything that belongs to the instance (topics, lists, messages, other queues)
 /// must be released first, because `rd_kafka_destroy` waits for it.
 final class ClientHandle {

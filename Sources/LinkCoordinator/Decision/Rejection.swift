@@ -5,7 +5,7 @@ internal import StrictJSON
 ///
 /// They are in the order in which they are found, except for the last two.
 ///
-/// The set is closed, so that the resolver handles every reason. ``Decision/Reason`` is the open set of the public API.
+/// The set is closed, so the resolver handles every reason. ``Decision/Reason`` is the open set of the public API.
 ///
 /// See DecisionReference, "Reasons".
 package enum ReasonCode: String, Sendable, CaseIterable {

@@ -224,7 +224,7 @@ package struct Composer: ~Copyable {
 
 /// The properties of characters that NFC requires, read from the standard library once for a process.
 ///
-/// All data comes from the standard library, so that both always agree.
+/// All data comes from the standard library, so both always agree.
 struct CompositionTables: @unchecked Sendable {
     // `@unchecked Sendable` is safe because the memory is filled before it is shared, and never changed or freed.
 

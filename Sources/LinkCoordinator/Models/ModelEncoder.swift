@@ -11,7 +11,7 @@ final class ModelEncoder: Encoder {
     }
 
     private var result = Result.nothing
-    /// The path of the first container that is nested in another one, which no field can hold.
+    /// The path of the first container that is nested in another one. No field can hold such a container.
     private var nesting: [any CodingKey]?
     let codingPath: [any CodingKey]
     var userInfo: [CodingUserInfoKey: Any] { [:] }

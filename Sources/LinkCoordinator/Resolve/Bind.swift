@@ -416,7 +416,7 @@ package struct BoundValues: ~Copyable {
 
     /// Begins a request for a table with this number of fields.
     ///
-    /// Returns `false` if the stamps begin again, so that results with old stamps must be removed.
+    /// Returns `false` if the stamps begin again. Results with old stamps must then be removed.
     @inline(__always)
     mutating func start(fields: Int, scopes: Int) -> Bool {
         fieldCount = fields

@@ -211,7 +211,7 @@ extension Resolver {
 
     /// Splits the undecoded path, decodes each segment once, and checks it.
     ///
-    /// Returns the path, which begins with the segments that were added before.
+    /// Returns the path. It begins with the segments that were added before.
     ///
     /// See RouteTableReference, "Path segments".
     mutating func readSegments(authority: ByteView, path: ByteView) throws(Rejection) -> LinkPath {

@@ -66,7 +66,7 @@ struct Readings: ~Copyable {
     }
 }
 
-/// The data that is read once for a record, whatever the number of its devices and of the tables.
+/// The data that is read once for a record, for all of its devices and all tables.
 package struct RecordReadings: ~Copyable {
     /// A Boolean value that indicates whether there is any data of the record, also among the results for further
     /// devices.
@@ -174,7 +174,7 @@ struct RecordTexts: ~Copyable {
 
 /// The results of a request that do not depend on the device, kept for the second and further devices.
 struct SharedPart: ~Copyable {
-    /// A Boolean value that indicates whether there was a second device, so that the results are kept.
+    /// A Boolean value that indicates whether there was a second device. The results are then kept.
     var isKept = false
     /// A second memory for texts. It is swapped with the memory of the resolver, so that one holds the texts of the
     /// request, and the other one the texts of the device.

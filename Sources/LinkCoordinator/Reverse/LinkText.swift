@@ -407,7 +407,7 @@ extension Resolver {
         return texts
     }
 
-    /// Selects and binds without composing a stack, so that device support does not matter.
+    /// Selects and binds without composing a stack, so it does not matter what the device supports.
     mutating func readBack(
         _ request: UnsafePointer<RequestView>, _ device: UnsafePointer<DeviceView>, table: TableHandle
     ) throws(Rejection) {

@@ -427,7 +427,7 @@ extension TableSource {
         /// Creates a condition that always holds.
         package init(offset: Int) { self.offset = offset }
 
-        /// A Boolean value that indicates whether the condition has no members, so that it holds for every request.
+        /// A Boolean value that indicates whether the condition has no members. It then holds for every request.
         package var isEmpty: Bool {
             app.isEmpty && os.isEmpty && capabilities.isEmpty && claims.isEmpty && platforms == nil && regions == nil
                 && locales == nil && attributes.isEmpty && query.isEmpty

@@ -68,7 +68,7 @@ public struct TableProblem: Error, Sendable, Equatable {
         case unknownVar = "unknown_var"
         /// There is no such rewrite.
         case unknownRewrite = "unknown_rewrite"
-        /// A screen has the name of a coordinator, so that no path can refer to it.
+        /// A screen has the name of a coordinator, so no path can refer to it.
         case nameClash = "name_clash"
         /// The parents of coordinators or routes form a cycle.
         case parentCycle = "parent_cycle"
@@ -293,7 +293,7 @@ package struct ProblemList: Sendable {
     /// The number of errors among them.
     private var errorCount = 0
 
-    /// A Boolean value that indicates whether there are more errors than are reported, so that the checks stop.
+    /// A Boolean value that indicates whether there are more errors than are reported. The checks stop then.
     ///
     /// The table is refused in any case, and the number of further problems can grow with the square of the file's
     /// size.

@@ -22,7 +22,7 @@ package struct TableSchema: Sendable {
 
     /// The uses of newer and unknown parts, in the order in which they were read.
     ///
-    /// For each version there are at most as many as problems are reported, so that a large file needs little memory.
+    /// For each version, it has at most one more than problems are reported, so a large file needs little memory.
     package private(set) var uses: [SchemaUse] = []
 
     /// The number of uses by version, with 0 for unknown parts.

@@ -110,7 +110,7 @@ extension VendorReader {
         return message
     }
 
-    /// Notes the kinds that the body at node 0 could be, which is an event.
+    /// Notes the kinds that the body at node 0 could be, although it is an event.
     mutating func noteEnvelopes(allowsCloudEvents: Bool) {
         let first = notes.count
         let members = EnvelopeMembers(of: 0, in: tape.nodes)
@@ -128,7 +128,7 @@ extension VendorReader {
     ///
     /// - Parameters:
     ///   - form: The first form for records that recognizes the body, or -1.
-    ///   - isEvent: A Boolean value that indicates whether the body is an event, so that all kinds are noted.
+    ///   - isEvent: A Boolean value that indicates whether the body is an event. All kinds are noted then.
     private mutating func kind(
         _ members: EnvelopeMembers, form: Int, isEvent: Bool = false, allowsCloudEvents: Bool
     ) -> EnvelopeKind? {

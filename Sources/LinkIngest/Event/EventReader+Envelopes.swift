@@ -13,7 +13,7 @@ extension EventReader {
         guard state.forms == 0 || mayBeAnswer else { return accept(complete(key)) }
         if !state.isListed, let fault = open(text) { return accept(fault) }
         let isDetected = messages.detectRecord(allowsCloudEvents: !cloudEvent.isPresent, state.namedKind)
-        // The data of CloudEvents is read by itself, so that only the outer members have to be complete.
+        // The data of CloudEvents is read by itself, so only the outer members have to be complete.
         if messages.push?.pointee.kind != .cloudEvents, let fault = cutFault { return accept(fault) }
         if state.forms > 0 && messages.push?.pointee.kind != .record {
             messages.clear()

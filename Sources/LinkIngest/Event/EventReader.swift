@@ -332,7 +332,7 @@ package struct EventReader: ~Copyable {
 
     /// Reads a device of the list a second time.
     ///
-    /// Returns false if the device cannot be read again, which only a defect can cause.
+    /// Returns false if the device cannot be read again. Only a defect can cause this.
     private mutating func readListed(_ index: Int) -> Bool {
         deviceCursor.open(deviceTexts.prefix(state.listed)[index])
         do {

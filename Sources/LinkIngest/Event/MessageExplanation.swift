@@ -136,7 +136,7 @@ extension MessageReader {
         return UnsafeBufferPointer(start: fixedNotes + first, count: (isLinkTrimmed ? 2 : 1) - first)
     }
 
-    /// Reads the envelopes that an event could be besides, and keeps the notes about them.
+    /// Reads the other envelopes that an event could be, and keeps the notes about them.
     ///
     /// - Parameter text: The text of the event, which was validated.
     mutating func noteEnvelopes(of text: ByteView, allowsCloudEvents: Bool) {

@@ -253,7 +253,7 @@ struct MessageReader: ~Copyable {
         case .link:
             var opening = links.open(outcome.link, for: platform, &notes)
             if opening.link.start >= text.start && opening.link.end <= text.end {
-                // The link is a part of the record, so that it can be split in place.
+                // The link is a part of the record, so it can be split in place.
                 opening.bytesAfter = text.end - opening.link.end
                 opening.isScreened = vendors.tape.nodes[Int(outcome.node)].isPlain
             }

@@ -356,7 +356,7 @@ extension LinkPlatforms {
     /// rewritten again and again.
     ///
     /// Two links are followed: one with the marks of the rule, and one with the marks of all rules, so that each rule
-    /// on the way reads it. They contain no other link, so that only rules that rewrite can go on.
+    /// on the way reads it. They contain no other link, so only rules that rewrite can go on.
     ///
     /// - Parameter marks: The marks of all rules.
     fileprivate func leadsToCycle(_ rule: LinkPlatformImage.Rule, _ marks: [String]) -> Bool {

@@ -157,7 +157,7 @@ extension LinkPlatforms {
                 return Step(kind: .link, link: link, platform: rule.platform, parameter: parameter.number)
             }
             if rule.rewrites {
-                // A rule that changes nothing does not apply, so that it ends after its own result.
+                // A rule that changes nothing does not apply, so it ends after its own result.
                 guard let link = rewritten(url, rule, limit, &found.notes, &arena) else {
                     return Step(kind: .noLink, link: url.text, platform: rule.platform)
                 }

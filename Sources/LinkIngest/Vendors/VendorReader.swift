@@ -218,7 +218,7 @@ struct VendorReader: ~Copyable {
         }
         let text = tape.text(of: node)
         if text.isEmpty { return nil }
-        // White space only is a value without a scheme, so that no other place is read.
+        // A value of only white space has no scheme, so no other place is read.
         let range = WireFormat.trimmed(text, from: 0)
         let link = text.slice(range.lowerBound, range.upperBound)
         var wrapped: ByteView?
@@ -248,7 +248,7 @@ struct VendorReader: ~Copyable {
     }
 }
 
-// Reads what a message does besides links: actions of the app, and what is for devices of other platforms.
+// Reads what a message does in addition to links: actions of the app, and parts for devices of other platforms.
 extension VendorReader {
     /// A Boolean value that indicates whether the push service itself shows a notification.
     ///

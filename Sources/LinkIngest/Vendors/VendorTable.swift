@@ -134,7 +134,7 @@ extension VendorTable {
     }
 }
 
-// The examples of rows, and marks that every push has, so that the row would take the messages of all senders.
+// The examples of rows, and marks that every push has. With such marks, a row would take the messages of all senders.
 extension VendorTable {
     /// Reads a table and runs its examples.
     ///

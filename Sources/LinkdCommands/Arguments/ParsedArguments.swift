@@ -171,13 +171,13 @@ struct Invocation {
         }
     }
 
-    /// Returns the items of a flag, which are empty if the flag was not given.
+    /// Returns the items of a flag, or an empty array if the flag was not given.
     func list(_ flag: String) -> [String] {
         if case .list(let items) = arguments.values[flag] { return items }
         return []
     }
 
-    /// Returns the `key=value` items of a flag, which are empty if the flag was not given.
+    /// Returns the `key=value` items of a flag, or an empty array if the flag was not given.
     func pairs(_ flag: String) -> [KeyValue] {
         if case .pairs(let pairs) = arguments.values[flag] { return pairs }
         return []

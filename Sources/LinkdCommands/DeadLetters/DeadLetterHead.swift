@@ -35,7 +35,7 @@ struct DeadLetterHead {
     var sourceOffset: Int64? { number("dlq.source.offset") }
     /// The number of earlier replays.
     ///
-    /// A header that is not a number counts as the greatest number, so that no cap is passed.
+    /// A header that is not a number counts as the greatest number, so no cap is passed.
     var replayCount: Int64 { value("dlq.replay.count").map { Self.decimal($0) ?? .max } ?? 0 }
     /// The position at which the record first became a dead letter.
     var origin: ByteView? { value("dlq.origin") }

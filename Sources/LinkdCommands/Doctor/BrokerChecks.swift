@@ -181,7 +181,7 @@ struct BrokerRelease {
 
 /// The check that each entry of `bootstrap` answers alone.
 ///
-/// A client with several entries needs only one of them, so that a dead one shows when the others are gone too.
+/// A client with several entries needs only one of them, so a dead one shows only when the others are gone too.
 struct BootstrapCheck {
     /// The time in which all entries must answer, in seconds.
     private static let limit = 3.0

@@ -118,7 +118,7 @@ final class ByteSource {
         return count
     }
 
-    /// Returns the bytes that are read and not consumed, which can be none.
+    /// Returns the bytes that are read and not consumed, if any.
     ///
     /// The view is valid until the next call.
     func lookahead() -> ByteView { unread }
@@ -126,8 +126,8 @@ final class ByteSource {
     /// Reads up to the next line feed, which is consumed but not returned.
     ///
     /// Returns nil at the end of the input, and for a last line that is not complete because the input was cut. Bytes
-    /// above `limit` are dropped, so that a line that is too long has `limit` + 1 bytes. The view is valid until the
-    /// next call.
+    /// above `limit` are dropped, so a line that is too long has `limit` + 1 bytes. The view is valid until the next
+    /// call.
     func line(limit: Int) -> ByteView? {
         guard peek() != nil else { return nil }
         let rest = unread

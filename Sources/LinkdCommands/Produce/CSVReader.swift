@@ -38,7 +38,7 @@ struct CSVReader: ~Copyable {
     private var position = 0
     /// The line of the quote after which no row was read yet, or nil.
     private var quoteLine: Int?
-    /// The lines of a record of several lines that is no row, or may be several, and is refused as a whole.
+    /// The lines of a record that is refused as a whole. It has several lines, and is no row or may be several rows.
     private var refused: ClosedRange<Int>?
     /// The memory of the bytes of a record that was read ahead.
     private var arena = OutputArena(chunkBytes: 1 << 12)
@@ -404,7 +404,7 @@ struct TableLayout {
     /// Returns a Boolean value that indicates whether the first lines are rows of the same form as the first: with as
     /// many cells, and the only link in the same cell.
     ///
-    /// A link can contain separators, except for a tab, so that one line is not enough.
+    /// A link can contain any separator except a tab, so one line is not enough.
     private static func areRows(_ bytes: ByteView, _ first: ColumnSeparator.Split) -> Bool {
         func links(_ split: ColumnSeparator.Split) -> [Int] {
             split.cells.indices.filter { EventColumns.isLink(split.cells[$0]) }

@@ -146,8 +146,8 @@ struct EventColumns {
 
     /// Returns a Boolean value that indicates whether cells can be a row.
     ///
-    /// There are as many cells as columns, links and ids look like such, payloads are objects, and there is something
-    /// to open.
+    /// There are as many cells as columns, links and ids have the form of their columns, payloads are objects, and
+    /// there is something to open.
     func isRow(_ cells: [[UInt8]]) -> Bool {
         guard cells.count == columns.count else { return false }
         var hasContent = !columns.contains(where: \.isContent)
@@ -159,7 +159,7 @@ struct EventColumns {
     }
 
     /// Returns a Boolean value that indicates whether cells can be a row of several lines: there are as many as
-    /// columns, and links and payloads look like such.
+    /// columns, and links and payloads have the form of their columns.
     func canSpanLines(_ cells: [[UInt8]]) -> Bool {
         cells.count == columns.count
             && zip(columns, cells).allSatisfy { column, cell in
@@ -297,13 +297,13 @@ struct ColumnMap {
     private var names: [String: String] = [:]
     /// The column at each position of a file without a header, from 1.
     private(set) var numbers: [Int: String] = [:]
-    /// The members that are passed through to decisions, which are also columns.
+    /// The members that are passed through to decisions. They are also columns.
     let passthrough: [String]
 
-    /// A Boolean value that indicates whether `--map` was given, so that files are CSV.
+    /// A Boolean value that indicates whether `--map` was given. Files are CSV then.
     var isGiven: Bool { !names.isEmpty || hasNoHeader }
 
-    /// A Boolean value that indicates whether positions are mapped, so that files have no header.
+    /// A Boolean value that indicates whether positions are mapped. Files have no header then.
     var hasNoHeader: Bool { !numbers.isEmpty }
 
     /// The names that are mapped, in order.

@@ -361,7 +361,7 @@ final class RejectFile {
         guard isWritten else { throw Self.failure(files.last ?? path, SystemError.last) }
     }
 
-    /// Ends the last file, which is removed if it has no line.
+    /// Ends the last file. The file is removed if it has no line.
     func finish() throws(CommandFailure) {
         try flush()
         if descriptor >= 0 { Platform.close(descriptor) }

@@ -168,8 +168,8 @@ package struct AdversarialRun: ~Copyable {
     }
 }
 
-/// A reduction that removes records of a sequence as long as the result of the last record differs from the
-/// result of the record alone.
+/// A reduction of a sequence of records. It removes records as long as the result of the last record differs from its
+/// result alone.
 struct SequenceReduction {
     private let environment: FuzzEnvironment
     private let letter: UInt8

@@ -193,7 +193,7 @@ extension RequestFrame {
     }
 }
 
-/// Links to show in place of one that a search found.
+/// Links to show instead of a link that a search found.
 ///
 /// A search composes links of everything that could matter. Its link can have a scheme and a host that nobody writes
 /// together, and values that the change does not need. A candidate replaces the link if it shows the same change.

@@ -115,7 +115,7 @@ public struct TableDifference: Sendable {
     /// many screens changed to try all pairs of them in coordinator paths.
     public var incompletelyComparedSets: [(old: Choice?, new: Choice?)] = []
 
-    /// A Boolean value that indicates whether the search was ended early, so that not all sets were compared.
+    /// A Boolean value that indicates whether the search was ended early. Not all sets were compared then.
     package var isCut = false
 
     /// Sets of links for which only some combinations of device facts were tried: the old and the new choice.
@@ -304,8 +304,7 @@ struct DecisionPair {
     /// A Boolean value that indicates whether the decisions are equal except for the tables' names.
     var isSame: Bool { Self.withoutTable(old) == Self.withoutTable(new) }
 
-    /// A Boolean value that indicates whether one of the decisions waits for a claim, so that the guard hides the
-    /// stack.
+    /// A Boolean value that indicates whether one of the decisions waits for a claim. The guard then hides the stack.
     var isDeferred: Bool { Self.has(old) || Self.has(new) }
 
     /// Returns the decision without its first member, the table's name, whose text contains no unescaped quotes.
@@ -329,7 +328,7 @@ struct DecisionPair {
 
 /// The members of two decisions that differ, with both values.
 package enum ChangedValues {
-    /// A member with its old and new value, which are nil if it is absent.
+    /// A member with its old and new value. A value is nil if the member is absent.
     package struct Value: Sendable, Equatable {
         /// The member's path, inside the stack with the index of its entry: `stack[2].data.Product.count`.
         package var member: String
@@ -386,7 +385,7 @@ package enum ChangedValues {
 
 /// The edits of a table that cause changes, and the changes grouped by them.
 ///
-/// An edit that can affect all links (reading of links, models, coordinators, the fallback) is tested: it is applied
+/// An edit of the reading of links, of models, of coordinators, or of the fallback can affect all links. It is applied
 /// alone to a copy of the old table. If the copy makes the decision of the new table, the edit is the only cause.
 /// Otherwise the causes are all edits that change the decision of such a copy, and the edits of the routes that the
 /// request reaches.

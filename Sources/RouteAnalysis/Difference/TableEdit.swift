@@ -1,7 +1,7 @@
 package import LinkCoordinator
 package import StrictJSON
 
-/// A location at which two tables differ, which can cause different decisions.
+/// A location at which two tables differ. The difference can cause different decisions.
 struct TableEdit: Sendable {
     /// The location in the table's notation: `link.rewrites`, `models.Product`, `routes.item`.
     let location: String

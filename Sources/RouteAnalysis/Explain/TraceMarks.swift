@@ -193,7 +193,7 @@ struct PatternAlignment {
 
     /// The steps from left to right.
     private(set) var steps: [Step] = []
-    /// The sum of the steps' costs, which is 0 if the pattern matches the path.
+    /// The sum of the steps' costs. It is 0 if the pattern matches the path.
     private(set) var cost = 0
     /// The number of steps that do not match.
     var mismatchCount: Int { steps.count { if case .fits = $0 { false } else { true } } }

@@ -1,7 +1,7 @@
 package import LinkCoordinator
 internal import ByteStorage
 
-/// A search for a link that some patterns match and others do not, which all proofs use.
+/// A search for a link that some patterns match and others do not. All proofs use it.
 ///
 /// The search is exact: nil means that there is no such link. It throws if it would exceed its budget.
 struct LinkSearch {

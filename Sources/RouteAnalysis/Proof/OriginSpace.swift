@@ -49,8 +49,8 @@ struct Origin {
     var rules: [Int]
     /// The signature that distinguishes it from other origins.
     var signature: [Int] = []
-    /// A Boolean value that indicates whether the tables read the authority differently, so that it is the first
-    /// segment of a witness.
+    /// A Boolean value that indicates whether the tables read the authority differently. It is then the first segment
+    /// of a witness.
     var isAuthoritySegment = false
     /// A Boolean value that indicates whether that authority is percent-encoded. A segment can be, a host cannot.
     var escapesAuthority = false

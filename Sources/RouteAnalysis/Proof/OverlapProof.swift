@@ -315,8 +315,7 @@ struct Witness {
     var segments: [[UInt8]]
     /// The names and values of the query.
     var query: [QueryConstraints.Item]
-    /// A Boolean value that indicates whether a rewrite changes the link, so that resolving it does not show the
-    /// result.
+    /// A Boolean value that indicates whether a rewrite changes the link. Resolving it then does not show the result.
     var isRewritten = false
 
     /// Returns the link as text: the origin, the percent-encoded segments, and the query in its dialect.

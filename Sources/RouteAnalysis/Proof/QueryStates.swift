@@ -394,7 +394,7 @@ struct QueryIndex {
     private var added: [(number: Int, tests: Tests)] = []
     /// Patterns that require no value.
     private var withoutRequiredValue = Groups()
-    /// The other patterns by one name, chosen as the name that most of them require, and by its value.
+    /// The other patterns by one name and its value. It is the name that most patterns require.
     ///
     /// Names that few patterns require would produce as many groups as patterns.
     private var byName: [Int: [Int: Groups]] = [:]

@@ -349,7 +349,7 @@ struct AppleRule {
     var caseSensitive = true
     /// A Boolean value that indicates whether the link is compared as written, with its percent escapes.
     var percentEncoded = true
-    /// A Boolean value that indicates whether a variable is undefined, so that the component never matches.
+    /// A Boolean value that indicates whether a variable is undefined. The component then never matches.
     var isDead = false
     /// The location of the component.
     var place = AssociationProblem.Place()

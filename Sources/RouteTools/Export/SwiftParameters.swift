@@ -56,8 +56,7 @@ struct SwiftParameters {
         }
     }
 
-    /// A Boolean value that indicates whether the stack depends on the link, so that it may not need the route's
-    /// models.
+    /// A Boolean value that indicates whether the stack depends on the link. It may then not need the route's models.
     var modelsCanBeOmitted: Bool {
         route.variants.contains { if case .captured = $0.to.destination { true } else { false } }
     }
@@ -198,7 +197,7 @@ struct SwiftParameter {
         case single
         /// At most one value.
         case optional
-        /// A list, which is empty if it is omitted and `canBeOmitted` is true.
+        /// A list. It is empty if it is omitted and `canBeOmitted` is true.
         case list(canBeOmitted: Bool)
     }
 

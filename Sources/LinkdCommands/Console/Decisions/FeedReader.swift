@@ -174,7 +174,7 @@ struct FeedStart {
         partitions = Int32(ends.count)
         let names = try TopicNames(options.settings, options.connection.makeAdmin())
         let found = FeedTopics(decisions: topics.decisions, deadLetters: names.deadLetters, inputs: names.inputs)
-        // Numbers of topics are part of the rows, so that other topics need other rows.
+        // Numbers of topics are part of the rows, so other topics need other rows.
         isNew = next.isEmpty || found != topics
         topics = found
         if !isNew, !continues(ends) { isNew = true }

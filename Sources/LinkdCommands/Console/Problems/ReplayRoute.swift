@@ -339,8 +339,8 @@ struct ReplayFlags: Equatable {
 
 /// Runs of `linkd dlq replay` as a child process, with the settings of the console.
 ///
-/// A child process has the guarantees of the command, whatever happens to the console. One runs at a time, because a
-/// second replay would end the first one.
+/// A child process keeps the guarantees of the command, even if the console ends. One runs at a time, because a second
+/// replay would end the first one.
 final class ReplayProgram: Sendable {
     /// The result of a run.
     struct Result {

@@ -47,7 +47,7 @@ struct ConsoleGuard: Sendable {
         var names = ["127.0.0.1", "localhost", "[::1]"].map { "\($0):\(address.port)" }
         names.append(address.description)
         authorities = Set((names + hosts).map { $0.lowercased() })
-        // Cookies do not distinguish ports, so that two consoles on one machine need two names.
+        // Cookies do not distinguish ports, so two consoles on one machine need two names.
         cookieName = "linkd_console_\(address.port)"
     }
 
