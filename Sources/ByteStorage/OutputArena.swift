@@ -136,7 +136,7 @@ public struct OutputArena: ~Copyable {
         if limit - cursor < bytes { grow(bytes) }
     }
 
-    /// Moves the open record to a chunk with space for `bytes` more. A record over its limit is overwritten instead.
+    /// Moves the open record to a chunk with space for `bytes` more, or overwrites a record that is over its limit.
     @inline(never)
     @usableFromInline
     mutating func grow(_ bytes: Int) {
@@ -253,7 +253,7 @@ extension OutputArena {
         cursor += 1
     }
 
-    /// Writes a literal. The compiler knows its length, so this becomes a few stores.
+    /// Writes a literal, whose length the compiler knows, so this becomes a few stores.
     @inlinable
     @inline(__always)
     public mutating func put(_ literal: StaticString) {
@@ -358,7 +358,9 @@ extension OutputArena {
             of: unsafeBitCast(bytes, to: SIMD2<UInt64>.self) ^ bits, as: SIMD2<UInt64>.self)
     }
 
-    /// Writes the first `count` bytes of a word. The next write overwrites its other bytes.
+    /// Writes the first `count` bytes of a word.
+    ///
+    /// The next write overwrites its other bytes.
     @inlinable
     @inline(__always)
     public mutating func put(_ word: UInt64, count: Int) {

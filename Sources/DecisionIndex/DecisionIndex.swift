@@ -15,7 +15,7 @@ package struct DecisionIndex {
     /// The hash of devices and events.
     package let hash: KeyedHash
     private let valueLimit: Int
-    /// The rows in order. The rows before `start` have fallen out.
+    /// The rows in order, including the rows before `start`, which have fallen out.
     var columns = RowColumns()
     /// The index of the first row.
     var start = 0

@@ -2,9 +2,9 @@
 ///
 /// A property that is nil includes every row.
 package struct RowFilter: Equatable, Sendable {
-    /// The values of properties. An empty text stands for no value.
+    /// The values of properties, with an empty text for no value.
     package var values: [RowField: String] = [:]
-    /// The values of properties whose rows are left out. An empty text stands for no value.
+    /// The values of properties whose rows are left out, with an empty text for no value.
     package var excluded: [RowField: Set<String>] = [:]
     /// The ids of tables whose rows are left out, in any version.
     package var excludedTableIDs: Set<String> = []

@@ -131,7 +131,7 @@ package struct HTTPTarget: Sendable, Equatable {
     package struct QueryItem: Sendable, Equatable {
         /// The decoded name.
         package var name: String
-        /// The decoded value. It is empty if there is no equals sign.
+        /// The decoded value, or an empty text if there is no equals sign.
         package var value: String
     }
 

@@ -57,9 +57,10 @@ package struct RuleFileProblem: Error, Sendable, Equatable {
         self.nearest = nearest
     }
 
-    /// Returns a Boolean value that indicates whether links of a scheme are unsafe. They run a script, contain a
-    /// document, open a file of the device or a page of the browser itself, start or install another app, or begin a
-    /// call.
+    /// Returns a Boolean value that indicates whether links of a scheme are unsafe.
+    ///
+    /// They run a script, contain a document, open a file of the device or a page of the browser itself, start or
+    /// install another app, or begin a call.
     ///
     /// No rule may lead to them.
     static func isUnsafeScheme(_ scheme: String) -> Bool { unsafeSchemes.contains(scheme.lowercased()) }

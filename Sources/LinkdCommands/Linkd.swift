@@ -4,7 +4,7 @@ internal import KafkaClient
 internal import LinkCoordinator
 internal import RouteTools
 
-/// The program. It selects the command that the arguments name, runs it, and reports a failure.
+/// The program, which selects the command that the arguments name, runs it, and reports a failure.
 package enum Linkd {
     /// Runs the command line of this process and ends the process.
     package static func main() -> Never {
@@ -128,7 +128,7 @@ enum CommandIndex {
         ConfigCommand.command, CompletionsCommand.command, ManualCommand.command, HelpCommand.command,
     ]
 
-    /// The commands that only `linkd` itself starts. No help text names them.
+    /// The commands that only `linkd` itself starts, and that no help text names.
     static let hidden: [Command] = [TryRecordCommand.command]
 }
 

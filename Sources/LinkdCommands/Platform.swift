@@ -267,7 +267,7 @@ enum Platform {
     }
 }
 
-/// The identity, the size, and the times of a file. At least one of them changes with the contents of the file.
+/// The identity, the size, and the times of a file, to detect that its contents have changed.
 ///
 /// Symbolic links are followed.
 struct FileStamp: Equatable {

@@ -137,7 +137,7 @@ public struct MemberShape: ~Copyable {
         return Self.unknown
     }
 
-    /// Counts a miss and returns a Boolean value that indicates whether to learn now. Learning pauses after too many
+    /// Counts a miss and returns a Boolean value that indicates whether to learn now, which pauses after too many
     /// misses.
     mutating func mayLearn(memberIndex: Int) -> Bool {
         if pauseRemaining > 0 {
@@ -236,8 +236,8 @@ extension JSONCursor {
         shape.score = max(0, shape.score &- Int32(truncatingIfNeeded: memberIndex &- first))
     }
 
-    /// Leaves an object that ends here if its names need no search for duplicates. Otherwise changes nothing and
-    /// returns false.
+    /// Leaves an object that ends here if its names need no search for duplicates, or changes nothing and returns
+    /// false.
     @inlinable
     @inline(__always)
     public mutating func leaveObjectIfPossible(_ scope: borrowing ObjectScope) -> Bool {

@@ -19,7 +19,7 @@ struct NameList: ~Copyable {
     private(set) var entries: UnsafeMutablePointer<Entry>
     private(set) var count = 0
     private var capacity = 64
-    /// The largest number of names that are sorted by comparison. More names are sorted by counting.
+    /// The largest number of names that are sorted by comparison and not by counting.
     private static let maxComparisonSortCount = 1024
     private var keys: UnsafeMutablePointer<UInt64>
     private var keyCapacity = 64

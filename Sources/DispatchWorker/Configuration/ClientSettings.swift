@@ -244,8 +244,10 @@ package enum ClientSettings {
         return max(transactionTimeout(overrides), requests.max() ?? defaultSocketTimeout) + 5_000
     }
 
-    /// Returns the size limit of a batch, in bytes, for topics with this smallest `max.message.bytes`. Returns nil if
-    /// the smallest one is not known, or if it is at least the default of brokers, which suits librdkafka's default.
+    /// Returns the size limit of a batch, in bytes, for topics with this smallest `max.message.bytes`.
+    ///
+    /// Returns nil if the smallest one is not known, or if it is at least the default of brokers, which suits
+    /// librdkafka's default.
     package static func batchBytes(messageLimit: Int?) -> Int? {
         guard let messageLimit, messageLimit < 1_048_588 else { return nil }
         return max(1_024, messageLimit - 1_024)

@@ -78,7 +78,7 @@ package struct WorkerConfiguration: Sendable {
     ///
     /// Logs, the report, and dead letters contain it.
     package var version = "0"
-    /// A Boolean value that indicates whether the broker is librdkafka's mock cluster (`linkd demo`). Its request
+    /// A Boolean value that indicates whether the broker is librdkafka's mock cluster (`linkd demo`), whose request
     /// versions are not checked.
     package var isMockBroker = false
 

@@ -217,7 +217,7 @@ package struct DeadLetterMajority: Sendable {
 extension LaneMachine {
     private var hasDeadLetterLimit: Bool { policy.deadLetterMaxRatio > 0 || policy.deadLetterMaxConsecutive > 0 }
 
-    /// The maximum number of records that are processed at once. It keeps the records that count below two windows.
+    /// The maximum number of records that are processed at once, which keeps the records that count below two windows.
     var recordLimit: Int { policy.deadLetterMaxRatio > 0 ? policy.deadLetterWindow : .max }
 
     /// Counts the outcomes of the records that were processed.

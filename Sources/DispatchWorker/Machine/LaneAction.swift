@@ -18,7 +18,7 @@ package struct LanePolicy: Sendable, Equatable {
     package var sessionTimeoutMilliseconds = 45_000
     /// The time in milliseconds that the start may take without an answer from a broker.
     package var startTimeoutMilliseconds = 30_000
-    /// A Boolean value that indicates whether the transactional id survives restarts. Another process may then have the
+    /// A Boolean value that indicates whether the transactional id survives restarts, so another process may have the
     /// same one.
     package var isStable = false
     /// A Boolean value that indicates whether the lane may end its process because another one has its instance name.

@@ -359,8 +359,7 @@ package struct Isolation: Sendable, Equatable {
     /// Creates a search without refusals.
     package init() {}
 
-    /// Returns a Boolean value that indicates whether a record's outputs are refused. The record then becomes a dead
-    /// letter.
+    /// Returns a Boolean value that indicates whether a record's outputs are refused and it becomes a dead letter.
     func isRefused(_ partition: TopicPartition, _ offset: Int64) -> Bool {
         refused.contains { $0.offset == offset && $0.partition == partition }
     }

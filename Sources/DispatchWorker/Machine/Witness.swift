@@ -59,8 +59,8 @@ package struct Witness: Sendable, Equatable {
         return topicID.map { "\(Self.identifiedForm) \(record) \($0)" } ?? "\(Self.form) \(record)"
     }
 
-    /// Returns a Boolean value that indicates whether both are witnesses of one record. The ids of the topics do not
-    /// count.
+    /// Returns a Boolean value that indicates whether both are witnesses of one record, even if the ids of their topics
+    /// differ.
     package func isOfSameRecord(as other: Witness) -> Bool {
         offset == other.offset && timestamp == other.timestamp && hash == other.hash
     }
@@ -160,8 +160,8 @@ package struct WitnessContradiction: Sendable, Equatable, CustomStringConvertibl
 
 // The witnesses of the partitions, and their checks.
 extension OwnedPartitions {
-    /// A Boolean value that indicates whether pending offsets must not be committed yet. It is not known whether their
-    /// records come from the topic of the witness.
+    /// A Boolean value that indicates whether pending offsets must wait until it is known that their records come from
+    /// the topic of the witness.
     package var isUnproven: Bool {
         slots.contains { slot in
             guard let check = slot.check, let pending = slot.pending else { return false }
@@ -293,7 +293,7 @@ extension OwnedPartitions {
         return check.topicID == nil ? PartitionOffset(slots[index].partition, offset: check.witness.offset) : nil
     }
 
-    /// Records a finding instead of the witness. It counts if it is not the first one.
+    /// Records a finding instead of the witness, which counts if it is not the first one.
     private mutating func contradict(_ index: Int, _ finding: WitnessFinding) {
         let isFirst = slots[index].check?.finding == nil
         slots[index].positionState = isFirst ? .needsReturn : .contradicted(retryAt: 0)

@@ -120,7 +120,7 @@ package struct RightsText: Sendable, Equatable {
             advice: Self.advice)
     }
 
-    /// Returns the exit for topics that cannot be described. It names the rights that are then missing.
+    /// Returns the exit for topics that cannot be described, with the rights that are missing.
     func exit(deniedInputs: [String], deniedOutputs: [String]) -> WorkerExit {
         let rights = [("Read", deniedInputs), ("Write", deniedOutputs)].filter { !$0.1.isEmpty }
         let texts = rights.map { "\($0.0) on Topic \($0.1.joined(separator: ", "))" }

@@ -3,7 +3,7 @@ package import KafkaClient
 internal import LinkCoordinator
 internal import LinkDecider
 
-/// A counter of a lane. Other counters are by topic, outcome, and reason.
+/// A counter of a lane, in addition to the counters by topic, outcome, and reason.
 package enum LaneCounter: Int, Sendable, CaseIterable {
     case transactionsCommitted, abortedRevoked, abortedLost, abortedRefused, abortedTimeout, abortedError
     case abortedShutdown, abortedDeadLetters, rotations, recreatedFenced, recreatedSequence, recreatedState,
@@ -246,7 +246,7 @@ package struct TopicTotals: Sendable, Equatable {
 package struct BatchTally: Sendable {
     /// The maximum number of sampled timestamps.
     package static let sampleLimit = 8_192
-    /// The bits of an offset that are zero for a sampled record. One record in 64 is sampled.
+    /// The bits of an offset that are zero for a sampled record, so one record in 64 is sampled.
     private static let sampleMask: Int64 = 63
 
     /// The input topics.

@@ -74,7 +74,7 @@ package final class ServedTables: Sendable {
     /// Counts a change that was refused.
     package func refused() { refusals.wrappingAdd(1, ordering: .relaxed) }
 
-    /// Marks tables as fallbacks. Their files have other contents that are refused.
+    /// Marks tables as fallbacks if their files have other contents that are refused.
     package func setFallbacks(_ isFallback: (ServedTable) -> Bool) {
         newest.withLock { newest in
             for index in newest.entries.indices {

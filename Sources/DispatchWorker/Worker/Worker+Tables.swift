@@ -1,7 +1,9 @@
 package import LinkDecider
 
 extension Worker {
-    /// The requests of an operator. The caller of the worker answers the request to load the tables again.
+    /// The requests of an operator.
+    ///
+    /// The caller of the worker answers the request to load the tables again.
     package var requests: SignalRequests { shared.requests }
 
     /// Runs until the worker ends.

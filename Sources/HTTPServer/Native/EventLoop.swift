@@ -43,7 +43,7 @@ final class EventLoop {
     private let identity: (certificate: UnsafeMutablePointer<CChar>?, key: UnsafeMutablePointer<CChar>?)
     /// All connections that the library has not closed.
     private var connections: [UInt64: Connection] = [:]
-    /// The numbers of connections that count for the limits. Excess connections and closing ones do not count.
+    /// The numbers of connections that count for the limits, without excess connections and closing ones.
     private var counted = 0
     private var countedByAddress: [String: Int] = [:]
     private var excess = 0

@@ -51,7 +51,7 @@ package struct GroupDescription: Sendable, Equatable {
     /// The number of the broker that coordinates the group, or -1 if it is not known.
     package var coordinator: Int32 = -1
 
-    /// A Boolean value that indicates whether members join or leave. None of them has its new partitions yet.
+    /// A Boolean value that indicates whether members join or leave, and none of them has its new partitions yet.
     package var isRebalancing: Bool { state == "PreparingRebalance" || state == "CompletingRebalance" }
 }
 

@@ -1,4 +1,4 @@
-/// The reason why a broker cannot be used. librdkafka reports it only as text.
+/// The reason why a broker cannot be used, read from the text with which librdkafka reports it.
 ///
 /// The texts of 2.0.2 and 2.16 are known. An address is `host:port`.
 package enum ConnectionCause: Sendable, Equatable {

@@ -126,7 +126,7 @@ package struct CompiledBinding: BitwiseCopyable {
     /// The number of the pointer into the payload, among the table's own pointers.
     var pointerIndex: Int32
     var constant: ByteView
-    /// A Boolean value that indicates whether every capture of the name has the field's type. Its text then needs no
+    /// A Boolean value that indicates whether every capture of the name has the field's type, so its text needs no
     /// further validation.
     var trusted: Bool
     /// The number of the value, equal for all bindings that read the same value, or -1 if the value is not kept.

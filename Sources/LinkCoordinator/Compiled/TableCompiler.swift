@@ -9,7 +9,7 @@ package struct TableCompiler {
     let source: TableSource
     /// The storage of the compiled values.
     package let storage: TableStorage
-    /// The types of captures. They are read when the first binding needs them.
+    /// The types of captures, read when the first binding needs them.
     lazy var captureTypes = CaptureTypes(source)
     var names: [String] = []
     var nameNumbers: [String: Int32] = [:]

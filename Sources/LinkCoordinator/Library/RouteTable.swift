@@ -144,7 +144,7 @@ public struct RouteTableError: Error, Sendable, CustomStringConvertible {
     /// The problems that were found, errors first, at most 200.
     public let problems: [TableProblem]
 
-    /// Creates an error from problems. At least one of them is an error.
+    /// Creates an error from problems that include at least one error.
     public init(problems: [TableProblem]) { self.problems = problems }
 
     /// The schema version that the table declares, or nil if the library supports it.

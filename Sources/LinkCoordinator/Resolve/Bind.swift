@@ -395,7 +395,7 @@ struct BoundValue {
     var count: Int32 = 0
 }
 
-/// The result of phase 5: the values of a table's fields. The values of parent routes are in scopes of their own.
+/// The result of phase 5: the values of a table's fields, in separate scopes for the route and its parent routes.
 ///
 /// A value belongs to the current request, or to the current device, if it has that stamp. No value has to be removed
 /// for another one.

@@ -120,8 +120,9 @@ extension Resolver {
         selection.path.first &+ (tail(target.name) ?? path.count)
     }
 
-    /// The name of the coordinator in which a coordinator path begins. A relative path begins in the device's
-    /// coordinator.
+    /// The name of the coordinator in which a coordinator path begins.
+    ///
+    /// A relative path begins in the device's coordinator.
     package var startCoordinator: ByteView? {
         mutating get { link.isRelative && device.facts.has(.coordinator) ? device.facts.coordinator : nil }
     }

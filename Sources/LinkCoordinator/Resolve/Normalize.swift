@@ -343,7 +343,7 @@ extension Resolver {
         return true
     }
 
-    /// Stores the query and the fragment. The query begins at `stop`, or the fragment if there is no query.
+    /// Stores the query, which begins at `stop` if there is one, and the fragment.
     @inline(__always)
     private static func splitPlainTail(
         _ stop: UnsafePointer<UInt8>, _ end: UnsafePointer<UInt8>, _ lease: ViewLease, into link: inout NormalizedLink
@@ -448,7 +448,7 @@ package struct NormalizedLink: BitwiseCopyable {
     }
 }
 
-/// A path as positions in the resolver's list of segments. The path is the end of this list.
+/// A path, stored as the position of its first segment in the resolver's list of segments.
 package struct LinkPath: BitwiseCopyable {
     /// The position of the first segment, in four bytes to be passed in a register.
     private var packedFirst: Int32

@@ -33,7 +33,7 @@ package struct ParamTable: ~Copyable {
     private var folded = NameGroups()
     private var hasExact = false
     private var hasFolded = false
-    /// The entries whose names require composition. Lookups of ASCII names do not need them.
+    /// The entries whose names require composition, which lookups of ASCII names do not need.
     private var uncomposed = Growable<Int32>(capacity: 4)
 
     /// The number of parameters.

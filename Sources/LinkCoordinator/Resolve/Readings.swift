@@ -174,10 +174,12 @@ struct RecordTexts: ~Copyable {
 
 /// The results of a request that do not depend on the device, kept for the second and further devices.
 struct SharedPart: ~Copyable {
-    /// A Boolean value that indicates whether there was a second device. The results are then kept.
+    /// A Boolean value that indicates whether the results are kept because there was a second device.
     var isKept = false
-    /// A second memory for texts. It is swapped with the memory of the resolver, so that one holds the texts of the
-    /// request, and the other one the texts of the device.
+    /// A second memory for texts.
+    ///
+    /// It is swapped with the memory of the resolver, so that one holds the texts of the request, and the other one the
+    /// texts of the device.
     var texts = ResolutionTexts(chunkBytes: 4096, builtChunkBytes: 4096)
     /// The number of notes after the selection, and the reason if it failed.
     var notes = 0

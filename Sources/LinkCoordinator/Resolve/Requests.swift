@@ -149,8 +149,9 @@ extension Resolver {
     @inline(never)
     package mutating func param(insteadOfCapture name: Int32) -> ByteView? { usesParams ? param(name) : nil }
 
-    /// Adds the items of a parameter that replaces a capture that the pattern does not have. The items are the segments
-    /// of a path, or the items of a list.
+    /// Adds the items of a parameter that replaces a capture that the pattern does not have.
+    ///
+    /// The items are the segments of a path, or the items of a list.
     ///
     /// Returns `false` if an item cannot be decoded or has the wrong type.
     mutating func addParamItems(insteadOfCapture name: Int32, _ field: Ref<CompiledField>) -> Bool {

@@ -244,7 +244,7 @@ package struct AnySegmentFillers {
     /// The text of a segment that has no meaning.
     private static let text = "any"
 
-    /// Returns the fillers to try for a pattern, none first. A pattern without `anySegment` needs none.
+    /// Returns the fillers to try for a pattern, none first, and only none for a pattern without `anySegment`.
     package static func all(of pattern: Pattern) -> [AnySegmentFillers] {
         guard case .anySegment = pattern.matchers[pattern.segmentCount] else {
             return [AnySegmentFillers(before: 0, after: 0)]

@@ -114,9 +114,9 @@ final class StackTurns {
     /// The number of requests that have not returned.
     private var inProgress = 0
     private var isPerforming = false
-    /// The newest request. It waits until the step in progress has ended.
+    /// The newest request while it waits for the end of the step in progress.
     private var waiting: CheckedContinuation<Void, Never>?
-    /// The newest request, if the step in progress has made it. It cannot wait for the end of that step.
+    /// The newest request, if the step in progress has made it, so that it cannot wait for the end of that step.
     private var next: StackRequest?
 
     /// Performs the steps of a request until its stack is shown or a newer request takes over.

@@ -222,8 +222,8 @@ extension StackStep {
 }
 
 extension StackEntry {
-    /// A Boolean value that indicates whether the entry is a sheet, cover, or alert. Such an entry begins a group of
-    /// its own.
+    /// A Boolean value that indicates whether the entry is a sheet, cover, or alert, and therefore begins its own
+    /// group.
     public var isModal: Bool { present != .push }
 
     /// A Boolean value that indicates whether entries can be pushed onto this one.

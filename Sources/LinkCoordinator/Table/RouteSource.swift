@@ -65,8 +65,9 @@ extension TableSource {
         /// The action for a link.
         package var action: Action
 
-        /// A Boolean value that indicates whether the file lists `variants` rather than one `to`. Decisions then
-        /// contain the index of the variant.
+        /// A Boolean value that indicates whether the file lists `variants` rather than one `to`.
+        ///
+        /// Decisions then contain the index of the variant.
         package var listsVariants = false
 
         /// The sources of fields, in the order of models and fields in the table.
@@ -403,9 +404,9 @@ extension TableSource {
             package var values: [String]
         }
 
-        /// The comparisons with the version of the app. All of them must hold.
+        /// The comparisons with the version of the app, which must all hold.
         package var app: [VersionTest] = []
-        /// The comparisons with the version of the operating system. All of them must hold.
+        /// The comparisons with the version of the operating system, which must all hold.
         package var os: [VersionTest] = []
         /// The capabilities that the device must have.
         package var capabilities: [Located<String>] = []
@@ -417,9 +418,9 @@ extension TableSource {
         package var regions: [String]?
         /// The accepted locales, or nil for any.
         package var locales: [String]?
-        /// The attributes. All of them must match.
+        /// The attributes, which must all match.
         package var attributes: [Attribute] = []
-        /// The query constraints. All of them must hold.
+        /// The query constraints, which must all hold.
         package var query: [QueryConstraint] = []
         /// The byte offset in the file.
         package var offset: Int
@@ -427,7 +428,7 @@ extension TableSource {
         /// Creates a condition that always holds.
         package init(offset: Int) { self.offset = offset }
 
-        /// A Boolean value that indicates whether the condition has no members. It then holds for every request.
+        /// A Boolean value that indicates whether the condition has no members and holds for every request.
         package var isEmpty: Bool {
             app.isEmpty && os.isEmpty && capabilities.isEmpty && claims.isEmpty && platforms == nil && regions == nil
                 && locales == nil && attributes.isEmpty && query.isEmpty

@@ -42,8 +42,8 @@ package struct TableNames: Sendable {
         capabilities = Self.index(source.capabilities.map(\.name.value))
     }
 
-    /// Returns, for each index, the nearest parent that satisfies the condition, or nil if there is none. Parents can
-    /// form a cycle.
+    /// Returns, for each index, the nearest parent that satisfies the condition, or nil if there is none or if its
+    /// parents form a cycle without one.
     private static func nearest(above parents: [Int?], where holds: [Bool]) -> [Int?] {
         var found: [Int?] = parents.map { _ in nil }
         var isDone = parents.map { _ in false }

@@ -293,7 +293,7 @@ package struct ProblemList: Sendable {
     /// The number of errors among them.
     private var errorCount = 0
 
-    /// A Boolean value that indicates whether there are more errors than are reported. The checks stop then.
+    /// A Boolean value that indicates whether there are more errors than are reported, which stops the checks.
     ///
     /// The table is refused in any case, and the number of further problems can grow with the square of the file's
     /// size.

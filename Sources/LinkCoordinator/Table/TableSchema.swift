@@ -22,7 +22,8 @@ package struct TableSchema: Sendable {
 
     /// The uses of newer and unknown parts, in the order in which they were read.
     ///
-    /// For each version, it has at most one more than problems are reported, so a large file needs little memory.
+    /// The list has at most one use more for each version than problems are reported, so a large file needs little
+    /// memory.
     package private(set) var uses: [SchemaUse] = []
 
     /// The number of uses by version, with 0 for unknown parts.

@@ -60,7 +60,7 @@ package struct TableSource: Sendable {
     /// For each reason, the first matching rule is used.
     package var fallback: [FallbackRule] = []
 
-    /// The examples. All of them must hold.
+    /// The examples, which must all hold.
     package var examples: [Example] = []
 
     /// Creates an empty table.
@@ -283,8 +283,9 @@ extension TableSource {
         /// The first one is the default.
         package var present: [Located<Presentation>] = []
 
-        /// A Boolean value that indicates whether the screen has its own navigation stack. If the screen is a sheet or
-        /// cover, entries can be pushed onto it.
+        /// A Boolean value that indicates whether the screen has its own navigation stack.
+        ///
+        /// If the screen is a sheet or cover, entries can be pushed onto it.
         package var nav = false
 
         /// The template of the entry's identity.

@@ -150,7 +150,9 @@ extension VendorReader {
     }
 
     /// Returns a Boolean value that indicates whether the body is a message of FCM with content, and with a target or
-    /// the wrapper. It does not resemble one by accident.
+    /// the wrapper.
+    ///
+    /// It does not resemble one by accident.
     private mutating func isWholeFCM(_ members: EnvelopeMembers) -> Bool {
         if tape.isObject(members.message) {
             return EnvelopeMembers(of: members.message, in: tape.nodes).hasContent(in: tape.nodes)

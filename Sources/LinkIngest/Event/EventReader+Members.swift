@@ -26,8 +26,8 @@ extension EventReader {
         try cursor.finish()
     }
 
-    /// Reads a record that is probably a push message. All values are read into a list, and then the members of an
-    /// event from the list.
+    /// Reads all values of a record that is probably a push message into a list, and the members of an event from the
+    /// list.
     ///
     /// A record with a member such as `link` is an event, whatever else it contains. It is scanned again.
     @inline(never)

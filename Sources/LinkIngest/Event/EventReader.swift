@@ -405,8 +405,9 @@ struct ScanState {
     /// A Boolean value that indicates whether white space at the ends of the link was removed.
     var hasTrimmedLink = false
 
-    /// A Boolean value that indicates whether the record has more than one form and one device. Examples are a mode,
-    /// parameters, a list of devices, a link to trim, or a fault.
+    /// A Boolean value that indicates whether the record has more than one form and one device.
+    ///
+    /// Examples are a mode, parameters, a list of devices, a link to trim, or a fault.
     var hasOther = false
     /// A Boolean value that indicates whether properties of the event other than its id, link, and device are set.
     var hasMembers = false
@@ -441,8 +442,7 @@ struct ScanState {
         if typeFault == nil { typeFault = fault }
     }
 
-    /// A Boolean value that indicates whether the record can be an answer of an API. The link of such an answer is no
-    /// request.
+    /// A Boolean value that indicates whether the record can be an answer of an API, with a link that is no request.
     var mayBeAnswer: Bool { hasSession && hasData && forms == 1 }
 
     /// Records the presence of a member with a tag that is a string.

@@ -431,7 +431,7 @@ package struct UnwrappedLink {
 
     /// The kind of the destination.
     package internal(set) var kind = Kind.itself
-    /// The destination if `kind` is `link`. Otherwise, it is the link at which the search ended.
+    /// The destination if `kind` is `link`, and otherwise the link at which the search ended.
     ///
     /// It is valid as long as the given link and the records of the arena.
     package internal(set) var link: ByteView

@@ -81,7 +81,7 @@ typealias PointerImages = UnsafeBufferPointer<PointerImage>
 /// A compiled place of a link.
 struct LinkImage: BitwiseCopyable {
     var pointer: PointerImage
-    /// The conditions. All of them must hold.
+    /// The conditions, which must all hold.
     var conditions = ConditionImages(start: nil, count: 0)
     /// The platform to which the link is limited, or none.
     var platform: VendorSurfaces = []

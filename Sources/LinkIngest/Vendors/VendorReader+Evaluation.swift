@@ -162,8 +162,9 @@ extension VendorReader {
         }
     }
 
-    /// Returns a Boolean value that indicates whether a text begins like an object or an array. A byte order mark, and
-    /// the quotation mark of a second encoding, can come before it.
+    /// Returns a Boolean value that indicates whether a text begins like an object or an array.
+    ///
+    /// A byte order mark, and the quotation mark of a second encoding, can come before it.
     private static func resemblesJSON(_ text: ByteView) -> Bool {
         let mark: StaticString = "\u{FEFF}"
         var rest = text.hasPrefix(ByteView(mark)) ? text.dropFirst(mark.utf8CodeUnitCount) : text

@@ -150,7 +150,9 @@ enum TopicsCreateCommand {
         return TopicDeclaration.ledgerRetention(deadLetters: deadLetters)
     }
 
-    /// Returns the requested number of partitions. A topic that a replay writes gets as many as the dead letters have.
+    /// Returns the requested number of partitions.
+    ///
+    /// A topic that a replay writes gets as many as the dead letters have.
     private static func requestedPartitions(
         _ declaration: TopicDeclaration, _ call: Invocation, _ state: TopicState
     ) -> Int {

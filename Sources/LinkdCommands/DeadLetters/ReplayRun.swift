@@ -43,7 +43,7 @@ final class ReplayRun {
     private var stop: Stop?
     private var restarts: [Double] = []
     private var progress: ProgressLine
-    /// The dead letters. Those in the ledger are marked.
+    /// The dead letters, with marks on those in the ledger.
     private(set) var plan: ReplayPlan
 
     /// Creates a run.

@@ -130,8 +130,7 @@ struct SampleRecord: Equatable {
     /// The headers.
     var headers: [RecordHeader] = []
 
-    /// Reads all samples: events, links, CSV rows, and complete records. Most of the complete records become dead
-    /// letters.
+    /// Reads all samples: events, links, CSV rows, and complete records, which mostly become dead letters.
     static func all(_ files: ShippedFiles, _ check: EventCheck) throws(CommandFailure) -> [SampleRecord] {
         let directory = try files.path("samples")
         var records: [SampleRecord] = []

@@ -43,8 +43,9 @@ enum BrokerChecks {
         return [.ok("topics", texts.joined(separator: ", "))]
     }
 
-    /// Finds replicated topics in which one broker alone can confirm a record. If that broker fails, the record is
-    /// lost.
+    /// Finds replicated topics in which one broker alone can confirm a record.
+    ///
+    /// If that broker fails, the record is lost.
     private static func minimumInSync(_ topic: String, _ state: TopicState) -> DoctorCheck? {
         let replicas = state.description(of: topic)?.partitions.map(\.replicas.count).min() ?? 0
         guard replicas > 1, state.setting("min.insync.replicas", of: topic) == "1" else { return nil }
@@ -55,7 +56,9 @@ enum BrokerChecks {
             next: "set min.insync.replicas=2 on \(topic)")
     }
 
-    /// Finds partitions with replicas that are not in sync. `TopicChecks` finds the partitions with only one in sync.
+    /// Finds partitions with replicas that are not in sync.
+    ///
+    /// `TopicChecks` finds the partitions with only one in sync.
     ///
     /// With fewer than `min.insync.replicas`, brokers refuse every record.
     private static func replication(_ topic: String, _ state: TopicState) -> DoctorCheck? {
@@ -271,8 +274,9 @@ struct ClockCheck {
             next: "synchronize the clocks of this machine and of the brokers, for example with NTP")
     }
 
-    /// Returns the difference of the clocks. It is 0 if the time of the record is between the times before and after
-    /// it.
+    /// Returns the difference of the clocks.
+    ///
+    /// It is 0 if the time of the record is between the times before and after it.
     private func difference(_ topic: String) -> Int64? {
         let before = Platform.nowMilliseconds
         guard write(topic) else { return nil }

@@ -22,7 +22,7 @@ final class ByteSource {
     private var received: Int64 = 0
     /// The memory of a line that crosses chunks.
     private var crossing = OutputArena(chunkBytes: 1 << 16)
-    /// A Boolean value that indicates whether a read failed. The input then ends before its real end.
+    /// A Boolean value that indicates whether the input ends before its real end because a read failed.
     private(set) var hasFailed = false
     /// A Boolean value that indicates whether a signal ended the input before its real end.
     private(set) var isInterrupted = false
@@ -71,7 +71,7 @@ final class ByteSource {
     /// The number of bytes that were consumed.
     var consumed: Int64 { received - Int64(end - position) }
 
-    /// A Boolean value that indicates whether the input ended before its real end. Its last line is then not complete.
+    /// A Boolean value that indicates whether the input ended before its real end, with an incomplete last line.
     var isCut: Bool { hasFailed || isInterrupted }
 
     /// Returns the next byte without consuming it, or nil at the end.

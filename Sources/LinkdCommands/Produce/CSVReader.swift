@@ -38,7 +38,7 @@ struct CSVReader: ~Copyable {
     private var position = 0
     /// The line of the quote after which no row was read yet, or nil.
     private var quoteLine: Int?
-    /// The lines of a record that is refused as a whole. It has several lines, and is no row or may be several rows.
+    /// The lines of a record that is refused as a whole, because it is no row or may be several rows.
     private var refused: ClosedRange<Int>?
     /// The memory of the bytes of a record that was read ahead.
     private var arena = OutputArena(chunkBytes: 1 << 12)

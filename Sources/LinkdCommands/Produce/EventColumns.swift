@@ -297,13 +297,13 @@ struct ColumnMap {
     private var names: [String: String] = [:]
     /// The column at each position of a file without a header, from 1.
     private(set) var numbers: [Int: String] = [:]
-    /// The members that are passed through to decisions. They are also columns.
+    /// The members that are passed through to decisions, which are also columns.
     let passthrough: [String]
 
-    /// A Boolean value that indicates whether `--map` was given. Files are CSV then.
+    /// A Boolean value that indicates whether `--map` was given, which means that files are CSV.
     var isGiven: Bool { !names.isEmpty || hasNoHeader }
 
-    /// A Boolean value that indicates whether positions are mapped. Files have no header then.
+    /// A Boolean value that indicates whether positions are mapped, which means that files have no header.
     var hasNoHeader: Bool { !numbers.isEmpty }
 
     /// The names that are mapped, in order.

@@ -230,7 +230,7 @@ struct LineMap {
         return parts.joined(separator: "; ")
     }
 
-    /// Returns a noun and ranges. Ranges above the limit are only counted.
+    /// Returns a noun and ranges, with only the number of the ranges above the limit.
     ///
     /// - Parameter count: The number of ranges in the text so far.
     private static func text(_ noun: String, _ ranges: [ClosedRange<Int>], count: Int) -> String {
@@ -361,7 +361,7 @@ final class RejectFile {
         guard isWritten else { throw Self.failure(files.last ?? path, SystemError.last) }
     }
 
-    /// Ends the last file. The file is removed if it has no line.
+    /// Ends the last file, and removes it if it has no line.
     func finish() throws(CommandFailure) {
         try flush()
         if descriptor >= 0 { Platform.close(descriptor) }

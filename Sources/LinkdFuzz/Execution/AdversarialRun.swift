@@ -168,8 +168,7 @@ package struct AdversarialRun: ~Copyable {
     }
 }
 
-/// A reduction of a sequence of records. It removes records as long as the result of the last record differs from its
-/// result alone.
+/// A reduction that removes records of a sequence while the last record still has another result than alone.
 struct SequenceReduction {
     private let environment: FuzzEnvironment
     private let letter: UInt8

@@ -47,7 +47,7 @@ extension FuzzRunner {
         return nil
     }
 
-    /// Resolves bytes that are not UTF-8. They must yield a decision too.
+    /// Resolves bytes that are not UTF-8, which must yield a decision too.
     private func resolveRaw(_ bytes: [UInt8], _ table: RouteTable) -> String? {
         var resolver = Resolver()
         var arena = OutputArena(chunkBytes: 4096)

@@ -184,13 +184,13 @@ extension TableAdvice {
 
 /// The versions and platforms that a device must have to meet several conditions at once.
 struct DeviceNeeds {
-    /// The comparisons with the app's version. All of them must hold.
+    /// The comparisons with the app's version, which must all hold.
     private(set) var app: [TableSource.Condition.VersionTest] = []
 
-    /// The comparisons with the system's version. All of them must hold.
+    /// The comparisons with the system's version, which must all hold.
     private(set) var os: [TableSource.Condition.VersionTest] = []
 
-    /// Lists of platforms. The device's platform must be in each of them.
+    /// Lists of platforms that must all contain the device's platform.
     private var platforms: [[String]] = []
 
     /// Collects the requirements of a condition and its capabilities.
@@ -258,7 +258,7 @@ extension TableAdvice {
     /// The maximum number of conditional variants of a route to compare, and of cells that can remain of one variant.
     private static let (maxVariants, maxCells) = (64, 64)
 
-    /// The maximum number of cell subtractions for one table. Later variants get no warning.
+    /// The maximum number of cell subtractions for one table, after which variants get no warning.
     private static let maxSteps = 50_000
 
     /// Adds warnings about screens and variants that match no device, and about variants that are never selected.

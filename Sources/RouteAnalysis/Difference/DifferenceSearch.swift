@@ -296,7 +296,7 @@ extension RouteTable {
 }
 
 extension Resolver {
-    /// Normalizes a link or the link of a payload. Returns false if there is none.
+    /// Normalizes a link or the link of a payload, or returns false if there is none.
     fileprivate mutating func normalizeLink(of request: UnsafePointer<RequestView>) throws(Rejection) -> Bool {
         switch request.pointee.form {
         case .link: selection.path = try normalize(request.pointee.text)
@@ -408,7 +408,9 @@ struct Comparison {
         return distinct
     }
 
-    /// Returns the devices and queries for which to compare. The current set is sampled if these are only some of them.
+    /// Returns the devices and queries for which to compare.
+    ///
+    /// The current set is sampled if these are only some of them.
     mutating func contexts(of questions: DeviceQuestions) -> [EvaluationContext] {
         let (all, isWhole) = DeviceSpace(questions).contexts(limit: Self.maxContexts)
         if !isWhole { noteSampled() }

@@ -3,7 +3,7 @@ internal import StrictJSON
 
 /// The values of a request that vary while its scheme, host, and path stay the same.
 struct RequestValues {
-    /// The names of the query, each with its values. The value is nil for a name without one.
+    /// The names of the query, each with its values, or with nil if it has none.
     private(set) var query: [(name: String, values: [String?])] = []
     /// The whole query in the form of a link, which replaces the names.
     var writtenQuery: String?
@@ -436,7 +436,7 @@ struct ValueProbes {
 ///
 /// For any two types of `FieldType`, one of the texts is valid for only one of them, or is bound to a different value.
 struct ValueSamples {
-    /// Texts for single values. The first is the best of `fitting`.
+    /// Texts for single values, beginning with the best of `fitting`.
     private(set) var texts: [String] = []
 
     /// The texts that are valid for a type.
@@ -535,7 +535,7 @@ struct ValueSamples {
 
 /// Texts that distinguish a `decimal` from the same type with other bounds and from other types of numbers.
 struct DecimalSamples {
-    /// The texts. The last ones are valid if the bounds allow them.
+    /// The texts, ending with the ones that are valid if the bounds allow them.
     let texts: [String]
 
     /// Creates samples for bounds, which are canonical texts.

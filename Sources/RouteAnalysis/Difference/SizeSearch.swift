@@ -57,7 +57,7 @@ struct SizeSearch {
         return isWhole
     }
 
-    /// Paddings that make links too long for only one table. One padding of each list is enough.
+    /// Lists of paddings that make links too long for only one table, with one padding of each list being enough.
     private var paddings: [[LinkPadding]] {
         var all: [[LinkPadding]] = []
         let limits = tables.map(\.source.limits)
@@ -258,8 +258,9 @@ struct SegmentBounds {
     /// Returns a code of the limit that a number of segments exceeds, or 0 for none.
     private func passed(by count: Int) -> Int { count > written ? 2 : count > redirected ? 1 : 0 }
 
-    /// Returns ranges of segment counts that two tables treat differently. Each table treats the counts within a range
-    /// alike.
+    /// Returns ranges of segment counts that two tables treat differently.
+    ///
+    /// Each table treats the counts within a range alike.
     static func ranges(_ a: SegmentBounds, _ b: SegmentBounds) -> [ClosedRange<Int>] {
         let cuts = Set([a.written, a.redirected, b.written, b.redirected].map { max($0, 0) }).sorted()
         return zip(cuts, cuts.dropFirst()).compactMap { low, high in

@@ -17,7 +17,7 @@ public struct TableDifference: Sendable {
         public var pattern: String
     }
 
-    /// The patterns that links select in both tables. Nil means that no pattern matches.
+    /// The patterns that links select in both tables, or nil if no pattern matches.
     struct Region: Hashable {
         var old: Choice?
         var new: Choice?
@@ -33,7 +33,7 @@ public struct TableDifference: Sendable {
         ///
         /// It is a link of the set, in a payload if necessary, or another form if no link shows the change.
         public var request: LinkRequest
-        /// A device for which the decisions differ. `json` contains it as text.
+        /// A device for which the decisions differ, with its text in `json`.
         public var device: DeviceFacts
         /// The old table's decision for that request and device.
         public var old: Decision
@@ -94,7 +94,7 @@ public struct TableDifference: Sendable {
     /// Edits that no request can show, such as edits of `table.applications`, are groups without changes.
     public var groups: [Group] = []
 
-    /// The changes in the order of the new table's patterns. Changes that match no pattern there come last.
+    /// The changes in the order of the new table's patterns, and at the end the changes that match no pattern there.
     public var changes: [Change] = []
 
     /// The number of sets of links that were compared, each pair of an old and a new choice counted once.
@@ -115,7 +115,7 @@ public struct TableDifference: Sendable {
     /// many screens changed to try all pairs of them in coordinator paths.
     public var incompletelyComparedSets: [(old: Choice?, new: Choice?)] = []
 
-    /// A Boolean value that indicates whether the search was ended early. Not all sets were compared then.
+    /// A Boolean value that indicates whether the search was ended before all sets were compared.
     package var isCut = false
 
     /// Sets of links for which only some combinations of device facts were tried: the old and the new choice.
@@ -304,7 +304,7 @@ struct DecisionPair {
     /// A Boolean value that indicates whether the decisions are equal except for the tables' names.
     var isSame: Bool { Self.withoutTable(old) == Self.withoutTable(new) }
 
-    /// A Boolean value that indicates whether one of the decisions waits for a claim. The guard then hides the stack.
+    /// A Boolean value that indicates whether one of the decisions waits for a claim, so the guard hides the stack.
     var isDeferred: Bool { Self.has(old) || Self.has(new) }
 
     /// Returns the decision without its first member, the table's name, whose text contains no unescaped quotes.
@@ -328,7 +328,7 @@ struct DecisionPair {
 
 /// The members of two decisions that differ, with both values.
 package enum ChangedValues {
-    /// A member with its old and new value. A value is nil if the member is absent.
+    /// A member with its old and new value, or with nil where it is absent.
     package struct Value: Sendable, Equatable {
         /// The member's path, inside the stack with the index of its entry: `stack[2].data.Product.count`.
         package var member: String

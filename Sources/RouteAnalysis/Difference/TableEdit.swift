@@ -1,7 +1,7 @@
 package import LinkCoordinator
 package import StrictJSON
 
-/// A location at which two tables differ. The difference can cause different decisions.
+/// A location at which two tables differ in a way that can cause different decisions.
 struct TableEdit: Sendable {
     /// The location in the table's notation: `link.rewrites`, `models.Product`, `routes.item`.
     let location: String
@@ -33,7 +33,7 @@ struct TableEdit: Sendable {
 
 /// The edits between two tables, except the edits of routes.
 enum TableEdits {
-    /// The maximum number of separate locations. With more, each kind of part is one location.
+    /// The maximum number of separate locations, beyond which each kind of part is one location.
     private static let maxLocations = 16
 
     /// Returns the edits from one table to another.

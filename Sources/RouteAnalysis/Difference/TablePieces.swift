@@ -1,7 +1,7 @@
 internal import LinkCoordinator
 internal import StrictJSON
 
-/// The parts of a table as texts in the table's notation. Equal parts have equal texts at any location.
+/// The parts of a table as texts in the table's notation, which are equal for equal parts at any location.
 enum Pieces {
     /// Returns a named part as one text.
     static func line(_ name: String, _ pieces: [String]) -> String { name + " " + pieces.joined(separator: ", ") }

@@ -12,10 +12,11 @@ struct TemplatePath {
 
     /// The links whose redirected paths a pattern matches.
     struct Preimage {
-        /// Lists of patterns. The links of an alternative match all patterns of its list.
+        /// Lists of patterns, one for each alternative, whose links match all patterns of the list.
         var alternatives: [[ProofPattern]]
-        /// A Boolean value that indicates whether the alternatives describe the links exactly. Otherwise some of the
-        /// links do not lead to the pattern.
+        /// A Boolean value that indicates whether the alternatives describe the links exactly.
+        ///
+        /// Otherwise some of the links do not lead to the pattern.
         var isExact = true
         /// A Boolean value that indicates whether the pattern matches all links that reach this redirect.
         var matchesAll = false
@@ -215,7 +216,7 @@ struct CaptureLocation {
         case unknown
     }
 
-    /// The index of the segment in the link. For a tail, it is the index of its first segment.
+    /// The index in the link of the segment, or of the first segment of a tail.
     var depth: Int
     /// The steps from the captured text to the segment.
     var steps: [Step]
@@ -365,7 +366,7 @@ struct RewriteFrame {
     /// The locations of captures in the link.
     private(set) var locations: [String: CaptureLocation] = [:]
 
-    /// The maximum number of rules for which all combinations are made. With more, at most one rule applies.
+    /// The maximum number of rules for which all combinations are made, beyond which at most one rule applies.
     private static let maxRules = 6
 
     /// Returns all combinations of the rules of a block, or with many rules some of them.
@@ -421,7 +422,7 @@ extension PatternSpace {
 ///
 /// They contain every screen, and pairs of screens if the tables present or keep one of the two differently.
 struct CoordinatorPaths {
-    /// The paths, as segments. A name that neither table has represents all unknown names.
+    /// The paths, as segments, in which a name that neither table has represents all unknown names.
     private(set) var paths: [[String]] = []
 
     /// A Boolean value that indicates whether the paths contain every pair of screens in which one screen changed.

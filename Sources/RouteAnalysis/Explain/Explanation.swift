@@ -19,7 +19,7 @@ public struct Explanation: Sendable {
         public let route: String
         /// The pattern in the table's notation.
         public let pattern: String
-        /// The parts of the link that do not match, in the order scheme, host, segments, query. There is at least one.
+        /// The parts of the link that do not match, at least one, in the order scheme, host, segments, query.
         public let mismatches: [Mismatch]
         /// A Boolean value that indicates whether the pattern is similar to the link.
         ///
@@ -58,7 +58,7 @@ public struct Explanation: Sendable {
         public let host: String?
         /// The decoded segments after rewrites.
         public let segments: [String]
-        /// The decoded names and values of the query. The value is nil for a name without one.
+        /// The decoded names and values of the query, with nil for a name without a value.
         public let query: [(name: String, value: String?)]
         /// The text that rewrites removed, in order: the name and the text, or only the prefix if nothing is captured.
         public internal(set) var rewrites: [String] = []
@@ -89,7 +89,7 @@ public struct Explanation: Sendable {
     public struct Capture: Sendable, Equatable {
         /// The capture's name.
         public let name: String
-        /// The canonical text. The text of a tail is its segments, joined by `/`.
+        /// The canonical text, or the segments of a tail, joined by `/`.
         public let value: String
     }
 
@@ -190,7 +190,7 @@ public struct Explanation: Sendable {
     public let decision: Decision
     /// The parts of the link as received, in order, or empty if there is no link.
     public internal(set) var parts: [LinkPart] = []
-    /// The link as received, or the link of a payload. It is nil if there is none.
+    /// The link as received or as found in a payload, or nil if there is none.
     public internal(set) var input: String?
     /// The normalized link, or nil if the phase failed or if there is no link.
     public internal(set) var link: Link?
@@ -202,7 +202,7 @@ public struct Explanation: Sendable {
     public internal(set) var rejected: [Rejected] = []
     /// The number of all patterns that do not match the link.
     public internal(set) var rejectedCount = 0
-    /// Suggested corrections for a failed request, the best first. Each was resolved with this table.
+    /// Suggested corrections for a failed request, all resolved with this table, the best first.
     public internal(set) var suggestions: [Suggestion] = []
     /// The schemes, hosts, or payload pointers that the table lists, if the request has none of them.
     public internal(set) var listed: [String] = []
@@ -210,7 +210,7 @@ public struct Explanation: Sendable {
     public internal(set) var redirects: [Redirect] = []
     /// The captures of the pattern that matched the link, or the path of the last redirect.
     public internal(set) var captures: [Capture] = []
-    /// The variants that were tried, in order. The last one was selected.
+    /// The variants that were tried, in order, ending with the selected one.
     public internal(set) var variants: [VariantResult] = []
     /// The stack after the phase `compose`, the lowest entry first, including parents that are dropped later for
     /// missing data.
@@ -366,7 +366,9 @@ struct RejectedPattern {
     /// The other mismatches: scheme, host, and query constraints.
     var others: [Explanation.Mismatch]
 
-    /// The distance from the link. Each other mismatch costs as much as a different type.
+    /// The distance from the link.
+    ///
+    /// Each other mismatch costs as much as a different type.
     private var cost: Int { alignment.cost + others.count * PatternAlignment.Cost.type }
 
     /// A sort key: the more similar of two patterns has the lesser rank.
@@ -401,8 +403,9 @@ public struct LinkPart: Sendable, Equatable {
     public let offset: Int
     /// The length, in bytes of UTF-8.
     public let count: Int
-    /// The use of the part: the literal or capture that matched it, the rewrite, or the fields that read it. It is nil
-    /// if nothing uses the part.
+    /// The use of the part: the literal or capture that matched it, the rewrite, or the fields that read it.
+    ///
+    /// It is nil if nothing uses the part.
     public internal(set) var use: String?
     /// A remark, such as a similar name, or nil for none.
     public internal(set) var hint: String?
@@ -428,7 +431,7 @@ struct LinkParts {
     /// The offset of the first empty segment in the path, or nil if there is none.
     private(set) var emptySegment: Int?
 
-    /// Finds the parts of any text by the rules of a block. A text without a scheme is a path.
+    /// Finds the parts of any text by the rules of a block, as a path if it has no scheme.
     init(_ link: [UInt8], _ block: TableSource.LinkBlock) {
         self.link = link
         hostIsSegment = block.hostRole == .segment

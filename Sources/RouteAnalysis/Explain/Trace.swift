@@ -27,7 +27,7 @@ extension Tracer {
         }
     }
 
-    /// Normalizes a request and selects a route. Returns false if there is nothing to route.
+    /// Normalizes a request and selects a route, or returns false if there is nothing to route.
     private mutating func read(
         into explanation: inout Explanation, _ phase: inout Explanation.Phase
     ) throws(Rejection) -> Bool {
@@ -410,7 +410,7 @@ extension Tracer {
         }
     }
 
-    /// Adds the guards of the stack. The first one that does not hold ends the evaluation.
+    /// Adds the guards of the stack up to the first one that does not hold.
     private mutating func traceGuards(into explanation: inout Explanation) {
         for index in 0..<resolver.stack.count {
             let screen = resolver.tableData.screens.at(Int(resolver.stack[index].screen))

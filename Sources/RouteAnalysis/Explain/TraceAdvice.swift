@@ -67,7 +67,7 @@ extension Tracer {
         }
     }
 
-    /// Returns the names. Names similar to a text come first, the others in the table's order.
+    /// Returns the names that are similar to a text, followed by the others in the table's order.
     private func nearestFirst(_ names: [String], _ text: String) -> [String] {
         var unique: [String] = []
         for name in names where !unique.contains(name) { unique.append(name) }
@@ -140,7 +140,7 @@ extension Tracer {
     /// A link to try.
     private struct Correction {
         var text: String
-        /// A Boolean value that indicates whether to suggest the link. Otherwise, only its similar patterns are used.
+        /// A Boolean value that indicates whether to suggest the link, and not only to use its similar patterns.
         var isLikely = true
     }
 

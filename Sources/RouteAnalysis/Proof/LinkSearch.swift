@@ -1,7 +1,7 @@
 package import LinkCoordinator
 internal import ByteStorage
 
-/// A search for a link that some patterns match and others do not. All proofs use it.
+/// The search of all proofs for a link that some patterns match and others do not.
 ///
 /// The search is exact: nil means that there is no such link. It throws if it would exceed its budget.
 struct LinkSearch {
@@ -305,7 +305,7 @@ struct ProofPattern {
         case matcher(Int)
     }
 
-    /// Returns the effect on the segment at a depth. `anySegment` requires its literal at every depth.
+    /// Returns the effect on the segment at a depth, or at every later depth for `anySegment`.
     func step(at depth: Int) -> Step {
         if depth < segments.count { return .matcher(segments[depth]) }
         switch tail {
@@ -339,7 +339,7 @@ struct ProofPattern {
         }
     }
 
-    /// Returns a Boolean value that indicates whether a path can end at a depth. The pattern must match the segments
+    /// Returns a Boolean value that indicates whether a path can end at a depth if the pattern matches the segments
     /// before it.
     func canEnd(at depth: Int) -> Bool {
         switch tail {
@@ -359,7 +359,7 @@ struct PatternSpace {
     let sources: [TableSource]
     /// The patterns, table by table, in order of precedence.
     private(set) var patterns: [ProofPattern] = []
-    /// The origin rules of the patterns. The first one is for patterns without scheme and host.
+    /// The origin rules of the patterns, beginning with the rule of patterns without scheme and host.
     private(set) var rules: [OriginRule] = [OriginRule()]
     /// The space of a segment's texts.
     var segments: SegmentSpace
@@ -368,7 +368,7 @@ struct PatternSpace {
     /// The rewrites of each block, as patterns that match the links that they change.
     private(set) var rewrites: [[ProofPattern]] = []
 
-    /// Numbers the patterns of tables. One of the tables determines how links are read.
+    /// Numbers the patterns of tables, of which one determines how links are read.
     ///
     /// - Parameters:
     ///   - shifts: For each table, the number of segments before the segments that its patterns match.

@@ -17,7 +17,7 @@ package struct OverlapProof {
     private var overlappingRoutes = Set<Pair>()
     /// The ids in the `overlaps` of each route.
     private let acknowledged: [Set<String>]
-    /// The language of each pattern. Patterns of one language match the same links.
+    /// The language of each pattern, equal for patterns that match the same links.
     private let languages: [Int]
     /// The languages for which it is known whether a valid link matches.
     private var isWritable: [Int: Bool] = [:]
@@ -128,7 +128,7 @@ package struct OverlapProof {
 
     private func isEqual(_ a: Int, _ b: Int) -> Bool { languages[a] == languages[b] }
 
-    /// Reports two patterns of different routes that match a common link. The second one has higher precedence.
+    /// Reports two patterns of different routes that match a common link, the second one with higher precedence.
     private mutating func reportOverlap(_ worseNumber: Int, _ betterNumber: Int, _ problems: inout ProblemList) {
         let (worse, better) = (patterns[worseNumber], patterns[betterNumber])
         let pair = Pair(worse.route, better.route)
@@ -315,7 +315,7 @@ struct Witness {
     var segments: [[UInt8]]
     /// The names and values of the query.
     var query: [QueryConstraints.Item]
-    /// A Boolean value that indicates whether a rewrite changes the link. Resolving it then does not show the result.
+    /// A Boolean value that indicates whether a rewrite changes the link, so resolving it does not show the result.
     var isRewritten = false
 
     /// Returns the link as text: the origin, the percent-encoded segments, and the query in its dialect.
@@ -323,7 +323,7 @@ struct Witness {
         head + QueryConstraints(source.blocks[origin.block].query).text(of: query)
     }
 
-    /// The scheme and authority. The authority is the first segment if the tables read it differently.
+    /// The scheme and authority, or the scheme and the first segment if the tables read the authority differently.
     var authority: String {
         let first = segments.first ?? []
         let lead = origin.escapesAuthority ? LinkEncoding.escape(first) : LinkEncoding.encode(first)
@@ -341,7 +341,9 @@ struct Witness {
     var head: String { authority + path }
 }
 
-/// A limit on the work of a proof. Deciding whether patterns cover another is coNP-hard in general.
+/// A limit on the work of a proof.
+///
+/// Deciding whether patterns cover another is coNP-hard in general.
 ///
 /// A unit is one step with one pattern or one state. The budget counts work instead of time, so that a result is the
 /// same on every machine. Ordinary tables stay far below the limits.
@@ -383,7 +385,7 @@ package struct WorkBudget: Sendable {
         remainingInSearch = min(perSearch, remaining)
     }
 
-    /// Uses units. Throws if the search, or all of them together, have none left.
+    /// Uses units, or throws if the search, or all of them together, have none left.
     package mutating func spend(_ units: Int) throws(Exhausted) {
         remainingInSearch -= units
         remaining -= units
@@ -395,12 +397,12 @@ package struct WorkBudget: Sendable {
 struct EvaluationContext: Hashable {
     /// The device.
     var device = DeviceFacts()
-    /// The query parameters with their values. The value is nil for a name that is absent.
+    /// The query parameters with their values, or with nil for a name that is absent.
     var query: [String: String?] = [:]
 }
 
 extension DeviceSpace {
-    /// Returns every combination of values of the facts. In the first one all facts are unknown.
+    /// Returns every combination of values of the facts, beginning with unknown facts only.
     ///
     /// If there would be more than `limit`, it returns combinations of any two facts up to about that limit, and
     /// `isWhole` is false.

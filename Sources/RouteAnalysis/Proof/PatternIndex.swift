@@ -205,7 +205,9 @@ struct PlainMatchers {
     /// All other matchers.
     private var others: [Int] = []
 
-    /// Adds a matcher. Call `sort()` after the last one.
+    /// Adds a matcher.
+    ///
+    /// Call `sort()` after the last one.
     mutating func add(_ number: Int, _ matcher: Matcher, folds: Bool) {
         switch matcher {
         case .int(let min, let max): spans.append(Span(min: min, max: max, matcher: number))
@@ -226,7 +228,7 @@ struct PlainMatchers {
         }
     }
 
-    /// Returns the numbers of the matchers that can match a text of another. The result can include others.
+    /// Returns the numbers of the matchers that can match a text of another, and possibly of further ones.
     func matchers(overlapping matcher: Matcher, folds: Bool) -> [Int] {
         switch matcher {
         case .literal(let text): return others + sharing([text], folds)

@@ -34,7 +34,7 @@ package struct SegmentAutomaton {
     /// Creates an automaton without matchers.
     package init() {}
 
-    /// Adds a matcher under the next number. Tails match no segment and add nothing.
+    /// Adds a matcher under the next number, or nothing for a tail, which matches no segment.
     package mutating func add(_ matcher: Matcher, folds: Bool) {
         self.folds = folds
         let ends = build(matcher, from: [begin()])
@@ -304,7 +304,7 @@ struct SymbolClasses {
     private static let common: [Unicode.Scalar] = Array(
         "xabcdefghijklmnopqrstuvwyz1234567890ABCDEFGHIJKLMNOPQRSTUVWXYZ-_~.".unicodeScalars)
 
-    /// Characters that patterns seldom name. In practice no pattern names all of them.
+    /// Characters that patterns seldom name, and in practice never all of them.
     private static let rare: [Unicode.Scalar] = Array("!*'();@中文字链接路由页面屏幕".unicodeScalars)
 }
 
@@ -345,7 +345,7 @@ struct TextRange<Value> {
     private var texts: [[UInt8]] = []
     private var values: [Value] = []
 
-    /// Sorts texts. A text can have several values.
+    /// Sorts texts, each of which can have several values.
     init(_ entries: [(text: [UInt8], value: Value)]) {
         let sorted = entries.sorted { compareBytes($0.text, $1.text) < 0 }
         texts = sorted.map(\.text)
@@ -385,11 +385,10 @@ struct AffixRange<Value> {
         suffixes = TextRange(entries.map { (Array($0.suffix.reversed()), $0.value) })
     }
 
-    /// Creates a list of whole texts. Each text is its own prefix and suffix.
+    /// Creates a list of whole texts, with each text as its own prefix and suffix.
     init(texts: [(text: [UInt8], value: Value)]) { self.init(texts.map { ($0.text, $0.text, $0.value) }) }
 
-    /// Returns the values whose prefix, or whose suffix, is compatible with another. It uses the shorter of the two
-    /// lists.
+    /// Returns the shorter list: the values with a compatible prefix, or the values with a compatible suffix.
     ///
     /// - Parameter isWhole: A Boolean value that indicates whether prefix and suffix are a whole text. Longer ones are
     ///   not compatible with it.
@@ -405,7 +404,7 @@ struct AffixRange<Value> {
         return isWhole ? shorter : shorter + [longer(range, text, shorter)]
     }
 
-    /// Returns the texts that begin with another one and are longer. The equal ones are among its prefixes.
+    /// Returns the texts that begin with another one and are longer, because the equal ones are among its prefixes.
     private static func longer(
         _ range: TextRange<Value>, _ text: [UInt8], _ shorter: [Range<Int>]
     ) -> Range<Int> {

@@ -23,7 +23,7 @@ struct SegmentSpace {
         var folds: Bool
     }
 
-    /// The names of the coordinators of each table, which are case-sensitive. Their numbers follow `any`.
+    /// The case-sensitive names of the coordinators of each table, with numbers that follow `any`.
     private let names: [[[UInt8]]]
     private var members: [Member] = []
     private var numbers: [Member: Int] = [:]
@@ -43,7 +43,7 @@ struct SegmentSpace {
         any = 0
     }
 
-    /// Returns the number of a table's coordinator names. Tables with the same names have the same number.
+    /// Returns the number of a table's coordinator names, the same for all tables with the same names.
     func coordinators(of table: Int) -> Int {
         1 + (names.firstIndex { Set($0) == Set(names[table]) } ?? table)
     }
@@ -165,7 +165,8 @@ struct SegmentSpace {
         return try product(question, &budget)
     }
 
-    /// The number of matchers above which to look first for a text that no matcher matches. There nearly always is one.
+    /// The number of matchers above which to look first for a text that no matcher matches, because there nearly always
+    /// is one.
     private static let manyMatchers = 32
 
     /// Returns a likely text that all of `inside` and none of `outside` match.
@@ -225,7 +226,7 @@ struct SegmentSpace {
         return atoms
     }
 
-    /// Returns the texts of a matcher with few texts. With case folding each represents all its spellings.
+    /// Returns the texts of a matcher with few texts, in which with case folding each represents all its spellings.
     private func finiteTexts(_ number: Int) -> [[UInt8]]? {
         if let names = names(number) { return names }
         return members[number].matcher.finiteTexts

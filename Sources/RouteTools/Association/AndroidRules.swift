@@ -28,7 +28,7 @@ struct AndroidFilter {
         var pattern: AndroidPatternText
     }
 
-    /// A `<uri-relative-filter-group>`. All of its conditions must hold.
+    /// A `<uri-relative-filter-group>`, whose conditions must all hold.
     struct Group {
         var isAllowed: Bool
         var conditions: [Condition]
@@ -59,11 +59,11 @@ struct AndroidFilter {
 
     /// The schemes, compared exactly.
     var schemes: [String] = []
-    /// The hosts. If there are none, every host matches, and paths are ignored.
+    /// The hosts, or none if every host matches and paths are ignored.
     var hosts: [Host] = []
-    /// The paths. If there are no paths and no groups, every path matches.
+    /// The paths, or none if only groups decide, or if every path matches.
     var paths: [Path] = []
-    /// The groups. The first that matches decides.
+    /// The groups, in order: the first that matches decides.
     var groups: [Group] = []
     /// A Boolean value that indicates whether Android verifies the hosts.
     var isVerified = false
@@ -104,7 +104,7 @@ struct AndroidFilter {
 struct DynamicRule {
     /// The pattern of the path, or nil for any.
     var path: AndroidPatternText?
-    /// The patterns of items of the query. Each item must be present.
+    /// The patterns of items of the query, which must all be present.
     var query: [(name: String, value: AndroidPatternText)] = []
     /// The pattern of the fragment, or nil for any.
     var fragment: AndroidPatternText?

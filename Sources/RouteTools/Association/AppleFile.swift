@@ -182,7 +182,7 @@ package struct AppleFile {
         return rule
     }
 
-    /// Reads a component. The first of the objects with a key determines its value.
+    /// Reads a component, with each value from the first object that has its key.
     private mutating func rule(_ levels: [JSONValue], _ pointer: String) -> AppleRule {
         var rule = AppleRule()
         let component = levels[0]
@@ -349,7 +349,7 @@ struct AppleRule {
     var caseSensitive = true
     /// A Boolean value that indicates whether the link is compared as written, with its percent escapes.
     var percentEncoded = true
-    /// A Boolean value that indicates whether a variable is undefined. The component then never matches.
+    /// A Boolean value that indicates whether the component never matches, because a variable is undefined.
     var isDead = false
     /// The location of the component.
     var place = AssociationProblem.Place()
@@ -359,8 +359,8 @@ struct AppleRule {
         if case .any = query { fragment != nil } else { true }
     }
 
-    /// Returns a Boolean value that indicates whether the query and the fragment of a link match. The path is tested
-    /// elsewhere.
+    /// Returns a Boolean value that indicates whether the query and the fragment of a link match, without a test of the
+    /// path.
     func matchesRest(_ link: LinkPieces) -> Bool {
         if let fragment, !fragment.matches(read(link.fragment ?? "")) { return false }
         switch query {
@@ -394,7 +394,7 @@ struct AppleRules {
     private(set) var rules: [AppleRule] = []
     /// The number of lists of components, one for each set of apps with the same components.
     private(set) var listCount = 0
-    /// The lists that each component belongs to. The numbers of a list ascend.
+    /// The lists that each component belongs to, as ascending numbers.
     private var lists: [[Int]] = []
 
     /// The patterns of paths that are compared as written, and the patterns that are compared with the decoded link.
@@ -464,8 +464,9 @@ struct AppleRules {
         return found
     }
 
-    /// Decides about a link. The first component that hands it over to any app decides, or else the first one that
-    /// matches.
+    /// Decides about a link.
+    ///
+    /// The first component that hands it over to any app decides, or else the first one that matches.
     func decide(_ link: LinkPieces) -> Decision {
         let scheme = link.scheme.lowercased()
         guard scheme == "https" || scheme == "http" else { return Decision(isHanded: false) }

@@ -18,7 +18,7 @@ struct ApplePatternText {
     /// The parts in order, without two consecutive stars.
     private(set) var parts: [Part] = []
 
-    /// Parses a pattern. `$(` without a `)` is literal text.
+    /// Parses a pattern, with `$(` without a `)` as literal text.
     init(_ text: String) {
         var rest = Substring(text).unicodeScalars
         while let scalar = rest.popFirst() {
@@ -50,7 +50,7 @@ struct ApplePatternText {
         return [form, "/" + trimmed(form.dropLast(2).dropFirst())]
     }
 
-    /// Returns a path without the slashes at its end. The root stays a slash.
+    /// Returns a path without the slashes at its end, except for the root.
     static func path(_ path: String) -> String {
         let cut = trimmed(path[...])
         return cut.isEmpty ? "/" : cut

@@ -100,8 +100,8 @@ struct HandingOrigins {
         return (origins, false)
     }
 
-    /// Returns a Boolean value that indicates whether a link counts. Only web links of hosts that are not selected do
-    /// not.
+    /// Returns a Boolean value that indicates whether a link counts: any link except a web link of a host that is not
+    /// selected.
     func isSelected(_ link: LinkPieces) -> Bool {
         if selected.isEmpty || !["http", "https"].contains(link.scheme.lowercased()) { return true }
         return selected.contains(link.host.lowercased())
@@ -208,7 +208,7 @@ struct LinkPieces: Sendable, Equatable {
     /// The fragment as written, or nil if there is no `#`.
     var fragment: String?
 
-    /// Splits a link of the form `scheme://authority/path?query#fragment`. Returns nil for another form.
+    /// Splits a link of the form `scheme://authority/path?query#fragment`, or returns nil for another form.
     init?(_ link: String) {
         var rest = Substring(link)
         if let hash = rest.firstIndex(of: "#") {
@@ -233,7 +233,7 @@ struct LinkPieces: Sendable, Equatable {
         host = String(authority)
     }
 
-    /// Returns text with its percent escapes decoded once. An incomplete escape stays as it is.
+    /// Returns text with its percent escapes decoded once, except for incomplete escapes.
     static func decoded(_ text: String) -> String {
         guard text.utf8.contains(UInt8(ascii: "%")) else { return text }
         let bytes = Array(text.utf8)

@@ -230,7 +230,7 @@ struct TableLanguage {
     let isSegment: Bool
 
     private let source: TableSource
-    /// A Boolean value that indicates whether repeated slashes count as one. Otherwise the table rejects such links.
+    /// A Boolean value that indicates whether the table counts repeated slashes as one instead of rejecting such links.
     let collapses: Bool
 
     /// Creates the language of the patterns that an origin can select.
@@ -301,7 +301,7 @@ struct TableLanguage {
         return base
     }
 
-    /// Adds a pattern. Returns false if no link of the origin matches it.
+    /// Adds a pattern, or returns false if no link of the origin matches it.
     private mutating func add(_ path: Pattern, _ number: Int, _ base: Int, _ origin: HandingOrigin) -> Bool {
         var segments = path.matchers.dropLast()
         var terminal = path.matchers.last ?? .end

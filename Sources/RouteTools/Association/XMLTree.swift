@@ -112,7 +112,7 @@ struct XMLTreeReader {
         return roots
     }
 
-    /// Skips a comment, a processing instruction, or character data in brackets. Returns false if there is none.
+    /// Skips a comment, a processing instruction, or character data in brackets, or returns false if there is none.
     private mutating func skipMarkup(isInside: Bool) throws(AssociationProblem) -> Bool {
         if starts("<!--") {
             at += 4

@@ -207,7 +207,7 @@ struct RouteExamples {
         /// The facts of the device as JSON, or nil for none.
         var device: String?
         var decision: Decision
-        /// A Boolean value that indicates whether the link was generated. Otherwise it is an example of the table.
+        /// A Boolean value that indicates whether the link was generated, and is not an example of the table.
         var isGenerated: Bool
     }
 

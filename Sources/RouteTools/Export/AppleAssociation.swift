@@ -169,7 +169,7 @@ struct ApplePattern {
     /// A description of the additional links that the pattern matches despite the exclusions, or nil for none.
     var additionalMatches: String?
 
-    /// The maximum number of values in a variable. Longer lists become `*`.
+    /// The maximum number of values in a variable, because longer lists become `*`.
     static let maxValues = 128
 }
 
@@ -326,7 +326,7 @@ struct ApplePatternMaker {
         return named.first { Array($0.1.utf8).sorted() == set.characters }.map { "$(\($0.0))" }
     }
 
-    /// Returns a variable for these values. Equal lists share a variable.
+    /// Returns a variable for these values, the same one for equal lists.
     private mutating func variable(_ values: [String]) -> Part {
         if values.count == 1, let only = values.first { return Part(text: only) }
         guard values.count <= ApplePattern.maxValues else {

@@ -18,7 +18,7 @@ struct Glob {
     private var free: [[Int]] = [[]]
     private var end = 0
 
-    /// Parses a pattern of a path. Unknown variables match any text.
+    /// Parses a pattern of a path, in which unknown variables match any text.
     ///
     /// Slashes at the end of a path and of a pattern are insignificant, and a pattern that ends with `/*` also matches
     /// the path before it.
@@ -128,7 +128,7 @@ struct GlobIndex {
     private var byStart: [[UInt8]: [Int]] = [:]
     private let starts: [[UInt8]]
 
-    /// Creates the index. A pattern that is nil overlaps with none.
+    /// Creates the index, in which a pattern that is nil overlaps with none.
     init(_ globs: [Glob?]) {
         self.globs = globs
         for (number, glob) in globs.enumerated() {

@@ -294,7 +294,7 @@ struct SwiftTypeNames {
     /// The name for the destinations of this table.
     let destination: String
 
-    /// Creates the names. By default, they are derived from the table's id.
+    /// Creates the names, by default from the table's id.
     ///
     /// The other names begin with the name of the links, without `Link` at its end.
     init(tableID: String, link: String?) {

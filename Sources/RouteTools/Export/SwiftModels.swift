@@ -9,7 +9,7 @@ struct SwiftModels {
     /// The enumerations of the file, which links and models share.
     let enumerations: SwiftEnumerations
 
-    /// Creates the types. Their names differ from the names that the file refers to.
+    /// Creates the types, with names that differ from the names that the file refers to.
     init(_ table: RouteTable, names: SwiftTypeNames) {
         self.table = table
         self.names = names
@@ -21,7 +21,7 @@ struct SwiftModels {
     /// Returns the type of a model, with the type that contains it.
     func type(of model: String) -> String { "\(names.models).\(types[model] ?? model)" }
 
-    /// Returns the declarations of the models. The caller adds the declarations of ``enumerations`` and a brace.
+    /// Returns the declarations of the models, without the declarations of ``enumerations`` and the brace that follow.
     func declarations() -> [String] {
         var lines = [
             "/// The models of the table `\(table.id)`, and the enumerations of their fields.",

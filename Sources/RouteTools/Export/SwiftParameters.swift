@@ -56,7 +56,7 @@ struct SwiftParameters {
         }
     }
 
-    /// A Boolean value that indicates whether the stack depends on the link. It may then not need the route's models.
+    /// A Boolean value that indicates whether the stack depends on the link, and may not need the route's models.
     var modelsCanBeOmitted: Bool {
         route.variants.contains { if case .captured = $0.to.destination { true } else { false } }
     }

@@ -44,7 +44,7 @@ package struct RouteGraph {
 
     /// The table's name.
     let title: String
-    /// The routes sorted by id. The fallback rules come last if they have targets.
+    /// The routes sorted by id, followed by the fallback rules if they have targets.
     private(set) var routes: [Route] = []
     /// The coordinators, each after its parent.
     private(set) var coordinators: [Coordinator] = []

@@ -1,7 +1,7 @@
 internal import StrictJSON
 
 extension TableReader {
-    /// Reads `routes`. Routes that cannot be read completely are recorded in `damage`.
+    /// Reads `routes`, and records in `damage` which routes cannot be read completely.
     mutating func routes(_ value: JSONValue, models: [TableSource.Model]) -> [TableSource.Route] {
         var routes: [TableSource.Route] = []
         var seen = Set<String>()

@@ -277,7 +277,7 @@ struct CaptureNames {
     private let isTemplate: Bool
     private var usedNames: Set<String> = []
 
-    /// Creates names for a path. They differ from the names that it already has in braces.
+    /// Creates names for a path that differ from the names that it already has in braces.
     init(for path: String, isTemplate: Bool) {
         self.isTemplate = isTemplate
         for piece in path.split(separator: "{").dropFirst() {

@@ -53,8 +53,7 @@ struct ComparisonJSON {
         }.map(\.element)
     }
 
-    /// Returns the number of recent decisions of the routes whose links change. The change may affect only some of
-    /// them.
+    /// Returns the number of recent decisions of routes with links that change, which may include unaffected decisions.
     private func weight(_ group: TableDifference.Group) -> Int64? {
         guard let counts else { return nil }
         return Set(group.changes.compactMap(\.old.route)).reduce(0) { $0 + (counts[$1] ?? 0) }

@@ -284,7 +284,7 @@ final class RecordFetcher: Sendable {
         }
     }
 
-    /// Waits until no other request reads. Returns the slot as it was, or nil if the wait takes too long.
+    /// Waits until no other request reads, and returns the slot as it was, or nil if the wait takes too long.
     private func take(until deadline: Double) -> Slot? {
         let isAdmitted = slot.withLock { slot in
             guard slot.waiting < Self.maxWaiting else { return false }

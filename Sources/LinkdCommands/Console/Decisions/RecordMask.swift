@@ -16,7 +16,7 @@ struct RecordMask: Sendable {
     /// A Boolean value that indicates whether anything is replaced.
     let isOn: Bool
 
-    /// The members of a decision whose values stay. `mask(decision:)` handles some other members itself.
+    /// The members of a decision whose values stay, in addition to the members that `mask(decision:)` handles itself.
     private static let decisionMembers: Set<String> = [
         "decision", "application", "table", "route", "variant", "via", "outcome", "mode", "dismissModals", "reason",
         "guard",

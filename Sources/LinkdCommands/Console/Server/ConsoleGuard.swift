@@ -26,7 +26,7 @@ struct ConsoleGuard: Sendable {
     /// A Boolean value that indicates whether browsers reach the console over TLS, its own or a proxy's.
     let isSecure: Bool
     private let cookieName: String
-    /// The value of the cookie. It is not the token, so whoever learns one of them does not have the other.
+    /// The value of the cookie, which differs from the token, so whoever learns one of them does not have the other.
     private let session: AccessToken
 
     /// Creates the check of a console.

@@ -4,7 +4,9 @@ internal import LinkDecider
 internal import StrictJSON
 internal import SystemThreads
 
-/// The resolver behind the endpoints that try links. It decides like a worker with the same settings.
+/// The resolver behind the endpoints that try links.
+///
+/// It decides like a worker with the same settings.
 final class TryResolver: Sendable {
     /// The answer to one record.
     struct Answer {

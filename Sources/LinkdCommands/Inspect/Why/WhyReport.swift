@@ -80,7 +80,7 @@ struct WhyReport {
         again == decision.value ? nil : older.first { $0.json == decision.value }?.missing
     }
 
-    /// A Boolean value that indicates whether the event had expired. No table was asked then.
+    /// A Boolean value that indicates whether the event had expired before a table was asked.
     var isExpired: Bool {
         let json = decision.json
         return json?["outcome"]?.string == "none" && json?["reason"]?.string == "expired"

@@ -66,7 +66,7 @@ struct WhySearch: Sendable {
             advice: "list the decisions with `linkd inspect --topic \(topic)`")
     }
 
-    /// Returns the id of a decision. It is read from the record if the position is known.
+    /// Returns the id of a decision, read from the record if its position is known.
     private func id(
         _ reference: DecisionReference, _ scan: inout TopicScan, output: String
     ) throws(CommandFailure) -> DecisionID {
