@@ -143,7 +143,6 @@ extension DecisionIndex {
 
     /// Rows from newest to oldest.
     package struct Page: Equatable, Sendable {
-        /// The rows.
         package var rows: [Row]
         /// The position of the first row among the rows that match, counted from the newest.
         package var position: Int

@@ -35,9 +35,7 @@ package struct RowFacts {
     package var table: ByteView?
     /// The reason of a decision or a dead letter.
     package var reason: ByteView?
-    /// The campaign.
     package var campaign: ByteView?
-    /// The application.
     package var application: ByteView?
 
     /// Creates a row that has only a place.
@@ -79,7 +77,6 @@ package struct RowSource: Hashable, Sendable, BitwiseCopyable {
 
     /// The number of the topic.
     package var topic: Int { Int(raw >> 20) }
-    /// The partition.
     package var partition: Int32 { Int32(raw & 0xF_FFFF) }
     /// The kind of the topic's records.
     package var kind: RowKind { topic == 0 ? .decision : .deadLetter }
@@ -99,7 +96,6 @@ package struct RowKey: Hashable, Sendable, Comparable, BitwiseCopyable {
     package var time: Int64
     /// The topic and the partition.
     package var source: RowSource
-    /// The offset.
     package var offset: Int64
 
     /// Creates a key.

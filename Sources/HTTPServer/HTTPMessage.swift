@@ -52,7 +52,6 @@ package struct HTTPHeaders: Sendable, Equatable, ExpressibleByDictionaryLiteral 
 package struct HTTPPeer: Sendable, Hashable, CustomStringConvertible {
     /// The IP address as text, such as `127.0.0.1` or `::1`.
     package var address: String
-    /// The port.
     package var port: UInt16
 
     /// The address as text, with an IPv6 address in brackets.
@@ -61,13 +60,11 @@ package struct HTTPPeer: Sendable, Hashable, CustomStringConvertible {
 
 /// A complete request.
 package struct HTTPRequest: Sendable {
-    /// The method.
     package var method: HTTPMethod
     /// The decoded path, which begins with a slash.
     package var path: String
     /// The decoded query items in their order.
     package var query: [HTTPTarget.QueryItem] = []
-    /// The headers.
     package var headers: HTTPHeaders = [:]
     /// The body, or an empty array.
     package var body: [UInt8] = []

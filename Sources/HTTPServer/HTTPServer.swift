@@ -73,7 +73,6 @@ package final class HTTPServer: Sendable {
 
 /// The threads that only the requests of some paths use, so that they hold up no others.
 package struct HTTPThreadShare: Sendable {
-    /// The paths.
     package var paths: Set<String>
     /// The number of threads.
     package var threads: Int

@@ -121,7 +121,6 @@ package struct KnownProperty: Sendable, Equatable {
         case both = "*"
     }
 
-    /// The name.
     package var name: String
     /// The kind of client that the property applies to.
     package var scope: Scope

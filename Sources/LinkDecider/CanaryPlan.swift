@@ -21,7 +21,6 @@ package struct CanaryPlan: Sendable {
 
     /// The served table with the candidate's id.
     package let base: RouteTable
-    /// The candidate.
     package let candidate: RouteTable
     /// The share of devices for which the candidate decides, in hundredths of a percent.
     package let percent: Int

@@ -124,7 +124,6 @@ package struct JSONMember: Sendable {
     package let name: String
     /// The offset of the name, after its quote, in bytes from the start of the text.
     package let nameOffset: Int
-    /// The value.
     package let value: JSONValue
 
     /// Creates a member.

@@ -363,7 +363,6 @@ struct LaneCrashes {
 package struct OutputWithHeaders {
     /// The producer's handle of the topic.
     package var topic: Int
-    /// The partition.
     package var partition: Int32
     /// The key, or nil for none.
     package var key: ByteView?

@@ -2,7 +2,6 @@ package import KafkaClient
 
 /// The settings that concern a lane, as plain values.
 package struct LanePolicy: Sendable, Equatable {
-    /// The guarantee.
     package var guarantee = Guarantee.exactlyOnce
     /// The start of a partition without a committed offset.
     package var from = StartPolicy.earliest

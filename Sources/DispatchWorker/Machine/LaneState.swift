@@ -325,9 +325,7 @@ package struct Isolation: Sendable, Equatable {
     ///
     /// It becomes a dead letter with the reason `refused_output`.
     package struct Refused: Sendable, Equatable {
-        /// The partition.
         package var partition: TopicPartition
-        /// Its offset.
         package var offset: Int64
         /// The number of times that its dead letter was refused.
         package var deadLetterRefusals = 0

@@ -71,7 +71,6 @@ package struct StartPosition: Sendable, Equatable {
 
 /// A partition that the group assigns to this member.
 package struct AssignedPartition: Sendable, Equatable {
-    /// The partition.
     package var partition: TopicPartition
     /// The consumer's index of its topic.
     package var topic: Int32
@@ -131,7 +130,6 @@ package struct PartitionStart: Sendable, Equatable {
 package struct OwnedPartition: Sendable, Equatable {
     /// The consumer's index of the topic.
     package let topic: Int32
-    /// The partition.
     package let partition: TopicPartition
     /// The smallest offset that is accepted next.
     package var next: NextOffset

@@ -134,7 +134,6 @@ package enum WitnessFinding: Sendable, Equatable {
 package struct WitnessContradiction: Sendable, Equatable, CustomStringConvertible {
     /// The last decided record.
     package var witness: Witness
-    /// The finding.
     package var finding: WitnessFinding
 
     /// Creates a contradiction.

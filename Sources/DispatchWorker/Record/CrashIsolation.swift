@@ -61,7 +61,6 @@ package final class CrashSuspects: Sendable {
 
     /// A suspect with the result of its trial, or nil before it.
     package struct Entry: Sendable, Equatable {
-        /// The suspect.
         package var suspect: CrashSuspect
         /// The result.
         package var trial: CrashTrial?
@@ -128,7 +127,6 @@ package struct TriedRecord: Sendable, Equatable {
     package var key: [UInt8]?
     /// The value, or nil for a tombstone.
     package var value: [UInt8]?
-    /// The headers.
     package var headers: [RecordHeader]
 
     /// Creates a record.

@@ -45,7 +45,6 @@ package struct TraceParent: Sendable, Equatable {
 
 /// The times of a record with a sampled trace, in milliseconds since 1970.
 package struct TraceSample: Sendable, Equatable {
-    /// The trace id.
     package var traceID: String
     /// The record's topic.
     package var topic: String

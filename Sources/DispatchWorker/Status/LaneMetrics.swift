@@ -30,7 +30,6 @@ package enum LaneCounter: Int, Sendable, CaseIterable {
 
 /// The number of an event in one partition.
 package struct PartitionCount: Sendable, Equatable {
-    /// The partition.
     package var partition: TopicPartition
     /// The number.
     package var count: UInt64

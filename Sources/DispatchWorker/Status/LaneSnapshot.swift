@@ -9,7 +9,6 @@ package final class LaneSnapshot: Sendable {
     package let lane: Int
     /// The time of the snapshot.
     package let publishedAt: UInt64
-    /// The stage.
     package let stage: LaneStage
     /// A Boolean value that indicates whether the lane has joined its group at least once with all topics open.
     package let isReady: Bool
@@ -68,7 +67,6 @@ package final class LaneSnapshot: Sendable {
 
 /// The state of an owned partition in a snapshot.
 package struct PartitionView: Sendable, Equatable {
-    /// The partition.
     package var partition: TopicPartition
     /// The smallest offset that is accepted next.
     package var next: Int64
@@ -127,7 +125,6 @@ package struct LaneError: Sendable, Equatable {
     package var event: String
     /// The error's code, or an empty string.
     package var code: String
-    /// The message.
     package var message: String
     /// The time, in nanoseconds of the monotonic clock.
     package var at: UInt64

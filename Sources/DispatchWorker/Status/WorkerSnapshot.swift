@@ -120,7 +120,6 @@ package struct ProcessFigures: Sendable, Equatable {
 package struct PartitionLag: Sendable, Equatable {
     /// The lane that owns the partition.
     package var lane: Int
-    /// The partition.
     package var partition: TopicPartition
     /// The records up to the last stable offset without an outcome, or nil if unknown.
     package var lag: Int64?
@@ -163,7 +162,6 @@ package struct PartitionLag: Sendable, Equatable {
 package struct GroupLag: Sendable, Equatable {
     /// The lag of a partition.
     package struct Partition: Sendable, Equatable {
-        /// The partition.
         package var partition: TopicPartition
         /// The records from the group's committed offset to the last stable offset, or nil if unknown.
         package var lag: Int64?
@@ -221,7 +219,6 @@ package struct GroupLag: Sendable, Equatable {
 package struct GroupLagHistory: Sendable {
     /// The answer of the brokers about a partition.
     package struct Offsets: Sendable, Equatable {
-        /// The partition.
         package var partition: TopicPartition
         /// The group's committed offset, or nil if there is none.
         package var committed: Int64?

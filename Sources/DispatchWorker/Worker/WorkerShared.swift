@@ -6,7 +6,6 @@ package final class WorkerShared: Sendable {
     package let stop: StopCounter
     /// The time and CPU for the report.
     package let meter = RunMeter()
-    /// The log.
     package let log: Log
     /// The watch of the brokers, or nil without one.
     package let brokers: BrokerWatch?

@@ -107,7 +107,6 @@ package struct CompiledField: BitwiseCopyable {
     var absentJSON: ByteView
     /// The default as text, for an identity.
     var absentText: ByteView
-    /// The name of the model.
     package var modelName: ByteView
     /// The name of the field.
     package var name: ByteView

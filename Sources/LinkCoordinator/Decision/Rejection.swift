@@ -170,7 +170,6 @@ extension ReasonCode {
 package struct DecisionSummary: Sendable, Equatable {
     /// The kinds of outcomes, with their published names.
     package enum Outcome: UInt8, Sendable, CaseIterable { case navigate, external, deferred, none, reject }
-    /// The outcome.
     package var outcome: Outcome
     /// The reason, if the decision has one.
     package var reason: ReasonCode?

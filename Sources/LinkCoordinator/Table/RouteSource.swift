@@ -282,7 +282,6 @@ extension TableSource {
             case paths([Located<[String]>])
         }
 
-        /// The destination.
         package var destination: Destination
 
         /// The mode, or nil for the default.
@@ -290,7 +289,6 @@ extension TableSource {
         /// See RouteTableReference, "Modes".
         package var mode: Mode?
 
-        /// The parents.
         package var parents: Parents
 
         /// The presentation of the last entry, or nil for the default of its screen.
@@ -383,7 +381,6 @@ extension TableSource {
                 case equal = "="
             }
 
-            /// The relation.
             package var relation: Relation
 
             /// The version in the table.

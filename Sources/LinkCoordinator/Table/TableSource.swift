@@ -144,7 +144,6 @@ extension TableSource {
             package var value: JSONValue
         }
 
-        /// The request.
         package var request: Request
 
         /// The facts about the device as an object, or nil if nothing is known.
@@ -160,7 +159,6 @@ extension TableSource {
 
 /// A value of a table with its position in the file.
 package struct Located<Value: Sendable>: Sendable {
-    /// The value.
     package let value: Value
 
     /// The byte offset in the table file, which `JSONLocation` converts into a line, column, and pointer.

@@ -23,15 +23,11 @@ struct DeadLetterHead {
 
     private func number(_ name: StaticString) -> Int64? { value(name).flatMap(Self.decimal) }
 
-    /// The reason.
     var reason: ByteView? { value("dlq.reason") }
     /// The time of the failure in milliseconds since 1970, or 0 if it is absent.
     var failedAt: Int64 { number("dlq.failed.at") ?? 0 }
-    /// The topic of the source.
     var sourceTopic: ByteView? { value("dlq.source.topic") }
-    /// The partition of the source.
     var sourcePartition: Int32? { number("dlq.source.partition").flatMap { Int32(exactly: $0) } }
-    /// The offset of the source.
     var sourceOffset: Int64? { number("dlq.source.offset") }
     /// The number of earlier replays.
     ///

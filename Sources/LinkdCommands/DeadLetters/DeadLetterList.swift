@@ -180,7 +180,6 @@ enum DeadLetterKey: String, CaseIterable {
 
 /// The topics of the dead letters of one input.
 struct DeadLetterTopics: Equatable {
-    /// The input.
     let input: String
     /// The dead-letter topic.
     let deadLetters: String

@@ -355,7 +355,6 @@ struct ReplaySite {
 
 /// The result of a replay, or of a dry run.
 struct ReplaySummary {
-    /// The topics.
     var topics: DeadLetterTopics
     /// The topic for dead letters that are not replayed.
     var parking: String

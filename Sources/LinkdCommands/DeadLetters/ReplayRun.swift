@@ -243,9 +243,7 @@ final class ReplayRun {
 
 /// The topics that a replay writes to.
 struct ReplayTargets: Equatable {
-    /// The input.
     var input: String
-    /// The ledger.
     var ledger: String
     /// The topic for dead letters that are not replayed, or nil if none is parked.
     var parking: String?

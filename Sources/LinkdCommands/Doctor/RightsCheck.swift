@@ -102,7 +102,6 @@ struct RightsCheck {
 ///
 /// Super users need no rules, so a right without a rule may not be missing.
 struct RuleCheck {
-    /// The rules.
     let rules: [AccessBinding]
     /// The principal, such as `User:alice`.
     let principal: String

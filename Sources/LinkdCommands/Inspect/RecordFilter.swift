@@ -16,7 +16,6 @@ struct RecordFilter {
     var event: String?
     /// The id of the route.
     var route: String?
-    /// The outcome.
     var outcome: String?
     /// The reason of a decision or of a dead letter.
     var reason: String?
@@ -32,7 +31,6 @@ struct RecordFilter {
 
     /// A Boolean value that indicates whether a record also matches by a device of the event in its value.
     var searchesEvents = false
-    /// The key.
     var key: String?
     /// The ranges of offsets by partition, or empty for all.
     var ranges: [Int32: [ClosedRange<Int64>]] = [:]

@@ -405,9 +405,7 @@ extension CommandFailure {
 struct ScannedRecord {
     /// The name of the topic.
     let topic: String
-    /// The partition.
     let partition: Int32
-    /// The offset.
     let offset: Int64
     /// The timestamp in milliseconds since 1970, or -1 for none.
     let timestamp: Int64
@@ -466,9 +464,7 @@ extension InspectedRecord {
 struct InspectedRecord {
     /// The name of the topic.
     var topic: String
-    /// The partition.
     var partition: Int32
-    /// The offset.
     var offset: Int64
     /// The timestamp in milliseconds since 1970, or -1 for none.
     var timestamp: Int64

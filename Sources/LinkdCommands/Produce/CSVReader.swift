@@ -9,7 +9,6 @@ internal import RouteTools
 struct CSVReader: ~Copyable {
     /// A record of the file.
     struct Record {
-        /// The cells.
         var cells: [[UInt8]] = []
         /// The line on which the record begins, from 1.
         var line: Int
@@ -281,7 +280,6 @@ struct ColumnSeparator: Equatable {
 
     /// A line and the separator by which it has several cells.
     struct Split {
-        /// The separator.
         let separator: ColumnSeparator
         /// The cells, at least two.
         let cells: [[UInt8]]

@@ -30,7 +30,6 @@ struct EventColumns {
     private static let facts = ["id", "platform", "app", "os", "locale", "region", "coordinator"]
     private static let lists = ["capabilities", "claims"]
 
-    /// The members of a device.
     static let deviceMembers = facts + lists + ["attributes"]
 
     /// The valid column names, for messages.

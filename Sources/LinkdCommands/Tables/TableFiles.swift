@@ -65,7 +65,6 @@ struct TableFiles {
 
     /// A file with its contents.
     struct Content {
-        /// The path.
         var path: String
         /// The bytes.
         var json: [UInt8]
@@ -112,7 +111,6 @@ struct TableFiles {
 
     /// The state of a file.
     struct Stamp: Equatable {
-        /// The path.
         var path: String
         /// The stamp, or nil if there is no such file.
         var file: FileStamp?
@@ -207,7 +205,6 @@ extension CanaryFile {
 
 /// A candidate that was loaded, with the bytes of its file.
 struct LoadedCanary {
-    /// The plan.
     let plan: CanaryPlan
     /// The description of the table.
     let entry: ServedTable

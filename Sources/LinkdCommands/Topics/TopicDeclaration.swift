@@ -11,7 +11,6 @@ struct TopicDeclaration {
         case parked = "parked dead letters"
     }
 
-    /// The name.
     let name: String
     /// The purpose.
     let role: Role

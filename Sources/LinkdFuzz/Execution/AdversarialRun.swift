@@ -14,7 +14,6 @@ package struct AdversarialRun: ~Copyable {
         package let pass: String
         /// The number of the round, from 0.
         package let round: Int
-        /// The record.
         package let record: FuzzRecord
         /// An input of the target `sequences` that reproduces the difference, or nil if the round alone does not
         /// reproduce it.

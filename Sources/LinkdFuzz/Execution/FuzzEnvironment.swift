@@ -6,7 +6,6 @@ internal import LinkIngest
 
 /// An environment for a decider: tables, limits, and passthrough members.
 package struct FuzzEnvironment: Sendable {
-    /// The name.
     package let name: String
     /// The configuration of the decider.
     package let configuration: DeciderConfiguration

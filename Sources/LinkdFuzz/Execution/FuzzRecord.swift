@@ -10,7 +10,6 @@ internal import Darwin
 
 /// A header of a record of a test.
 package struct FuzzHeader: Sendable, Hashable {
-    /// The name.
     package var name: [UInt8]
     /// The value, or nil for null.
     package var value: [UInt8]?
@@ -26,9 +25,7 @@ package struct FuzzHeader: Sendable, Hashable {
 package struct FuzzRecord: Sendable, Hashable {
     /// The key, or nil for none.
     package var key: [UInt8]?
-    /// The headers.
     package var headers: [FuzzHeader]
-    /// The value.
     package var value: [UInt8]
     /// The offset, which is part of the ids of decisions.
     package var offset: Int64

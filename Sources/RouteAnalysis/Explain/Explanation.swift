@@ -424,7 +424,6 @@ struct LinkParts {
     private(set) var parts: [LinkPart] = []
     /// The start of the authority, or the offset at which it is missing.
     private(set) var authorityStart = 0
-    /// The end of the path.
     private(set) var pathEnd = 0
     /// The end of the query, or the offset at which it is missing.
     private(set) var queryEnd = 0

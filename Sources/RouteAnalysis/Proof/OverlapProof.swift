@@ -395,7 +395,6 @@ package struct WorkBudget: Sendable {
 
 /// The inputs that decide between variants: a device, and the query parameters that conditions read.
 struct EvaluationContext: Hashable {
-    /// The device.
     var device = DeviceFacts()
     /// The query parameters with their values, or with nil for a name that is absent.
     var query: [String: String?] = [:]

@@ -36,9 +36,7 @@ package struct AssociationCheck {
     package struct Finding: Sendable, Equatable {
         /// The stable code.
         package var code: AssociationProblem.Code
-        /// The system.
         package var system: System
-        /// The message.
         package var message: String
         /// A link that demonstrates the finding, or nil if none is known.
         package var link: String?
@@ -60,7 +58,6 @@ package struct AssociationCheck {
 
     /// The result for one system.
     package struct Report: Sendable {
-        /// The system.
         package var system: System
         /// The number of routes that have links of a kind that the system can hand over.
         package var routes = 0
@@ -345,11 +342,9 @@ package struct AssociationProblem: Error, Sendable, Equatable {
         package static let ofWarnings = allCases.filter { ![.syntax, .limit].contains($0) }
     }
 
-    /// The severity.
     package var severity: Severity
     /// The stable code.
     package var code: Code
-    /// The message.
     package var message: String
     /// The line, starting at 1, or 0 if the problem has no location.
     package var line = 0

@@ -195,7 +195,6 @@ struct HandingOrigins {
 
 /// The components of a link as written, for the rules of Apple and Android.
 struct LinkPieces: Sendable, Equatable {
-    /// The scheme.
     var scheme: String
     /// The host as written, without user information and port, or empty for none.
     var host: String

@@ -148,7 +148,6 @@ struct AndroidPlatform: HandingPlatform {
         var owner: Owner
     }
 
-    /// The rules.
     let rules: AndroidRules
     /// All units of the files.
     let all: [Unit]

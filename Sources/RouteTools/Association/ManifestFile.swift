@@ -2,7 +2,6 @@ internal import StrictJSON
 
 /// The intent filters of an Android manifest that receive links.
 package struct ManifestFile {
-    /// The filters.
     private(set) var filters: [AndroidFilter] = []
     /// The problems of the file.
     package private(set) var problems: [AssociationProblem] = []
@@ -235,7 +234,6 @@ package struct AssetLinksFile {
         var rules: [DynamicRule]?
     }
 
-    /// The statements.
     private(set) var statements: [Statement] = []
     /// A Boolean value that indicates whether the file has rules of Dynamic App Links, which are its only paths.
     package var hasRules: Bool { statements.contains { $0.rules != nil } }

@@ -192,7 +192,6 @@ enum ScalarTest: Hashable {
 struct HandingOrigin {
     /// The index of the block that reads the links, or nil if the table does not list the scheme.
     var block: Int?
-    /// The scheme.
     var scheme: String
     /// The host in lowercase, or the first segment if the block reads the host as one.
     var host: String

@@ -14,7 +14,6 @@ struct XMLNode {
 
     /// The name without a prefix.
     var name: String
-    /// The attributes.
     var attributes: [Attribute]
     /// The elements inside.
     var children: [XMLNode] = []

@@ -245,7 +245,6 @@ struct AndroidPath: Hashable {
         case path, pathPrefix, pathAdvancedPattern
     }
 
-    /// The attribute.
     var attribute: Attribute
     /// Its value for Android's parser, without the escapes of the manifest.
     var value: String

@@ -209,7 +209,6 @@ struct SwiftParameter {
         var captures: [String: String] = [:]
     }
 
-    /// The label.
     var label: String
     /// The type of the value, or of an item of a list.
     var value: SwiftValue

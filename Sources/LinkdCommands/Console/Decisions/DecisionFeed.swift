@@ -136,7 +136,6 @@ struct FeedOptions: Sendable {
 
 /// The state that the reader and the endpoints share, under one lock.
 struct FeedState {
-    /// The index.
     var index: DecisionIndex
     /// The state of the reader.
     var status = FeedStatus()
@@ -172,7 +171,6 @@ struct FeedStatus: Sendable, Equatable {
         case broken(message: String, next: String)
     }
 
-    /// The phase.
     var phase = Phase.connecting
     /// The time since when the reader is in the phase, in milliseconds since 1970.
     var since: Int64 = 0
@@ -290,7 +288,6 @@ struct RowCache {
     struct Place: Hashable {
         /// The topic and the partition.
         var source: RowSource
-        /// The offset.
         var offset: Int64
 
         /// Creates the identity of the record of a row.

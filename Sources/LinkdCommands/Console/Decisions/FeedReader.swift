@@ -149,7 +149,6 @@ struct FeedStart {
 
     private let options: FeedOptions
     private let next: [RowSource: Int64]
-    /// The topics.
     private(set) var topics: FeedTopics
     /// The ranges, which have no end.
     private(set) var plan = ScanPlan()

@@ -154,7 +154,6 @@ struct ConsoleGuard: Sendable {
 /// It is either 128 random bits, written as 32 hexadecimal digits, or the text of a file. Random bits are valid as long
 /// as the process runs. The text of a file stays valid after a restart.
 struct AccessToken: Sendable {
-    /// The text.
     let text: String
 
     /// The length of the shortest token in a file: 128 bits in base64.

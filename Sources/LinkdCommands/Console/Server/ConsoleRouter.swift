@@ -116,7 +116,6 @@ struct ConsoleProblem: Error {
     /// The next step.
     var next: String
 
-    /// The response.
     var response: HTTPResponse { .problem(status, code, message, next: next) }
 }
 

@@ -221,7 +221,6 @@ struct ConsoleAddress {
 final class ConsoleSite: Sendable {
     /// A table and its file.
     struct Table: Sendable {
-        /// The table.
         let table: RouteTable
         /// The path of the file.
         let path: String
@@ -231,7 +230,6 @@ final class ConsoleSite: Sendable {
 
     /// The tables of the settings, or the shipped ones.
     let tables: [Table]
-    /// The settings.
     let settings: Settings
     /// The shipped files.
     let shipped: ShippedFiles

@@ -194,7 +194,6 @@ struct TriedInput {
         case push
     }
 
-    /// The kind.
     let kind: Kind
     /// The text without white space at its ends.
     private let text: String

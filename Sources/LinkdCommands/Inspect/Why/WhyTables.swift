@@ -7,7 +7,6 @@ internal import StrictJSON
 struct WhyTables: Sendable {
     /// A table with its source.
     struct Entry: Sendable {
-        /// The table.
         var table: RouteTable
         /// The kind of the source: `archive`, `file`, or `shipped`.
         var source: String
