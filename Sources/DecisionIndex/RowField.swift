@@ -58,9 +58,9 @@ package struct RowFacts {
 ///
 /// Topic 0 has decisions. The others have dead letters.
 package struct RowSource: Hashable, Sendable, BitwiseCopyable {
-    /// The number of topics that can be told apart.
+    /// The number of topics that the index can distinguish.
     package static let topicLimit = 4096
-    /// The number of partitions of a topic that can be told apart.
+    /// The number of partitions of a topic that the index can distinguish.
     package static let partitionLimit: Int32 = 1 << 20
 
     /// The topic in the upper 12 bits, and the partition in the lower 20 bits.

@@ -126,7 +126,7 @@ package struct HTTPServerConfiguration: Sendable {
     package var stopMilliseconds = 2_000
     /// The number of threads that run the handler for paths without a share of their own.
     package var handlerThreads = 2
-    /// The threads of their own that the requests of some paths have.
+    /// The threads that only the requests of some paths use.
     ///
     /// With shares, streams are produced by threads of their own too, as many as `handlerThreads`.
     package var shares: [HTTPThreadShare] = []

@@ -113,7 +113,7 @@ package struct SlowedPartition: Sendable, Equatable {
     ///
     /// All partitions begin their periods at the same times, so that one call moves all of them.
     package static let periodNanoseconds: UInt64 = 1_000_000_000
-    /// The shortest time for which a partition is slowed, so that one at the limit is not told again and again.
+    /// The shortest time for which a partition is slowed, so that a partition at the limit is not reported repeatedly.
     static let leastNanoseconds: UInt64 = 10_000_000_000
 
     /// The time since which the partition is slowed.

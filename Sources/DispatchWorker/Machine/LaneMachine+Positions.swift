@@ -200,12 +200,12 @@ extension LaneMachine {
     }
 }
 
-// The check that a topic was not deleted and created again: after an assignment, an interruption of the fetches, or a
+// The check that a topic was not deleted and created again. After an assignment, an interruption of the fetches, or a
 // step that took too long, the witness of a partition is read again before anything is committed.
 extension LaneMachine {
     /// The time of a step after which witnesses are read again.
     ///
-    /// A process that is stopped loses no connection, so nothing else tells that a topic was created again meanwhile.
+    /// A process that is stopped loses no connection, so nothing else shows that a topic was created again meanwhile.
     private static var longStepNanoseconds: UInt64 { 1_000_000_000 }
 
     /// A Boolean value that indicates whether pending offsets wait for the check of a witness.

@@ -264,7 +264,7 @@ extension OwnedPartitions {
 
     /// Handles a witness that compaction has removed.
     ///
-    /// Returns the partition if its witness is unknown and must be told.
+    /// Returns the partition if its witness is unknown and must be reported.
     private mutating func missing(_ index: Int, _ check: WitnessCheck) -> PartitionOffset? {
         if asksForID(index, check) { return nil }
         slots[index].positionState = .current
@@ -282,7 +282,7 @@ extension OwnedPartitions {
 
     /// Ends a check whose witness no longer exists.
     ///
-    /// Returns the partition if it is not known whether its topic is the same, and this must be told.
+    /// Returns the partition if it is not known whether its topic is the same, and if this must be reported.
     mutating func endUnread(_ index: Int, _ check: WitnessCheck) -> PartitionOffset? {
         slots[index].check = nil
         if check.isIdentified { return nil }

@@ -131,8 +131,8 @@ package struct RightsText: Sendable, Equatable {
 extension LaneCall {
     /// A Boolean value that indicates whether a refused topic of this call is one that the worker writes.
     ///
-    /// Sending offsets also returns the error of a refused write of the same transaction. Only the text tells it from
-    /// refused offsets, in librdkafka 2.0.2 and 2.16.
+    /// Sending offsets also returns the error of a refused write of the same transaction. In librdkafka 2.0.2 and 2.16,
+    /// only the text distinguishes it from refused offsets.
     fileprivate func writes(_ error: KafkaError) -> Bool {
         switch self {
         case .openTopics, .begin, .produce, .commit, .flush, .abort: true

@@ -305,7 +305,7 @@ struct UnfinishedCommits: Sendable {
 
     /// Returns a Boolean value that indicates whether a lane has no records that wait for a commit.
     ///
-    /// The positions of a lane without a producer tell nothing: it may have lost its partitions for a moment.
+    /// The positions of a lane without a producer mean nothing, because it may have lost its partitions for a moment.
     private static func hasNothing(_ lane: LaneSnapshot, _ snapshot: WorkerSnapshot) -> Bool {
         if hasNoProducer(lane) || lane.transaction != nil { return false }
         if lane.stage == .committing || lane.stage == .aborting { return false }

@@ -34,7 +34,7 @@ package struct WorkerSnapshot: Sendable {
     package var partitions: [PartitionLag] = []
     /// The state of the brokers.
     package var brokers = BrokerState()
-    /// The lag of the group, or nil while the brokers do not tell it.
+    /// The lag of the group, or nil while the brokers do not report it.
     package var groupLag: GroupLag?
     /// The tables that the worker serves.
     package var tables: [ServedTable] = []
@@ -158,7 +158,7 @@ package struct PartitionLag: Sendable, Equatable {
     }
 }
 
-/// The lag of the whole group, as the brokers have told it.
+/// The lag of the whole group, as the brokers have reported it.
 package struct GroupLag: Sendable, Equatable {
     /// The lag of a partition.
     package struct Partition: Sendable, Equatable {
@@ -176,7 +176,7 @@ package struct GroupLag: Sendable, Equatable {
         }
     }
 
-    /// The time without an owner after which a partition with lag is told, in nanoseconds.
+    /// The time without an owner after which a partition with lag is reported, in nanoseconds.
     package static let patience: UInt64 = 30_000_000_000
     /// The age after which an answer no longer counts, in nanoseconds.
     package static let freshness: UInt64 = 180_000_000_000
@@ -186,7 +186,7 @@ package struct GroupLag: Sendable, Equatable {
 
     /// The time of the answer, in nanoseconds of the monotonic clock.
     package var answeredAt: UInt64
-    /// The state of the group as in Kafka's protocol, or nil if the brokers do not tell it.
+    /// The state of the group as in Kafka's protocol, or nil if the brokers do not report it.
     package var state: String?
     /// A Boolean value that indicates whether members join or leave.
     package var isRebalancing = false

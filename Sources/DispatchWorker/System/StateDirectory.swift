@@ -52,7 +52,7 @@ package final class StateDirectory: Sendable {
             reason: "the state directory \(path) is not a directory", advice: "set state.dir to a directory")
     }
 
-    /// The number of bytes that this user can still write there, or nil if the system does not tell it.
+    /// The number of bytes that this user can still write there, or nil if the system does not report it.
     ///
     /// It is 0 if no file can be created.
     package var freeBytes: Int64? { Self.freeBytes(at: path) }

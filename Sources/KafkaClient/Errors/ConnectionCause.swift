@@ -47,7 +47,7 @@ package enum ConnectionCause: Sendable, Equatable {
     /// Another reason, with librdkafka's text.
     case other(String)
 
-    /// The cause of an error, or nil if the error is not about a connection or does not tell the reason.
+    /// The cause of an error, or nil if the error is not about a connection or does not state the reason.
     package init?(_ error: KafkaError) {
         self.init(error, supportsSCRAM: LibraryInfo.supportsSCRAM)
     }

@@ -5,7 +5,7 @@
 /// change two levels of presentation at once, which SwiftUI does not do reliably.
 ///
 /// Only one change is performed at a time, also if links arrive faster than they can be shown. The newest decision
-/// takes over at the next change, and the older one ends: the app shows the stack of one of them, the newest.
+/// takes over at the next change, and the older one ends. The app then shows only the stack of the newest one.
 @MainActor
 public protocol StackApplier: AnyObject {
     /// The stack that the app shows, from the bottom to the top.

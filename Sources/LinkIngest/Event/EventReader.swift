@@ -309,7 +309,7 @@ package struct EventReader: ~Copyable {
     ///
     /// - Parameter index: The index of the device, less than the event's `deviceCount`.
     ///
-    /// - Returns: False if strings with JSON that the device reads reach a limit, or if a defect prevents that the
+    /// - Returns: False if strings with JSON that the device reads reach a limit, or if a defect keeps the
     ///   device is read a second time. The record must then have no decision for any device, and `failure` has the
     ///   reason.
     package mutating func selectDevice(at index: Int) -> Bool {
@@ -360,7 +360,7 @@ package struct EventReader: ~Copyable {
 struct ScanState {
     /// The number of members among `link`, `path`, `route`, and `payload`.
     var forms = 0
-    /// The offset of the second of these members, or -1, and likewise of the second of `device` and `devices`.
+    /// The offset of the second of these members, and of the second of `device` and `devices`, or -1 for none.
     var secondForm = -1
     var secondDevice = -1
     var hasDevice = false

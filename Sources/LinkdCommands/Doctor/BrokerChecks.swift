@@ -157,7 +157,7 @@ enum WritingRights: Equatable {
     case unknown
 }
 
-/// The release of the brokers, which only the versions of their requests tell.
+/// The release of the brokers, derived from the versions of their requests.
 struct BrokerRelease {
     private let versions: [Int32: RequestVersions]
 
@@ -167,8 +167,8 @@ struct BrokerRelease {
         self.versions = versions
     }
 
-    /// A Boolean value that indicates whether committed offsets of open transactions can be told from stable ones:
-    /// OffsetFetch 7, since Kafka 2.5.
+    /// A Boolean value that indicates whether the brokers distinguish committed offsets of open transactions from
+    /// stable ones: OffsetFetch 7, since Kafka 2.5.
     var hasStableOffsets: Bool { (versions[9]?.max ?? 0) >= 7 }
 
     /// The oldest release with these requests, such as `3.7 or later`.

@@ -2,7 +2,7 @@ internal import KafkaClient
 
 /// The search for missing rights, which changes nothing and never joins the group.
 ///
-/// librdkafka has no call that returns the user's own rights, so each operation is tried. The access rules tell the
+/// librdkafka has no call that returns the user's own rights, so each operation is tried. The access rules show the
 /// other rights if this user may read the rules.
 struct RightsCheck {
     let connection: Connection

@@ -92,7 +92,7 @@ struct RecordFilter {
 }
 
 extension RecordFilter {
-    /// Creates the filter of a call, and tells about a reason that no record can have.
+    /// Creates the filter of a call, and warns about a reason that no record can have.
     init(_ call: Invocation, ofDeadLetters isDeadLetters: Bool, searchesEvents: Bool = false) {
         let now = Platform.nowMilliseconds
         let local = call.isOn("local") && !searchesEvents

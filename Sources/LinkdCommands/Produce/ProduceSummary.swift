@@ -111,8 +111,8 @@ struct ProduceOutcome: Equatable {
 
     /// Creates the outcome of a run.
     ///
-    /// The next run goes on after the last entry that is stored or possibly stored, if no later one is stored. Entries
-    /// that a broker refused for themselves, such as too large ones, are not tried again.
+    /// The next run goes on after the last entry that is stored or possibly stored, if no later one is stored. An entry
+    /// that a broker refused because of the entry itself, such as its size, is not tried again.
     ///
     /// - Parameters:
     ///   - read: The number of entries, including skipped ones.
