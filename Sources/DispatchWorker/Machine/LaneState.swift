@@ -253,7 +253,7 @@ package struct InstanceHolders: Sendable, Equatable {
 /// A coordinator that could not write while brokers were down goes back to an old member, and then fences the one that
 /// has replaced it. So fencing alone does not prove that another process exists.
 package struct Contest: Sendable, Equatable {
-    /// A member with the lane's instance name that this process never was.
+    /// A member of another process with the lane's instance name.
     struct Rival: Sendable, Equatable {
         /// The coordinator that described it.
         ///

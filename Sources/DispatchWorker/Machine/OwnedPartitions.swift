@@ -39,7 +39,7 @@ package struct StartPosition: Sendable, Equatable {
     /// This is the case for the end of a partition, because a restart would find a later end.
     package var needsCommit = false
 
-    /// The record that must be read again before `next`, or nil if it is unknown.
+    /// The record before `next`, which must be read again first, or nil if it is unknown.
     package var witness: Witness?
 
     /// Creates a start at a known offset.

@@ -147,7 +147,7 @@ public struct RouteTableError: Error, Sendable, CustomStringConvertible {
     /// Creates an error from problems that include at least one error.
     public init(problems: [TableProblem]) { self.problems = problems }
 
-    /// The schema version that the table declares, or nil if the library supports it.
+    /// The schema version that the table declares, if the library does not support it yet, or nil.
     ///
     /// An app that downloads a table can keep its current table in this case, and use the new one after an update.
     public var requiredSchemaVersion: Int? {

@@ -25,7 +25,7 @@ extension Resolver {
         return try checkSupport(composition, route: nil)
     }
 
-    /// Composes the stack of a requested coordinator path, whatever a device supports.
+    /// Composes the stack of a requested coordinator path, regardless of what a device supports.
     package mutating func composePlain() throws(Rejection) -> Composition {
         var composition = Composition(tableData.plainTarget)
         composition.isStatic = false

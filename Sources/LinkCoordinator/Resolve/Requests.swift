@@ -145,7 +145,7 @@ extension Resolver {
         return record.params.text(number, item: 0, &record.texts)
     }
 
-    /// Returns the parameter of a `route` request in place of a capture that the pattern does not have, or nil.
+    /// Returns the parameter of a `route` request that replaces a capture that the pattern does not have, or nil.
     @inline(never)
     package mutating func param(insteadOfCapture name: Int32) -> ByteView? { usesParams ? param(name) : nil }
 

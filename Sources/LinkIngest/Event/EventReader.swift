@@ -309,9 +309,8 @@ package struct EventReader: ~Copyable {
     ///
     /// - Parameter index: The index of the device, less than the event's `deviceCount`.
     ///
-    /// - Returns: False if strings with JSON that the device reads reach a limit, or if a defect keeps the
-    ///   device is read a second time. The record must then have no decision for any device, and `failure` has the
-    ///   reason.
+    /// - Returns: False if strings with JSON that the device reads reach a limit, or if a defect keeps the device from
+    ///   being read a second time. The record must then have no decision for any device, and `failure` has the reason.
     package mutating func selectDevice(at index: Int) -> Bool {
         precondition(index >= 0 && index < eventPointer.pointee.deviceCount)
         return state.hasOther ? selectOther(at: index) : true

@@ -110,9 +110,9 @@ struct ButtonImage: BitwiseCopyable {
     var kind: Kind
     var place = PointerImage()
     var id: PointerImage
-    /// The rule for a button to be one.
+    /// The rule that an object must meet to be a button.
     ///
-    /// Without it, each is.
+    /// Without it, every object is one.
     var requirements = RuleImages(start: nil, count: 0)
     var hasRequirements = false
     var links = UnsafeBufferPointer<LinkImage>(start: nil, count: 0)

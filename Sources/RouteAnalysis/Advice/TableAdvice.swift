@@ -375,7 +375,7 @@ extension TableAdvice {
         return nil
     }
 
-    /// Returns a text of the condition that is equal for equal tests, whatever their source locations.
+    /// Returns a text of the condition that is equal for equal tests, regardless of their source locations.
     private func key(_ when: TableSource.Condition) -> String {
         func list(_ texts: [String]?) -> String { texts.map { $0.sorted().map(\.debugDescription).joined() } ?? "-" }
         let query = when.query.map { "\($0.name.value.debugDescription)\($0.test)" }

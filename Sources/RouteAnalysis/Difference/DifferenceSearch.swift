@@ -364,7 +364,9 @@ struct Comparison {
         difference.changedSets = changed.intersection(compared).count
     }
 
-    /// Records a set, or for no choice also requests other than links, that was not compared completely.
+    /// Records a set that was not compared completely.
+    ///
+    /// Without a choice, it also stands for requests other than links.
     mutating func note(unproved region: TableDifference.Region) {
         if !difference.incompletelyComparedSets.contains(where: {
             TableDifference.Region(old: $0.old, new: $0.new) == region

@@ -152,7 +152,7 @@ struct AndroidPlatform: HandingPlatform {
     /// All units of the files.
     let all: [Unit]
     private var entries: [Entry] = []
-    /// The units that match whatever the path is.
+    /// The units that match every path.
     private var constant: [Unit] = []
     /// The filters with groups that match the origin.
     private var groupFilters: [Int] = []

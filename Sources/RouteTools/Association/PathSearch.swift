@@ -81,10 +81,10 @@ struct PathSearch<Platform: HandingPlatform> {
         }
     }
 
-    /// Searches for a link that is not handed over, of each route with a link that is.
+    /// Searches, for each route with a link that is handed over, for a link that is not.
     ///
-    /// The search also goes on where no path is handed over, so it needs a budget of its own. Its end at a limit only
-    /// leaves routes out.
+    /// The search also goes on where no path is handed over, so it needs a budget of its own. If it ends at a limit, it
+    /// only leaves routes out.
     mutating func findParts(_ budget: inout WorkBudget, into result: inout HandingResult) {
         let routes = Set(language.entries.map(\.route)).filter { result.links[$0] != nil && result.parts[$0] == nil }
         guard !routes.isEmpty else { return }

@@ -3,8 +3,8 @@ internal import LinkCoordinator
 
 /// A nondeterministic automaton over the characters of a text that runs many patterns at once.
 ///
-/// A text costs time proportional to its length times the number of states, whatever the patterns are. Each pattern has
-/// a number, and a text has the numbers of all patterns that match it.
+/// The time for a text is at most proportional to its length times the number of states, for any patterns. Each pattern
+/// has a number, and a text has the numbers of all patterns that match it.
 struct ScalarAutomaton {
     /// A transition that consumes a character.
     struct Step {
@@ -208,7 +208,7 @@ struct HandingOrigin {
 
 /// The paths that the routes of a table match for one origin.
 ///
-/// It contains every path that the table reads as one of a pattern, also with repeated slashes and a slash at the end.
+/// It contains every path that the table assigns to a pattern, also with repeated slashes and with a slash at the end.
 /// The number of a pattern is its place in the order of precedence.
 struct TableLanguage {
     /// A pattern of a route.
@@ -281,7 +281,7 @@ struct TableLanguage {
         return routes
     }
 
-    /// Returns a Boolean value that indicates whether a route is selected whatever the query is.
+    /// Returns a Boolean value that indicates whether a route is selected for every query.
     func surelyTakes(_ numbers: [Int]) -> Bool { numbers.contains { !entries[$0].isConditional } }
 
     // MARK: Building
