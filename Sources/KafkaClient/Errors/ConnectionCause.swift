@@ -214,7 +214,7 @@ extension String {
     /// The text of a line of librdkafka without its guess that settings are wrong, for a client to which a broker has
     /// answered before.
     ///
-    /// librdkafka guesses so whenever a connection ends before its first answer, as all do while brokers stop.
+    /// librdkafka makes this guess whenever a connection ends before its first answer, as all do while brokers stop.
     package var withoutSettingsGuess: String {
         guard let guess = firstRange(of: ": might be caused by incorrect ") else { return self }
         let rest = self[guess.upperBound...]

@@ -228,7 +228,7 @@ final class ReplayRun {
 
     /// Waits until the next dead letter is due, and commits the open transaction when it is.
     ///
-    /// After a delay, dead letters of at most a batch's time are sent at once.
+    /// A delay is made up for up to the time of one batch, and the dead letters of this time are sent at once.
     private func waitForRate() {
         guard let rate else { return }
         due = max(due + 1 / Double(rate), Platform.monotonicSeconds - Self.batchSeconds)

@@ -3,7 +3,7 @@ internal import StrictJSON
 
 /// The members of one JSON value at a time, such as a decision.
 ///
-/// A value is read on the first use of a member, once. Memory is used again for the next value. Members beyond the
+/// A value is read once, on the first use of a member. Memory is used again for the next value. Members beyond the
 /// limit of `JSONTape` are not found.
 struct DecisionTape: ~Copyable {
     private enum State { case unread, valid, invalid }
@@ -99,7 +99,7 @@ struct DecisionTape: ~Copyable {
 }
 
 extension DecisionTape {
-    /// The campaign of the push message, else a campaign that was passed through.
+    /// The campaign of the push message, or else a campaign that was passed through.
     var campaign: ByteView? {
         mutating get {
             let context = member("context")

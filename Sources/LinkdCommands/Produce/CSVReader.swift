@@ -168,7 +168,7 @@ struct CSVReader: ~Copyable {
         }
     }
 
-    /// Returns a record with an error if it is not the row that ends the loss after a quote.
+    /// Returns a record, with an error if no row has been found yet after a quote that was not closed.
     private mutating func checked(_ record: Record) -> Record {
         guard let quoteLine, let columns, !record.isBlank, record.line > quoteLine else { return record }
         guard record.fault != nil || !columns.isRow(record.cells) else {

@@ -252,7 +252,7 @@ extension EventColumns.Column {
         }
     }
 
-    /// Returns a Boolean value that indicates whether a cell that is not empty looks like one of the column.
+    /// Returns a Boolean value that indicates whether a nonempty cell has the form of the column's values.
     fileprivate func accepts(_ cell: [UInt8]) -> Bool {
         switch self {
         case .payload: (try? JSONValue.parse(cell))?.object != nil

@@ -14,7 +14,7 @@ struct EventSender {
     private let partition: Int32?
     private(set) var sent = 0
 
-    /// Creates an idempotent producer that assigns keys to partitions as the Java client does.
+    /// Creates an idempotent producer that assigns keys to partitions like the Java client.
     ///
     /// All records have the same partition if it is not nil. `messageLimit` is the topic's `max.message.bytes`, or nil.
     /// A broker refuses a larger batch as a whole, so batches are kept smaller.

@@ -11,7 +11,7 @@ struct ProduceJob {
     private static let stride = 256
     /// The number of faulty lines that are reported one by one.
     private static let reportedFaults = 20
-    /// The delay, in seconds, for which records are sent faster than the limit of records per second.
+    /// The longest delay, in seconds, that is made up for by sending faster than the limit of records per second.
     private static let rateTolerance = 0.05
 
     private let call: Invocation
@@ -220,7 +220,7 @@ struct ProduceJob {
     /// Waits until the next record is due.
     private mutating func waitForRate() {
         guard let rate = timeLeft.rate, let sender else { return }
-        // The time of a pause, for example of a pipe, is not made up for.
+        // A longer pause, for example of a pipe, is not made up for.
         due = max(due, Platform.monotonicSeconds - Self.rateTolerance)
         while Interruption.signalNumber == nil {
             let delay = due - Platform.monotonicSeconds

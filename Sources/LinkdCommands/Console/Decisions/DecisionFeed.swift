@@ -297,7 +297,7 @@ struct RowCache {
         }
     }
 
-    /// The bytes of a row beside its text.
+    /// The bytes that a row needs in addition to its text.
     private static let overhead = 160
 
     private let limit: Int
@@ -311,7 +311,7 @@ struct RowCache {
     /// - Parameter limit: The limit of all rows, in bytes.
     init(limit: Int = 16 << 20) { self.limit = limit }
 
-    /// Forgets all rows if the topics are others than before.
+    /// Forgets all rows if the topics have changed.
     ///
     /// - Parameter epoch: The number of times that the reader has begun with other records.
     mutating func enter(epoch: Int) {

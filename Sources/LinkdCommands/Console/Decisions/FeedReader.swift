@@ -105,7 +105,7 @@ struct FeedReader: ~Copyable {
 
     /// Asks whether the broker still answers.
     ///
-    /// Records arrive again without a new connection when it does.
+    /// If it does, records arrive again without a new connection.
     private func ask(_ scan: TopicScan) {
         let topic = state.withLock { $0.topics.decisions }
         do throws(CommandFailure) {

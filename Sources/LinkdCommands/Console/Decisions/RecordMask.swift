@@ -150,7 +150,7 @@ struct RecordMask: Sendable {
         JSONValue(.object((value.object ?? []).map { keep($0, names.contains($0.name) ? single($0.value) : masked) }))
     }
 
-    /// Returns a value that is no list and no object, in which there can be anything.
+    /// Returns a value, or its replacement if it is a list or an object, which can contain anything.
     private func single(_ value: JSONValue) -> JSONValue {
         value.array == nil && value.object == nil ? value : masked
     }

@@ -126,7 +126,7 @@ struct ReplayRoute {
 /// tables.
 ///
 /// A sample of each reason is read and decided as a worker would decide it now. A header that only a worker knows is
-/// not regarded.
+/// ignored.
 struct ReplayReasons {
     /// The greatest number of reasons.
     private static let reasonLimit = 20

@@ -195,7 +195,7 @@ struct AccessToken: Sendable {
         text = String(decoding: token, as: UTF8.self)
     }
 
-    /// Creates the value of the cookie for a token of a file, which every process with this file computes.
+    /// Creates the value of the cookie for the token of a file, the same in every process with this file.
     ///
     /// Whoever learns it does not have the token.
     init(sessionOf token: AccessToken) {

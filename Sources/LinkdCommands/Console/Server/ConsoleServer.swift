@@ -205,7 +205,7 @@ struct ConsoleAddress {
     /// A Boolean value that indicates whether browsers reach the console over TLS.
     var isSecure: Bool { tls != nil || !proxies.isEmpty }
 
-    /// Returns the authorities of a running server beside its own address, the one to show first.
+    /// Returns the authorities of a running server other than its own address, the one to show first.
     func authorities(port: UInt16) -> [String] {
         proxies + hosts.flatMap { host in port == 443 ? [host, "\(host):443"] : ["\(host):\(port)"] }
     }

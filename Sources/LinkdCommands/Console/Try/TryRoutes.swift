@@ -127,7 +127,7 @@ struct TryRoutes {
             json.beginObject()
             json.text("device", decision.device)
             let unexpired = index < answer.unexpired.count ? answer.unexpired[index] : nil
-            // The explanation does not regard the expiry.
+            // The explanation ignores the expiry.
             write(decision.json, unexpired == nil ? explanation : nil, to: &json)
             write(explanation, to: &json)
             if let unexpired {
