@@ -296,7 +296,7 @@ public struct ViewLender: ~Copyable {
     @inline(__always)
     public var lease: ViewLease { .none }
 
-    /// Revokes all views that were lent, except in this build.
+    /// Revokes no views, because this build does not check them.
     @inlinable
     @inline(__always)
     public func revoke() {}

@@ -53,7 +53,7 @@ package struct EventDevice {
     package var facts = DeviceView()
     /// The objects in which a payload's link is searched for, or an empty buffer for the other forms.
     package var roots = UnsafeBufferPointer<ByteView>(start: nil, count: 0)
-    /// The members of `context` including `push`, or an empty view if the push message has no vendor.
+    /// The members of `context` including `push`, or an empty view without a message of a known vendor.
     package var context = ByteView.empty
     /// The offset of the device's object in the JSON text.
     var offset = 0

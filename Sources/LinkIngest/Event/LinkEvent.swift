@@ -20,7 +20,7 @@ public struct LinkEvent: Sendable, Equatable {
         public var id: String
         /// The facts about the device.
         ///
-        /// A malformed fact is nil, as an unknown one is. The decision for the device has a note about it.
+        /// A malformed fact is nil, like an unknown one. The decision for the device has a note about it.
         public var facts: DeviceFacts
 
         /// Creates a device.

@@ -89,7 +89,7 @@ extension VendorTable {
     /// Returns this table with the rows of another file added.
     ///
     /// A row replaces the row with the same id, in its place. The other rows of the file have precedence over the rows
-    /// of this table, because a file that is added knows the shipped vendors, but not the other way round.
+    /// of this table, because an added file can take the shipped vendors into account, but not the other way round.
     ///
     /// - Parameters:
     ///   - other: The table of the file.

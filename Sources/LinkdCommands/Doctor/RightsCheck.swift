@@ -100,7 +100,7 @@ struct RightsCheck {
 
 /// The comparison of the rights that a worker needs with the access rules of the brokers.
 ///
-/// Super users need no rules, so a right without a rule may not be missing.
+/// Super users need no rules, so a right without a rule is not necessarily missing.
 struct RuleCheck {
     let rules: [AccessBinding]
     /// The principal, such as `User:alice`.

@@ -3,7 +3,7 @@ internal import LinkCoordinator
 
 /// The origins of links that a platform can hand over.
 ///
-/// One origin stands for all that nothing distinguishes, such as one host for all hosts of `*.shop.example`.
+/// One origin stands for all that nothing distinguishes, for example one host for all hosts of `*.shop.example`.
 struct HandingOrigins {
     /// The maximum number of origins of one platform.
     static let maxCount = 2000
