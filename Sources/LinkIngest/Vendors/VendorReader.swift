@@ -16,7 +16,7 @@ struct VendorReader: ~Copyable {
     ///
     /// The id is a value of the record, so the pointers of notes do not contain it.
     var namedButton: Int32 = -1
-    /// The objects that the push service itself shows for the message, or -1.
+    /// The objects with the parts of the message that the push service itself shows, or -1.
     var notifications: (Int32, Int32) = (-1, -1)
     /// The pointers in notes.
     private var texts = OutputArena(chunkBytes: 4096)

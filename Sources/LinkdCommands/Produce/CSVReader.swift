@@ -3,9 +3,9 @@ internal import RouteTools
 
 /// A reader of comma-separated values (RFC 4180): quotes, doubled quotes, and line ends inside quotes.
 ///
-/// The separator can be another character than the comma. If a quote is never closed, its line is lost, and reading
-/// goes on at the next line that can be a row. If a later line closes the quote, none of these lines is sent. The text
-/// in quotes is never read as rows, because its author may not be the author of the file.
+/// The separator can be another character than the comma. If a quote is not closed in its row, its line is lost, and
+/// reading goes on at the next line that is a row. If a quoted text of several lines contains a line like a row, none
+/// of its lines is sent. A text in quotes is never read as rows, because its author may not be the author of the file.
 struct CSVReader: ~Copyable {
     /// A record of the file.
     struct Record {
