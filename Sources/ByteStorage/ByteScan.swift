@@ -10,7 +10,7 @@ public enum ByteScan {
     @inline(__always)
     public static var highs: UInt64 { 0x8080_8080_8080_8080 }
 
-    /// Loads eight bytes of a view, starting at `index`; all of them must lie inside the view.
+    /// Loads eight bytes of a view, starting at `index`, which must all lie inside the view.
     @inlinable
     public static func load(_ view: ByteView, _ index: Int) -> UInt64 {
         UnsafeRawPointer(view.start + index).loadUnaligned(as: UInt64.self)
@@ -100,7 +100,7 @@ public enum ByteScan {
         return count
     }
 
-    /// Returns the first eight bytes as a word; missing bytes are zero.
+    /// Returns the first eight bytes as a word, with zeros for missing bytes.
     @inlinable
     @inline(__always)
     public static func head(of view: ByteView) -> UInt64 {
@@ -183,7 +183,7 @@ public enum WideBytes {
     @inline(__always)
     public static func highs(in bytes: SIMD16<Int8>) -> SIMD2<UInt64> { words(bytes .< SIMD16<Int8>(repeating: 0)) }
 
-    /// Returns a mask of the bytes that are not plain in a JSON string: `"`, `\`, and those outside 0x20 to 0x7E.
+    /// Returns a mask of the bytes that are not plain in a JSON string: `"`, `\`, and bytes outside 0x20 to 0x7E.
     @inlinable
     @inline(__always)
     public static func stops(in bytes: SIMD16<Int8>) -> SIMD2<UInt64> {
@@ -214,7 +214,7 @@ public enum WideBytes {
     }
 }
 
-/// Searches that compare sixteen bytes at a time in padded text; they read up to `padding` bytes past its end.
+/// Searches that compare sixteen bytes at a time in padded text, and read up to `padding` bytes past its end.
 public enum WideScan {
     /// The number of bytes that must be readable after the end.
     public static let padding = 16

@@ -1,7 +1,7 @@
 /// A borrowed range of bytes: a start and a length.
 ///
 /// The hot path passes views instead of strings and arrays. The bytes belong to a record's value, a table, or an arena.
-/// The function that returns a view documents their lifetime; do not use the view after that. Debug builds check the
+/// The function that returns a view documents their lifetime. Do not use the view after that. Debug builds check the
 /// lifetime (`ViewLease`).
 @frozen
 public struct ByteView: BitwiseCopyable, @unchecked Sendable {
@@ -12,10 +12,12 @@ public struct ByteView: BitwiseCopyable, @unchecked Sendable {
     /// The number of bytes.
     public let count: Int
 
-    /// The lease that limits the lifetime of the bytes; it has a size only in builds that check it.
+    /// The lease that limits the lifetime of the bytes, with a size only in builds that check it.
     public let lease: ViewLease
 
-    /// Creates a view of `count` bytes at `start`; for a part of another view, pass the lease of that view.
+    /// Creates a view of `count` bytes at `start`.
+    ///
+    /// For a part of another view, pass the lease of that view.
     @inlinable
     public init(start: UnsafePointer<UInt8>, count: Int, lease: ViewLease = .none) {
         base = start
@@ -23,7 +25,7 @@ public struct ByteView: BitwiseCopyable, @unchecked Sendable {
         self.lease = lease
     }
 
-    /// The address of the first byte; read it only if `count` is greater than 0.
+    /// The address of the first byte, to be read only if `count` is greater than 0.
     @inlinable
     @inline(__always)
     public var start: UnsafePointer<UInt8> {
@@ -31,7 +33,7 @@ public struct ByteView: BitwiseCopyable, @unchecked Sendable {
         return base
     }
 
-    /// Creates a view of a buffer; an empty buffer becomes `ByteView.empty`.
+    /// Creates a view of a buffer, or `ByteView.empty` for an empty buffer.
     @inlinable
     public init(_ buffer: UnsafeBufferPointer<UInt8>) {
         if let base = buffer.baseAddress {
@@ -41,7 +43,7 @@ public struct ByteView: BitwiseCopyable, @unchecked Sendable {
         }
     }
 
-    /// Creates a view of a raw buffer; an empty buffer becomes `ByteView.empty`.
+    /// Creates a view of a raw buffer, or `ByteView.empty` for an empty buffer.
     @inlinable
     public init(_ buffer: UnsafeRawBufferPointer) {
         if let base = buffer.baseAddress {
@@ -105,7 +107,7 @@ public struct ByteView: BitwiseCopyable, @unchecked Sendable {
     @inlinable
     public static func != (a: ByteView, b: ByteView) -> Bool { !(a == b) }
 
-    /// Returns a Boolean value that indicates whether the bytes are those of the literal.
+    /// Returns a Boolean value that indicates whether the view has the same bytes as the literal.
     @inlinable
     public func equals(_ literal: StaticString) -> Bool { self == ByteView(literal) }
 
@@ -138,8 +140,9 @@ public struct ByteView: BitwiseCopyable, @unchecked Sendable {
     /// A copy of the bytes as a string in which invalid UTF-8 is repaired, for messages and cold paths.
     public var string: String { String(decoding: buffer, as: UTF8.self) }
 
-    /// Returns a Boolean value that indicates whether `a` precedes `b`, byte by byte; a prefix precedes the longer
-    /// view.
+    /// Returns a Boolean value that indicates whether `a` precedes `b`, byte by byte.
+    ///
+    /// A prefix precedes the longer view.
     public static func < (a: ByteView, b: ByteView) -> Bool {
         let shared = min(a.count, b.count)
         var index = 0
@@ -204,7 +207,7 @@ extension ViewLender {
 public struct ViewLease: BitwiseCopyable, @unchecked Sendable {
     // Unchecked because views are read where the lender's memory is used, by one thread at a time.
 
-    /// The lender's generation counter; it is reused but never freed, so it can be read at any time.
+    /// The lender's generation counter, which is reused but never freed, so it can be read at any time.
     private let counter: UnsafeMutablePointer<UInt64>?
     private let generation: UInt64
 
@@ -227,7 +230,7 @@ public struct ViewLease: BitwiseCopyable, @unchecked Sendable {
     }
 }
 
-/// Counters without a lender; they keep counting from their last value, so no old lease matches them.
+/// Counters without a lender, which keep counting from their last value, so no old lease matches them.
 private let freeCounters = Lock<[UInt]>([])
 
 /// A lender of scratch memory that revokes all its views at once.
@@ -257,7 +260,7 @@ public struct ViewLender: ~Copyable {
     public func revoke() { counter.pointee &+= 1 }
 }
 #else
-/// The lifetime of a view, which only debug builds check; it has no size in this build.
+/// The lifetime of a view, which only debug builds check and which has no size in this build.
 @frozen
 public struct ViewLease: BitwiseCopyable, Sendable {
     @inlinable
@@ -280,7 +283,7 @@ public struct ViewLease: BitwiseCopyable, Sendable {
     public func check() {}
 }
 
-/// A lender of scratch memory that revokes all its views at once; it stores nothing in this build.
+/// A lender of scratch memory that revokes all its views at once, and that stores nothing in this build.
 @frozen
 public struct ViewLender: ~Copyable {
     /// Creates a lender.
@@ -293,7 +296,7 @@ public struct ViewLender: ~Copyable {
     @inline(__always)
     public var lease: ViewLease { .none }
 
-    /// Revokes all views that were lent; does nothing in this build.
+    /// Revokes no views, because this build does not check them.
     @inlinable
     @inline(__always)
     public func revoke() {}

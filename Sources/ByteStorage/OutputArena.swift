@@ -136,7 +136,7 @@ public struct OutputArena: ~Copyable {
         if limit - cursor < bytes { grow(bytes) }
     }
 
-    /// Moves the open record to a chunk with space for `bytes` more; a record over its limit is overwritten instead.
+    /// Moves the open record to a chunk with space for `bytes` more, or overwrites a record that is over its limit.
     @inline(never)
     @usableFromInline
     mutating func grow(_ bytes: Int) {
@@ -194,7 +194,7 @@ public struct OutputArena: ~Copyable {
 }
 
 extension OutputArena {
-    /// Appends bytes that are followed by at least `padding` readable bytes, such as those of a table.
+    /// Appends bytes after which at least `padding` more bytes are readable, such as bytes of a table.
     @inlinable
     public mutating func appendPadded(_ bytes: ByteView) {
         reserve(bytes.count &+ Self.slack)
@@ -253,7 +253,7 @@ extension OutputArena {
         cursor += 1
     }
 
-    /// Writes a literal; the compiler knows its length, so this becomes a few stores.
+    /// Writes a literal, whose length the compiler knows, so this becomes a few stores.
     @inlinable
     @inline(__always)
     public mutating func put(_ literal: StaticString) {
@@ -261,7 +261,7 @@ extension OutputArena {
         cursor += literal.utf8CodeUnitCount
     }
 
-    /// Writes bytes that are followed by at least `padding` readable bytes, such as those of a table.
+    /// Writes bytes after which at least `padding` more bytes are readable, such as bytes of a table.
     @inlinable
     @inline(__always)
     public mutating func putPadded(_ bytes: ByteView) {
@@ -314,7 +314,7 @@ extension OutputArena {
             to.storeBytes(of: from.loadUnaligned(as: UInt32.self), as: UInt32.self)
             (to + (count &- 4)).storeBytes(of: last, as: UInt32.self)
         } else if count > 0 {
-            // The first, the middle, and the last of one to three bytes, some of which can be the same.
+            // The first, the middle, and the last of one to three bytes. Some of them can be the same.
             cursor[0] = bytes.start[0]
             cursor[count &>> 1] = bytes.start[count &>> 1]
             cursor[count &- 1] = bytes.start[count &- 1]
@@ -358,7 +358,9 @@ extension OutputArena {
             of: unsafeBitCast(bytes, to: SIMD2<UInt64>.self) ^ bits, as: SIMD2<UInt64>.self)
     }
 
-    /// Writes the first `count` bytes of a word; the next write overwrites its other bytes.
+    /// Writes the first `count` bytes of a word.
+    ///
+    /// The next write overwrites its other bytes.
     @inlinable
     @inline(__always)
     public mutating func put(_ word: UInt64, count: Int) {

@@ -57,7 +57,6 @@ package struct RecordHeader: Sendable, Equatable {
 ///
 /// The owning form is `RecordHeader`.
 package struct HeaderView: Sendable {
-    /// The name.
     package var name: ByteView
     /// The value, or nil for null, which is different from an empty value.
     package var value: ByteView?

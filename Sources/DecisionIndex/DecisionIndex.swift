@@ -15,7 +15,7 @@ package struct DecisionIndex {
     /// The hash of devices and events.
     package let hash: KeyedHash
     private let valueLimit: Int
-    /// The rows in order, of which those before `start` have fallen out.
+    /// The rows in order, including the rows before `start`, which have fallen out.
     var columns = RowColumns()
     /// The index of the first row.
     var start = 0
@@ -133,7 +133,6 @@ extension DecisionIndex {
 
     /// Rows from newest to oldest.
     package struct Page: Equatable, Sendable {
-        /// The rows.
         package var rows: [Row]
         /// The position of the first row among the rows that match, counted from the newest.
         package var position: Int
@@ -143,7 +142,7 @@ extension DecisionIndex {
 
     /// Returns rows that match a filter, from newest to oldest.
     ///
-    /// Each row is tested once, in blocks, so that a page of a million rows takes a few milliseconds.
+    /// Each row is tested once, in blocks, so a page of a million rows takes a few milliseconds.
     ///
     /// - Parameters:
     ///   - filter: The filter.
@@ -250,8 +249,8 @@ extension DecisionIndex {
         return low..<max(low, high)
     }
 
-    /// Calls a function for each block of rows, from newest to oldest, with the mask of those that pass and their
-    /// number.
+    /// Calls a function for each block of rows, from newest to oldest, with the mask and the number of the rows that
+    /// pass.
     func forEachBlock(
         _ range: Range<Int>, _ tests: RowTests,
         _ body: (_ rows: Range<Int>, _ mask: UnsafeMutableBufferPointer<UInt8>, _ matches: Int) -> Void
@@ -294,7 +293,7 @@ extension DecisionIndex {
     /// Counts the rows that match a filter, in spans of `step` milliseconds from `from` on.
     ///
     /// - Parameters:
-    ///   - filter: The filter, whose times are limited to those of the spans.
+    ///   - filter: The filter. Rows outside of the spans are not counted.
     ///   - field: The property, or nil for one count of all rows.
     ///   - from: The start of the first span, in milliseconds since 1970.
     ///   - step: The length of a span, in milliseconds.

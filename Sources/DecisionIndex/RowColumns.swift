@@ -18,7 +18,6 @@ struct RowColumns {
     private(set) var times: [Int64] = []
     /// The topics and partitions.
     private(set) var sources: [UInt32] = []
-    /// The offsets.
     private(set) var offsets: [Int64] = []
     /// The hashes of the devices' ids.
     private(set) var devices: [UInt64] = []

@@ -35,9 +35,7 @@ package struct RowFacts {
     package var table: ByteView?
     /// The reason of a decision or a dead letter.
     package var reason: ByteView?
-    /// The campaign.
     package var campaign: ByteView?
-    /// The application.
     package var application: ByteView?
 
     /// Creates a row that has only a place.
@@ -60,9 +58,9 @@ package struct RowFacts {
 ///
 /// Topic 0 has decisions. The others have dead letters.
 package struct RowSource: Hashable, Sendable, BitwiseCopyable {
-    /// The number of topics that can be told apart.
+    /// The number of topics that the index can distinguish.
     package static let topicLimit = 4096
-    /// The number of partitions of a topic that can be told apart.
+    /// The number of partitions of a topic that the index can distinguish.
     package static let partitionLimit: Int32 = 1 << 20
 
     /// The topic in the upper 12 bits, and the partition in the lower 20 bits.
@@ -79,7 +77,6 @@ package struct RowSource: Hashable, Sendable, BitwiseCopyable {
 
     /// The number of the topic.
     package var topic: Int { Int(raw >> 20) }
-    /// The partition.
     package var partition: Int32 { Int32(raw & 0xF_FFFF) }
     /// The kind of the topic's records.
     package var kind: RowKind { topic == 0 ? .decision : .deadLetter }
@@ -99,7 +96,6 @@ package struct RowKey: Hashable, Sendable, Comparable, BitwiseCopyable {
     package var time: Int64
     /// The topic and the partition.
     package var source: RowSource
-    /// The offset.
     package var offset: Int64
 
     /// Creates a key.

@@ -4,9 +4,9 @@ internal import ByteStorage
 ///
 /// A property that is nil includes every row.
 package struct RowFilter: Equatable, Sendable {
-    /// The values of properties, of which the empty text stands for none.
+    /// The values of properties, with an empty text for no value.
     package var values: [RowField: String] = [:]
-    /// The values of properties whose rows are left out, of which the empty text stands for none.
+    /// The values of properties whose rows are left out, with an empty text for no value.
     package var excluded: [RowField: Set<String>] = [:]
     /// The ids of tables whose rows are left out, in any version.
     package var excludedTableIDs: Set<String> = []

@@ -76,7 +76,6 @@ package struct CallTimes: Sendable, Equatable {
 package final class CallWatch: Sendable {
     /// A call that has not returned.
     package struct Entry: Sendable, Equatable {
-        /// The call.
         package let call: LibraryCall
         /// A number that is unique among the entries of this watch.
         package let number: UInt64
@@ -93,7 +92,6 @@ package final class CallWatch: Sendable {
 
     /// A need that is not met.
     package struct UnmetNeed: Sendable, Equatable {
-        /// The need.
         package let need: ClientNeed
         /// A number that is unique among the entries and unmet needs of this watch.
         package let number: UInt64

@@ -121,7 +121,6 @@ package struct KnownProperty: Sendable, Equatable {
         case both = "*"
     }
 
-    /// The name.
     package var name: String
     /// The kind of client that the property applies to.
     package var scope: Scope
@@ -147,8 +146,8 @@ package enum KnownProperties {
 
     /// Returns a Boolean value that indicates whether the property's value must never be printed or logged.
     ///
-    /// These are the properties that librdkafka marks as sensitive (`_RK_SENSITIVE`), and those with a suffix such as
-    /// `.password`.
+    /// These are the properties that librdkafka marks as sensitive (`_RK_SENSITIVE`), and properties with a suffix such
+    /// as `.password`.
     package static func isSecret(_ name: String) -> Bool {
         if secrets.contains(name) { return true }
         return name.hasSuffix(".password") || name.hasSuffix(".secret") || name.hasSuffix(".key.pem")

@@ -9,7 +9,6 @@ package import ByteStorage
 package struct OutboundRecord {
     /// The key, or nil for none.
     package var key: ByteView?
-    /// The value.
     package var value: ByteView
 
     /// Creates a record.
@@ -45,7 +44,6 @@ package struct TopicPartition: Hashable, Sendable, Comparable, CustomStringConve
 ///
 /// For commits and seeks it is the offset of the *next* record, never of the last one.
 package struct PartitionOffset: Hashable, Sendable {
-    /// The partition.
     package var partition: TopicPartition
     /// An offset, or one of `LogicalOffset`.
     package var offset: Int64
@@ -79,7 +77,6 @@ package enum LogicalOffset {
 
 /// The result of a call for one of several partitions.
 package struct PartitionResult: Sendable, Equatable {
-    /// The partition.
     package var partition: TopicPartition
     /// The offset, or nil if there is none (nothing committed, or no record that late).
     package var offset: Int64?
@@ -136,7 +133,7 @@ package struct LogLine: Sendable, Equatable {
 package struct ConsumerEvent: Sendable, Equatable {
     /// The kind of an event.
     package enum Kind: Sendable, Equatable {
-        /// All records of the partition were consumed. `offset` is that of its next record.
+        /// All records of the partition were consumed. `offset` is the offset of its next record.
         case endOfPartition
         /// The requested offset does not exist. Data was lost, or the topic was created again.
         case offsetOutOfRange

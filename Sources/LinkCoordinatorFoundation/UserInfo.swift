@@ -88,8 +88,8 @@ extension LinkRequest.Object {
 
 /// Writes the values of a `userInfo` dictionary as JSON.
 ///
-/// The size is checked after each value, because a dictionary can contain the same array many times, so that a few
-/// objects in memory have any number of values.
+/// The size is checked after each value. A dictionary can contain the same array many times, so a few objects in memory
+/// can have any number of values.
 private struct UserInfoWriter {
     private(set) var json: [UInt8] = []
     private var path: [String] = []
@@ -130,7 +130,7 @@ private struct UserInfoWriter {
     }
 
     private mutating func write(_ value: Any) throws(LinkRequestError) {
-        // The cast of an array or a dictionary to `NSNumber` can copy it, and that of a number to an array is slow.
+        // Casting an array or a dictionary to `NSNumber` can copy it, and casting a number to an array is slow.
         if type(of: value) is AnyObject.Type, let number = value as? NSNumber {
             try write(number: number)
             return try checkSize()

@@ -3,8 +3,8 @@ package import LinkCoordinator
 
 /// A candidate for a served table, and the shares of devices for which it decides and is compared.
 ///
-/// A device belongs to a share by a hash of its id and of the table's id, so that all workers agree without any state,
-/// and a device stays in its share while the percentage grows.
+/// A hash of the device's id and the table's id decides to which share a device belongs. All workers therefore agree
+/// without any state, and a device stays in its share while the percentage grows.
 package struct CanaryPlan: Sendable {
     /// The part of a canary for a device.
     package enum Part: Sendable {
@@ -21,7 +21,6 @@ package struct CanaryPlan: Sendable {
 
     /// The served table with the candidate's id.
     package let base: RouteTable
-    /// The candidate.
     package let candidate: RouteTable
     /// The share of devices for which the candidate decides, in hundredths of a percent.
     package let percent: Int

@@ -118,8 +118,8 @@ extension Decider {
 ///
 /// In a push message for several platforms, each platform has its own view.
 struct RequestRoot: BitwiseCopyable {
-    /// The maximum number of views of one request: those of Apple's devices, Android devices, browsers, and devices of
-    /// an unknown platform.
+    /// The maximum number of views of one request: for Apple's devices, Android devices, browsers, and devices of an
+    /// unknown platform.
     static let maxCount = 4
 
     /// The number of the view.

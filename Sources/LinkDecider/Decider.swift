@@ -73,8 +73,8 @@ package struct Decider: ~Copyable {
     /// Decides about one record for each of its devices.
     ///
     /// Appends the decisions to `decisions` in the order of the event's devices and writes their bytes to `arena`.
-    /// Returns nil on success. Otherwise returns the cause of a dead letter and appends nothing. `headers` are those of
-    /// a record that has any.
+    /// Returns nil on success. Otherwise returns the cause of a dead letter and appends nothing. `headers` contains the
+    /// headers of the record, if it has any.
     package mutating func decide(
         _ record: ConsumedRecord, headers: [HeaderView] = [], topicName: ByteView, into arena: inout OutputArena,
         decisions: inout [ProducedDecision]

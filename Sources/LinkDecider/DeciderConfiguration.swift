@@ -5,7 +5,6 @@ package import LinkIngest
 ///
 /// Two deciders with the same configuration return the same bytes for the same record.
 package struct DeciderConfiguration: Sendable {
-    /// The tables.
     package var tables: TableSet
     /// The candidate for one of the tables, or nil.
     package var candidate: CanaryPlan?

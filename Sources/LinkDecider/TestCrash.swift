@@ -11,8 +11,8 @@ package import ByteStorage
 /// Records that end the process when they are resolved, for tests of debug builds.
 ///
 /// `LINKD_TEST_CRASH_AT` is a list of `topic-partition-offset`, separated by commas. `=N` after a position is the
-/// number of another signal than SIGSEGV. `=memory` stands for a record that needs more memory than there is: the
-/// process is ended by SIGKILL, as the system does, unless it reaches a limit of its own before. `=candidate` ends it
+/// number of another signal than SIGSEGV. `=memory` stands for a record that needs more memory than there is. SIGKILL
+/// ends the process, as the system would, unless the process reaches a limit of its own before. `=candidate` ends it
 /// only when the candidate of a canary resolves the record.
 package enum TestCrash {
     private static let points: [[UInt8]: String] = {

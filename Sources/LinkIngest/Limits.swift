@@ -32,7 +32,7 @@ package struct Limits: Sendable, Equatable {
 
     /// Creates limits.
     ///
-    /// The defaults are those of the settings.
+    /// The default values are the same as in the settings.
     package init(
         recordBytes: Int = 1 << 20, depth: Int = 64, devices: Int = 500, decisionBytes: Int = 1_000_000,
         outputBytes: Int = 8 << 20

@@ -57,8 +57,10 @@ package struct RuleFileProblem: Error, Sendable, Equatable {
         self.nearest = nearest
     }
 
-    /// Returns a Boolean value that indicates whether links of a scheme run a script, contain a document, open a file
-    /// of the device or a page of the browser itself, start or install another app, or begin a call.
+    /// Returns a Boolean value that indicates whether links of a scheme are unsafe.
+    ///
+    /// They run a script, contain a document, open a file of the device or a page of the browser itself, start or
+    /// install another app, or begin a call.
     ///
     /// No rule may lead to them.
     static func isUnsafeScheme(_ scheme: String) -> Bool { unsafeSchemes.contains(scheme.lowercased()) }
@@ -164,7 +166,7 @@ struct RuleFileLog {
         return nil
     }
 
-    /// Reports a value that is none of some words.
+    /// Reports a value that is not one of these words.
     mutating func refuse(_ value: JSONValue, _ words: [String], _ expected: String) {
         add(
             value.string == nil ? .wrongType : .badValue, at: value.offset, expected,

@@ -286,7 +286,6 @@ struct ConsoleTail {
 /// A running `linkd console` whose memory and answers are measured.
 final class MeasuredConsole {
     private let program: GuardedProcess
-    /// The endpoints.
     let endpoints: ConsoleEndpoints
     /// The time at which the process was started.
     let begun: ContinuousClock.Instant
@@ -326,7 +325,6 @@ final class MeasuredConsole {
 struct ConsoleEndpoints: Sendable {
     /// The port of the loopback interface.
     let port: UInt16
-    /// The token.
     let token: String
 
     private func client(_ path: String, body: String? = nil) throws -> RawClient {

@@ -119,7 +119,7 @@ private final class EnduranceGroup {
     /// Sends the values of one part.
     func produce() throws { try topics.produce(values) }
 
-    /// Reloads the table, and lets the other member join or leave, either of which causes a rebalance.
+    /// Reloads the table, and lets the other member join or leave, which causes a rebalance.
     func reloadAndRebalance() throws {
         spaces = spaces % 7 + 1
         // Other bytes with the same meaning, so that the table is loaded again.

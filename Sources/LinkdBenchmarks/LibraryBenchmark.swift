@@ -7,7 +7,7 @@ enum LibraryBenchmark {
     /// The number of calls of a round.
     private static let calls = 20_000
 
-    /// The greatest number of bytes that a call may allocate, of which most are the decision that it returns.
+    /// The greatest number of bytes that a call may allocate, mostly for the decision that it returns.
     private static let maxBytes = 48_000.0
 
     static func run(_ options: BenchmarkOptions, _ report: Report) throws {

@@ -37,7 +37,7 @@ struct RecordBenchmark {
         report.figure("  bind, compose, encode (the rest)", unit: "ns", rest)
     }
 
-    /// The number of passes in a measurement, of which the best one is used, as in `rust-peer cpu`.
+    /// The number of passes in a measurement, which uses the best one, as in `rust-peer cpu`.
     private static let passes = 7
 
     /// Returns the time per record of the best pass over all records, in nanoseconds.

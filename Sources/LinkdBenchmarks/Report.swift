@@ -130,7 +130,7 @@ struct ConsoleBounds {
     init(rows: Int) { memory = 100 + 100 * min(1, Double(rows) / 1_000_000) }
 }
 
-/// Figures of a benchmark, of which some have bounds.
+/// Figures of a benchmark, some with bounds.
 struct BoundedFigures {
     /// The number of figures beyond their bounds.
     private(set) var exceeded = 0

@@ -98,7 +98,7 @@ package enum Linkd {
                     .usage, "`linkd routes explain` is gone",
                     advice: "use `linkd resolve --explain --table TABLE LINK`, which says the same")
             }
-            // The names of a group share their first word, so that only the last words are compared.
+            // The names of a group share their first word, so only the last words are compared.
             let nearest = NearestName.of(words[1], among: inside.map { $0.path[1] })
             throw CommandFailure(
                 .usage, "there is no command `\(Escaping.visible("linkd " + words.joined(separator: " ")))`",
@@ -127,6 +127,6 @@ enum CommandIndex {
         ConfigCommand.command, CompletionsCommand.command, ManualCommand.command, HelpCommand.command,
     ]
 
-    /// The commands that only `linkd` itself starts, which no help text names.
+    /// The commands that only `linkd` itself starts, and that no help text names.
     static let hidden: [Command] = [TryRecordCommand.command]
 }

@@ -20,8 +20,8 @@ extension RouteTable {
     /// intended.
     public static func problems(in json: [UInt8]) -> [TableProblem] { check(json, includesAdvice: true).problems }
 
-    /// Returns every problem of a table's file, the worst first, including those of an app whose library supports
-    /// only an older schema version.
+    /// Returns every problem of a table's file, the worst first, including the problems of an app whose library
+    /// supports only an older schema version.
     ///
     /// Use it in the build of a table, as long as apps with an older library are in use:
     ///
@@ -43,7 +43,7 @@ extension RouteTable {
     /// - Parameters:
     ///   - json: The bytes of the file.
     ///   - includesAdvice: A Boolean value that indicates whether to look for constructs that are valid but probably
-    ///     not intended. An author's check does this; a worker that starts does not.
+    ///     not intended. An author's check does this. A worker that starts does not.
     ///   - version: The newest schema version of an older library, whose problems with the table are added, or nil.
     package static func check(
         _ json: [UInt8], includesAdvice: Bool = false, forSchemaVersion version: Int? = nil
@@ -54,8 +54,8 @@ extension RouteTable {
     /// Loads and proves a table like `check(_:includesAdvice:forSchemaVersion:)`, or returns nil if the check is ended
     /// before its end.
     ///
-    /// The problems that were found until then are not returned, because a part of the check that was left out can
-    /// refuse the table.
+    /// It does not return the problems that were found until then, because the rest of the check could refuse the
+    /// table.
     ///
     /// - Parameters:
     ///   - json: The bytes of the file.
@@ -103,9 +103,9 @@ extension TableLoader {
 package struct TableConflict: Sendable, Equatable {
     /// The claim that both tables make.
     package enum Claim: Sendable, Equatable {
-        /// An application id; events that name it become dead letters.
+        /// An application id. Events that name it become dead letters.
         case application(String)
-        /// Links of a scheme and host, with an example; such events become dead letters unless they name an
+        /// Links of a scheme and host, with an example. Such events become dead letters unless they name an
         /// application.
         case link(String)
     }

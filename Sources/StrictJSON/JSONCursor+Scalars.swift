@@ -210,7 +210,7 @@ extension JSONCursor {
         }
     }
 
-    /// Reads a `null` at the cursor; returns false if there is another value.
+    /// Reads a `null` at the cursor, or returns false if there is another value.
     public mutating func null() throws(JSONError) -> Bool {
         if peek() != UInt8(ascii: "n") { return false }
         try literal("null")
@@ -248,7 +248,7 @@ extension JSONCursor {
         }
     }
 
-    /// Moves past an object or array without recursion; the open scopes are in `frames`.
+    /// Moves past an object or array without recursion, with the open scopes in `frames`.
     private mutating func skipContainer() throws(JSONError) {
         let outer = depth
         try push()
@@ -305,7 +305,7 @@ public struct JSONString {
 /// The definition of plain text, shared by the reader and the writer.
 @usableFromInline
 enum PlainText {
-    /// Returns the bytes of `word` that end a plain run, as their high bits; the lowest set bit is exact.
+    /// Returns the bytes of `word` that end a plain run, as high bits of which the lowest set one is exact.
     @inlinable
     @inline(__always)
     static func stops(_ word: UInt64) -> UInt64 {

@@ -3,8 +3,8 @@ public import ByteStorage
 /// A cursor over a JSON text that the caller moves from value to value.
 ///
 /// It is strict: it accepts the grammar of RFC 8259, one value with nothing after it, unique names in each object,
-/// valid UTF-8 without lone surrogates, and limited nesting. Skipped values are validated like those that are read. The
-/// cursor never reads past the text and allocates only scratch memory that it reuses.
+/// valid UTF-8 without lone surrogates, and limited nesting. Skipped values are validated like all others. The cursor
+/// never reads past the text and allocates only scratch memory that it reuses.
 public struct JSONCursor: ~Copyable {
     @usableFromInline var base: UnsafePointer<UInt8>
     @usableFromInline var end: UnsafePointer<UInt8>
@@ -76,7 +76,7 @@ public struct JSONCursor: ~Copyable {
         if scratch.bytesInUse != 0 { scratch.reset() }
     }
 
-    /// Opens a text that was validated before; names are not checked for duplicates.
+    /// Opens a text that was validated before, without checking names for duplicates.
     package mutating func open(validated text: ByteView) {
         open(text)
         isValidated = true
@@ -157,7 +157,7 @@ public struct JSONCursor: ~Copyable {
         return ObjectScope(firstName: nameCount)
     }
 
-    /// Moves to the next member's value; returns false and leaves the object at its end.
+    /// Moves to the next member's value, or returns false and leaves the object at its end.
     ///
     /// The member's name and its tag are in `scope`. `shape` stores the bytes of an earlier object at this position. If
     /// the same bytes follow, no scan is needed. The slow path gets a copy of the scope, so that the caller's scope can
@@ -211,7 +211,7 @@ public struct JSONCursor: ~Copyable {
         return ArrayScope()
     }
 
-    /// Moves to the next element; returns false and leaves the array at its end.
+    /// Moves to the next element, or returns false and leaves the array at its end.
     @inlinable
     public mutating func nextElement(_ scope: inout ArrayScope) throws(JSONError) -> Bool {
         let byte = peek()
@@ -378,7 +378,7 @@ extension JSONCursor {
         return true
     }
 
-    /// Moves past the comma, the next name, and its colon; returns false at the end of the object.
+    /// Moves past the comma, the next name, and its colon, or returns false at the end of the object.
     mutating func nextName(_ scope: inout ObjectScope) throws(JSONError) -> Bool {
         var byte = peek()
         if byte == UInt8(ascii: "}") {

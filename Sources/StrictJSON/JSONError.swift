@@ -79,7 +79,7 @@ package struct JSONLocation: Sendable, Equatable {
     package let line: Int
     /// The column in Unicode scalars, starting at 1.
     package let column: Int
-    /// The JSON pointer (RFC 6901) of the innermost value at the location; empty for the whole text.
+    /// The JSON pointer (RFC 6901) of the innermost value at the location, or empty for the whole text.
     package let pointer: String
 
     /// Creates a location.
@@ -127,7 +127,7 @@ package struct JSONLocation: Sendable, Equatable {
     private struct Finder: ~Copyable {
         let target: Int
         var cursor: JSONCursor
-        /// The steps to the cursor; they become text only when the location is found.
+        /// The steps to the cursor, which become text only when the location is found.
         var path: [Step] = []
 
         /// A member's name, which is valid until the next text is opened, or an index if `name` is nil.
@@ -153,7 +153,7 @@ package struct JSONLocation: Sendable, Equatable {
             return path.map(\.text).joined()
         }
 
-        /// Reads the value at the cursor; returns true, with the path in `path`, if the target lies in it.
+        /// Reads the value at the cursor, and returns true, with the path in `path`, if the target lies in it.
         private mutating func walk() throws(JSONError) -> Bool {
             switch cursor.peek() {
             case UInt8(ascii: "{"):

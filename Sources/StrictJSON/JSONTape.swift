@@ -170,7 +170,7 @@ public struct JSONTape: ~Copyable {
     /// Keeps the values so far when the contents of strings are forgotten.
     public mutating func mark() { marked = (count, cut) }
 
-    /// Removes the values that were added after `mark`, which are those in strings.
+    /// Removes the values that were added from strings, after `mark`.
     ///
     /// Each reading of a record then has the same number of values left, in any order of the devices. Texts stay valid.
     public mutating func forgetContents() {
@@ -303,12 +303,12 @@ extension UnsafeMutablePointer<JSONTape.Node> {
     @inline(__always)
     public func end(of node: Int32) -> Int32 { self[Int(node)].end }
 
-    /// Returns a Boolean value that indicates whether a node is an object; it can be -1.
+    /// Returns a Boolean value that indicates whether a node is an object, and not -1.
     @inlinable
     @inline(__always)
     public func isObject(_ node: Int32) -> Bool { node >= 0 && kind(of: node) == .object }
 
-    /// Returns a Boolean value that indicates whether a node is a string; it can be -1.
+    /// Returns a Boolean value that indicates whether a node is a string, and not -1.
     @inlinable
     @inline(__always)
     public func isString(_ node: Int32) -> Bool { node >= 0 && kind(of: node) == .string }
@@ -327,7 +327,7 @@ extension UnsafeMutablePointer<JSONTape.Node> {
         return -1
     }
 
-    /// Returns the member of an object if it is an object itself, or -1; the object can be -1.
+    /// Returns the member of an object if both are objects, or -1.
     @inlinable
     public func object(_ name: ByteView, of object: Int32) -> Int32 {
         guard object >= 0 else { return -1 }

@@ -110,7 +110,7 @@ package struct JSONValue: Sendable {
         return false
     }
 
-    /// The number as a signed 64-bit integer, or nil if this is not a number that fits, or has a fraction or an
+    /// The number as a signed 64-bit integer, or nil if this is no number, does not fit, or has a fraction or an
     /// exponent.
     package var integer: Int64? {
         if case .number(let text) = kind { return Int64(text) }
@@ -124,7 +124,6 @@ package struct JSONMember: Sendable {
     package let name: String
     /// The offset of the name, after its quote, in bytes from the start of the text.
     package let nameOffset: Int
-    /// The value.
     package let value: JSONValue
 
     /// Creates a member.

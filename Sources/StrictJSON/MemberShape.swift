@@ -57,8 +57,8 @@ public struct MemberShape: ~Copyable {
     /// - Parameters:
     ///   - names: The names that the caller's code uses.
     ///   - extra: The names from a configuration, whose tags follow.
-    ///   - plain: The tags, as bits, whose values `readPlainMembers` reads; it always reads those of names without a
-    ///     tag.
+    ///   - plain: The tags, as bits, whose values `readPlainMembers` reads. It always reads the values of names without
+    ///     a tag.
     public init(_ names: [StaticString], extra: [[UInt8]] = [], plain: UInt64 = 0) {
         precondition(names.count + extra.count <= 64)
         known = .allocate(capacity: max(names.count + extra.count, 1))
@@ -89,7 +89,7 @@ public struct MemberShape: ~Copyable {
 
     /// Returns a Boolean value that indicates whether the member at `position` is the one learned for `memberIndex`.
     ///
-    /// Returns false if too few bytes are left for a comparison in one step; `predictsNearEnd` handles that case.
+    /// Returns false if too few bytes are left for a comparison in one step. `predictsNearEnd` handles that case.
     @inlinable
     @inline(__always)
     mutating func predicts(
@@ -137,7 +137,7 @@ public struct MemberShape: ~Copyable {
         return Self.unknown
     }
 
-    /// Counts a miss and returns a Boolean value that indicates whether to learn now; learning pauses after too many
+    /// Counts a miss and returns a Boolean value that indicates whether to learn now, which pauses after too many
     /// misses.
     mutating func mayLearn(memberIndex: Int) -> Bool {
         if pauseRemaining > 0 {
@@ -236,8 +236,8 @@ extension JSONCursor {
         shape.score = max(0, shape.score &- Int32(truncatingIfNeeded: memberIndex &- first))
     }
 
-    /// Leaves an object that ends here if its names need no search for duplicates; otherwise changes nothing and
-    /// returns false.
+    /// Leaves an object that ends here if its names need no search for duplicates, or changes nothing and returns
+    /// false.
     @inlinable
     @inline(__always)
     public mutating func leaveObjectIfPossible(_ scope: borrowing ObjectScope) -> Bool {
@@ -261,7 +261,7 @@ extension JSONCursor {
             at += 16
             if end - at < 16 {
                 if at == end { return end }
-                // These are the last sixteen bytes of the text; those that were compared before are plain.
+                // These are the last sixteen bytes of the text. The bytes that were compared before are plain.
                 at = end - 16
             }
             stops = WideBytes.stops(in: WideBytes.load(at))

@@ -3,7 +3,7 @@ internal import ByteStorage
 /// The names so far in the open objects, for the search for duplicates.
 ///
 /// One stack serves all open objects: each owns the entries from its `firstName` on. The 64-bit filter of a scope
-/// excludes most duplicates. Up to 16 names are compared one by one; more are sorted by their hashes when their object
+/// excludes most duplicates. Up to 16 names are compared one by one. More are sorted by their hashes when their object
 /// ends. Anyone can compute names with equal hashes, so many of them are sorted again by a hash with a secret. The time
 /// for an object with n members is therefore proportional to n.
 struct NameList: ~Copyable {
@@ -19,7 +19,7 @@ struct NameList: ~Copyable {
     private(set) var entries: UnsafeMutablePointer<Entry>
     private(set) var count = 0
     private var capacity = 64
-    /// The largest number of names that are sorted by comparison; more names are sorted by counting.
+    /// The largest number of names that are sorted by comparison and not by counting.
     private static let maxComparisonSortCount = 1024
     private var keys: UnsafeMutablePointer<UInt64>
     private var keyCapacity = 64
@@ -72,7 +72,7 @@ struct NameList: ~Copyable {
         return duplicate(among: sort(count, of: keys, keys + keyCapacity), first, isSecret: false)
     }
 
-    /// Returns the least offset of a name that occurs twice among those of sorted keys, or nil if there is none.
+    /// Returns the least offset of a name that occurs twice among the names of sorted keys, or nil if there is none.
     ///
     /// - Parameter isSecret: A Boolean value that indicates whether the hashes in the keys have a secret.
     private func duplicate(among sorted: UnsafeMutableBufferPointer<UInt64>, _ first: Int, isSecret: Bool) -> Int? {
@@ -119,7 +119,7 @@ struct NameList: ~Copyable {
         return UnsafeMutableBufferPointer(start: sorted, count: count)
     }
 
-    /// Returns the least offset of a name that occurs twice among those of one hash, or nil if there is none.
+    /// Returns the least offset of a name that occurs twice among names of one hash, or nil if there is none.
     private func duplicate(among keys: UnsafeMutableBufferPointer<UInt64>, _ first: Int) -> Int? {
         var same = keys
         let entries = entries

@@ -2,7 +2,7 @@ public import ByteStorage
 
 /// Output of JSON strings (RFC 8259, section 7).
 extension OutputArena {
-    /// Appends a JSON string with its quotes; only `"`, `\`, and C0 controls are escaped (RFC 8259, section 7).
+    /// Appends a JSON string with its quotes, and escapes only `"`, `\`, and C0 controls (RFC 8259, section 7).
     @inlinable
     public mutating func appendString(_ text: ByteView) {
         append(byte: UInt8(ascii: "\""))
@@ -40,7 +40,7 @@ extension OutputArena {
         }
     }
 
-    /// Writes a JSON string without its quotes; six times its bytes must have been reserved.
+    /// Writes a JSON string without its quotes, for which six times its bytes must have been reserved.
     @inlinable
     @inline(__always)
     public mutating func putEscaped(_ text: ByteView) {

@@ -76,7 +76,7 @@ package final class StoppableThread: Sendable {
 
     /// Creates a thread that has not started.
     ///
-    /// The name is that of `SystemThread.start`.
+    /// `SystemThread.start` describes the name.
     package init(name: String) { self.name = name }
 
     /// A Boolean value that indicates whether `stop` was called.

@@ -92,7 +92,7 @@ static inline void linkd_name_thread(const char *name) {
 #endif
 }
 
-/// Opens those of the standard input, output, and error that are closed, so that no other file gets their descriptors.
+/// Opens standard input, output, and error where they are closed, so that no other file gets their descriptors.
 static inline void linkd_open_standard_files(void) {
     for (int descriptor = 0; descriptor <= 2; descriptor++) {
         // The system returns the lowest free descriptor.

@@ -57,7 +57,7 @@ package struct LaneIdentity: Sendable, Equatable {
     package var name: String { "\(instance).\(lane)" }
 }
 
-/// The librdkafka properties that the worker sets, and the list of those that cannot be overridden.
+/// The librdkafka properties that the worker sets, and the list of the properties that cannot be overridden.
 package enum ClientSettings {
     /// Keys that cannot be overridden because the worker's guarantees depend on them.
     ///
@@ -236,8 +236,10 @@ package enum ClientSettings {
         return max(transactionTimeout(overrides), requests.max() ?? defaultSocketTimeout) + 5_000
     }
 
-    /// Returns the size limit of a batch, in bytes, for topics with this smallest `max.message.bytes`, or nil if it is
-    /// not known or at least the default of brokers, which the default of librdkafka fits.
+    /// Returns the size limit of a batch, in bytes, for topics with this smallest `max.message.bytes`.
+    ///
+    /// Returns nil if the smallest one is not known, or if it is at least the default of brokers, which suits
+    /// librdkafka's default.
     package static func batchBytes(messageLimit: Int?) -> Int? {
         guard let messageLimit, messageLimit < 1_048_588 else { return nil }
         return max(1_024, messageLimit - 1_024)

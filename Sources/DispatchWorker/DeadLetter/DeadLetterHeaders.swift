@@ -2,8 +2,8 @@ package import ByteStorage
 internal import KafkaClient
 internal import LinkDecider
 
-/// The headers of dead letters: the record's own headers first and unchanged, then those of the worker in a fixed
-/// order, then those of the configured profile.
+/// The headers of dead letters: the record's own headers first and unchanged, then the worker's headers in a fixed
+/// order, then the headers of the configured profile.
 ///
 /// `WorkerReference` describes each of them.
 package enum DeadLetterHeaders {

@@ -18,7 +18,6 @@ package struct WorkerIdentity: Sendable, Equatable {
 
 /// A record that becomes a dead letter, with the cause.
 package struct DeadLetterSource {
-    /// The record.
     package var record: ConsumedRecord
     /// The name of the record's topic.
     package var topic: ByteView

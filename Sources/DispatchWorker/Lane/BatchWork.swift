@@ -3,8 +3,7 @@ package import KafkaClient
 package import LinkDecider
 internal import LinkIngest
 
-/// The pace at which a batch reads the clock: after every record while records are slow, and less often while they are
-/// fast.
+/// The pace at which a batch reads the clock: after every slow record, and less often while records are fast.
 ///
 /// Reading the clock takes a tenth of the time of a small record.
 struct BatchPace {
@@ -364,7 +363,6 @@ struct LaneCrashes {
 package struct OutputWithHeaders {
     /// The producer's handle of the topic.
     package var topic: Int
-    /// The partition.
     package var partition: Int32
     /// The key, or nil for none.
     package var key: ByteView?

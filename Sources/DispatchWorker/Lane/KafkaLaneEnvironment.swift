@@ -132,7 +132,7 @@ final class KafkaLaneProducer: LaneProducer {
     /// A Boolean value that indicates whether a broker lacks the requests that fence a group's generation:
     /// TxnOffsetCommit v3 and OffsetFetch v7 (Kafka 2.5).
     ///
-    /// librdkafka falls back to older versions silently, and those do not fence.
+    /// librdkafka silently falls back to older versions, which do not fence.
     var isFencingUnsupported: Bool {
         let versions = producer.debugLog.requestVersions
         return [(Int32(28), Int32(3)), (9, 7)].contains { key, least in versions[key].map { $0.max < least } ?? false }
@@ -187,7 +187,7 @@ final class KafkaLaneProducer: LaneProducer {
         }
     }
 
-    /// Returns an error that is not retriable in place of a timeout.
+    /// Returns an error that is not retriable instead of a timeout.
     ///
     /// Repeating the call after its full time limit would not succeed.
     private static func withoutRetry(_ error: KafkaError) -> KafkaError {

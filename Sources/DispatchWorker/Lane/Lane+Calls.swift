@@ -95,7 +95,7 @@ extension Lane where Processing: ~Copyable {
         if let member = consumer?.memberID { machine.joined(as: member) }
         consumer?.abandon()
         consumer = nil
-        // Its offsets and topics are those of the old membership.
+        // The offsets and topics belong to the old membership.
         group = nil
         work.deadLetterTopics.removeAll()
         releaseReservation()

@@ -10,7 +10,8 @@ extension Lane where Processing: ~Copyable {
             var entry = entry(note)
             metrics.count(note)
             keepError(of: entry, now)
-            // The line of an outage replaces those of the calls that it makes fail.
+            // An outage has a line of its own, so the calls that fail because of it are logged only at the level
+            // `debug`.
             if case .failed(_, let error) = note, isExplained(error.code) { entry.level = .debug }
             shared.log.log(entry)
             hasNews = true

@@ -61,9 +61,7 @@ package struct LogEntry: Sendable, Equatable {
 
 /// A named value of a log line.
 package struct LogField: Sendable, Equatable {
-    /// The name.
     package var name: String
-    /// The value.
     package var value: LogValue
 
     /// Creates a field.

@@ -34,8 +34,8 @@ package struct DeadLetterCounts: Sendable, Equatable {
 
 /// The share of dead letters among the last records of a partition.
 ///
-/// The records of a replay do not count: they failed before, so that many of them may fail again without a defect of
-/// the input. A copy from the last commit replaces it when records are consumed again, so that no record counts twice.
+/// The records of a replay do not count. They failed before, so many of them may fail again without a defect of the
+/// input. When records are consumed again, a copy from the last commit replaces the share, so no record counts twice.
 struct DeadLetterWatch: Sendable, Equatable {
     /// The time after which a record no longer counts, in nanoseconds.
     static let windowNanoseconds: UInt64 = 60_000_000_000
@@ -65,7 +65,7 @@ struct DeadLetterWatch: Sendable, Equatable {
         return result
     }
 
-    /// Counts records, of which the last `window` remain.
+    /// Counts records, and keeps the last `window` of them.
     ///
     /// With `isAging`, they remain for 60 s. Records that arrive slowly because of their dead letters remain until
     /// others replace them.
@@ -113,7 +113,7 @@ package struct SlowedPartition: Sendable, Equatable {
     ///
     /// All partitions begin their periods at the same times, so that one call moves all of them.
     package static let periodNanoseconds: UInt64 = 1_000_000_000
-    /// The shortest time for which a partition is slowed, so that one at the limit is not told again and again.
+    /// The shortest time for which a partition is slowed, so that a partition at the limit is not reported repeatedly.
     static let leastNanoseconds: UInt64 = 10_000_000_000
 
     /// The time since which the partition is slowed.
@@ -169,9 +169,9 @@ package struct DeadLetterLoad: Sendable, Equatable {
 
 /// The limit on dead letters of a whole process, to which each lane reports its partitions.
 ///
-/// A single bad producer slows its partition. If most partitions with records are slowed for 5 minutes, and more than
-/// one, the cause concerns all of them, such as a wrong table, and the worker ends. A single partition ends no worker,
-/// because one producer with one key would be enough, and other workers may have healthy partitions.
+/// A single bad producer slows its partition. If most partitions with records, and more than one, are slowed for 5
+/// minutes, the worker ends. The cause then concerns all of them, such as a wrong table. A single partition ends no
+/// worker, because one producer with one key would be enough, and other workers may have healthy partitions.
 package struct DeadLetterMajority: Sendable {
     /// The time for which most partitions are slowed before the worker ends, in nanoseconds.
     package static let limitNanoseconds: UInt64 = 300_000_000_000
@@ -214,8 +214,7 @@ package struct DeadLetterMajority: Sendable {
 extension LaneMachine {
     private var hasDeadLetterLimit: Bool { policy.deadLetterMaxRatio > 0 || policy.deadLetterMaxConsecutive > 0 }
 
-    /// The maximum number of records that are processed at once, so that the records that count are fewer than two
-    /// windows.
+    /// The maximum number of records that are processed at once, which keeps the records that count below two windows.
     var recordLimit: Int { policy.deadLetterMaxRatio > 0 ? policy.deadLetterWindow : .max }
 
     /// Counts the outcomes of the records that were processed.

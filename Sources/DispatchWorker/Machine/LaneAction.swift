@@ -2,7 +2,6 @@ package import KafkaClient
 
 /// The settings that concern a lane, as plain values.
 package struct LanePolicy: Sendable, Equatable {
-    /// The guarantee.
     package var guarantee = Guarantee.exactlyOnce
     /// The start of a partition without a committed offset.
     package var from = StartPolicy.earliest
@@ -18,8 +17,8 @@ package struct LanePolicy: Sendable, Equatable {
     package var sessionTimeoutMilliseconds = 45_000
     /// The time in milliseconds that the start may take without an answer from a broker.
     package var startTimeoutMilliseconds = 30_000
-    /// A Boolean value that indicates whether the transactional id survives restarts, so that another process may have
-    /// the same one.
+    /// A Boolean value that indicates whether the transactional id survives restarts, so another process may have the
+    /// same one.
     package var isStable = false
     /// A Boolean value that indicates whether the lane may end its process because another one has its instance name.
     ///

@@ -247,8 +247,8 @@ extension LaneMachine {
 
     /// Handles refused credentials.
     ///
-    /// They end the lane if they are refused for `start.timeout` without any success in between, also during its start:
-    /// `WorkerStart` has used the same credentials before the lanes, so a refusal that is final ends the worker there.
+    /// They end the lane if they are refused for `start.timeout` without any success in between, also during its start.
+    /// `WorkerStart` has used the same credentials before the lanes, so a final refusal ends the worker there.
     private mutating func handleAuthenticationFailure(_ call: LaneCall, _ error: KafkaError, now: UInt64) {
         let since = isProducerCall(call) ? producerCredentials.refuse(now: now) : credentials.refuse(now: now)
         guard now.saturatingSubtract(since) < nanoseconds(policy.startTimeoutMilliseconds) else {

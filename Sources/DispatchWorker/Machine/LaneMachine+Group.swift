@@ -120,8 +120,8 @@ extension LaneMachine {
 extension LaneMachine {
     /// The needs that the library did not meet in time and that still exist.
     ///
-    /// They are derived from the lane's next actions. A need ends when its last cause ends, such as a partition that is
-    /// revoked or a member that leaves.
+    /// They are derived from the lane's next actions. A need ends with its last cause, for example when a partition is
+    /// revoked or a member leaves.
     package var needs: [ClientNeed] { unanswered.isEmpty ? [] : ClientNeed.allCases.filter(isUnmet) }
 
     private func isUnmet(_ need: ClientNeed) -> Bool { unanswered.contains(need) && isNeeded(need) }
@@ -161,9 +161,9 @@ extension LaneMachine {
 
 // Fencing: another client has the lane's instance name, or a broker says so.
 //
-// The lane gives up both clients, and asks the group. It ends with 79 if a member that this process never was still has
-// the name when its session would have expired without a living process. Otherwise it joins again with new clients. Of
-// two processes with one name, exactly one is the last that joined, and that one is never asked to end.
+// The lane gives up both clients, and asks the group. It ends with 79 if a member of another process keeps the name for
+// longer than the session of a dead process would last. Otherwise it joins again with new clients. If two processes
+// have one name, the last one that joined never ends for this reason.
 extension LaneMachine {
     /// The time between two descriptions of a group that contains a rival, and the time that a coordinator has to
     /// remove an expired member, in nanoseconds.

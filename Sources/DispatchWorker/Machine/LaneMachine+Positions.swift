@@ -184,9 +184,7 @@ extension LaneMachine {
 
     /// Handles a failure to fetch watermarks.
     ///
-    /// Those of a paused partition are only for its lag.
-    ///
-    /// They are fetched again later, and the other partitions continue.
+    /// They are fetched again later, and the other partitions continue. A paused partition needs them only for its lag.
     mutating func endsFailed(_ error: KafkaError, now: UInt64) {
         guard partitions.slots.contains(where: \.needsEnds) else { return }
         notes.append(.failed(.findEnds, error))
@@ -202,12 +200,12 @@ extension LaneMachine {
     }
 }
 
-// The check that a topic was not deleted and created again: after an assignment, an interruption of the fetches, or a
+// The check that a topic was not deleted and created again. After an assignment, an interruption of the fetches, or a
 // step that took too long, the witness of a partition is read again before anything is committed.
 extension LaneMachine {
     /// The time of a step after which witnesses are read again.
     ///
-    /// A process that is stopped loses no connection, so nothing else tells that a topic was created again meanwhile.
+    /// A process that is stopped loses no connection, so nothing else shows that a topic was created again meanwhile.
     private static var longStepNanoseconds: UInt64 { 1_000_000_000 }
 
     /// A Boolean value that indicates whether pending offsets wait for the check of a witness.
@@ -390,6 +388,6 @@ extension LaneMachine {
 }
 
 extension OwnedPartition {
-    /// The offset to which the consumer returns: that of the witness, or without a check the next one.
+    /// The offset to which the consumer returns: the offset of the witness during a check, or the next one without it.
     var returnOffset: Int64 { check?.witness.offset ?? next.value }
 }

@@ -61,7 +61,7 @@ package struct LaneMachine: Sendable {
     var startedAt: UInt64?
     /// The time of the last step, or nil before the first one.
     var lastStepAt: UInt64?
-    /// The partitions whose witness could not be checked, each of which is logged once.
+    /// The partitions whose witness could not be checked, to log each of them only once.
     var unknownWitnesses: Set<TopicPartition> = []
     /// The time before which the ids of topics are not fetched, unless a witness depends on them.
     var identifyAt: UInt64?

@@ -31,7 +31,7 @@ package enum TopicsState: Sendable, Equatable {
 
 /// The state of a lane's transaction.
 ///
-/// Each case holds only its own data, so that no flag outlives its state.
+/// Each case holds only its own data, so no flag outlives its state.
 ///
 /// With at-least-once, the same cases describe the outputs and offsets that are delivered and committed together.
 package enum Transaction: Sendable, Equatable {
@@ -253,7 +253,7 @@ package struct InstanceHolders: Sendable, Equatable {
 /// A coordinator that could not write while brokers were down goes back to an old member, and then fences the one that
 /// has replaced it. So fencing alone does not prove that another process exists.
 package struct Contest: Sendable, Equatable {
-    /// A member with the lane's instance name that this process never was.
+    /// A member of another process with the lane's instance name.
     struct Rival: Sendable, Equatable {
         /// The coordinator that described it.
         ///
@@ -325,9 +325,7 @@ package struct Isolation: Sendable, Equatable {
     ///
     /// It becomes a dead letter with the reason `refused_output`.
     package struct Refused: Sendable, Equatable {
-        /// The partition.
         package var partition: TopicPartition
-        /// Its offset.
         package var offset: Int64
         /// The number of times that its dead letter was refused.
         package var deadLetterRefusals = 0

@@ -3,7 +3,7 @@ package import LinkDecider
 
 /// The offset of the next record of a partition, for commits and seeks: one past the last processed record.
 ///
-/// It is created only from a record's offset or from a broker's answer, so that the last offset is never committed by
+/// It is created only from a record's offset or from a broker's answer, so the last offset is never committed by
 /// mistake.
 package struct NextOffset: Sendable, Equatable, Comparable {
     /// The offset as a number.
@@ -39,7 +39,7 @@ package struct StartPosition: Sendable, Equatable {
     /// This is the case for the end of a partition, because a restart would find a later end.
     package var needsCommit = false
 
-    /// The record before `next`, which must be read again before `next` is, or nil if it is unknown.
+    /// The record before `next`, which must be read again first, or nil if it is unknown.
     package var witness: Witness?
 
     /// Creates a start at a known offset.
@@ -71,7 +71,6 @@ package struct StartPosition: Sendable, Equatable {
 
 /// A partition that the group assigns to this member.
 package struct AssignedPartition: Sendable, Equatable {
-    /// The partition.
     package var partition: TopicPartition
     /// The consumer's index of its topic.
     package var topic: Int32
@@ -131,7 +130,6 @@ package struct PartitionStart: Sendable, Equatable {
 package struct OwnedPartition: Sendable, Equatable {
     /// The consumer's index of the topic.
     package let topic: Int32
-    /// The partition.
     package let partition: TopicPartition
     /// The smallest offset that is accepted next.
     package var next: NextOffset
@@ -158,13 +156,13 @@ package struct OwnedPartition: Sendable, Equatable {
     package var end: Int64?
     /// The group's committed offset as the lane has last seen it, or nil if there is none.
     package var committed: Int64?
-    /// The newest record whose outputs are decided, which is the one before `next`, or nil if there is none.
+    /// The newest record whose outputs are decided, directly before `next`, or nil if there is none.
     package var witness: Witness?
     /// The check of an earlier witness that is not finished, or nil.
     package var check: WitnessCheck?
     /// The id that the topic had at a time before the witness was last read, or nil.
     ///
-    /// If the topic still has it, it is that of the witness's topic.
+    /// If the topic still has this id, the witness was read from this topic.
     var earlierTopicID: String?
     /// The index in the batch of the newest accepted record whose witness is not taken yet, or -1.
     var newest: Int32 = -1
@@ -212,8 +210,8 @@ package struct OwnedPartition: Sendable, Equatable {
 
     /// The offset up to which every record has its outcome.
     ///
-    /// Until a commit returns, or while the position is not that of the lane, it is the committed offset, or after the
-    /// control records that follow it.
+    /// Until a commit returns, or while the consumer must be moved, it is the committed offset, or the offset after the
+    /// control records that follow.
     package var settled: Int64 {
         let isSettled = pending == nil && !isStaged && !needsPosition
         return max(isSettled ? max(next.value, drained ?? 0) : committed ?? start.next.value, floor ?? 0)

@@ -59,7 +59,8 @@ package struct Witness: Sendable, Equatable {
         return topicID.map { "\(Self.identifiedForm) \(record) \($0)" } ?? "\(Self.form) \(record)"
     }
 
-    /// Returns a Boolean value that indicates whether both are witnesses of one record, whatever its topic is.
+    /// Returns a Boolean value that indicates whether both are witnesses of one record, even if the ids of their topics
+    /// differ.
     package func isOfSameRecord(as other: Witness) -> Bool {
         offset == other.offset && timestamp == other.timestamp && hash == other.hash
     }
@@ -103,11 +104,12 @@ package struct WitnessCheck: Sendable, Equatable {
     /// A Boolean value that indicates whether the topic may have been created again after the consumer was moved to the
     /// witness.
     package var isDoubtedAgain = false
-    /// The finding in place of the witness, or nil.
+    /// The finding instead of the witness, or nil.
     ///
     /// Only a finding after another seek counts.
     package var finding: WitnessFinding?
-    /// A Boolean value that indicates whether the topic has the id of the witness, which no longer exists.
+    /// A Boolean value that indicates whether the topic still has the id of the witness, although the record of the
+    /// witness no longer exists.
     package var isIdentified = false
     /// The id that the topic had before the consumer was moved to the witness, or nil if it was not fetched.
     package var topicID: String?
@@ -116,7 +118,7 @@ package struct WitnessCheck: Sendable, Equatable {
     package init(_ witness: Witness) { self.witness = witness }
 }
 
-/// A finding in place of a witness.
+/// A finding instead of a witness.
 package enum WitnessFinding: Sendable, Equatable {
     /// Another record at the offset, with this timestamp.
     case different(timestamp: Int64)
@@ -128,11 +130,10 @@ package enum WitnessFinding: Sendable, Equatable {
     case otherTopic(id: String)
 }
 
-/// A witness and what was found in place of it.
+/// A witness, and what was found instead.
 package struct WitnessContradiction: Sendable, Equatable, CustomStringConvertible {
     /// The last decided record.
     package var witness: Witness
-    /// The finding in place of it.
     package var finding: WitnessFinding
 
     /// Creates a contradiction.
@@ -158,8 +159,8 @@ package struct WitnessContradiction: Sendable, Equatable, CustomStringConvertibl
 
 // The witnesses of the partitions, and their checks.
 extension OwnedPartitions {
-    /// A Boolean value that indicates whether pending offsets must not be committed yet, because it is not known
-    /// whether their records come from the topic of the witness.
+    /// A Boolean value that indicates whether pending offsets must wait until it is known that their records come from
+    /// the topic of the witness.
     package var isUnproven: Bool {
         slots.contains { slot in
             guard let check = slot.check, let pending = slot.pending else { return false }
@@ -263,7 +264,7 @@ extension OwnedPartitions {
 
     /// Handles a witness that compaction has removed.
     ///
-    /// Returns the partition if its witness is unknown and must be told.
+    /// Returns the partition if its witness is unknown and must be reported.
     private mutating func missing(_ index: Int, _ check: WitnessCheck) -> PartitionOffset? {
         if asksForID(index, check) { return nil }
         slots[index].positionState = .current
@@ -281,7 +282,7 @@ extension OwnedPartitions {
 
     /// Ends a check whose witness no longer exists.
     ///
-    /// Returns the partition if it is not known whether its topic is the same, and this must be told.
+    /// Returns the partition if it is not known whether its topic is the same, and if this must be reported.
     mutating func endUnread(_ index: Int, _ check: WitnessCheck) -> PartitionOffset? {
         slots[index].check = nil
         if check.isIdentified { return nil }
@@ -291,7 +292,7 @@ extension OwnedPartitions {
         return check.topicID == nil ? PartitionOffset(slots[index].partition, offset: check.witness.offset) : nil
     }
 
-    /// Records a finding in place of the witness, which counts if it is not the first one.
+    /// Records a finding instead of the witness, which counts if it is not the first one.
     private mutating func contradict(_ index: Int, _ finding: WitnessFinding) {
         let isFirst = slots[index].check?.finding == nil
         slots[index].positionState = isFirst ? .needsReturn : .contradicted(retryAt: 0)

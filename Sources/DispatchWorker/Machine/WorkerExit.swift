@@ -120,7 +120,7 @@ package struct RightsText: Sendable, Equatable {
             advice: Self.advice)
     }
 
-    /// Returns the exit for topics that cannot be described, which names the rights that are missing with that.
+    /// Returns the exit for topics that cannot be described, with the rights that are missing.
     func exit(deniedInputs: [String], deniedOutputs: [String]) -> WorkerExit {
         let rights = [("Read", deniedInputs), ("Write", deniedOutputs)].filter { !$0.1.isEmpty }
         let texts = rights.map { "\($0.0) on Topic \($0.1.joined(separator: ", "))" }
@@ -131,8 +131,8 @@ package struct RightsText: Sendable, Equatable {
 extension LaneCall {
     /// A Boolean value that indicates whether a refused topic of this call is one that the worker writes.
     ///
-    /// Sending offsets also returns the error of a refused write of the same transaction. Only the text tells it from
-    /// refused offsets, in librdkafka 2.0.2 and 2.16.
+    /// Sending offsets also returns the error of a refused write of the same transaction. In librdkafka 2.0.2 and 2.16,
+    /// only the text distinguishes it from refused offsets.
     fileprivate func writes(_ error: KafkaError) -> Bool {
         switch self {
         case .openTopics, .begin, .produce, .commit, .flush, .abort: true

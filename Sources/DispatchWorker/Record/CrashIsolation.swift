@@ -56,12 +56,11 @@ package struct CrashSuspect: Sendable, Equatable {
 ///
 /// All lanes share it, because a partition may move to another lane.
 package final class CrashSuspects: Sendable {
-    /// The maximum number of suspects, which is four times that of lanes.
+    /// The maximum number of suspects: four for each of up to 64 lanes.
     package static let limit = 256
 
     /// A suspect with the result of its trial, or nil before it.
     package struct Entry: Sendable, Equatable {
-        /// The suspect.
         package var suspect: CrashSuspect
         /// The result.
         package var trial: CrashTrial?
@@ -90,8 +89,8 @@ package final class CrashSuspects: Sendable {
 
     /// Records the result of a trial.
     ///
-    /// A record that has passed is no longer a suspect. The result of another one is valid until the process ends, so
-    /// that a record is tried once even if its transaction is aborted.
+    /// A record that has passed is no longer a suspect. The result of any other record is valid until the process ends,
+    /// so a record is tried only once, even if its transaction is aborted.
     package func record(_ trial: CrashTrial, of mark: CrashMark) {
         let remaining = entries.withLock { entries -> [CrashSuspect]? in
             guard let index = entries.firstIndex(where: { $0.suspect.mark == mark }) else { return nil }
@@ -105,14 +104,15 @@ package final class CrashSuspects: Sendable {
         if let remaining { save(remaining) }
     }
 
-    /// Returns the suspects after a process has left these marks, those with the most deaths and the newest first.
+    /// Returns the suspects after a process has left these marks, sorted by the number of deaths, and then the newest
+    /// first.
     package static func merged(_ known: [CrashSuspect], _ marks: [CrashMark]) -> [CrashSuspect] {
         var result = Set(marks).sorted { $0.text < $1.text }.map { mark in
             let before = known.first { $0.mark == mark }?.deaths ?? 0
             return CrashSuspect(mark, deaths: before + 1)
         }
         result += known.filter { !marks.contains($0.mark) }
-        // The sort is stable: of suspects with the same number, those of the last end stay.
+        // The sort is stable: among suspects with equally many deaths, the limit keeps the newest.
         return Array(result.sorted { $0.deaths > $1.deaths }.prefix(limit))
     }
 }
@@ -127,7 +127,6 @@ package struct TriedRecord: Sendable, Equatable {
     package var key: [UInt8]?
     /// The value, or nil for a tombstone.
     package var value: [UInt8]?
-    /// The headers.
     package var headers: [RecordHeader]
 
     /// Creates a record.

@@ -3,11 +3,8 @@ package import ByteStorage
 
 /// The position of a record that a process was resolving when it ended.
 package struct CrashMark: Sendable, Hashable {
-    /// The topic.
     package var topic: String
-    /// The partition.
     package var partition: Int32
-    /// The offset.
     package var offset: Int64
 
     /// Creates a mark.

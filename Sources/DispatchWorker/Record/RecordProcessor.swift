@@ -9,7 +9,7 @@ package struct RecordProcessor: RecordProcessing, ~Copyable {
     private var version: Int
     private var canary: CanaryCounts?
 
-    /// Creates a processor, which uses the served tables in place of those in the configuration.
+    /// Creates a processor that uses the served tables instead of the tables in the configuration.
     package init(_ served: ServedTables, _ configuration: DeciderConfiguration) {
         let first = served.current()
         self.served = served

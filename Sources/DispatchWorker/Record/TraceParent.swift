@@ -5,7 +5,7 @@ package struct TraceParent: Sendable, Equatable {
     /// The length of version 00 in bytes, and of the part of later versions that is read.
     private static let length = 55
 
-    /// The trace id: 32 lowercase hexadecimal digits, of which one is not zero.
+    /// The trace id: 32 lowercase hexadecimal digits that are not all zero.
     package let traceID: String
     /// A Boolean value that indicates whether the sender has recorded the trace.
     package let isSampled: Bool
@@ -25,7 +25,7 @@ package struct TraceParent: Sendable, Equatable {
         isSampled = flags & 1 == 1
     }
 
-    /// Returns the bits of lowercase hexadecimal digits, in a 64-bit number those of all digits combined, or nil.
+    /// Returns the value of lowercase hexadecimal digits, in which the bits of more than 16 digits overlap, or nil.
     private static func digits(_ value: ByteView, _ range: Range<Int>) -> UInt64? {
         var result: UInt64 = 0
         for index in range {
@@ -45,7 +45,6 @@ package struct TraceParent: Sendable, Equatable {
 
 /// The times of a record with a sampled trace, in milliseconds since 1970.
 package struct TraceSample: Sendable, Equatable {
-    /// The trace id.
     package var traceID: String
     /// The record's topic.
     package var topic: String

@@ -3,7 +3,7 @@ internal import SystemThreads
 
 /// A watch that asks the brokers for the members and the committed offsets of the worker's group.
 ///
-/// It also asks for partitions that no lane of this worker owns, because nobody else tells of a partition without an
+/// It also asks for partitions that no lane of this worker owns, because nobody else reports a partition without an
 /// owner. It has its own clients and thread, which wait for the group's coordinator without delaying anything else. The
 /// interval is a minute for each process. It is 5 s while the group rebalances or a partition with lag has no owner. A
 /// question is one request to each broker for its groups, one each to describe the group, for the committed offsets,

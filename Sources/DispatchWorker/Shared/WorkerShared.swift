@@ -7,7 +7,6 @@ package final class WorkerShared: Sendable {
     package let stop: StopCounter
     /// The time and CPU for the report.
     package let meter = RunMeter()
-    /// The log.
     package let log: Log
     /// The watch of the brokers, or nil without one.
     package let brokers: BrokerWatch?
@@ -48,7 +47,7 @@ package final class WorkerShared: Sendable {
 
     /// Records the exit of a lane and requests that the others end.
     ///
-    /// The first exit is that of the process.
+    /// The process ends with the first exit.
     package func fail(_ reason: WorkerExit) {
         exit.withLock { if $0 == nil { $0 = reason } }
         drain()

@@ -3,7 +3,7 @@ package import KafkaClient
 internal import LinkCoordinator
 internal import LinkDecider
 
-/// A counter of a lane, besides those by topic, outcome, and reason.
+/// A counter of a lane, in addition to the counters by topic, outcome, and reason.
 package enum LaneCounter: Int, Sendable, CaseIterable {
     case transactionsCommitted, abortedRevoked, abortedLost, abortedRefused, abortedTimeout, abortedError
     case abortedShutdown, abortedDeadLetters, rotations, recreatedFenced, recreatedSequence, recreatedState,
@@ -30,7 +30,6 @@ package enum LaneCounter: Int, Sendable, CaseIterable {
 
 /// The number of an event in one partition.
 package struct PartitionCount: Sendable, Equatable {
-    /// The partition.
     package var partition: TopicPartition
     /// The number.
     package var count: UInt64
@@ -38,7 +37,7 @@ package struct PartitionCount: Sendable, Equatable {
 
 /// The counters and histograms of a lane since its start.
 ///
-/// Records are counted when their commit has returned, so that the totals are those of the report.
+/// Records are counted when their commit has returned, so the totals equal those in the report.
 package struct LaneMetrics: Sendable, Equatable {
     /// The counters, then the buckets and the sum of each histogram.
     private var words: [UInt64]
@@ -99,7 +98,7 @@ package struct LaneMetrics: Sendable, Equatable {
         case .revoked: self[.revoked] &+= 1
         case .lost: self[.lost] &+= 1
         case .dataLost(let partition, let expected, let actual, _):
-            // A topic that ends before the expected offset was created again, so that the number is unknown.
+            // A topic that ends before the expected offset was created again, so the number is unknown.
             countLoss(of: UInt64(clamping: max(1, actual &- expected)), in: partition)
         case .ready, .paused, .resumed, .commitVanished, .witnessUnknown, .refused, .deadLetterLimit, .slowed,
             .recovered, .failed:
@@ -238,17 +237,17 @@ package struct TopicTotals: Sendable, Equatable {
 
 /// The records that were processed since the last end of a transaction.
 ///
-/// On a commit they are added to the metrics, and otherwise they are dropped, so that the metrics count committed
-/// records only.
+/// On a commit they are added to the metrics, and otherwise they are dropped, so the metrics count only committed
+/// records.
 package struct BatchTally: Sendable {
     /// The maximum number of sampled timestamps.
     package static let sampleLimit = 8_192
-    /// The bits of an offset that are zero for a sampled record, which is 1 in 64.
+    /// The bits of an offset that are zero for a sampled record, so one record in 64 is sampled.
     private static let sampleMask: Int64 = 63
 
     /// The input topics.
     ///
-    /// Those without records stay in the list.
+    /// A topic without records stays in the list.
     package private(set) var topics: [TopicTotals] = []
     /// Decisions by outcome, in the order of `DecisionSummary.Outcome.allCases`.
     package private(set) var outcomes = [UInt64](repeating: 0, count: DecisionSummary.Outcome.allCases.count)

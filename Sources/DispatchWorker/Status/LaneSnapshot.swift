@@ -9,7 +9,6 @@ package final class LaneSnapshot: Sendable {
     package let lane: Int
     /// The time of the snapshot.
     package let publishedAt: UInt64
-    /// The stage.
     package let stage: LaneStage
     /// A Boolean value that indicates whether the lane has joined its group at least once with all topics open.
     package let isReady: Bool
@@ -73,7 +72,6 @@ package struct LaneCommit: Sendable, Equatable {
 
 /// The state of an owned partition in a snapshot.
 package struct PartitionView: Sendable, Equatable {
-    /// The partition.
     package var partition: TopicPartition
     /// The smallest offset that is accepted next.
     package var next: Int64
@@ -121,7 +119,7 @@ package struct PartitionView: Sendable, Equatable {
 
 /// An error of a lane in a snapshot.
 ///
-/// Its texts are those of the log, so that they contain no payload.
+/// It has the same texts as the log, which contain no payload.
 package struct LaneError: Sendable, Equatable {
     /// The maximum number of errors in a snapshot.
     package static let limit = 8
@@ -132,7 +130,6 @@ package struct LaneError: Sendable, Equatable {
     package var event: String
     /// The error's code, or an empty string.
     package var code: String
-    /// The message.
     package var message: String
     /// The time, in nanoseconds of the monotonic clock.
     package var at: UInt64
@@ -252,8 +249,8 @@ extension Transaction.Phase {
 
 /// The place where a lane publishes its state, and where readers on other threads find it.
 ///
-/// The lane never waits for a reader: if one holds the lock, which it does only to copy a reference, the lane publishes
-/// at its next step.
+/// The lane never waits for a reader. While a reader holds the lock to copy a reference, the lane does not publish, but
+/// does so at its next step.
 package final class LaneStatus: Sendable {
     private struct Parked {
         var bytes: [UInt8]

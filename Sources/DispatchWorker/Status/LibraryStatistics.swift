@@ -17,7 +17,6 @@ package struct LibraryStatistics: Sendable, Equatable {
 
     /// The durations of a rolling window, in microseconds.
     package struct Durations: Sendable, Equatable {
-        /// The average.
         package var average: Int64 = 0
         /// Half of the durations are at most as long.
         package var p50: Int64 = 0
@@ -36,7 +35,6 @@ package struct LibraryStatistics: Sendable, Equatable {
     package struct Broker: Sendable, Equatable {
         /// The name: host, port, and id.
         package var name = ""
-        /// The id.
         package var id: Int64 = -1
         /// The state of the connection, such as `UP`.
         package var state = ""
@@ -82,7 +80,6 @@ package struct LibraryStatistics: Sendable, Equatable {
     package var messageBytes: Int64 = 0
     /// The brokers of the cluster, without bootstrap addresses and without the logical brokers of coordinators.
     package var brokers: [Broker] = []
-    /// The partitions.
     package var partitions: [TopicPartition: Partition] = [:]
     /// The number of rebalances, or nil for a producer.
     package var rebalances: Int64?

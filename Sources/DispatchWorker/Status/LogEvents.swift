@@ -41,8 +41,8 @@ package struct LogEvents: Sendable {
     }
 }
 
-/// The lines of an outage: one when it begins, one for each further cause, one every 5 minutes while it lasts, and one
-/// when it ends.
+/// The lines about an outage: one at its beginning, one for each further cause, one every 5 minutes, and one at its
+/// end.
 private struct BrokerLines: Sendable {
     private static let interval: UInt64 = 300_000_000_000
     /// The number of causes of an outage for which a line is written at once.
@@ -184,8 +184,8 @@ extension LogValue {
     }
 }
 
-/// The lines of partitions with lag that no member of the group owns: one when it begins, one every 5 minutes while it
-/// lasts, and one when it ends.
+/// The lines about partitions with lag that no member of the group owns: one at the beginning, one every 5 minutes, and
+/// one at the end.
 struct UnownedLines: Sendable {
     private static let interval: UInt64 = 300_000_000_000
 
@@ -310,7 +310,7 @@ struct UnfinishedCommits: Sendable {
 
     /// Returns a Boolean value that indicates whether a lane has no records that wait for a commit.
     ///
-    /// The positions of a lane without a producer tell nothing: it may have lost its partitions for a moment.
+    /// The positions of a lane without a producer mean nothing, because it may have lost its partitions for a moment.
     private static func hasNothing(_ lane: LaneSnapshot, _ snapshot: WorkerSnapshot) -> Bool {
         if hasNoProducer(lane) || lane.transaction != nil { return false }
         if lane.stage == .committing || lane.stage == .aborting { return false }

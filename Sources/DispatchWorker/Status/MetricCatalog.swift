@@ -263,7 +263,7 @@ package enum MetricCatalog {
 }
 
 extension LaneView {
-    /// The input topics with committed records, then those of the owned partitions without committed records.
+    /// The input topics with committed records, then the other topics of owned partitions.
     ///
     /// The series of a topic therefore begin at 0 before its first record is committed.
     fileprivate var inputs: [TopicTotals] {

@@ -25,9 +25,7 @@ package struct MetricDescription: Sendable {
         case summary
     }
 
-    /// The name.
     package let name: String
-    /// The kind.
     package let kind: Kind
     /// The names of the labels, without `le`.
     package let labels: [String]

@@ -226,7 +226,7 @@ package enum Health {
         return reasons
     }
 
-    /// Returns a reason for each lane of which a commit that began is unfinished for 30 s.
+    /// Returns a reason for each lane whose commit is overdue.
     private static func commits(_ snapshot: WorkerSnapshot) -> [String] {
         let missing = snapshot.brokers.missingTopics.map { "topic \($0) does not exist" }
         return snapshot.lanes.filter(\.isCommitOverdue).map { lane in

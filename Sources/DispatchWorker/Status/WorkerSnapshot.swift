@@ -34,7 +34,7 @@ package struct WorkerSnapshot: Sendable {
     package var partitions: [PartitionLag] = []
     /// The state of the brokers.
     package var brokers = BrokerState()
-    /// The lag of the group, or nil while the brokers do not tell it.
+    /// The lag of the group, or nil while the brokers do not report it.
     package var groupLag: GroupLag?
     /// The tables that the worker serves.
     package var tables: [ServedTable] = []
@@ -106,7 +106,6 @@ package struct BrokerState: Sendable, Equatable {
 package struct PartitionLag: Sendable, Equatable {
     /// The lane that owns the partition.
     package var lane: Int
-    /// The partition.
     package var partition: TopicPartition
     /// The records up to the last stable offset without an outcome, or nil if unknown.
     package var lag: Int64?
@@ -147,11 +146,10 @@ package struct PartitionLag: Sendable, Equatable {
     }
 }
 
-/// The lag of the whole group, as the brokers have told it.
+/// The lag of the whole group, as the brokers have reported it.
 package struct GroupLag: Sendable, Equatable {
     /// The lag of a partition.
     package struct Partition: Sendable, Equatable {
-        /// The partition.
         package var partition: TopicPartition
         /// The records from the group's committed offset to the last stable offset, or nil if unknown.
         package var lag: Int64?
@@ -166,7 +164,7 @@ package struct GroupLag: Sendable, Equatable {
         }
     }
 
-    /// The time without an owner after which a partition with lag is told, in nanoseconds.
+    /// The time without an owner after which a partition with lag is reported, in nanoseconds.
     package static let patience: UInt64 = 30_000_000_000
     /// The age after which an answer no longer counts, in nanoseconds.
     package static let freshness: UInt64 = 180_000_000_000
@@ -176,7 +174,7 @@ package struct GroupLag: Sendable, Equatable {
 
     /// The time of the answer, in nanoseconds of the monotonic clock.
     package var answeredAt: UInt64
-    /// The state of the group as in Kafka's protocol, or nil if the brokers do not tell it.
+    /// The state of the group as in Kafka's protocol, or nil if the brokers do not report it.
     package var state: String?
     /// A Boolean value that indicates whether members join or leave.
     package var isRebalancing = false
@@ -201,12 +199,11 @@ package struct GroupLag: Sendable, Equatable {
 /// The history of a group's answers.
 ///
 /// A partition has an owner if a described member has it, or if its committed offset has changed since the answer
-/// before. During a rebalance, brokers tell no partitions of members, or those before it, also of members that are
-/// dead. Members of the cooperative protocol continue in it.
+/// before. During a rebalance, brokers return no partitions of members, or the partitions before the rebalance, even of
+/// dead members. Members of the cooperative protocol continue during a rebalance.
 package struct GroupLagHistory: Sendable {
     /// The answer of the brokers about a partition.
     package struct Offsets: Sendable, Equatable {
-        /// The partition.
         package var partition: TopicPartition
         /// The group's committed offset, or nil if there is none.
         package var committed: Int64?

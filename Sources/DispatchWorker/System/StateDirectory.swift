@@ -19,7 +19,7 @@ package final class StateDirectory: Sendable {
     /// Takes a directory, which is created if its parent exists.
     package init(path: String) throws(StateDirectoryError) {
         self.path = path
-        // A directory that cannot be created is reported when its file cannot be, with the reason of the former.
+        // If the directory cannot be created, opening the file fails, and the reason why `mkdir` failed is reported.
         let missing = mkdir(path, 0o700) == 0 ? ENOENT : errno
         lock = linkd_lock_file(path + "/lock")
         guard lock < 0 else { return }
@@ -52,7 +52,7 @@ package final class StateDirectory: Sendable {
             reason: "the state directory \(path) is not a directory", advice: "set state.dir to a directory")
     }
 
-    /// The number of bytes that this user can still write there, or nil if the system does not tell it.
+    /// The number of bytes that this user can still write there, or nil if the system does not report it.
     ///
     /// It is 0 if no file can be created.
     package var freeBytes: Int64? { Self.freeBytes(at: path) }

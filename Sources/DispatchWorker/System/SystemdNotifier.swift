@@ -84,7 +84,7 @@ package final class SystemdNotifier: Sendable {
     @discardableResult
     package func watchdog() -> Bool { send("WATCHDOG=1") }
 
-    /// Reports a description of the state, of which the first line and at most `statusLimit` characters are sent.
+    /// Reports the first line of a description of the state, up to `statusLimit` characters.
     @discardableResult
     package func status(_ text: String) -> Bool {
         send("STATUS=\(text.prefix { !$0.isNewline }.prefix(Self.statusLimit))")

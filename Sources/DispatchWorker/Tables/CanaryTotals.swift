@@ -3,8 +3,8 @@ package import LinkDecider
 
 /// The committed decisions of a canary, and the differences between its candidate and the served table.
 ///
-/// The totals begin at zero when another candidate or another served table with its id is loaded, because differences
-/// are those of two tables.
+/// The totals begin at zero when another candidate or another served table with its id is loaded, because the
+/// differences are between these two tables.
 package struct CanaryTotals: Sendable, Equatable {
     /// The differences of one route.
     package struct Route: Sendable, Equatable {
@@ -68,7 +68,7 @@ package struct CanaryTotals: Sendable, Equatable {
         if !add(other) { routes.append(other) }
     }
 
-    /// Adds differences to those of the same route, or returns false if there are none yet.
+    /// Adds differences to the entry of the same route, or returns false if there is none yet.
     private mutating func add(_ route: Route) -> Bool {
         guard let index = routes.firstIndex(where: { $0.name == route.name }) else { return false }
         routes[index].count &+= route.count
@@ -93,7 +93,7 @@ extension CanaryPlan {
     }
 }
 
-/// The counts of a lane's canary: those of the open transaction, and those of all committed ones.
+/// The counts of a lane's canary, separately for the open transaction and for all committed ones.
 struct CanaryCounts {
     private var plan: CanaryPlan
     private var uncommitted: CanaryTotals
@@ -112,7 +112,7 @@ struct CanaryCounts {
         if !total.hasTables(of: plan.totals) { (uncommitted, total) = (plan.totals, plan.totals) }
     }
 
-    /// Adds the counts of a record to those of the open transaction.
+    /// Adds the counts of a record to the open transaction.
     mutating func add(_ record: CandidateCounts) {
         uncommitted.decided &+= record.decided
         uncommitted.compared &+= record.compared

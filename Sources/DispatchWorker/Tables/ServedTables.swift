@@ -13,7 +13,6 @@ package final class ServedTables: Sendable {
         ///
         /// `ServedTables` sets it.
         package fileprivate(set) var number = 0
-        /// The tables.
         package let tables: TableSet
         /// The descriptions of the tables in the same order, or none for tables without files.
         package fileprivate(set) var entries: [ServedTable]
@@ -45,7 +44,6 @@ package final class ServedTables: Sendable {
     /// The number of the version that is served.
     package var number: Int { newestNumber.load(ordering: .relaxed) }
 
-    /// The counters.
     package var counters: TableCounters {
         var result = TableCounters()
         result.version = number
@@ -74,7 +72,7 @@ package final class ServedTables: Sendable {
     /// Counts a change that was refused.
     package func refused() { refusals.wrappingAdd(1, ordering: .relaxed) }
 
-    /// Marks the tables whose files have other contents, which are refused, as fallbacks.
+    /// Marks tables as fallbacks if their files have other contents that are refused.
     package func setFallbacks(_ isFallback: (ServedTable) -> Bool) {
         newest.withLock { newest in
             for index in newest.entries.indices {

@@ -18,9 +18,7 @@ package struct RunReport: Sendable, Equatable {
     package var aborted = 0
     /// Producers that were replaced after an unknown outcome.
     package var rotations = 0
-    /// Lanes.
     package var lanes = 0
-    /// The guarantee.
     package var guarantee = Guarantee.exactlyOnce
     /// The version of librdkafka that ran.
     package var library = ""

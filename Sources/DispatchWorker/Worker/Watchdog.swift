@@ -170,7 +170,6 @@ extension WorkerExit {
 package struct HangDetector: Sendable {
     /// A call that does not return, or whose repetitions never succeed.
     package struct Hang: Sendable, Equatable {
-        /// The call.
         package var call: LibraryCall
         /// The calls that contain it, outermost first.
         package var outer: [LibraryCall]

@@ -1,13 +1,15 @@
 package import LinkDecider
 
 extension Worker {
-    /// The requests of an operator, of which loading the tables again is answered outside of the worker.
+    /// The requests of an operator.
+    ///
+    /// The caller of the worker answers the request to load the tables again.
     package var requests: SignalRequests { shared.requests }
 
     /// Runs until the worker ends.
     ///
-    /// Every lane decides with these tables in place of those in the configuration, and takes newer ones between two
-    /// batches. With `crashes`, records that end the process are isolated.
+    /// Every lane decides with these tables instead of the tables in the configuration, and takes newer ones between
+    /// two batches. With `crashes`, records that end the process are isolated.
     ///
     /// This function uses a concrete type of processor, so that the compiler specializes the generic lane.
     package func run(

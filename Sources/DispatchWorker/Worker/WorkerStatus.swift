@@ -146,7 +146,7 @@ package final class WorkerStatus: Sendable {
 
 /// The rate of committed records during the last seconds.
 ///
-/// It is computed from the totals that readers of the worker's state add, so that the lanes keep no time.
+/// It is computed from the totals that readers of the worker's state add, so the lanes keep no time.
 package struct RecordRate: Sendable {
     /// The time that the rate covers, in nanoseconds.
     package static let span: UInt64 = 10_000_000_000

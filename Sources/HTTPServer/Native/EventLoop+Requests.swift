@@ -202,7 +202,7 @@ final class StreamSource {
     init(_ read: @escaping (UnsafeMutableRawBufferPointer) -> Int) { self.read = read }
 }
 
-/// Conversions of responses to those of libmicrohttpd.
+/// Conversions of responses to the responses of libmicrohttpd.
 enum NativeResponse {
     /// The headers that the server or the library sets.
     private static let reserved = ["Connection", "Content-Length", "Content-Type", "Date", "Transfer-Encoding"]

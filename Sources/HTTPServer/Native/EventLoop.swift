@@ -208,8 +208,8 @@ final class EventLoop {
         return true
     }
 
-    /// Closes the oldest connection of the address with the most, if it then still has at least as many as that of a
-    /// new connection.
+    /// Closes the oldest connection of the address with the most connections, if this address then still has at least
+    /// as many as the address of a new connection.
     ///
     /// A probe is answered even if a few clients keep all connections busy, for example by not reading their responses.
     /// Returns false if no address has that many.

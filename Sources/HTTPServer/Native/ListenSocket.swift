@@ -206,7 +206,7 @@ final class HTTPConnection {
     var response: HTTPResponse?
     /// The stream of the response.
     var stream: HTTPStream?
-    /// A Boolean value that indicates whether the library is told to close the connection at its next call.
+    /// A Boolean value that indicates whether the library must close the connection at its next call.
     var isAborted = false
 
     init(number: UInt64, handle: OpaquePointer, peer: HTTPPeer, isExcess: Bool, deadline: UInt64) {

@@ -52,7 +52,6 @@ package struct HTTPHeaders: Sendable, Equatable, ExpressibleByDictionaryLiteral 
 package struct HTTPPeer: Sendable, Hashable, CustomStringConvertible {
     /// The IP address as text, such as `127.0.0.1` or `::1`.
     package var address: String
-    /// The port.
     package var port: UInt16
 
     /// The address as text, with an IPv6 address in brackets.
@@ -61,13 +60,11 @@ package struct HTTPPeer: Sendable, Hashable, CustomStringConvertible {
 
 /// A complete request.
 package struct HTTPRequest: Sendable {
-    /// The method.
     package var method: HTTPMethod
     /// The decoded path, which begins with a slash.
     package var path: String
     /// The decoded query items in their order.
     package var query: [HTTPTarget.QueryItem] = []
-    /// The headers.
     package var headers: HTTPHeaders = [:]
     /// The body, or an empty array.
     package var body: [UInt8] = []
@@ -90,7 +87,7 @@ package struct HTTPResponse: Sendable {
 
     /// The status code, from 200 to 599.
     package var status: Int
-    /// Headers in addition to those that the server adds.
+    /// Headers in addition to the server's own.
     ///
     /// A header of the same name replaces the server's `Cache-Control` and `X-Content-Type-Options`. A response with a
     /// `HTTPConnection`, `Content-Length`, `Content-Type`, `Date`, or `Transfer-Encoding` header, or with a control
@@ -131,7 +128,7 @@ package struct HTTPTarget: Sendable, Equatable {
     package struct QueryItem: Sendable, Equatable {
         /// The decoded name.
         package var name: String
-        /// The decoded value, which is empty if there is no equals sign.
+        /// The decoded value, or an empty text if there is no equals sign.
         package var value: String
     }
 

@@ -46,12 +46,12 @@ package struct GroupDescription: Sendable, Equatable {
     package var state: String
     /// The members.
     ///
-    /// Their partitions are those of the group while it is `Stable`.
+    /// Their partitions are up to date only while the group is `Stable`.
     package var members: [GroupMember]
     /// The number of the broker that coordinates the group, or -1 if it is not known.
     package var coordinator: Int32 = -1
 
-    /// A Boolean value that indicates whether members join or leave, so that none has its new partitions yet.
+    /// A Boolean value that indicates whether members join or leave, and none of them has its new partitions yet.
     package var isRebalancing: Bool { state == "PreparingRebalance" || state == "CompletingRebalance" }
 }
 
@@ -101,7 +101,6 @@ package struct AccessBinding: Sendable, Equatable {
     package var principal: String
     /// The host of the client, or `*` for all.
     package var host = "*"
-    /// The operation.
     package var operation: Operation
     /// A Boolean value that indicates whether the rule denies the operation.
     package var isDenial = false
@@ -123,7 +122,6 @@ package struct PartitionDescription: Sendable, Equatable {
 
 /// A topic in a metadata response.
 package struct TopicDescription: Sendable, Equatable {
-    /// The name.
     package var name: String
     /// The partitions, ordered by number.
     ///
@@ -144,13 +142,11 @@ package struct BrokerDescription: Sendable, Equatable {
     package var id: Int32
     /// The host name that the broker advertises.
     package var host: String = "*"
-    /// The port.
     package var port: Int32
 }
 
 /// The response to a metadata request.
 package struct ClusterMetadata: Sendable, Equatable {
-    /// The brokers.
     package var brokers: [BrokerDescription]
     /// The requested topics, or all topics.
     package var topics: [TopicDescription]

@@ -69,7 +69,7 @@ package final class MockCluster {
         try cluster.check { rd_kafka_mock_coordinator_set($0, kind, key, id) }
     }
 
-    /// Closes a broker's connections, or those of all brokers with -1, and refuses new ones.
+    /// Closes the connections of a broker, or of all brokers with -1, and refuses new ones.
     ///
     /// The library ends the process if it cannot bind the broker's port again at once. A child process between its
     /// `fork` and its `exec` still has the port, so a test that calls this runs in a process that starts no other one

@@ -235,12 +235,12 @@ extension KafkaConsumer {
 
     /// Ends the pauses of partitions, by default of all.
     ///
-    /// librdkafka keeps the pause of a partition that leaves the assignment, so that it would return paused.
+    /// librdkafka keeps the pause of a partition that leaves the assignment. Without this call, it would return paused.
     package func endPauses(_ isLeaving: (TopicPartition) -> Bool = { _ in true }) {
         let leaving = paused.filter(isLeaving)
         guard !leaving.isEmpty else { return }
         let list = PartitionList(Array(leaving))
-        // The only error is that of a partition that the client does not know, and that is not paused either.
+        // The call fails only for a partition that the client does not know, which is not paused either.
         _ = handle.call(.resume) { rd_kafka_resume_partitions($0, list.pointer) }
         paused.subtract(leaving)
     }
@@ -255,8 +255,8 @@ extension KafkaConsumer {
     ///   commit may still take effect.
     package func commit(_ offsets: [PartitionOffset], timeoutMilliseconds: Int32) throws(KafkaError) {
         if offsets.isEmpty { return }
-        // Each commit has a new queue, because the late answer to a commit that timed out must not count as that of
-        // this commit.
+        // Each commit has a new queue, because a late answer to an earlier commit that timed out must not count as the
+        // answer to this one.
         guard let answers = CommitQueue(of: handle) else { throw KafkaError(code: .state) }
         try answers.start(offsets)
         let answer = handle.call(.commit) { _ in answers.answer(timeoutMilliseconds: timeoutMilliseconds) }

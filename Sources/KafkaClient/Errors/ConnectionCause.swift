@@ -1,4 +1,4 @@
-/// The reason why a broker cannot be used, which librdkafka reports only as text.
+/// The reason why a broker cannot be used, read from the text with which librdkafka reports it.
 ///
 /// The texts of 2.0.2 and 2.16 are known. An address is `host:port`.
 package enum ConnectionCause: Sendable, Equatable {
@@ -47,7 +47,7 @@ package enum ConnectionCause: Sendable, Equatable {
     /// Another reason, with librdkafka's text.
     case other(String)
 
-    /// The cause of an error, or nil if the error is not about a connection or does not tell the reason.
+    /// The cause of an error, or nil if the error is not about a connection or does not state the reason.
     package init?(_ error: KafkaError) {
         self.init(error, supportsSCRAM: LibraryInfo.supportsSCRAM)
     }
@@ -214,7 +214,7 @@ extension String {
     /// The text of a line of librdkafka without its guess that settings are wrong, for a client to which a broker has
     /// answered before.
     ///
-    /// librdkafka guesses so whenever a connection ends before its first answer, as all do while brokers stop.
+    /// librdkafka makes this guess whenever a connection ends before its first answer, as all do while brokers stop.
     package var withoutSettingsGuess: String {
         guard let guess = firstRange(of: ": might be caused by incorrect ") else { return self }
         let rest = self[guess.upperBound...]

@@ -3,7 +3,6 @@
 /// The three flags decide what to do next, in this order: retriable (repeat the call), abortable (abort the
 /// transaction), neither (fatal for the producer). This follows librdkafka's manual.
 package struct KafkaError: Error, Sendable, Equatable, CustomStringConvertible {
-    /// The code.
     package let code: KafkaErrorCode
     /// The code's symbolic name, such as `_FENCED`.
     package let name: String

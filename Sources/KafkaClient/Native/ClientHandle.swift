@@ -4,7 +4,7 @@ internal import Synchronization
 
 /// The owner of a client instance (`rd_kafka_t`) and of the two queues that every client polls.
 ///
-/// This is the only access to the instance, and the only place that destroys one. Calls that may wait use `call`, which
+/// This is the only access to the instance, and the only place that destroys one. Calls that may wait use `call`. It
 /// names and times them for a watchdog. Everything that belongs to the instance (topics, lists, messages, other queues)
 /// must be released first, because `rd_kafka_destroy` waits for it.
 final class ClientHandle {
@@ -122,7 +122,7 @@ extension ClientHandle {
         let code = call(.listGroups) { rd_kafka_list_groups($0, name, &list, timeoutMilliseconds) }
         defer { if let list { rd_kafka_group_list_destroy(list) } }
         let groups = UnsafeBufferPointer(start: list?.pointee.groups, count: Int(list?.pointee.group_cnt ?? 0))
-        // If some brokers did not answer, the group may be among those of the others.
+        // A broker that did not answer may have the group.
         guard let group = groups.first(where: { String(cString: $0.group) == name }) else {
             try KafkaError.check(code)
             return GroupDescription(name: name, state: "Dead", members: [])
@@ -149,7 +149,7 @@ struct AssignmentReader {
     /// Creates a reader of the bytes that the leader of the group has written.
     init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
 
-    /// Returns the partitions, or none of an assignment in another form.
+    /// Returns the partitions, or an empty array if the assignment has another form.
     func partitions() -> [TopicPartition] {
         var reader = self
         return reader.read() ?? []

@@ -4,8 +4,8 @@ internal import CRdKafka
 final class RebalanceContext {
     /// A Boolean value that indicates whether only partitions that move are revoked and assigned.
     ///
-    /// It comes from the configuration. `rd_kafka_rebalance_protocol` asks the library's main thread, whose answer is
-    /// lost if the group ends at that moment: a close then hangs (librdkafka issue 4041).
+    /// It comes from the configuration. `rd_kafka_rebalance_protocol` asks the library's main thread. If the group ends
+    /// at that moment, the answer is lost, and a close hangs (librdkafka issue 4041).
     let isCooperative: Bool
     /// The consumer's instance, which is set after its creation.
     var handle: ClientHandle?

@@ -56,7 +56,7 @@ struct NativeConfiguration: ~Copyable {
     /// Enables event kinds (`RD_KAFKA_EVENT_…`).
     func enableEvents(_ mask: Int32) { rd_kafka_conf_set_events(pointer, mask) }
 
-    /// Lets librdkafka request tokens on a queue of their own.
+    /// Lets librdkafka request tokens on a separate queue.
     ///
     /// A request on the main queue would wait inside a call such as `init_transactions`, during which nothing serves
     /// that queue.

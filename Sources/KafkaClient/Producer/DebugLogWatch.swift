@@ -66,7 +66,7 @@ package struct DebugLogWatch: Sendable {
         else { return }
         var sizePosition = size + 2
         var timePosition = time + 6
-        // A number with more digits than are read is that of an answer with many bytes.
+        // If the size has more digits than are read, the answer is huge.
         guard let bytes = number(text, &sizePosition), let rtt = number(text, &timePosition) else { return }
         let isHuge = sizePosition < text.count && text[sizePosition] != UInt8(ascii: " ")
         if Int(rtt) > Int(maxFetchMilliseconds) + (isHuge ? 60_000 : Int(bytes) / 1_000) {

@@ -107,7 +107,7 @@ extension TableCompiler {
 
     /// Stores, for each coordinator, the initial screens from the outermost parent down to its own.
     ///
-    /// The entries of a parent are a prefix of those of its child, so each chain of parents is stored once.
+    /// The entries of a child begin with the entries of its parent, so each chain of parents is stored once.
     private mutating func compileAncestors() {
         let above = TableNames(source).initialAbove
         let hasInitial = coordinators.map { $0.initial >= 0 }

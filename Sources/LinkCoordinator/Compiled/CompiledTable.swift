@@ -58,7 +58,7 @@ package struct CompiledLinkBlock: BitwiseCopyable {
 struct CompiledScheme {
     var text: ByteView
     var block: Int32
-    /// The number of the scheme among those that patterns mention, or -1.
+    /// The number of the scheme among the schemes that patterns mention, or -1.
     var number: Int32
 }
 
@@ -107,7 +107,6 @@ package struct CompiledField: BitwiseCopyable {
     var absentJSON: ByteView
     /// The default as text, for an identity.
     var absentText: ByteView
-    /// The name of the model.
     package var modelName: ByteView
     /// The name of the field.
     package var name: ByteView
@@ -126,7 +125,7 @@ package struct CompiledBinding: BitwiseCopyable {
     /// The number of the pointer into the payload, among the table's own pointers.
     var pointerIndex: Int32
     var constant: ByteView
-    /// A Boolean value that indicates whether every capture of the name has the field's type, so that its text needs no
+    /// A Boolean value that indicates whether every capture of the name has the field's type, so its text needs no
     /// further validation.
     var trusted: Bool
     /// The number of the value, equal for all bindings that read the same value, or -1 if the value is not kept.
@@ -154,7 +153,7 @@ package struct CompiledEntry: BitwiseCopyable {
     package var screen: Int32
     /// The presentation of the entry.
     package var present: Presentation
-    /// The scope of its data: 0 for the route's own values, otherwise that of a parent route.
+    /// The scope of its data: 0 for the route's own values, otherwise the scope of a parent route.
     var scope: UInt8
     /// A Boolean value that indicates whether the entry comes from the parents of a route.
     package var isParent: Bool
@@ -417,7 +416,7 @@ package struct CompiledTableData: BitwiseCopyable {
 package struct TableHandle: BitwiseCopyable, Equatable, @unchecked Sendable {
     // `@unchecked Sendable` is safe because the pointers refer to memory that never changes.
     let data: Ref<CompiledTableData>
-    /// The pointers to read in a payload: those of the table, or of all tables that are served with it.
+    /// The pointers to read in a payload, of this table or of all tables that are served with it.
     let pointers: Ref<PointerTrie>
     /// The positions of the table's own pointers among them.
     let numbers: UnsafePointer<Int32>?

@@ -9,7 +9,7 @@ package struct TableCompiler {
     let source: TableSource
     /// The storage of the compiled values.
     package let storage: TableStorage
-    /// The types of captures, which are read when the first binding needs them.
+    /// The types of captures, read when the first binding needs them.
     lazy var captureTypes = CaptureTypes(source)
     var names: [String] = []
     var nameNumbers: [String: Int32] = [:]
@@ -119,7 +119,8 @@ package struct TableCompiler {
         return number
     }
 
-    /// Returns the schemes that blocks list, followed by those that only patterns mention and that the `*` block reads.
+    /// Returns the schemes that blocks list, followed by the schemes that only patterns mention and that the `*` block
+    /// reads.
     private func compiledSchemes() -> [CompiledScheme] {
         let listed = source.blocks.enumerated().flatMap { index, block in
             block.schemes.map {
@@ -444,8 +445,8 @@ extension TableCompiler {
 
 /// The types of captures by name, combined over all patterns of a table.
 ///
-/// The types are those of the whole table and not of one route, because a redirect by id carries over captures of other
-/// routes. The patterns are read once, because a table may have as many bindings as patterns.
+/// They cover the whole table, not one route, because a redirect by id carries over captures of other routes. The
+/// patterns are read once, because a table may have as many bindings as patterns.
 struct CaptureTypes {
     /// The type that all captures of a name share.
     enum Common {

@@ -5,7 +5,7 @@ internal import StrictJSON
 ///
 /// They are in the order in which they are found, except for the last two.
 ///
-/// The set is closed, so that the resolver handles every reason. ``Decision/Reason`` is the open set of the public API.
+/// The set is closed, so the resolver handles every reason. ``Decision/Reason`` is the open set of the public API.
 ///
 /// See DecisionReference, "Reasons".
 package enum ReasonCode: String, Sendable, CaseIterable {
@@ -170,7 +170,6 @@ extension ReasonCode {
 package struct DecisionSummary: Sendable, Equatable {
     /// The kinds of outcomes, with their published names.
     package enum Outcome: UInt8, Sendable, CaseIterable { case navigate, external, deferred, none, reject }
-    /// The outcome.
     package var outcome: Outcome
     /// The reason, if the decision has one.
     package var reason: ReasonCode?
@@ -187,7 +186,7 @@ enum ParamWriter {
     ///
     /// Nested objects, and values in lists that are not scalars, are left out.
     ///
-    /// - Throws: A `JSONError` if the text cannot be read, which cannot happen for text that was read strictly before.
+    /// - Throws: A `JSONError` if the text cannot be read. This cannot happen for text that was read strictly before.
     static func write(_ json: ByteView, into arena: inout OutputArena) throws(JSONError) {
         var cursor = JSONCursor(maxDepth: 512)
         cursor.open(validated: json)

@@ -100,8 +100,8 @@ extension LinkDestination.Stack {
 
 /// The screens of a table as an enumeration of the app.
 ///
-/// `linkd routes export --format swift` generates such an enumeration. It has a case for each screen, whose values are
-/// the models that the screen needs, so that an app can switch over all screens:
+/// `linkd routes export --format swift` generates such an enumeration. It has a case for each screen. The values of a
+/// case are the models that the screen needs. An app can switch over all screens:
 ///
 /// ```swift
 /// switch try ShopScreen(entry) {

@@ -46,7 +46,7 @@ public struct Decision: Sendable, Hashable, CustomStringConvertible {
             let known = Outcome.allCases.map { "`\($0.rawValue)`" }.joined(separator: ", ")
             throw DecisionError(description: "the value of the member `outcome` is unknown: expected one of \(known)")
         }
-        // A request that opens nothing may need none of several tables.
+        // If there are several tables, a request that opens nothing may need no particular one.
         guard value["table"]?.string != nil || (value["table"] == nil && outcome == Outcome.none.rawValue) else {
             throw DecisionError(description: "expected the member `table`, a string")
         }
@@ -72,8 +72,8 @@ public struct Decision: Sendable, Hashable, CustomStringConvertible {
 
     /// The kind of action that the decision requires.
     public var outcome: Outcome { text("outcome").flatMap(Outcome.init) ?? .reject }
-    /// The id, version, and hash of the table that made the decision, or nil if the request opened nothing and needed
-    /// none of several tables.
+    /// The id, version, and hash of the table that made the decision, or nil if the request opened nothing and no
+    /// particular table was needed to see that.
     public var table: String? { text("table") }
     /// The id of the selected route.
     public var route: String? { text("route") }
@@ -296,7 +296,7 @@ extension Decision {
     /// The request to resolve again when the device has the claim that a guard requires.
     ///
     /// The library does not store it. The app keeps it, for at most ``ttl``, until the device has the claim or receives
-    /// another link, which supersedes it.
+    /// another link. That link supersedes it.
     ///
     /// See DecisionReference, "Resume".
     public struct Resume: Sendable, Hashable, Codable {

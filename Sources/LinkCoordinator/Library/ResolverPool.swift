@@ -28,7 +28,7 @@ final class ResolverSpace: @unchecked Sendable {
 
 /// The scratch memory that calls from any thread use in turns.
 ///
-/// A space can be used with any number of tables. The pool keeps a few spaces; more callers at the same time create
+/// A space can be used with any number of tables. The pool keeps a few spaces. More callers at the same time create
 /// their own, which are freed afterwards.
 final class ResolverPool: Sendable {
     /// The pool of all tables.

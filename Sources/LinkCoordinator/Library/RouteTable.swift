@@ -144,10 +144,10 @@ public struct RouteTableError: Error, Sendable, CustomStringConvertible {
     /// The problems that were found, errors first, at most 200.
     public let problems: [TableProblem]
 
-    /// Creates an error from problems, at least one of which is an error.
+    /// Creates an error from problems that include at least one error.
     public init(problems: [TableProblem]) { self.problems = problems }
 
-    /// The schema version that the table declares if it is newer than those that the library supports, or nil.
+    /// The schema version that the table declares, if the library does not support it yet, or nil.
     ///
     /// An app that downloads a table can keep its current table in this case, and use the new one after an update.
     public var requiredSchemaVersion: Int? {
@@ -286,7 +286,7 @@ public final class RouteTableStore: Sendable {
 
 /// Checks the examples in a table against the table's own decisions.
 enum ExampleRun {
-    /// Resolves every example and reports those whose decision differs from the expectation.
+    /// Resolves every example, and reports the examples whose decision differs from the expectation.
     static func check(
         _ source: TableSource, _ table: CompiledTable, into problems: inout ProblemList, until isOver: () -> Bool
     ) {

@@ -72,7 +72,7 @@ extension ByteView {
 ///
 /// The standard library sorts long runs of combining marks in quadratic time, creates intermediate strings, and does
 /// not order marks that result from the decomposition of a mark (U+0F75 after U+0328, Swift 6.3). This type implements
-/// Unicode Standard Annex 15 on bytes: it decomposes, orders marks, and composes. The Unicode data is that of the
+/// Unicode Standard Annex 15 on bytes: it decomposes, orders marks, and composes. It uses the Unicode data of the
 /// standard library.
 package struct Composer: ~Copyable {
     /// The marks after the starter: the combining class in the upper half and the scalar in the lower half.
@@ -151,7 +151,7 @@ package struct Composer: ~Copyable {
         starter = Self.none
     }
 
-    /// Orders the marks and composes the starter with those that are not blocked.
+    /// Orders the marks, and composes the starter with the marks that are not blocked.
     private mutating func joinMarks(_ tables: CompositionTables) {
         if isUnordered { order() }
         isUnordered = false
@@ -224,7 +224,7 @@ package struct Composer: ~Copyable {
 
 /// The properties of characters that NFC requires, read from the standard library once for a process.
 ///
-/// All data comes from the standard library, so that both always agree.
+/// All data comes from the standard library, so both always agree.
 struct CompositionTables: @unchecked Sendable {
     // `@unchecked Sendable` is safe because the memory is filled before it is shared, and never changed or freed.
 

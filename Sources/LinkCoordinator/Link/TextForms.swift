@@ -157,7 +157,7 @@ extension TextForms {
 
     /// Returns the canonical text of a `decimal`, or nil.
     ///
-    /// The form is that of a `double`, with more digits.
+    /// A `decimal` has the form of a `double`, with more digits.
     @inline(never)
     package static func decimal(_ text: ByteView) -> ByteView? {
         number(text, maxBytes: maxDecimalBytes, maxDigits: maxDecimalDigits)

@@ -138,8 +138,8 @@ public enum ModelFieldKind: Sendable, Hashable {
 /// A type that a property of a ``LinkModel`` can have, which reads and writes a field as a single text.
 ///
 /// Adopt this protocol in a type whose `Codable` implementation does not use a single string or number, or uses another
-/// form than the field of the table. The implementation of this protocol replaces that of `Codable` in models,
-/// including optional properties and the items of arrays:
+/// form than the field of the table. In models, the implementation of this protocol replaces the implementation of
+/// `Codable`, also for optional properties and the items of arrays:
 ///
 /// ```swift
 /// struct Cents: Codable, ModelFieldValue {

@@ -281,7 +281,9 @@ private struct ValueContainer: SingleValueDecodingContainer {
     let declared: Any.Type
     let codingPath: [any CodingKey]
 
-    /// Reads the value as the declared type of the property, which errors name, even if the type reads another one.
+    /// Reads the value as the declared type of the property.
+    ///
+    /// Errors name this type, even if it reads another one itself.
     private var reader: ValueReader { ValueReader(value, as: declared, at: codingPath) }
 
     func decodeNil() -> Bool { value == .null }

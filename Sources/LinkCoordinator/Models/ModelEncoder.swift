@@ -11,7 +11,7 @@ final class ModelEncoder: Encoder {
     }
 
     private var result = Result.nothing
-    /// The path of the first container that is nested in another one, which no field can hold.
+    /// The path of the first nested container, which no field can hold.
     private var nesting: [any CodingKey]?
     let codingPath: [any CodingKey]
     var userInfo: [CodingUserInfoKey: Any] { [:] }
@@ -93,8 +93,9 @@ final class ModelEncoder: Encoder {
         return .number(decimalText(value))
     }
 
-    /// Records that a container is nested in another one, which no field can hold, and returns an encoder whose result
-    /// is discarded.
+    /// Records that a container is nested in another one, which no field can hold.
+    ///
+    /// Returns an encoder whose result is discarded.
     fileprivate func refuseNesting(_ path: [any CodingKey]) -> ModelEncoder {
         nesting = nesting ?? path
         return ModelEncoder(at: path)

@@ -84,7 +84,7 @@ package indirect enum Matcher: Sendable, Hashable {
     /// One of these segments, sorted by bytes.
     case enumeration([[UInt8]])
 
-    /// `inner` between literal texts, at least one of which is not empty.
+    /// `inner` between literal texts. At least one of them is not empty.
     case affix(prefix: [UInt8], inner: Matcher, suffix: [UInt8])
 
     /// A 64-bit integer in canonical form, within the bounds.

@@ -115,7 +115,7 @@ package struct Precedence: Sendable {
 
     /// Compares schemes, host rules, and paths.
     ///
-    /// Returns 0 if all of them are equal, so that both patterns match the same links apart from query constraints.
+    /// Returns 0 if all of them are equal. Apart from query constraints, both patterns then match the same links.
     package static func compareMatches(_ a: Precedence, _ b: Precedence) -> Int {
         switch (a.scheme, b.scheme) {
         case (.some(let x), .some(let y)):

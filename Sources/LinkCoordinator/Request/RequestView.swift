@@ -41,7 +41,7 @@ package struct RequestView {
     /// A Boolean value that indicates whether `text` can be copied into a JSON string without escapes.
     package var isPlain: Bool
     /// A Boolean value that indicates whether all bytes of `text` are known to be from 0x20 to 0x7E without a
-    /// backslash, so that they need no further check.
+    /// backslash, so they need no further check.
     ///
     /// See RouteTableReference, "Limits".
     package var isScreened = false

@@ -395,7 +395,7 @@ struct BoundValue {
     var count: Int32 = 0
 }
 
-/// The result of phase 5: the values of the fields of a table, with those of parent routes in scopes of their own.
+/// The result of phase 5: the values of a table's fields, in separate scopes for the route and its parent routes.
 ///
 /// A value belongs to the current request, or to the current device, if it has that stamp. No value has to be removed
 /// for another one.
@@ -407,7 +407,8 @@ package struct BoundValues: ~Copyable {
     var listStart = 0
     /// The number of fields in a scope.
     private var fieldCount = 0
-    /// The stamps of values that were bound for this request, and of those bound only for this device.
+    /// The stamp of values that were bound for this request, and the stamp of values that were bound only for this
+    /// device.
     private(set) var stamp: UInt32 = 0
     private var deviceStamp: UInt32 = 0
     /// The last assigned stamp.
@@ -415,7 +416,7 @@ package struct BoundValues: ~Copyable {
 
     /// Begins a request for a table with this number of fields.
     ///
-    /// Returns `false` if the stamps begin again, so that results with old stamps must be removed.
+    /// Returns `false` if the stamps begin again. Results with old stamps must then be removed.
     @inline(__always)
     mutating func start(fields: Int, scopes: Int) -> Bool {
         fieldCount = fields

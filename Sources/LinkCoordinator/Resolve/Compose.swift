@@ -4,7 +4,7 @@ internal import StrictJSON
 // Phase 4: composes the stack of a target with its parents and checks that the device supports it.
 // See RouteTableReference, "Stacks".
 extension Resolver {
-    /// Composes the stack of a variant, or that of the route's rule if the device does not support a screen.
+    /// Composes the stack of a variant, or the stack of the route's rule if the device does not support a screen.
     @inline(__always)
     mutating func compose(
         _ variant: Ref<CompiledVariant>, of route: Ref<CompiledRoute>
@@ -25,7 +25,7 @@ extension Resolver {
         return try checkSupport(composition, route: nil)
     }
 
-    /// Composes the stack of a requested coordinator path, whatever a device supports.
+    /// Composes the stack of a requested coordinator path, regardless of what a device supports.
     package mutating func composePlain() throws(Rejection) -> Composition {
         var composition = Composition(tableData.plainTarget)
         composition.isStatic = false
@@ -61,7 +61,7 @@ extension Resolver {
         if composition.target.isSelfContained && stack.isEmpty { appendTarget(composition.target, scope: 0) }
     }
 
-    /// Appends the entries of a static path, preceded by those of parent routes, which bind in their own scopes.
+    /// Appends the entries of parent routes, which bind in their own scopes, and then the entries of a static path.
     private mutating func appendTarget(_ target: Ref<CompiledTarget>, scope: UInt8) {
         if target.entries.isEmpty { return }
         if target.parents == .route { appendParentRoute(target, scope: scope) }
@@ -120,8 +120,9 @@ extension Resolver {
         selection.path.first &+ (tail(target.name) ?? path.count)
     }
 
-    /// The name of the coordinator in which a coordinator path begins: for a relative path, the one that the device is
-    /// in.
+    /// The name of the coordinator in which a coordinator path begins.
+    ///
+    /// A relative path begins in the device's coordinator.
     package var startCoordinator: ByteView? {
         mutating get { link.isRelative && device.facts.has(.coordinator) ? device.facts.coordinator : nil }
     }
@@ -292,13 +293,13 @@ extension Resolver {
 
 /// The result of phase 4: the target for a device.
 ///
-/// The entries of its stack are those of the resolver, unless `usesProgram` is `true`.
+/// The entries of its stack are in the resolver, unless `usesProgram` is `true`.
 package struct Composition: BitwiseCopyable {
     /// The target of the variant, or of the route's rule for unsupported screens.
     package var target: Ref<CompiledTarget>
     /// The mode in which the stack is applied.
     var mode: RequestView.Mode
-    /// A Boolean value that indicates whether the stack is that of the target's program.
+    /// A Boolean value that indicates whether the target's program writes exactly this stack.
     var isStatic: Bool
     /// A Boolean value that indicates whether the target's program is used without composing a stack.
     var usesProgram = false

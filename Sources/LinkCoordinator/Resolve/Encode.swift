@@ -72,7 +72,7 @@ extension Resolver {
         out.append(byte: UInt8(ascii: "]"))
     }
 
-    /// Writes the members that follow those of the outcome.
+    /// Writes the last members of the decision, `context` and `notes`.
     @inline(__always)
     mutating func writeTail(_ out: inout OutputArena) {
         if let head, head.context.count > 0 {

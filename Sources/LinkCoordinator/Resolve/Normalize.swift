@@ -211,7 +211,7 @@ extension Resolver {
 
     /// Splits the undecoded path, decodes each segment once, and checks it.
     ///
-    /// Returns the path, which begins with the segments that were added before.
+    /// Returns the path. It begins with the segments that were added before.
     ///
     /// See RouteTableReference, "Path segments".
     mutating func readSegments(authority: ByteView, path: ByteView) throws(Rejection) -> LinkPath {
@@ -343,7 +343,7 @@ extension Resolver {
         return true
     }
 
-    /// Stores the query and the fragment, the first of which begins at `stop`.
+    /// Stores the query, which begins at `stop` if there is one, and the fragment.
     @inline(__always)
     private static func splitPlainTail(
         _ stop: UnsafePointer<UInt8>, _ end: UnsafePointer<UInt8>, _ lease: ViewLease, into link: inout NormalizedLink
@@ -410,7 +410,7 @@ extension Resolver {
 
 /// The result of phase 1: the parts of a request that the other phases read.
 ///
-/// Its texts are valid as long as the request. The segments of its path are those of the resolver.
+/// Its texts are valid as long as the request. The segments of its path are in the resolver.
 package struct NormalizedLink: BitwiseCopyable {
     /// The link block that reads the link.
     package var block: Ref<CompiledLinkBlock>
@@ -420,11 +420,11 @@ package struct NormalizedLink: BitwiseCopyable {
     package var schemeNumber: Int32?
     /// The normalized host, or nil if the link has none that patterns can match.
     package var host: ByteView?
-    /// The port, if it is not that of the scheme.
+    /// The port, if it is not the scheme's own port.
     package var port: UInt16?
     /// The path after rewrites.
     package var path = LinkPath()
-    /// A Boolean value that indicates whether the path continues that of the device.
+    /// A Boolean value that indicates whether the path continues the path of the device.
     var isRelative = false
     /// The undecoded query.
     var query: ByteView?
@@ -448,7 +448,7 @@ package struct NormalizedLink: BitwiseCopyable {
     }
 }
 
-/// A path as positions in the resolver's list of segments, of which it is the end.
+/// A path, stored as the position of its first segment in the resolver's list of segments.
 package struct LinkPath: BitwiseCopyable {
     /// The position of the first segment, in four bytes to be passed in a register.
     private var packedFirst: Int32

@@ -153,7 +153,7 @@ struct PayloadValue {
     /// The kind of a value.
     enum Kind: UInt8 { case absent, null, string, scalar, object, array }
     var kind = Kind.absent
-    /// The number of the payload that has the value; values of earlier payloads count as absent.
+    /// The number of the payload that has the value, because values of earlier payloads count as absent.
     var payload: UInt64 = 0
     /// A Boolean value that indicates whether `text` is set.
     var hasText = false

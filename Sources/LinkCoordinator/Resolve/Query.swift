@@ -2,7 +2,7 @@ package import ByteStorage
 
 /// The query of a request, which is split when it is first used and decoded value by value.
 ///
-/// Every method is `mutating`, as those of `Resolver` are.
+/// Every method is `mutating`, as in `Resolver`.
 ///
 /// See RouteTableReference, "Query".
 package struct QueryReader: ~Copyable {
@@ -414,7 +414,7 @@ package struct QueryItems: ~Copyable {
     }
 }
 
-// Values by query name: those of the query, or the parameters of a `route` request.
+// Values by query name, from the query or from the parameters of a `route` request.
 extension Resolver {
     /// Splits the query into items, once.
     package mutating func splitQuery() { query.split(&texts) }

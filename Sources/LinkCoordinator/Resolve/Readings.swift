@@ -66,7 +66,7 @@ struct Readings: ~Copyable {
     }
 }
 
-/// The data that is read once for a record, whatever the number of its devices and of the tables.
+/// The data that is read once for a record, for all of its devices and all tables.
 package struct RecordReadings: ~Copyable {
     /// A Boolean value that indicates whether there is any data of the record, also among the results for further
     /// devices.
@@ -174,10 +174,12 @@ struct RecordTexts: ~Copyable {
 
 /// The results of a request that do not depend on the device, kept for the second and further devices.
 struct SharedPart: ~Copyable {
-    /// A Boolean value that indicates whether there was a second device, so that the results are kept.
+    /// A Boolean value that indicates whether the results are kept because there was a second device.
     var isKept = false
-    /// Text memory that is exchanged with that of the resolver: one holds the texts of the request, the other one those
-    /// of the device.
+    /// A second memory for texts.
+    ///
+    /// It is swapped with the memory of the resolver, so that one holds the texts of the request, and the other one the
+    /// texts of the device.
     var texts = ResolutionTexts(chunkBytes: 4096, builtChunkBytes: 4096)
     /// The number of notes after the selection, and the reason if it failed.
     var notes = 0
@@ -195,8 +197,8 @@ struct SharedPart: ~Copyable {
 extension Resolver {
     /// Resolves the most recent request, which must not have changed, for another device.
     ///
-    /// The request is not read, selected, or bound again. The decision equals that of `resolve`, byte for byte. Parents
-    /// that are the entries of other routes depend on the device and are bound for each device.
+    /// The request is not read, selected, or bound again. The decision equals the decision of `resolve`, byte for byte.
+    /// Parents that are the entries of other routes depend on the device and are bound for each device.
     package mutating func resolveNext(
         _ device: UnsafePointer<DeviceView>, head: UnsafePointer<DecisionHead>?, into out: inout OutputArena
     ) -> DecisionSummary {

@@ -22,10 +22,10 @@ enum Repair: UInt8, CaseIterable {
 }
 
 extension QueryReader {
-    /// Replaces the items with those after a repair.
+    /// Replaces the items with the repaired ones.
     ///
-    /// The items that a repair changes are made once, and values are repaired when they are read, so that the cost is
-    /// not the product of the numbers of damaged fields and items.
+    /// The items that a repair changes are made once, and values are repaired when they are read. Otherwise, the cost
+    /// would be the product of the numbers of damaged fields and items.
     ///
     /// Returns `false` if there is nothing to repair. Otherwise, the caller must restore the items with `end`.
     mutating func begin(

@@ -52,8 +52,8 @@ extension Resolver {
 
     /// Builds the path of a pattern from the parameters of its captures.
     ///
-    /// Returns the number of the pattern, or that of the pattern without the trailing optional segment if its parameter
-    /// is absent.
+    /// Returns the number of the pattern, or, if the parameter of a trailing optional segment is absent, the number of
+    /// the pattern without this segment.
     private mutating func fillPattern(_ number: Int) throws(Rejection) -> Int {
         let chosen = tableData.patterns[number]
         for index in 0..<chosen.segments.count {
@@ -89,7 +89,7 @@ extension Resolver {
         }
     }
 
-    /// Adds the segments of a tail: those of a text as a path, or the items of a list unchanged.
+    /// Adds the segments of a tail: a text is split as a path, and the items of a list are added unchanged.
     private mutating func fillTail(_ rest: CompiledCapture, _ kind: CompiledMatcher.Kind) throws(Rejection) {
         let name = tableData.names[Int(rest.name)]
         guard let number = paramNumber(rest.name), record.params.itemCount(number) > 0 || record.params.isList(number)
@@ -145,12 +145,13 @@ extension Resolver {
         return record.params.text(number, item: 0, &record.texts)
     }
 
-    /// Returns the parameter of a `route` request in place of a capture that the pattern does not have, or nil.
+    /// Returns the parameter of a `route` request that replaces a capture that the pattern does not have, or nil.
     @inline(never)
     package mutating func param(insteadOfCapture name: Int32) -> ByteView? { usesParams ? param(name) : nil }
 
-    /// Adds the items of the parameter in place of a capture that the pattern does not have: the segments of a text as
-    /// a path, or the items of a list.
+    /// Adds the items of a parameter that replaces a capture that the pattern does not have.
+    ///
+    /// The items are the segments of a path, or the items of a list.
     ///
     /// Returns `false` if an item cannot be decoded or has the wrong type.
     mutating func addParamItems(insteadOfCapture name: Int32, _ field: Ref<CompiledField>) -> Bool {

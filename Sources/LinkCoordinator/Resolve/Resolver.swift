@@ -39,7 +39,7 @@ package struct Resolver: ~Copyable {
     var texts = ResolutionTexts(chunkBytes: 16 << 10, builtChunkBytes: 4 << 10)
 
     // MARK: Memory of phase 1, normalization
-    /// The segments of the path, preceded by those of each path before a redirect.
+    /// The segments of each path before a redirect, and then the segments of the current path.
     package var segments = Growable<Segment>(capacity: 80)
     /// The query of the link.
     package var query = QueryReader()
@@ -61,7 +61,7 @@ package struct Resolver: ~Copyable {
     // MARK: Memory of phase 4, composition
     /// The composed stack, from the bottom to the top.
     package var stack = Growable<CompiledEntry>(capacity: 80)
-    /// The parent routes of the composed stack, starting with that of scope 1.
+    /// The parent routes of the composed stack, starting with the one of scope 1.
     var parentRoutes = Growable<Int32>(capacity: 4)
 
     // MARK: Memory of phase 5, binding
@@ -129,7 +129,7 @@ extension Resolver {
         mutating get { table.data }
     }
 
-    /// The segments of the current path: that of the link after rewrites, or that after a redirect.
+    /// The segments of the current path: the path of the link after rewrites, or the path after a redirect.
     package var path: UnsafeBufferPointer<Segment> {
         mutating get {
             UnsafeBufferPointer(
@@ -382,7 +382,7 @@ extension Resolver {
     }
 }
 
-/// The texts that a resolution creates by decoding, composing, and folding, and those that templates produce.
+/// The texts that a resolution creates by decoding, composing, and folding, and the texts that templates produce.
 ///
 /// They are valid until `reset`.
 struct ResolutionTexts: ~Copyable {

@@ -10,7 +10,7 @@ extension Resolver {
         start(request, device.facts.pointer, table: table, keepsReadings: keepsReadings)
         switch request.pointee.form {
         case .link: return acceptsOrigin(request.pointee.text)
-        // The link is valid as long as the data that was read from the record, which this check does not change.
+        // The link is valid as long as the data of the record. This check does not change the data.
         case .payload:
             let request = request.pointee
             if request.tapped.kind != .unknown {
@@ -39,8 +39,8 @@ extension Resolver {
 
     /// Returns a Boolean value that indicates whether the table reads links with the link's scheme and host.
     ///
-    /// The rest of the link does not count: the table that reads the origin decides about a link that is too long, as
-    /// it would if it were the only table.
+    /// The rest of the link does not count. For example, the table that reads the origin also decides about a link that
+    /// is too long, as if it were the only table.
     private mutating func acceptsOrigin(_ link: ByteView) -> Bool { (try? readOrigin(link)) != nil }
 }
 
@@ -104,8 +104,8 @@ package struct TableSet: Sendable {
         return found
     }
 
-    /// Returns a Boolean value that indicates whether a request for which there is no table opens nothing, whichever
-    /// table reads it.
+    /// Returns a Boolean value that indicates whether a request without a table opens nothing, whichever table reads
+    /// it.
     ///
     /// The resolver must have searched for the table of the same request.
     package func opensNothing(

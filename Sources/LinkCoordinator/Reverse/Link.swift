@@ -15,7 +15,7 @@ extension RouteTable {
     ///     has an entry here, or if a screen that the device would show needs it. A field without a value here has no
     ///     value in the decision, unless another field is bound to the same position in the link.
     ///   - captures: The values of captures, by name, that no field is bound to. The value of a tail is a path,
-    ///     `auth/a/b`. If empty segments reset the path, those of the value are written, `auth/a//b`.
+    ///     `auth/a/b`. If empty segments reset the path, the empty segments of the value are written, `auth/a//b`.
     ///   - scheme: The scheme of the link, or nil for the first one that works.
     ///   - host: The host of the link, with its port if it has one, or nil for the first one that works. A link of a
     ///     scheme with `host: segment` has no host.
@@ -42,7 +42,7 @@ extension RouteTable {
 
     /// Returns the value of a tail in `captures` of ``link(route:models:captures:scheme:host:device:)``.
     ///
-    /// Generated code uses it. A value can be empty, but none of its segments can, and none can contain a slash.
+    /// Generated code uses it. A value can be empty, but its segments cannot, and they cannot contain a slash.
     ///
     /// - Parameters:
     ///   - segments: The segments of the tail.
@@ -134,7 +134,7 @@ private struct LinkWriter: ~Copyable {
         throw failure ?? LinkError(.origin, route.id.value, table.source.originsText(of: route))
     }
 
-    /// Writes the link under one origin, with additional segments around that of `anySegment`.
+    /// Writes the link under one origin, with additional segments around the segment of `anySegment`.
     ///
     /// If the link selects another route that requires a query name to be absent, adds that name and tries again.
     private mutating func write(

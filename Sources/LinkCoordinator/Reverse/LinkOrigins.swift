@@ -4,7 +4,6 @@ internal import ByteStorage
 struct LinkOrigin: Hashable {
     /// The index of the link block.
     var block: Int
-    /// The scheme.
     var scheme: String
     /// The host and port as written, or nil if the first segment of the path follows `//`.
     var authority: String?

@@ -244,7 +244,7 @@ package struct AnySegmentFillers {
     /// The text of a segment that has no meaning.
     private static let text = "any"
 
-    /// Returns the fillers to try for a pattern, none first; for another pattern, only none.
+    /// Returns the fillers to try for a pattern, none first, and only none for a pattern without `anySegment`.
     package static func all(of pattern: Pattern) -> [AnySegmentFillers] {
         guard case .anySegment = pattern.matchers[pattern.segmentCount] else {
             return [AnySegmentFillers(before: 0, after: 0)]
@@ -407,7 +407,7 @@ extension Resolver {
         return texts
     }
 
-    /// Selects and binds without composing a stack, so that device support does not matter.
+    /// Selects and binds without composing a stack, so it does not matter what the device supports.
     mutating func readBack(
         _ request: UnsafePointer<RequestView>, _ device: UnsafePointer<DeviceView>, table: TableHandle
     ) throws(Rejection) {

@@ -5,7 +5,7 @@
 /// change two levels of presentation at once, which SwiftUI does not do reliably.
 ///
 /// Only one change is performed at a time, also if links arrive faster than they can be shown. The newest decision
-/// takes over at the next change, and the older one ends: the app shows the stack of one of them, the newest.
+/// takes over at the next change, and the older one ends. The app then shows only the stack of the newest one.
 @MainActor
 public protocol StackApplier: AnyObject {
     /// The stack that the app shows, from the bottom to the top.
@@ -83,7 +83,8 @@ enum StackRequest {
 /// A stack to show, from which one step after another is computed.
 struct StackGoal {
     let stack: [StackEntry]
-    /// A Boolean value that indicates whether sheets, covers, and alerts are still to be closed, even those of `stack`.
+    /// A Boolean value that indicates whether sheets, covers, and alerts are still to be closed, even if `stack` has
+    /// them.
     var dismissesModals: Bool
 
     /// Returns the next step from the shown stack, or nil if nothing is left to do.
@@ -102,7 +103,7 @@ final class StackTurns {
     /// The turns of each applier with a request in progress, which retains the applier.
     private static var all: [ObjectIdentifier: StackTurns] = [:]
 
-    /// The appliers of which the current task performs a step.
+    /// The appliers for which the current task performs a step.
     @TaskLocal private static var performing: Set<ObjectIdentifier> = []
 
     /// The number of times that the steps of a request are computed anew because something else changed the stack.
@@ -113,9 +114,9 @@ final class StackTurns {
     /// The number of requests that have not returned.
     private var inProgress = 0
     private var isPerforming = false
-    /// The newest request, which waits until the step in progress has ended.
+    /// The newest request while it waits for the end of the step in progress.
     private var waiting: CheckedContinuation<Void, Never>?
-    /// The newest request, if the step in progress has made it: it cannot wait for the end of that step.
+    /// The newest request, if the step in progress has made it, so that it cannot wait for the end of that step.
     private var next: StackRequest?
 
     /// Performs the steps of a request until its stack is shown or a newer request takes over.
@@ -131,8 +132,8 @@ final class StackTurns {
 
     /// Makes a request the newest one and waits until no step is in progress.
     ///
-    /// Returns false if a newer request has taken over, or if the step in progress made the request, which is performed
-    /// after that step.
+    /// Returns false if a newer request has taken over. It also returns false if the step in progress made the request,
+    /// because the request is performed after that step.
     private func begin(_ request: StackRequest, _ id: ObjectIdentifier) async -> Bool {
         newest += 1
         let own = newest

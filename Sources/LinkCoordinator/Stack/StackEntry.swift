@@ -222,7 +222,8 @@ extension StackStep {
 }
 
 extension StackEntry {
-    /// A Boolean value that indicates whether the entry is a sheet, cover, or alert, which begins its own group.
+    /// A Boolean value that indicates whether the entry is a sheet, cover, or alert, and therefore begins its own
+    /// group.
     public var isModal: Bool { present != .push }
 
     /// A Boolean value that indicates whether entries can be pushed onto this one.
@@ -301,7 +302,7 @@ extension Decision {
 }
 
 extension StackEntry {
-    /// Returns a Boolean value that indicates whether this entry can stay in place of the other one.
+    /// Returns a Boolean value that indicates whether this entry can stay where the other one should be.
     ///
     /// This is the case if both are equal, or if they have the same identity and only their data differs.
     fileprivate func stays(as other: StackEntry) -> Bool {

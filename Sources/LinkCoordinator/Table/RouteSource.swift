@@ -44,7 +44,7 @@ extension TableSource {
         /// The id, which is unique in the table.
         package var id: Located<String>
 
-        /// The patterns of `match`, followed by those of each alias.
+        /// The patterns of `match`, followed by the patterns of each alias.
         ///
         /// A pattern with an optional segment is followed by the one without it.
         ///
@@ -65,8 +65,9 @@ extension TableSource {
         /// The action for a link.
         package var action: Action
 
-        /// A Boolean value that indicates whether the file lists `variants`, whose index is part of decisions, rather
-        /// than one `to`.
+        /// A Boolean value that indicates whether the file lists `variants` rather than one `to`.
+        ///
+        /// Decisions then contain the index of the variant.
         package var listsVariants = false
 
         /// The sources of fields, in the order of models and fields in the table.
@@ -281,7 +282,6 @@ extension TableSource {
             case paths([Located<[String]>])
         }
 
-        /// The destination.
         package var destination: Destination
 
         /// The mode, or nil for the default.
@@ -289,7 +289,6 @@ extension TableSource {
         /// See RouteTableReference, "Modes".
         package var mode: Mode?
 
-        /// The parents.
         package var parents: Parents
 
         /// The presentation of the last entry, or nil for the default of its screen.
@@ -382,7 +381,6 @@ extension TableSource {
                 case equal = "="
             }
 
-            /// The relation.
             package var relation: Relation
 
             /// The version in the table.
@@ -403,9 +401,9 @@ extension TableSource {
             package var values: [String]
         }
 
-        /// The comparisons with the version of the app, all of which must hold.
+        /// The comparisons with the version of the app, which must all hold.
         package var app: [VersionTest] = []
-        /// The comparisons with the version of the operating system, all of which must hold.
+        /// The comparisons with the version of the operating system, which must all hold.
         package var os: [VersionTest] = []
         /// The capabilities that the device must have.
         package var capabilities: [Located<String>] = []
@@ -417,9 +415,9 @@ extension TableSource {
         package var regions: [String]?
         /// The accepted locales, or nil for any.
         package var locales: [String]?
-        /// The attributes, all of which must match.
+        /// The attributes, which must all match.
         package var attributes: [Attribute] = []
-        /// The query constraints, all of which must hold.
+        /// The query constraints, which must all hold.
         package var query: [QueryConstraint] = []
         /// The byte offset in the file.
         package var offset: Int
@@ -427,7 +425,7 @@ extension TableSource {
         /// Creates a condition that always holds.
         package init(offset: Int) { self.offset = offset }
 
-        /// A Boolean value that indicates whether the condition has no members, so that it holds for every request.
+        /// A Boolean value that indicates whether the condition has no members and holds for every request.
         package var isEmpty: Bool {
             app.isEmpty && os.isEmpty && capabilities.isEmpty && claims.isEmpty && platforms == nil && regions == nil
                 && locales == nil && attributes.isEmpty && query.isEmpty

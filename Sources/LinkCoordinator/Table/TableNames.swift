@@ -42,8 +42,8 @@ package struct TableNames: Sendable {
         capabilities = Self.index(source.capabilities.map(\.name.value))
     }
 
-    /// Returns, for each index, the nearest parent that satisfies the condition, or nil if there is none, even if its
-    /// parents form a cycle.
+    /// Returns, for each index, the nearest parent that satisfies the condition, or nil if there is none or if its
+    /// parents form a cycle without one.
     private static func nearest(above parents: [Int?], where holds: [Bool]) -> [Int?] {
         var found: [Int?] = parents.map { _ in nil }
         var isDone = parents.map { _ in false }
@@ -59,7 +59,7 @@ package struct TableNames: Sendable {
                 if nearest != nil { break }
                 next = parent
             }
-            // No element between those of the chain and its end satisfies the condition.
+            // No parent between an element of the chain and `nearest` satisfies the condition.
             for one in chain { found[one] = nearest }
         }
         return found

@@ -68,7 +68,7 @@ public struct TableProblem: Error, Sendable, Equatable {
         case unknownVar = "unknown_var"
         /// There is no such rewrite.
         case unknownRewrite = "unknown_rewrite"
-        /// A screen has the name of a coordinator, so that no path can refer to it.
+        /// A screen has the name of a coordinator, so no path can refer to it.
         case nameClash = "name_clash"
         /// The parents of coordinators or routes form a cycle.
         case parentCycle = "parent_cycle"
@@ -247,13 +247,13 @@ package struct ProblemList: Sendable {
     /// A Boolean value that indicates whether one of the problems refuses the table.
     package var hasErrors: Bool { errorCount > 0 }
 
-    /// The number of problems that were added, including those that are no longer kept.
+    /// The number of problems that were added, including problems that are no longer kept.
     package private(set) var count = 0
 
     /// The number of errors among them.
     private var errorCount = 0
 
-    /// A Boolean value that indicates whether there are more errors than are reported, so that the checks stop.
+    /// A Boolean value that indicates whether there are more errors than are reported, which stops the checks.
     ///
     /// The table is refused in any case, and the number of further problems can grow with the square of the file's
     /// size.

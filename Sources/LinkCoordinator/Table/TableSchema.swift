@@ -22,7 +22,8 @@ package struct TableSchema: Sendable {
 
     /// The uses of newer and unknown parts, in the order in which they were read.
     ///
-    /// For each version there are at most as many as problems are reported, so that a large file needs little memory.
+    /// The list has at most one use more for each version than problems are reported, so a large file needs little
+    /// memory.
     package private(set) var uses: [SchemaUse] = []
 
     /// The number of uses by version, with 0 for unknown parts.
@@ -37,7 +38,7 @@ package struct TableSchema: Sendable {
         uses.append(use)
     }
 
-    /// Adds the problems of the table's version to those of reading.
+    /// Adds the problems of the table's version to the problems that the reader found.
     func check(_ versions: SchemaVersions, into problems: inout ProblemList) {
         guard let declared else { return }
         if declared > versions.newest {

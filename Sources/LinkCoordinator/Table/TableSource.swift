@@ -60,7 +60,7 @@ package struct TableSource: Sendable {
     /// For each reason, the first matching rule is used.
     package var fallback: [FallbackRule] = []
 
-    /// The examples, all of which must hold.
+    /// The examples, which must all hold.
     package var examples: [Example] = []
 
     /// Creates an empty table.
@@ -144,7 +144,6 @@ extension TableSource {
             package var value: JSONValue
         }
 
-        /// The request.
         package var request: Request
 
         /// The facts about the device as an object, or nil if nothing is known.
@@ -160,7 +159,6 @@ extension TableSource {
 
 /// A value of a table with its position in the file.
 package struct Located<Value: Sendable>: Sendable {
-    /// The value.
     package let value: Value
 
     /// The byte offset in the table file, which `JSONLocation` converts into a line, column, and pointer.
@@ -283,8 +281,9 @@ extension TableSource {
         /// The first one is the default.
         package var present: [Located<Presentation>] = []
 
-        /// A Boolean value that indicates whether the screen has its own navigation stack, onto which entries can be
-        /// pushed if it is a sheet or cover.
+        /// A Boolean value that indicates whether the screen has its own navigation stack.
+        ///
+        /// If the screen is a sheet or cover, entries can be pushed onto it.
         package var nav = false
 
         /// The template of the entry's identity.
@@ -379,7 +378,7 @@ extension TableSource {
         /// The listed schemes, without `*`.
         package var schemes: [Located<String>] = []
 
-        /// A Boolean value that indicates whether the block lists `*`, which matches every scheme that no block lists.
+        /// A Boolean value that indicates whether the block lists `*`, that is, every scheme that no block lists.
         package var acceptsOtherSchemes = false
 
         /// The comparison of schemes.
@@ -516,8 +515,8 @@ public enum Presentation: String, Sendable, CaseIterable, BitwiseCopyable, Codab
 }
 
 extension TableSource {
-    /// The pointers of the table without duplicates: first those that find a link or a route, then those that routes
-    /// bind.
+    /// The pointers of the table without duplicates: first the pointers to a link or a route, then the pointers that
+    /// routes bind.
     var payloadPointers: [JSONPath] {
         var seen = Set<JSONPath>()
         var pointers = (payload.link + [payload.route, payload.params].compactMap { $0 }).map(\.value)

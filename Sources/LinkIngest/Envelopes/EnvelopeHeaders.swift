@@ -1,7 +1,7 @@
 internal import LinkCoordinator
 package import ByteStorage
 
-/// The headers of a record that determine how its value is read: those of CloudEvents and the content type.
+/// The headers of a record that determine how its value is read: the headers of CloudEvents and the content type.
 ///
 /// If a header occurs more than once, its last value counts. The views are valid as long as the record.
 package struct EnvelopeHeaders {

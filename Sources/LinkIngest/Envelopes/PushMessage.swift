@@ -110,7 +110,7 @@ extension VendorReader {
         return message
     }
 
-    /// Notes the kinds that the body at node 0 could be, which is an event.
+    /// Notes the kinds that the body at node 0 could be, although it is an event.
     mutating func noteEnvelopes(allowsCloudEvents: Bool) {
         let first = notes.count
         let members = EnvelopeMembers(of: 0, in: tape.nodes)
@@ -128,7 +128,7 @@ extension VendorReader {
     ///
     /// - Parameters:
     ///   - form: The first form for records that recognizes the body, or -1.
-    ///   - isEvent: A Boolean value that indicates whether the body is an event, so that all kinds are noted.
+    ///   - isEvent: A Boolean value that indicates whether the body is an event. All kinds are noted then.
     private mutating func kind(
         _ members: EnvelopeMembers, form: Int, isEvent: Bool = false, allowsCloudEvents: Bool
     ) -> EnvelopeKind? {
@@ -149,8 +149,10 @@ extension VendorReader {
         return found
     }
 
-    /// Returns a Boolean value that indicates whether the body is a message of FCM with content and a target or the
-    /// wrapper, so that it is not similar to one by accident.
+    /// Returns a Boolean value that indicates whether the body is a message of FCM with content, and with a target or
+    /// the wrapper.
+    ///
+    /// It does not resemble one by accident.
     private mutating func isWholeFCM(_ members: EnvelopeMembers) -> Bool {
         if tape.isObject(members.message) {
             return EnvelopeMembers(of: members.message, in: tape.nodes).hasContent(in: tape.nodes)
@@ -187,7 +189,7 @@ extension VendorReader {
         message.isDryRun = isTrue("validate_only") || isTrue("validateOnly")
     }
 
-    /// Sets the parts of an FCM message to those among the members of its object.
+    /// Sets the parts of an FCM message, given the members of its object.
     @inline(__always)
     private mutating func setParts(of message: inout PushMessage, _ parts: EnvelopeMembers) {
         message.data = tape.isObject(parts.data) ? parts.data : -1

@@ -7,7 +7,7 @@ struct ContextWriter: ~Copyable {
     static let knownNames: [StaticString] =
         EventMember.names + PushMember.names + [EventMember.sessionName]
 
-    /// The other configured names, whose tags follow those of `knownNames`.
+    /// The other configured names, with tags that follow the tags of `knownNames`.
     let otherNames: [[UInt8]]
 
     /// The member of `context` about a vendor's message, which `passthrough` cannot name.
@@ -57,7 +57,7 @@ struct ContextWriter: ~Copyable {
         otherNames = others
     }
 
-    /// Returns the tags of names as bits, and the names among them whose tags follow those of `otherNames`.
+    /// Returns the tags of names as bits, and the new names, with tags that follow the tags of `otherNames`.
     func tags(of names: [[UInt8]]) -> (tags: UInt64, newNames: [[UInt8]]) {
         let known = Self.knownNames.map { Array($0.description.utf8) } + otherNames
         var tags: UInt64 = 0

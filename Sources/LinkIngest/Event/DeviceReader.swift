@@ -9,7 +9,7 @@ internal import StrictJSON
 struct DeviceReader: ~Copyable {
     /// The tag of the id in the shape.
     ///
-    /// The tag of a fact is its raw value, and that of the id follows.
+    /// The tag of a fact is its raw value. The tag of the id follows.
     @inline(__always) private static var idTag: UInt8 { 9 }
     /// The tags of the members that are strings, as bits.
     private static var plainTags: UInt64 {

@@ -231,7 +231,7 @@ extension EventReader {
         Fault(.badDevice, "expected each device to be a string of 1 to 256 bytes", at: offset(of: node))
     }
 
-    /// Selects a device of which only the id is known.
+    /// Selects a device of a list that contains only ids.
     mutating func selectID(_ index: Int) {
         devicePointer.pointee.clear()
         setDevice(deviceTexts.prefix(state.listedIDs)[index])

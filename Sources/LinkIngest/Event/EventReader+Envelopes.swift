@@ -13,7 +13,7 @@ extension EventReader {
         guard state.forms == 0 || mayBeAnswer else { return accept(complete(key)) }
         if !state.isListed, let fault = open(text) { return accept(fault) }
         let isDetected = messages.detectRecord(allowsCloudEvents: !cloudEvent.isPresent, state.namedKind)
-        // The data of CloudEvents is read by itself, so that only the outer members have to be complete.
+        // The data of CloudEvents is read by itself, so only the outer members have to be complete.
         if messages.push?.pointee.kind != .cloudEvents, let fault = cutFault { return accept(fault) }
         if state.forms > 0 && messages.push?.pointee.kind != .record {
             messages.clear()
@@ -52,7 +52,7 @@ extension EventReader {
         Fault(.internalError, "a valid value cannot be read a second time: report this bug with the record")
     }
 
-    /// The fault of a payload of which values were left out, or nil.
+    /// The fault if values of a payload were left out, or nil.
     ///
     /// A value that was left out could be a silent mark, a link, or the mark of another vendor.
     var cutFault: Fault? {
@@ -70,7 +70,7 @@ extension EventReader {
         }
     }
 
-    /// Notes the envelopes that an event could be besides, because it has members that only these have.
+    /// Notes the other envelopes that an event could be, because it has members that only they have.
     @inline(never)
     mutating func noteEnvelopes() -> Fault? {
         messages.noteEnvelopes(of: text, allowsCloudEvents: !cloudEvent.isPresent)

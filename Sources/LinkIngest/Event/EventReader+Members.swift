@@ -6,8 +6,8 @@ internal import StrictJSON
 extension EventReader {
     /// Reads the members of a record in one pass.
     ///
-    /// - Parameter stopsAtMessage: A Boolean value that indicates whether to stop at the first member of a push message
-    ///   if there is no member of an event such as `link` before it. `state.isMessage` is true then.
+    /// - Parameter stopsAtMessage: A Boolean value that indicates whether to stop at the first member of a push
+    ///   message, unless a member of an event, such as `link`, comes before it. `state.isMessage` is true then.
     mutating func scanRecord(stopsAtMessage: Bool = true) throws(JSONError) {
         context.clear()
         cursor.open(text)
@@ -26,10 +26,10 @@ extension EventReader {
         try cursor.finish()
     }
 
-    /// Reads a record that is probably a push message: first all of its values into a list, then the members of an
-    /// event from the list.
+    /// Reads all values of a record that is probably a push message into a list, and the members of an event from the
+    /// list.
     ///
-    /// A record with a member such as `link` is an event, whatever else it contains, and is scanned again.
+    /// A record with a member such as `link` is an event, whatever else it contains. It is scanned again.
     @inline(never)
     mutating func readMessageRecord() throws(JSONError) {
         startOver()

@@ -318,13 +318,12 @@ package struct EventReader: ~Copyable {
         return devicePointer.pointee
     }
 
-    /// Reads a device of the event into `devicePointer`, and sets the roots of the request to those of the device.
+    /// Reads a device of the event into `devicePointer`, with the roots in which this device's payload is searched.
     ///
     /// - Parameter index: The index of the device, less than the event's `deviceCount`.
     ///
-    /// - Returns: False if strings with JSON that the device reads reach a limit, or if the device cannot be read a
-    ///   second time, which only a defect can cause. The record must then have no decision for any device, and
-    ///   `failure` has the reason.
+    /// - Returns: False if strings with JSON that the device reads reach a limit, or if a defect keeps the device from
+    ///   being read a second time. The record must then have no decision for any device, and `failure` has the reason.
     package mutating func selectDevice(at index: Int) -> Bool {
         precondition(index >= 0 && index < eventPointer.pointee.deviceCount)
         return state.hasOther ? selectOther(at: index) : true
@@ -345,7 +344,7 @@ package struct EventReader: ~Copyable {
 
     /// Reads a device of the list a second time.
     ///
-    /// Returns false if the device cannot be read again, which only a defect can cause.
+    /// Returns false if the device cannot be read again. Only a defect can cause this.
     private mutating func readListed(_ index: Int) -> Bool {
         deviceCursor.open(deviceTexts.prefix(state.listed)[index])
         do {
@@ -392,7 +391,7 @@ struct ScanState {
     var deviceFault: Fault?
     /// The kind in `payloadType`.
     var namedKind: PayloadType?
-    /// The number of devices of which only the ids are known.
+    /// The number of devices in a list that contains only ids.
     var listedIDs = 0
     /// A Boolean value that indicates whether the record is a push body.
     var isPushRecord = false
@@ -413,13 +412,14 @@ struct ScanState {
 
     /// The headers of the push request.
     var headers: PushHeaders?
-    /// A Boolean value that indicates whether the id of the event is that of a header.
+    /// A Boolean value that indicates whether the event has its id from a header.
     var hasHeaderID = false
     /// A Boolean value that indicates whether white space at the ends of the link was removed.
     var hasTrimmedLink = false
 
-    /// A Boolean value that indicates whether the record has anything in addition to one form and one device, such as a
-    /// mode, parameters, a list of devices, a link to trim, or a fault.
+    /// A Boolean value that indicates whether the record has more than one form and one device.
+    ///
+    /// Examples are a mode, parameters, a list of devices, a link to trim, or a fault.
     var hasOther = false
     /// A Boolean value that indicates whether properties of the event other than its id, link, and device are set.
     var hasMembers = false
@@ -454,7 +454,7 @@ struct ScanState {
         if typeFault == nil { typeFault = fault }
     }
 
-    /// A Boolean value that indicates whether the record can be an answer of an API, whose link is no request.
+    /// A Boolean value that indicates whether the record can be an answer of an API, with a link that is no request.
     var mayBeAnswer: Bool { hasSession && hasData && forms == 1 }
 
     /// Records the presence of a member with a tag that is a string.

@@ -51,7 +51,7 @@ package struct EventDevice {
     package var facts = DeviceView()
     /// The objects in which a payload's link is searched for, or an empty buffer for the other forms.
     package var roots = UnsafeBufferPointer<ByteView>(start: nil, count: 0)
-    /// The members of `context` with those of the device's push message, or an empty view if there are none of these.
+    /// The members of `context` including `push`, or an empty view without a message of a known vendor.
     package var context = ByteView.empty
     /// The offset of the device's object in the JSON text.
     var offset = 0

@@ -20,7 +20,7 @@ public struct LinkEvent: Sendable, Equatable {
         public var id: String
         /// The facts about the device.
         ///
-        /// A malformed fact is nil, as an unknown one is. The decision for the device has a note about it.
+        /// A malformed fact is nil, like an unknown one. The decision for the device has a note about it.
         public var facts: DeviceFacts
 
         /// Creates a device.
@@ -72,7 +72,7 @@ public struct LinkEvent: Sendable, Equatable {
 extension LinkEvent {
     /// Reads an event from a JSON object, a bare link, or a push body.
     ///
-    /// The limits are those of the worker: 1 MiB, 64 levels, and 500 devices.
+    /// It has the default limits of a worker: 1 MiB, 64 levels, and 500 devices.
     ///
     /// - Parameters:
     ///   - value: The bytes of a record's value.

@@ -4,7 +4,8 @@ internal import StrictJSON
 
 /// The explanation of a push message for one device: how it was read, and where its link was found.
 package struct MessageExplanation: Sendable, Equatable {
-    /// The kind of envelope: `apns`, `fcm`, `web_push`, `vendor_map`, `map`, or that of a form of the vendor table.
+    /// The kind of envelope: `apns`, `fcm`, `web_push`, `vendor_map`, `map`, or the kind that a form of the vendor
+    /// table names.
     package var envelope: String
     /// The notes about the record as a whole.
     package var recordNotes: [String] = []
@@ -39,7 +40,7 @@ extension EventReader {
         return messages.explain(devicePointer.pointee.facts.platform, action: eventPointer.pointee.action)
     }
 
-    /// The kind of the record: `native` for an event, `url` for a bare link, or that of its push message.
+    /// The kind of the record: `native` for an event, `url` for a bare link, or the kind of its push message.
     package var envelope: String {
         mutating get {
             if state.isPushRecord { return messages.envelope }
@@ -122,7 +123,7 @@ extension VendorNote {
     fileprivate var string: String { ByteView(code.text).string + text.string }
 }
 
-// The notes about events that are no messages, or that could be other envelopes besides.
+// The notes about events that are no messages, or that could also be other envelopes.
 extension MessageReader {
     /// Returns the notes about a request other than a message.
     mutating func requestNotes(isLinkTrimmed: Bool, hasSkipped: Bool) -> UnsafeBufferPointer<RequestNote> {
@@ -135,7 +136,7 @@ extension MessageReader {
         return UnsafeBufferPointer(start: fixedNotes + first, count: (isLinkTrimmed ? 2 : 1) - first)
     }
 
-    /// Reads the envelopes that an event could be besides, and keeps the notes about them.
+    /// Reads the other envelopes that an event could be, and keeps the notes about them.
     ///
     /// - Parameter text: The text of the event, which was validated.
     mutating func noteEnvelopes(of text: ByteView, allowsCloudEvents: Bool) {
@@ -157,7 +158,7 @@ extension MessageReader {
 
     /// Returns the notes about an event that could be another envelope, after `noteEnvelopes`.
     mutating func eventNotes(isLinkTrimmed: Bool, hasSkipped: Bool) -> UnsafeBufferPointer<RequestNote> {
-        // Called again with more notes, so that those that are there already are not repeated.
+        // Called again with more notes. Notes that are there already are not repeated.
         if hasSkipped { addEventNote(fixedNotes[2]) }
         if isLinkTrimmed { addEventNote(fixedNotes[1]) }
         return envelopeNotes.range(0, count: envelopeNotes.count)

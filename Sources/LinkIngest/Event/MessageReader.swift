@@ -25,8 +25,8 @@ struct MessageReader: ~Copyable {
     var isIncomplete = false
     /// A Boolean value that indicates whether a header states that the message is a push in the background.
     var isBackground = false
-    /// The notes about requests other than messages: that the record is such a one, that its link was trimmed, and
-    /// that a member was not passed through.
+    /// The notes about requests other than messages: the kind of the record, that its link was trimmed, and that a
+    /// member was not passed through.
     let fixedNotes: UnsafeMutablePointer<RequestNote>
     /// The notes about an event that could be another envelope.
     var envelopeNotes = Growable<RequestNote>(capacity: 64)
@@ -121,7 +121,7 @@ struct MessageReader: ~Copyable {
         _ = try vendors.tape.append(strict: text)
     }
 
-    /// A Boolean value that indicates whether the open text has a member such as `link` that only an event has.
+    /// A Boolean value that indicates whether the open text has a member that only an event has, such as `link`.
     var hasForm: Bool {
         let names: [StaticString] = ["link", "path", "route", "payload"]
         for name in names {
@@ -253,7 +253,7 @@ struct MessageReader: ~Copyable {
         case .link:
             var opening = links.open(outcome.link, for: platform, &notes)
             if opening.link.start >= text.start && opening.link.end <= text.end {
-                // The link is a part of the record, so that it can be split in place.
+                // The link is a part of the record, so it can be split in place.
                 opening.bytesAfter = text.end - opening.link.end
                 opening.isScreened = vendors.tape.nodes[Int(outcome.node)].isPlain
             }
@@ -263,7 +263,7 @@ struct MessageReader: ~Copyable {
         }
     }
 
-    /// Returns the members of `context`: those that are passed through, then `push`.
+    /// Returns the members of `context`: the members that are passed through, then `push`.
     private mutating func pushContext(_ reading: VendorReading, _ passed: ByteView) -> ByteView {
         contexts.begin()
         if !passed.isEmpty {
@@ -411,7 +411,7 @@ extension MessageReader {
         return push.pointee.isBroadcast ? .broadcast : nil
     }
 
-    /// Returns the kind that an event states for its payload if the payload would be detected as another one.
+    /// Returns the kind that an event states for its payload, if detection would find another kind.
     mutating func payloadType(_ stated: PayloadType?) -> RequestView.PayloadType {
         guard let stated, let push else { return .unspecified }
         let isAPNs = vendors.tape.isObject(push.pointee.members.aps)

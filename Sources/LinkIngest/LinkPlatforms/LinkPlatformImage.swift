@@ -125,7 +125,7 @@ struct HostEndings {
     }
 }
 
-/// A filter for links to which no rule applies: those with a known origin and no item that a rule for every host reads.
+/// A filter for links to which no rule applies: they have a known origin, and no item that a rule for every host reads.
 ///
 /// Producers use few origins, so a link costs a comparison of its first bytes and one pass over the others. The filter
 /// excludes only links that `LinkPlatforms.mayApply(to:)` excludes.
@@ -138,7 +138,7 @@ struct OriginFilter: ~Copyable {
     /// The lengths of the origins, or 0, and their bytes.
     private let counts: UnsafeMutablePointer<Int>
     private let texts: UnsafeMutablePointer<UInt8>
-    /// The bytes with which the name of an item begins that a rule for every host reads, if there are at most two.
+    /// The first bytes of the names of items that a rule for every host reads, if there are at most two.
     private let firstStart: UInt8
     private let secondStart: UInt8
     /// The number of these bytes.
@@ -195,8 +195,8 @@ struct OriginFilter: ~Copyable {
         return origin > 0 && !hasStart(link, from: origin)
     }
 
-    /// Returns a Boolean value that indicates whether an item may be one that a rule for every host reads, or may have
-    /// a link that is written without escapes.
+    /// Returns a Boolean value that indicates whether a rule for every host may read an item, or whether an item may
+    /// have a link without escapes.
     ///
     /// An item begins after a question mark or an ampersand, and a link has a colon.
     @inline(__always)

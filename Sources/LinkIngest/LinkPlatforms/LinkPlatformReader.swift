@@ -6,8 +6,8 @@ internal import StrictJSON
 struct LinkPlatformReader {
     /// The limits of a file.
     ///
-    /// The positions of a platform, and of a parameter among those of all rules, are at most `Int16.max`, because an
-    /// unwrapped link stores them in this type.
+    /// The position of a platform, and the position of a parameter among the parameters of all rules, are at most
+    /// `Int16.max`, because an unwrapped link stores them in this type.
     enum Limit {
         static let platforms = 256
         /// The limit of the rules of all platforms.
@@ -352,11 +352,11 @@ extension LinkPlatforms {
         }
     }
 
-    /// Returns a Boolean value that indicates whether the result of a rule is rewritten again and again, so that its
-    /// links have no end.
+    /// Returns a Boolean value that indicates whether the links of a rule have no end, because its results are
+    /// rewritten again and again.
     ///
-    /// Two links are followed: one with the marks of the rule, and one with those of all rules, so that each rule on
-    /// the way reads it. They contain no other link, so that only rules that rewrite can go on.
+    /// Two links are followed: one with the marks of the rule, and one with the marks of all rules, so that each rule
+    /// on the way reads it. They contain no other link, so only rules that rewrite can go on.
     ///
     /// - Parameter marks: The marks of all rules.
     fileprivate func leadsToCycle(_ rule: LinkPlatformImage.Rule, _ marks: [String]) -> Bool {
@@ -376,7 +376,7 @@ extension LinkPlatforms {
         return true
     }
 
-    /// Returns the last link that is taken out of a link if it contains more of them, or nil.
+    /// Returns the last link that is taken out of a link, or nil if that link contains no further link.
     private func linkAfterAllSteps(_ link: String) -> String? {
         var arena = OutputArena(chunkBytes: 4096)
         return [UInt8](link.utf8).withUnsafeBufferPointer { bytes in

@@ -52,8 +52,8 @@ package final class LinkPlatforms: @unchecked Sendable {
 extension LinkPlatforms {
     /// Returns the destination of a link, as far as the link itself contains it.
     ///
-    /// The function reads any bytes and never uses a network. A link that no rule reads, that is longer than `limit`,
-    /// or that contains a byte that no link may have, is its own destination.
+    /// The function reads any bytes and never uses a network. A link is its own destination if no rule reads it, if it
+    /// is longer than `limit`, or if it contains a byte that no link may have.
     ///
     /// - Parameters:
     ///   - link: The link.
@@ -157,7 +157,7 @@ extension LinkPlatforms {
                 return Step(kind: .link, link: link, platform: rule.platform, parameter: parameter.number)
             }
             if rule.rewrites {
-                // A rule that changes nothing does not apply, so that it ends after its own result.
+                // A rule that changes nothing does not apply, so it ends after its own result.
                 guard let link = rewritten(url, rule, limit, &found.notes, &arena) else {
                     return Step(kind: .noLink, link: url.text, platform: rule.platform)
                 }
@@ -431,7 +431,7 @@ package struct UnwrappedLink {
 
     /// The kind of the destination.
     package internal(set) var kind = Kind.itself
-    /// The destination if `kind` is `link`; otherwise the link at which the search ended.
+    /// The destination if `kind` is `link`, and otherwise the link at which the search ended.
     ///
     /// It is valid as long as the given link and the records of the arena.
     package internal(set) var link: ByteView

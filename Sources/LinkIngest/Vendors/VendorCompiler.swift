@@ -10,7 +10,7 @@ struct VendorCompiler {
     private var slotNames: [ByteView] = []
     private var prefixes: [[UInt8]: Int32] = [:]
     private var prefixTexts: [ByteView] = []
-    /// The forms that are tried if a slot or a prefix is present, and those that are always tried.
+    /// The forms that are tried if a slot or a prefix is present, and the forms that are always tried.
     private var formsOfSlots: [Int32: Set<Int>] = [:]
     private var formsOfPrefixes: [Int32: Set<Int>] = [:]
     private var always: Set<Int> = []

@@ -81,7 +81,7 @@ typealias PointerImages = UnsafeBufferPointer<PointerImage>
 /// A compiled place of a link.
 struct LinkImage: BitwiseCopyable {
     var pointer: PointerImage
-    /// The conditions, all of which must hold.
+    /// The conditions, which must all hold.
     var conditions = ConditionImages(start: nil, count: 0)
     /// The platform to which the link is limited, or none.
     var platform: VendorSurfaces = []
@@ -110,9 +110,9 @@ struct ButtonImage: BitwiseCopyable {
     var kind: Kind
     var place = PointerImage()
     var id: PointerImage
-    /// The rule for a button to be one.
+    /// The rule that an object must meet to be a button.
     ///
-    /// Without it, each is.
+    /// Without it, every object is one.
     var requirements = RuleImages(start: nil, count: 0)
     var hasRequirements = false
     var links = UnsafeBufferPointer<LinkImage>(start: nil, count: 0)

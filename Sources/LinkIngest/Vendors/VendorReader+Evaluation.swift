@@ -122,8 +122,8 @@ extension VendorReader {
         }
     }
 
-    /// Notes strings that should contain JSON and do not: those of the form and of the other forms that were tried, or
-    /// of all forms if none is recognized.
+    /// Notes strings that should contain JSON and do not: strings of the form and of the other forms that were tried,
+    /// or of all forms if none is recognized.
     private mutating func noteInvalidText(_ reading: VendorReading, _ message: VendorMessage) {
         let first = notes.count
         let surfaces = message.recordForm >= 0 ? .record : message.surfaces
@@ -162,8 +162,9 @@ extension VendorReader {
         }
     }
 
-    /// Returns a Boolean value that indicates whether a text begins as an object or an array does, perhaps after a byte
-    /// order mark, or as one that was encoded twice.
+    /// Returns a Boolean value that indicates whether a text begins like an object or an array.
+    ///
+    /// A byte order mark, and the quotation mark of a second encoding, can come before it.
     private static func resemblesJSON(_ text: ByteView) -> Bool {
         let mark: StaticString = "\u{FEFF}"
         var rest = text.hasPrefix(ByteView(mark)) ? text.dropFirst(mark.utf8CodeUnitCount) : text

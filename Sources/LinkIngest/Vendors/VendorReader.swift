@@ -16,7 +16,7 @@ struct VendorReader: ~Copyable {
     ///
     /// The id is a value of the record, so the pointers of notes do not contain it.
     var namedButton: Int32 = -1
-    /// The objects with what the push service itself shows for the message, or -1.
+    /// The objects with the parts of the message that the push service itself shows, or -1.
     var notifications: (Int32, Int32) = (-1, -1)
     /// The pointers in notes.
     private var texts = OutputArena(chunkBytes: 4096)
@@ -218,7 +218,7 @@ struct VendorReader: ~Copyable {
         }
         let text = tape.text(of: node)
         if text.isEmpty { return nil }
-        // White space only is a value without a scheme, so that no other place is read.
+        // A value of only white space has no scheme, so no other place is read.
         let range = WireFormat.trimmed(text, from: 0)
         let link = text.slice(range.lowerBound, range.upperBound)
         var wrapped: ByteView?
@@ -248,7 +248,7 @@ struct VendorReader: ~Copyable {
     }
 }
 
-// Reads what a message does besides links: actions of the app, and what is for devices of other platforms.
+// Reads what a message does in addition to links: actions of the app, and parts for devices of other platforms.
 extension VendorReader {
     /// A Boolean value that indicates whether the push service itself shows a notification.
     ///
@@ -387,7 +387,7 @@ struct VendorReading: BitwiseCopyable {
     var body = VendorOutcome()
     /// The position of the first note.
     var firstNote = 0
-    /// The number of notes without those about the body.
+    /// The number of notes that are not about the body.
     var earlyNotes = 0
     /// The number of all notes.
     var allNotes = 0
@@ -463,7 +463,7 @@ enum LinkWrapper {
 
     /// Returns the segment that contains the actual link, or nil if there is none.
     ///
-    /// It is the second segment of the path. The first one must be that of the table. Empty segments do not count.
+    /// It is the second segment of the path. The first one must equal `wrapperSegment`. Empty segments do not count.
     static func content(of link: ByteView, _ image: LinkImage) -> ByteView? {
         var index = image.wrapperScheme.count + 3
         while index < link.count, link[index] != UInt8(ascii: "/") { index += 1 }

@@ -56,7 +56,7 @@ struct VendorSurface: ~Copyable {
         second = -1
     }
 
-    /// Sets the members to those of one or two objects, which are nodes of a tape or -1.
+    /// Loads the members of one or two objects, which are nodes of a tape or -1.
     ///
     /// The nodes of a body stay as they are until `clear`, so that the same objects are not searched twice.
     mutating func load(_ first: Int32, _ second: Int32, of nodes: JSONTape.Nodes) {

@@ -57,7 +57,8 @@ package final class VendorTable: @unchecked Sendable {
         self.init(reader)
     }
 
-    /// The names of members that identify a vendor whose maps have their link where an event has its request.
+    /// The names of members that identify the maps of a vendor that has its link in a member such as `link`, like an
+    /// event.
     ///
     /// Such a map is read as an event, and these names make it possible to note that.
     var namesBesideLinks: [[UInt8]] {
@@ -77,7 +78,7 @@ package final class VendorTable: @unchecked Sendable {
         return names
     }
 
-    /// Returns the marks of a form by its position among those of all vendors.
+    /// Returns the marks of a form, given its position among the forms of all vendors.
     func marks(ofForm index: Int) -> [JSONValue] {
         Array(vendors.lazy.flatMap(\.forms).dropFirst(index).prefix(1)).first?["marks"]?.array ?? []
     }

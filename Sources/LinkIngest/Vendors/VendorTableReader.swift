@@ -36,7 +36,7 @@ struct VendorTableReader {
     private var isInside = false
     /// The places of JSON in strings of the current form.
     private var embedded: [JSONPath] = []
-    /// The kinds of envelopes of all forms so far, and those of this program.
+    /// The kinds of envelopes that this program and the forms so far have.
     private var envelopes: Set<String> = [
         "native", "url", "apns", "fcm", "web_push", "cloudevents", "vendor_map", "map",
     ]

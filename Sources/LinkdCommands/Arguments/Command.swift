@@ -44,7 +44,7 @@ struct Command: Sendable {
     /// A Boolean value that indicates whether the command reads settings.
     var readsSettings: Bool { !settings.isEmpty }
 
-    /// All flags: the command's own, those of its settings, and the common ones.
+    /// All flags: the command's own, the flags of its settings, and the common ones.
     var allFlags: [Flag] {
         flags + rows.map(Flag.init(setting:)) + (readsSettings ? [Self.config] : []) + Self.common
     }

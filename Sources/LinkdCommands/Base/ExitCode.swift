@@ -1,7 +1,7 @@
 internal import DispatchWorker
 internal import RouteTools
 
-/// The exit code of a command: those of a worker, and others for the command line.
+/// The exit code of a command: one of the worker's codes, or another one for the command line.
 package struct ExitCode: RawRepresentable, Sendable, Hashable {
     /// The exit status of the process.
     package let rawValue: Int32

@@ -250,7 +250,7 @@ enum Platform {
     /// Returns a Boolean value that indicates whether a file or directory exists at the path.
     static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
 
-    /// Returns the sorted names in a directory, which are empty if it cannot be read.
+    /// Returns the sorted names in a directory, or an empty array if it cannot be read.
     static func names(in directory: String) -> [String] {
         ((try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []).sorted()
     }

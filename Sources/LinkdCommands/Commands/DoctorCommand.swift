@@ -70,7 +70,7 @@ enum DoctorCommand {
     ) {
         var name = "brokers"
         do throws(CommandFailure) {
-            // A longer time without an answer must be asked for, so that the cause is told soon.
+            // A longer wait for an answer must be requested, so that the cause is normally reported soon.
             let isGiven = settings.entry("start.timeout").source != .default
             let admin = try connection.makeAdmin(within: isGiven ? nil : answerMilliseconds)
             let metadata = try attempt("listing brokers") { () throws(KafkaError) in

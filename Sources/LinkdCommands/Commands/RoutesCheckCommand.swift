@@ -126,7 +126,7 @@ enum RoutesCheckCommand {
         return try AssociationResult(call, table, allowed: allowed)
     }
 
-    /// Returns the codes to ignore: those of tables and those of association files.
+    /// Returns the codes to ignore, separately for tables and for association files.
     ///
     /// A word that is not the code of a warning ends with exit code 64.
     private static func allowed(

@@ -123,7 +123,7 @@ enum TopicsCreateCommand {
             settings["max.message.bytes"] = existing ?? String(bytes + TopicDeclaration.deadLetterHeaderBytes)
         }
         if declaration.role == .replayed {
-            // The retention of the entries depends on that of the dead letters, which `--set` may change.
+            // The retention of the entries depends on the retention of the dead letters, which `--set` may change.
             settings["retention.ms"] = String(ledgerRetention(declaration, call, state))
             settings["retention.bytes"] = "-1"
         }
@@ -140,7 +140,7 @@ enum TopicsCreateCommand {
         }
     }
 
-    /// Returns the retention time of a ledger: a margin longer than that of its dead letters, or unlimited as they are.
+    /// Returns the retention time of a ledger: the time of its dead letters and a margin, or unlimited if theirs is.
     private static func ledgerRetention(
         _ declaration: TopicDeclaration, _ call: Invocation, _ state: TopicState
     ) -> Int64 {
@@ -150,7 +150,9 @@ enum TopicsCreateCommand {
         return TopicDeclaration.ledgerRetention(deadLetters: deadLetters)
     }
 
-    /// Returns the requested number of partitions: those of the dead letters for a topic that a replay writes.
+    /// Returns the requested number of partitions.
+    ///
+    /// A topic that a replay writes gets as many as the dead letters have.
     private static func requestedPartitions(
         _ declaration: TopicDeclaration, _ call: Invocation, _ state: TopicState
     ) -> Int {

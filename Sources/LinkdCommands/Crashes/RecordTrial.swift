@@ -18,7 +18,7 @@ struct RecordTrial: Sendable {
     static let seconds: UInt32 = 30
     /// The signals that a record can cause: a defect in the program, or a failed allocation of memory.
     static let ownSignals = [SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGTRAP]
-    /// The time limit of the worker, which is longer than that of the child process itself.
+    /// The time limit of the worker, which is longer than the child process's own limit.
     private static let milliseconds = (Int(seconds) + 5) * 1_000
 
     private static let running = Mutex(())
@@ -35,7 +35,7 @@ struct RecordTrial: Sendable {
         self.environment = environment.merging(["SWIFT_BACKTRACE": "enable=no"]) { $1 }
     }
 
-    /// Returns the memory that a record may use besides that of the tables, in bytes.
+    /// Returns the memory that a record may use in addition to the tables, in bytes.
     ///
     /// It is more than the largest record needs, and so little that a worker has it too.
     static func memoryBytes(recordBytes: Int, outputBytes: Int) -> UInt64 {

@@ -138,7 +138,6 @@ extension ReplayLedger {
 
 /// The topics of the dead letters of one input.
 struct DeadLetterTopics: Equatable {
-    /// The input.
     let input: String
     /// The dead-letter topic.
     let deadLetters: String

@@ -343,8 +343,8 @@ struct ReplaySite {
 
     /// Returns the topics to write to.
     ///
-    /// A parking topic that is missing, or that this user is not allowed to write, ends the replay only if there are
-    /// dead letters to park, and never a dry run.
+    /// If the parking topic is missing, or if this user must not write to it, the replay ends only if there are dead
+    /// letters to park. A dry run never ends for this reason.
     func targets(parking isNeeded: Bool, isDryRun: Bool) throws(CommandFailure) -> ReplayTargets {
         if isNeeded, !isDryRun, let parkingFailure { throw parkingFailure }
         return ReplayTargets(
@@ -354,7 +354,6 @@ struct ReplaySite {
 
 /// The result of a replay, or of a dry run.
 struct ReplaySummary {
-    /// The topics.
     var topics: DeadLetterTopics
     /// The topic for dead letters that are not replayed.
     var parking: String

@@ -207,7 +207,6 @@ struct ReplayRules {
     /// The reserve for the framing of a record and its batch, and for the headers of a replay, in bytes.
     static let frameBytes = DeadLetterOutput.frameBytes + ReplayHeaders.limit
 
-    /// The input.
     var input: String
     /// The number of partitions of the input.
     var partitions: Int32

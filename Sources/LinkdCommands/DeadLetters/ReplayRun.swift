@@ -44,7 +44,7 @@ final class ReplayRun {
     private var stop: Stop?
     private var restarts: [Double] = []
     private var progress: ProgressLine
-    /// The dead letters, of which those in the ledger are marked.
+    /// The dead letters, with marks on those in the ledger.
     private(set) var plan: ReplayPlan
 
     /// Creates a run.
@@ -229,7 +229,7 @@ final class ReplayRun {
 
     /// Waits until the next dead letter is due, and commits the open transaction when it is.
     ///
-    /// After a delay, dead letters of at most a batch's time are sent at once.
+    /// A delay is made up for up to the time of one batch, and the dead letters of this time are sent at once.
     private func waitForRate() {
         guard let rate else { return }
         due = max(due + 1 / Double(rate), Platform.monotonicSeconds - Self.batchSeconds)
@@ -244,9 +244,7 @@ final class ReplayRun {
 
 /// The topics that a replay writes to.
 struct ReplayTargets: Equatable {
-    /// The input.
     var input: String
-    /// The ledger.
     var ledger: String
     /// The topic for dead letters that are not replayed, or nil if none is parked.
     var parking: String?

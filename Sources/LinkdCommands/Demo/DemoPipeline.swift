@@ -13,7 +13,6 @@ struct DemoPipeline: Sendable {
     let connection: Connection
     /// The input topic.
     let topic: String
-    /// The tables.
     let tables: [RouteTable]
     /// The vendors and link platforms.
     let vendors: LoadedVendors
@@ -127,7 +126,6 @@ struct SampleRecord: Equatable {
     var key: [UInt8]?
     /// The value, or nil for none.
     var value: [UInt8]?
-    /// The headers.
     var headers: [RecordHeader] = []
 
     /// Reads all samples: events, links, CSV rows, and complete records, most of which become dead letters.

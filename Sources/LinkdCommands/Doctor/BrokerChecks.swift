@@ -43,7 +43,9 @@ enum BrokerChecks {
         return [.ok("topics", texts.joined(separator: ", "))]
     }
 
-    /// Finds replicated topics of which one broker alone can confirm a record, which is lost if that broker fails.
+    /// Finds replicated topics in which one broker alone can confirm a record.
+    ///
+    /// If that broker fails, the record is lost.
     private static func minimumInSync(_ topic: String, _ state: TopicState) -> DoctorCheck? {
         let replicas = state.description(of: topic)?.partitions.map(\.replicas.count).min() ?? 0
         guard replicas > 1, state.setting("min.insync.replicas", of: topic) == "1" else { return nil }
@@ -54,8 +56,9 @@ enum BrokerChecks {
             next: "set min.insync.replicas=2 on \(topic)")
     }
 
-    /// Finds partitions with fewer replicas in sync than they have, besides those with only one, which `TopicChecks`
-    /// finds.
+    /// Finds partitions with replicas that are not in sync.
+    ///
+    /// `TopicChecks` finds the partitions with only one in sync.
     ///
     /// With fewer than `min.insync.replicas`, brokers refuse every record.
     private static func replication(_ topic: String, _ state: TopicState) -> DoctorCheck? {
@@ -102,7 +105,7 @@ enum BrokerChecks {
                 + "minutes")
     }
 
-    /// Compares the time limit of transactions with that of the brokers.
+    /// Compares the time limit of transactions with the limit of the brokers.
     static func transactions(milliseconds: Int64, brokerLimit: Int64) -> DoctorCheck {
         guard milliseconds > brokerLimit else {
             return .ok("transactions", "transaction.timeout.ms \(milliseconds), at most \(brokerLimit) at the brokers")
@@ -154,7 +157,7 @@ enum WritingRights: Equatable {
     case unknown
 }
 
-/// The release of the brokers, which only the versions of their requests tell.
+/// The release of the brokers, derived from the versions of their requests.
 struct BrokerRelease {
     private let versions: [Int32: RequestVersions]
 
@@ -164,8 +167,8 @@ struct BrokerRelease {
         self.versions = versions
     }
 
-    /// A Boolean value that indicates whether committed offsets of open transactions can be told from stable ones:
-    /// OffsetFetch 7, since Kafka 2.5.
+    /// A Boolean value that indicates whether the brokers distinguish committed offsets of open transactions from
+    /// stable ones: OffsetFetch 7, since Kafka 2.5.
     var hasStableOffsets: Bool { (versions[9]?.max ?? 0) >= 7 }
 
     /// The oldest release with these requests, such as `3.7 or later`.
@@ -181,7 +184,7 @@ struct BrokerRelease {
 
 /// The check that each entry of `bootstrap` answers alone.
 ///
-/// A client with several entries needs only one of them, so that a dead one shows when the others are gone too.
+/// A client with several entries needs only one of them, so a dead one shows only when the others are gone too.
 struct BootstrapCheck {
     /// The time in which all entries must answer, in seconds.
     private static let limit = 3.0
@@ -192,7 +195,7 @@ struct BootstrapCheck {
 
     /// Returns a check for each entry that does not answer.
     ///
-    /// A single entry is that of the check of the brokers.
+    /// A single entry needs no check of its own, because the check of the brokers uses it.
     func check() -> [DoctorCheck] {
         guard connection.bootstrap.count > 1 else { return [] }
         // All clients connect at once in the background.
@@ -229,7 +232,7 @@ struct BootstrapCheck {
     private static let anyTopic = "__consumer_offsets"
 }
 
-/// The comparison of the clock of the brokers with that of this machine.
+/// The comparison of the brokers' clock with the clock of this machine.
 ///
 /// No answer of a broker contains its time, except the timestamp of a record in a topic with `LogAppendTime`. So a
 /// topic is created for one record, and deleted.
@@ -271,7 +274,9 @@ struct ClockCheck {
             next: "synchronize the clocks of this machine and of the brokers, for example with NTP")
     }
 
-    /// Returns the difference of the clocks, which is 0 if the time of the record is between those around it.
+    /// Returns the difference of the clocks.
+    ///
+    /// It is 0 if the time of the record is between the times before and after it.
     private func difference(_ topic: String) -> Int64? {
         let before = Platform.nowMilliseconds
         guard write(topic) else { return nil }

@@ -114,7 +114,7 @@ struct DoctorReport {
 
     /// The failure of the command, or nil if no check failed.
     ///
-    /// A refusal counts more than unreachable brokers, and those more than other problems.
+    /// A refusal counts more than unreachable brokers, which count more than other problems.
     var failure: CommandFailure? {
         let failed = checks.filter { $0.status == .fail }
         let order: [ExitCode] = [.refused, .unavailable, .finding]

@@ -2,8 +2,8 @@ internal import KafkaClient
 
 /// The search for missing rights, which changes nothing and never joins the group.
 ///
-/// librdkafka has no call that returns the user's own rights, so that each operation is tried. The access rules tell
-/// the other rights if this user may read the rules.
+/// librdkafka has no call that returns the user's own rights, so each operation is tried. The access rules show the
+/// other rights if this user may read the rules.
 struct RightsCheck {
     let connection: Connection
     let settings: Settings
@@ -16,7 +16,7 @@ struct RightsCheck {
     func missing(isGroupDenied: Bool, probes: Bool) throws(CommandFailure) -> [AccessRight] {
         var rights: [AccessRight] = []
         let denied = declarations.filter { state.description(of: $0.name)?.isDenied == true }
-        // Read and Write include Describe, so that they are missing too.
+        // Read and Write include Describe, so they are missing too.
         add("Read", denied.filter { $0.role == .input }.map(\.name), to: &rights)
         add("Read", try unreadableInputs(), to: &rights)
         add("Write", denied.filter { $0.role != .input }.map(\.name), to: &rights)
@@ -28,7 +28,7 @@ struct RightsCheck {
             guard let right = finding.right else {
                 throw CommandFailure(.finding, "\(finding.topic) \(finding.text)", advice: finding.advice)
             }
-            // The workers' ids begin alike, so that one rule for the prefix allows all of them.
+            // The workers' ids begin alike, so one rule for the prefix allows all of them.
             rights.append(
                 right.resource == .transactionalID
                     ? AccessRight(["Write"], on: .transactionalID, ["linkd.\(group)."], isPrefixed: true) : right)
@@ -100,9 +100,8 @@ struct RightsCheck {
 
 /// The comparison of the rights that a worker needs with the access rules of the brokers.
 ///
-/// Super users need no rules, so that a right without a rule is not certainly missing.
+/// Super users need no rules, so a right without a rule is not necessarily missing.
 struct RuleCheck {
-    /// The rules.
     let rules: [AccessBinding]
     /// The principal, such as `User:alice`.
     let principal: String

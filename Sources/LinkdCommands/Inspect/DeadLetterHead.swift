@@ -3,11 +3,11 @@ internal import ByteStorage
 /// The headers of a worker on a dead letter.
 ///
 /// Whoever can write to the topic can write any bytes, so everything is checked. A member is nil if its header is
-/// absent or is not of its form. The views end with those of the record.
+/// absent or is not of its form. The views are valid as long as the record.
 struct DeadLetterHead {
     /// The headers of the worker, from `dlq.schema` on.
     private let own: ArraySlice<HeaderView>
-    /// The headers of the source, which come before those of the worker.
+    /// The headers of the source, which come before the worker's headers.
     let original: ArraySlice<HeaderView>
 
     /// Reads the headers of a record, or returns nil if it has no header `dlq.schema`.
@@ -21,19 +21,15 @@ struct DeadLetterHead {
 
     private func number(_ name: StaticString) -> Int64? { value(name).flatMap(Self.decimal) }
 
-    /// The reason.
     var reason: ByteView? { value("dlq.reason") }
     /// The time of the failure in milliseconds since 1970, or 0 if it is absent.
     var failedAt: Int64 { number("dlq.failed.at") ?? 0 }
-    /// The topic of the source.
     var sourceTopic: ByteView? { value("dlq.source.topic") }
-    /// The partition of the source.
     var sourcePartition: Int32? { number("dlq.source.partition").flatMap { Int32(exactly: $0) } }
-    /// The offset of the source.
     var sourceOffset: Int64? { number("dlq.source.offset") }
     /// The number of earlier replays.
     ///
-    /// A header that is not a number counts as the greatest number, so that no cap is passed.
+    /// A header that is not a number counts as the greatest number, so no cap is passed.
     var replayCount: Int64 { value("dlq.replay.count").map { Self.decimal($0) ?? .max } ?? 0 }
     /// The position at which the record first became a dead letter.
     var origin: ByteView? { value("dlq.origin") }

@@ -1,9 +1,9 @@
 internal import ByteStorage
 internal import StrictJSON
 
-/// The members of one JSON value at a time, such as those of a decision.
+/// The members of one JSON value at a time, such as a decision.
 ///
-/// A value is read on the first use of a member, once. Memory is used again for the next value. Members beyond the
+/// A value is read once, on the first use of a member. Memory is used again for the next value. Members beyond the
 /// limit of `JSONTape` are not found.
 struct DecisionTape: ~Copyable {
     private enum State { case unread, valid, invalid }
@@ -99,7 +99,7 @@ struct DecisionTape: ~Copyable {
 }
 
 extension DecisionTape {
-    /// The campaign of the push message, else a campaign that was passed through.
+    /// The campaign of the push message, or else a campaign that was passed through.
     var campaign: ByteView? {
         mutating get {
             let context = member("context")
@@ -107,7 +107,7 @@ extension DecisionTape {
         }
     }
 
-    /// The application that was passed through, or that of an event.
+    /// The application that was passed through, or the application of an event.
     var application: ByteView? {
         mutating get { string("application", of: member("context")) ?? string("application") }
     }

@@ -46,7 +46,7 @@ final class InspectJob {
         guard !range.follow else { return }
         if let route = filter.route, matched == 0, scan.read > 0 { call.console.note(seen.text(route)) }
         let read = scan.read
-        // A search for the last records ends before it has counted those that match, unless there are fewer.
+        // A search for the last records ends before it has counted all matches, unless there are fewer than requested.
         let isCounted = matched < call.number("last") ?? .max
         if isCounted, filter.isActive || read == 0 {
             call.console.note("\(Counts.grouped(matched)) of \(Counts.grouped(read)) matched")
@@ -57,7 +57,7 @@ final class InspectJob {
         _ topics: [String], _ range: ScanRange, _ scan: TopicScan
     ) throws(CommandFailure) -> ScanPlan {
         var plan = ScanPlan()
-        // The clock of a worker sets the times of its decisions, so those of a partition are nearly in order.
+        // The clock of a worker sets the times of its decisions, so the times in a partition are nearly in order.
         if let until = filter.until, !filter.isDeadLetters { plan.lastTime = until + 60_000 }
         for topic in topics {
             let ends = try scan.description(of: topic)

@@ -16,7 +16,6 @@ struct RecordFilter {
     var event: String?
     /// The id of the route.
     var route: String?
-    /// The outcome.
     var outcome: String?
     /// The reason of a decision or of a dead letter.
     var reason: String?
@@ -26,12 +25,12 @@ struct RecordFilter {
     var since: Int64?
     /// The last time, in milliseconds since 1970.
     var until: Int64?
-    /// A Boolean value that indicates whether the times of dead letters are those of their failures.
+    /// A Boolean value that indicates whether the records are dead letters, whose times are the times of their
+    /// failures.
     var isDeadLetters = false
 
-    /// A Boolean value that indicates whether a record is also one of the devices of the event that is its value.
+    /// A Boolean value that indicates whether a record also matches by a device of the event in its value.
     var searchesEvents = false
-    /// The key.
     var key: String?
     /// The ranges of offsets by partition, or empty for all.
     var ranges: [Int32: [ClosedRange<Int64>]] = [:]
@@ -44,7 +43,7 @@ struct RecordFilter {
 
     /// Returns the time of a record: its timestamp or, if it is a dead letter, the time of the failure.
     ///
-    /// The timestamp of a dead letter is that of its source.
+    /// A dead letter has the timestamp of its source.
     func time(of record: ScannedRecord) -> Int64 {
         guard isDeadLetters, let failedAt = record.header("dlq.failed.at"), failedAt.count <= 19 else {
             return record.timestamp
@@ -88,7 +87,7 @@ struct RecordFilter {
 }
 
 extension RecordFilter {
-    /// Creates the filter of a call, and tells about a reason that no record can have.
+    /// Creates the filter of a call, and warns about a reason that no record can have.
     init(_ call: Invocation, ofDeadLetters isDeadLetters: Bool, searchesEvents: Bool = false) {
         let now = Platform.nowMilliseconds
         let local = call.isOn("local") && !searchesEvents
@@ -210,7 +209,7 @@ enum KnownNames {
 
     /// Tells that this version knows no such reason.
     ///
-    /// It is not an error, because the records can be those of another version.
+    /// It is not an error, because another version can have written the records.
     static func tell(reason: String, on console: Console) {
         guard !reasons.contains(reason) else { return }
         let nearest = NearestName.of(reason, among: reasons)
@@ -221,7 +220,7 @@ enum KnownNames {
     }
 }
 
-/// The routes of the decisions that were read, to name those that a misspelled id can mean.
+/// The routes of the decisions that were read, to suggest routes that a misspelled id can mean.
 struct SeenRoutes {
     private static let limit = 1000
     private static let limitBytes = 256

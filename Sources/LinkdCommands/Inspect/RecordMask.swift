@@ -3,8 +3,8 @@ internal import StrictJSON
 
 /// The replacement of what identifies people, for consoles with `--mask`.
 ///
-/// Only the members of a list stay. Ids of devices and events become a keyed hash, which is the same for equal ids as
-/// long as the process runs, so that a masked id can be filtered on. All other values are replaced.
+/// Only the members of a list stay. The id of a device or event becomes a keyed hash. Equal ids have the same hash as
+/// long as the process runs, so a filter can use a masked id. All other values are replaced.
 struct RecordMask: Sendable {
     /// The text that stands for a value.
     static let replacement = "…"
@@ -15,7 +15,7 @@ struct RecordMask: Sendable {
     /// A Boolean value that indicates whether anything is replaced.
     let isOn: Bool
 
-    /// The members of a decision whose values stay, apart from those that `mask(decision:)` handles itself.
+    /// The members of a decision whose values stay, in addition to the members that `mask(decision:)` handles itself.
     private static let decisionMembers: Set<String> = [
         "decision", "application", "table", "route", "variant", "via", "outcome", "mode", "dismissModals", "reason",
         "guard",
@@ -93,7 +93,7 @@ struct RecordMask: Sendable {
         }
     }
 
-    /// Returns the scheme of a link, and the host if the scheme is that of the web.
+    /// Returns the scheme of a link, and the host if the scheme is `http` or `https`.
     ///
     /// In a link of an app's own scheme, such as `shop://product/42`, a capture can match the text after the slashes.
     func origin(_ link: String) -> String {
@@ -135,7 +135,7 @@ struct RecordMask: Sendable {
         value.mapMembers { names.contains($0.name) ? single($0.value) : masked }
     }
 
-    /// Returns a value that is no list and no object, in which there can be anything.
+    /// Returns a value, or its replacement if it is a list or an object, which can contain anything.
     private func single(_ value: JSONValue) -> JSONValue {
         value.array == nil && value.object == nil ? value : masked
     }

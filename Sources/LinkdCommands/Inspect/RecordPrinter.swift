@@ -20,7 +20,7 @@ struct RecordPrinter: ~Copyable {
 
     /// Creates a printer for a channel.
     ///
-    /// - Parameter local: A Boolean value that indicates whether times are those of the local time zone.
+    /// - Parameter local: A Boolean value that indicates whether times are in the local time zone.
     init(_ mode: Mode, on out: Channel, local: Bool = false) {
         self.mode = mode
         self.out = out
@@ -214,7 +214,7 @@ enum CSVText {
     /// Appends the line of a record.
     ///
     /// - Parameters:
-    ///   - local: A Boolean value that indicates whether the time is that of the local time zone.
+    ///   - local: A Boolean value that indicates whether the time is in the local time zone.
     ///   - escaped: A Boolean value that indicates whether control characters become visible escapes.
     ///   - mask: The replacement of what identifies people, or nil for none.
     static func append(
@@ -284,7 +284,7 @@ enum CSVText {
     }
 }
 
-/// A format like that of kcat: `%t %p %o %k %K %s %S %T %h %%`, `\n \t`, and `%{member}` of a decision or a header.
+/// A format in the style of kcat: `%t %p %o %k %K %s %S %T %h %%`, `\n \t`, and `%{member}` of a decision or a header.
 struct FormatTokens: Equatable {
     /// A part of a format.
     enum Part: Equatable {

@@ -129,7 +129,7 @@ struct TopicScan {
         }
     }
 
-    /// Returns the first offset at or after a time in each partition of a topic, without those that have none.
+    /// Returns the first offset at or after a time in each partition of a topic that has one.
     func offsets(
         of topic: String, _ numbers: some Sequence<Int32>, atOrAfter time: Int64
     ) throws(CommandFailure) -> [TopicPartition: Int64] {
@@ -164,7 +164,7 @@ struct TopicScan {
             "reading \(topic)", needing: AccessRight("Read", on: .topic, topic), as: connection.principal, body)
     }
 
-    /// Starts to read the ranges of a plan, in place of those of an earlier one.
+    /// Starts to read the ranges of a plan, instead of the ranges of an earlier plan.
     mutating func start(_ plan: ScanPlan) throws(CommandFailure) {
         let reader: KafkaReader
         if let known = self.reader {

@@ -92,7 +92,7 @@ struct AccessRules {
     private let principal: String
     private let bootstrap: String
 
-    /// Creates the rules of a worker, or those of a replay.
+    /// Creates the rules of a worker, or of a replay.
     ///
     /// With a regular expression as input, TOPIC stands for each input topic.
     init(_ settings: Settings, bootstrap: [String], forReplay: Bool = false) {

@@ -34,7 +34,7 @@ struct Connection: Sendable {
         tokens = nil
     }
 
-    /// Returns the configuration of a client: the properties of the command, overridden by those of the user.
+    /// Returns the configuration of a client: the properties of the command, overridden by the user's properties.
     func configuration(
         _ role: ClientRole, _ ownProperties: KeyValuePairs<String, String> = [:]
     ) -> ClientConfiguration {

@@ -19,7 +19,6 @@ struct TokenProvider: Sendable {
     /// The time after which a token without an expiry is read again, in milliseconds.
     private static let opaqueMilliseconds: Int64 = 60_000
 
-    /// The origin.
     let origin: Origin
 
     /// Creates a provider.

@@ -39,7 +39,7 @@ enum MonitoringServer {
 
 /// The pages of a worker: `/ping`, `/ready`, `/metrics`, and `/status`.
 ///
-/// They only read, so that the port changes nothing.
+/// They only read, so the port changes nothing.
 enum WorkerRoutes {
     /// Returns the router of the pages.
     ///

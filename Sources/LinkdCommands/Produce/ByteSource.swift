@@ -23,7 +23,7 @@ final class ByteSource {
     private var received: Int64 = 0
     /// The memory of a line that crosses chunks.
     private var crossing = OutputArena(chunkBytes: 1 << 16)
-    /// A Boolean value that indicates whether a read failed, so that the input ends before its real end.
+    /// A Boolean value that indicates whether the input ends before its real end because a read failed.
     private(set) var hasFailed = false
     /// A Boolean value that indicates whether a signal ended the input before its real end.
     private(set) var isInterrupted = false
@@ -72,8 +72,7 @@ final class ByteSource {
     /// The number of bytes that were consumed.
     var consumed: Int64 { received - Int64(end - position) }
 
-    /// A Boolean value that indicates whether the input ended before its real end, so that its last line is not
-    /// complete.
+    /// A Boolean value that indicates whether the input ended before its real end, with an incomplete last line.
     var isCut: Bool { hasFailed || isInterrupted }
 
     /// Returns the next byte without consuming it, or nil at the end.
@@ -91,7 +90,8 @@ final class ByteSource {
 
     /// Returns the bytes before the next line feed without consuming them.
     ///
-    /// Of a longer line, those that fit into a chunk are returned. The view is valid until the next call.
+    /// If the line does not fit into a chunk, only the bytes that fit are returned. The view is valid until the next
+    /// call.
     func firstLine() -> ByteView {
         var stop = Platform.firstIndex(of: UInt8(ascii: "\n"), in: unread)
         while stop == nil, end < Self.chunkBytes, more() {
@@ -112,7 +112,7 @@ final class ByteSource {
         return count
     }
 
-    /// Returns the bytes that are read and not consumed, which can be none.
+    /// Returns the bytes that are read and not consumed, if any.
     ///
     /// The view is valid until the next call.
     func lookahead() -> ByteView { unread }
@@ -120,8 +120,8 @@ final class ByteSource {
     /// Reads up to the next line feed, which is consumed but not returned.
     ///
     /// Returns nil at the end of the input, and for a last line that is not complete because the input was cut. Bytes
-    /// above `limit` are dropped, so that a line that is too long has `limit` + 1 bytes. The view is valid until the
-    /// next call.
+    /// above `limit` are dropped, so a line that is too long has `limit` + 1 bytes. The view is valid until the next
+    /// call.
     func line(limit: Int) -> ByteView? {
         guard peek() != nil else { return nil }
         let rest = unread
@@ -192,7 +192,7 @@ final class ByteSource {
         return more()
     }
 
-    /// Reads more bytes behind those that are buffered.
+    /// Reads more bytes behind the buffered ones.
     private func more() -> Bool {
         guard !isAtEnd, !isCut else { return false }
         while !Platform.canRead(descriptor, milliseconds: 200) {
@@ -244,7 +244,7 @@ enum InputEncoding {
         }
     }
 
-    /// Throws a failure for lines that end as those of old programs for the Mac.
+    /// Throws a failure for lines that end with a carriage return only, as old programs for the Mac wrote them.
     static func checkLineEnds(of line: ByteView, in name: String) throws(CommandFailure) {
         guard let index = line.firstIndex(of: UInt8(ascii: "\r")), index + 1 < line.count, line[0] != UInt8(ascii: "{"),
             line.firstIndex(of: UInt8(ascii: "\"")) == nil

@@ -3,13 +3,12 @@ internal import RouteTools
 
 /// A reader of comma-separated values (RFC 4180): quotes, doubled quotes, and line ends inside quotes.
 ///
-/// The separator can be another character than the comma. A quote that is not closed in its row costs the line that it
-/// is on: reading goes on at the next line that reads as a row. If the quote is closed, none of the lines is
-/// sent: a text in quotes is never read as rows, because its author may not be the author of the file.
+/// The separator can be another character than the comma. If a quote is not closed in its row, its line is lost, and
+/// reading goes on at the next line that is a row. If a quoted text of several lines contains a line like a row, none
+/// of its lines is sent. A text in quotes is never read as rows, because its author may not be the author of the file.
 struct CSVReader: ~Copyable {
     /// A record of the file.
     struct Record {
-        /// The cells.
         var cells: [[UInt8]] = []
         /// The line on which the record begins, from 1.
         var line: Int
@@ -38,7 +37,7 @@ struct CSVReader: ~Copyable {
     private var position = 0
     /// The line of the quote after which no row was read yet, or nil.
     private var quoteLine: Int?
-    /// The lines of a record of several lines that is no row, or may be several, and is refused as a whole.
+    /// The lines of a record that is refused as a whole, because it is no row or may be several rows.
     private var refused: ClosedRange<Int>?
     /// The memory of the bytes of a record that was read ahead.
     private var arena = OutputArena(chunkBytes: 1 << 12)
@@ -169,7 +168,7 @@ struct CSVReader: ~Copyable {
         }
     }
 
-    /// Returns a record with an error if it is not the row that ends the loss after a quote.
+    /// Returns a record, with an error if no row has been found yet after a quote that was not closed.
     private mutating func checked(_ record: Record) -> Record {
         guard let quoteLine, let columns, !record.isBlank, record.line > quoteLine else { return record }
         guard record.fault != nil || !columns.isRow(record.cells) else {
@@ -281,7 +280,6 @@ struct ColumnSeparator: Equatable {
 
     /// A line and the separator by which it has several cells.
     struct Split {
-        /// The separator.
         let separator: ColumnSeparator
         /// The cells, at least two.
         let cells: [[UInt8]]
@@ -401,10 +399,10 @@ struct TableLayout {
         return false
     }
 
-    /// Returns a Boolean value that indicates whether the first lines are rows of the same form as the first: as many
-    /// cells, of which the same one is a link.
+    /// Returns a Boolean value that indicates whether the first lines are rows of the same form as the first: with as
+    /// many cells, and the only link in the same cell.
     ///
-    /// A link can contain separators, except for a tab, so that one line is not enough.
+    /// A link can contain any separator except a tab, so one line is not enough.
     private static func areRows(_ bytes: ByteView, _ first: ColumnSeparator.Split) -> Bool {
         func links(_ split: ColumnSeparator.Split) -> [Int] {
             split.cells.indices.filter { EventColumns.isLink(split.cells[$0]) }

@@ -30,7 +30,6 @@ struct EventColumns {
     private static let facts = ["id", "platform", "app", "os", "locale", "region", "coordinator"]
     private static let lists = ["capabilities", "claims"]
 
-    /// The members of a device.
     static let deviceMembers = facts + lists + ["attributes"]
 
     /// The valid column names, for messages.
@@ -38,7 +37,7 @@ struct EventColumns {
         members + ["payload", "params.NAME"] + (facts + lists).map { "device." + $0 } + ["device.attributes.NAME"]
     }
 
-    /// Returns a Boolean value that indicates whether a name is that of a column.
+    /// Returns a Boolean value that indicates whether a name is the name of a column.
     ///
     /// The names in `passthrough` are also valid.
     static func isColumn(_ name: String, passthrough: [String]) -> Bool {
@@ -47,7 +46,7 @@ struct EventColumns {
 
     /// Reads the header.
     ///
-    /// A name that is nearly that of a column is an error, because it is probably misspelled.
+    /// A name that is nearly the name of a column is an error, because it is probably misspelled.
     init(header: [[UInt8]], file: String, map: ColumnMap) throws(CommandFailure) {
         let file = Escaping.visible(file)
         let given = header.map { ColumnMap.trimmed(String(decoding: $0, as: UTF8.self)) }
@@ -140,8 +139,8 @@ struct EventColumns {
 
     /// Returns a Boolean value that indicates whether cells can be a row.
     ///
-    /// Their number is that of the columns, links and ids look like such, payloads are objects, and something is to be
-    /// opened.
+    /// There are as many cells as columns, links and ids have the form of their columns, payloads are objects, and
+    /// there is something to open.
     func isRow(_ cells: [[UInt8]]) -> Bool {
         guard cells.count == columns.count else { return false }
         var hasContent = !columns.contains(where: \.isContent)
@@ -152,8 +151,8 @@ struct EventColumns {
         return hasContent
     }
 
-    /// Returns a Boolean value that indicates whether cells can be a row of several lines: their number is that of the
-    /// columns, and links and payloads look like such.
+    /// Returns a Boolean value that indicates whether cells can be a row of several lines: there are as many as
+    /// columns, and links and payloads have the form of their columns.
     func canSpanLines(_ cells: [[UInt8]]) -> Bool {
         cells.count == columns.count
             && zip(columns, cells).allSatisfy { column, cell in
@@ -247,7 +246,7 @@ extension EventColumns.Column {
         }
     }
 
-    /// Returns a Boolean value that indicates whether a cell that is not empty looks like one of the column.
+    /// Returns a Boolean value that indicates whether a nonempty cell has the form of the column's values.
     fileprivate func accepts(_ cell: [UInt8]) -> Bool {
         switch self {
         case .payload: (try? JSONValue.parse(cell))?.object != nil
@@ -285,10 +284,10 @@ struct ColumnMap {
     /// The members that are passed through to decisions, which are also columns.
     let passthrough: [String]
 
-    /// A Boolean value that indicates whether `--map` was given, so that files are CSV.
+    /// A Boolean value that indicates whether `--map` was given, which means that files are CSV.
     var isGiven: Bool { !names.isEmpty || hasNoHeader }
 
-    /// A Boolean value that indicates whether positions are mapped, so that files have no header.
+    /// A Boolean value that indicates whether positions are mapped, which means that files have no header.
     var hasNoHeader: Bool { !numbers.isEmpty }
 
     /// The names that are mapped, in order.

@@ -42,7 +42,7 @@ final class EventInput {
     private var number = 0
     /// The memory of the event of a row.
     private var arena = OutputArena(chunkBytes: 1 << 16)
-    /// The lines before the first entry, which its reader needs: those with the separator and the header of CSV.
+    /// The lines with the separator and the header of CSV, which a reader of the first entry needs.
     private(set) var preamble: [UInt8] = []
     /// The names of the columns of CSV that are ignored.
     private(set) var ignoredNames: [String] = []

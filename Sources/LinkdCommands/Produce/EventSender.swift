@@ -14,7 +14,7 @@ struct EventSender {
     private let partition: Int32?
     private(set) var sent = 0
 
-    /// Creates an idempotent producer that assigns keys to partitions as the Java client does.
+    /// Creates an idempotent producer that assigns keys to partitions like the Java client.
     ///
     /// All records have the same partition if it is not nil. `messageLimit` is the topic's `max.message.bytes`, or nil.
     /// A broker refuses a larger batch as a whole, so batches are kept smaller.
@@ -100,8 +100,8 @@ struct EventSender {
 
     /// Waits until every record is delivered or has failed, and calls `progress` repeatedly while it waits.
     ///
-    /// After an interruption it gives up if no report arrives for ten seconds. The records that were not sent are then
-    /// known from those in flight, which a broker can have stored.
+    /// After an interruption it gives up if no report arrives for ten seconds. The records that were not sent then
+    /// differ from the ones in flight, which a broker can have stored.
     func finish(progress: (DeliveryCounts) -> Void) {
         var reported = producer.deliveries.reported
         var since = Platform.monotonicSeconds

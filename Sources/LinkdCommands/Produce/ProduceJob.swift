@@ -12,7 +12,7 @@ struct ProduceJob {
     private static let stride = 256
     /// The number of faulty lines that are reported one by one.
     private static let reportedFaults = 20
-    /// The delay, in seconds, for which records are sent faster than the limit of records per second.
+    /// The longest delay, in seconds, that is made up for by sending faster than the limit of records per second.
     private static let rateTolerance = 0.05
 
     private let call: Invocation
@@ -42,7 +42,7 @@ struct ProduceJob {
     private var firstSent: Double?
     /// The time at which the next record is due, with a limit of records per second.
     private var due = 0.0
-    /// The bytes of the inputs that were read to their end, and those that were skipped.
+    /// The bytes of the inputs that were read to their end, and the bytes that were skipped.
     private var finished: Int64 = 0
     private var skippedBytes: Int64 = 0
 
@@ -221,7 +221,7 @@ struct ProduceJob {
     /// Waits until the next record is due.
     private mutating func waitForRate() {
         guard let rate = timeLeft.rate, let sender else { return }
-        // The time of a pause, for example of a pipe, is not made up for.
+        // A longer pause, for example of a pipe, is not made up for.
         due = max(due, Platform.monotonicSeconds - Self.rateTolerance)
         while StopSignals.number == nil {
             let delay = due - Platform.monotonicSeconds

@@ -11,7 +11,7 @@ struct ProduceSummary {
     var read = 0
     /// The number of entries that `--skip` has skipped.
     var skipped = 0
-    /// The number of records passed to the client, or of those that would be sent.
+    /// The number of records that were passed to the client, or that would be sent in a dry run.
     var sent = 0
     /// The number of records that a broker has acknowledged.
     var delivered = 0
@@ -100,8 +100,8 @@ struct ProduceOutcome: Equatable {
 
     /// Creates the outcome of a run.
     ///
-    /// The next run goes on after the last entry that is stored or possibly stored, if no later one is stored. Entries
-    /// that a broker refused for themselves, such as too large ones, are not tried again.
+    /// The next run goes on after the last entry that is stored or possibly stored, if no later one is stored. An entry
+    /// that a broker refused because of the entry itself, such as its size, is not tried again.
     ///
     /// - Parameters:
     ///   - read: The number of entries, including skipped ones.
@@ -219,7 +219,7 @@ struct LineMap {
         return parts.joined(separator: "; ")
     }
 
-    /// Returns a noun and ranges, of which those above the limit are counted.
+    /// Returns a noun and ranges, with only the number of the ranges above the limit.
     ///
     /// - Parameter count: The number of ranges in the text so far.
     private static func text(_ noun: String, _ ranges: [ClosedRange<Int>], count: Int) -> String {
@@ -355,7 +355,7 @@ final class RejectFile {
         guard isWritten else { throw Self.failure(files.last ?? path, SystemError.last) }
     }
 
-    /// Ends the last file, which is removed if it has no line.
+    /// Ends the last file, and removes it if it has no line.
     func finish() throws(CommandFailure) {
         try flush()
         if descriptor >= 0 { Platform.close(descriptor) }

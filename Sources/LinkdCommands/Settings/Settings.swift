@@ -92,7 +92,7 @@ struct Settings: Sendable {
         return nil
     }
 
-    /// Returns the items of a setting, which are empty if it is not set.
+    /// Returns the items of a setting, or an empty array if it is not set.
     func list(_ name: String) -> [String] {
         if case .list(let items) = entry(name).value { return items }
         return []

@@ -20,7 +20,7 @@ struct CommandSet: OptionSet, Sendable {
         .worker, .produce, .inspect, .deadLetters, .topics, .doctor, .console, .config,
     ]
 
-    /// The commands that read push messages, and those that show how they are read.
+    /// The commands that read push messages, and the commands that show how they are read.
     static let reading: CommandSet = [
         .worker, .produce, .inspect, .resolve, .vendors, .diff, .console, .config,
     ]

@@ -20,7 +20,7 @@ enum Timestamps {
     /// - Parameters:
     ///   - text: The text.
     ///   - now: The time now, in milliseconds since 1970.
-    ///   - local: A Boolean value that indicates whether days and times of day are those of the local time zone.
+    ///   - local: A Boolean value that indicates whether days and times of day are in the local time zone.
     static func parse(_ text: String, now: Int64, local: Bool = false) -> Int64? {
         if let ago = Durations.sum(text) { return now >= ago ? now - ago : 0 }
         if text == "now" { return now }

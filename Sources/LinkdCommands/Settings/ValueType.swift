@@ -190,7 +190,6 @@ enum SettingValue: Equatable, Sendable {
 struct KeyValue: Equatable, Sendable {
     /// The name.
     var key: String
-    /// The value.
     var value: String
 }
 

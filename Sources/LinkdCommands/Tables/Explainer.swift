@@ -73,7 +73,7 @@ final class Explainer {
     struct UnclaimedEvent {
         /// The envelope, or nil if there is no explanation.
         var envelope: EnvelopeTrace?
-        /// The tables: those that read the link's scheme and host, then those with suggestions.
+        /// The tables: first the tables that read the link's scheme and host, then the tables with suggestions.
         var tables: [Claim] = []
     }
 
@@ -99,7 +99,7 @@ final class Explainer {
                 table: table, isClaimed: claimants.contains { $0.compiled.handle == table.compiled.handle },
                 explanation: table.explain(request, facts))
         }
-        // After the tables that claim the link, those with suggestions come first, then those with its scheme.
+        // The tables that claim the link come first, then tables with suggestions, then tables with its scheme.
         func rank(_ claim: Claim) -> Int {
             if claim.isClaimed { return 0 }
             let isOtherScheme = claim.explanation.decision.reason == .scheme

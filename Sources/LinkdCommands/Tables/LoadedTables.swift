@@ -11,7 +11,7 @@ struct LoadedTables {
     /// The claims that two of the tables make.
     let conflicts: [TableConflict]
 
-    /// Loads the files in the settings, or those of `shipped` if the settings have none.
+    /// Loads the files in the settings, or the shipped ones if the settings name none.
     ///
     /// Problems are passed to `report`. A refused table ends with exit code 65, unless it can be compiled and
     /// `acceptsRefused` returns true.

@@ -4,7 +4,6 @@ internal import ByteStorage
 final class RecordFlags {
     /// The key, or nil if the flag was not given.
     private(set) var key: ByteView?
-    /// The headers.
     private(set) var headers: [HeaderView] = []
     /// The memory of the views.
     private var arena = OutputArena(chunkBytes: 4096)

@@ -31,7 +31,7 @@ struct SharedApplication {
 
     /// Returns the applications that two of the tables list.
     ///
-    /// `conflicts` are those of the tables of the files, in the same order.
+    /// The conflicts refer to tables by their position in `files`.
     static func all(
         _ conflicts: [TableConflict], in files: [(path: String, json: [UInt8])]
     ) -> [SharedApplication] {

@@ -5,13 +5,12 @@ internal import StrictJSON
 
 /// The tables that a worker has served, kept in its state directory under their hashes, and the list of the last ones.
 ///
-/// A candidate is kept like them, because it decides for some devices. A start with a refused table serves those of the
-/// list. A file whose contents do not have the hash of its name is
-/// ignored.
+/// A candidate is kept like them, because it decides for some devices. If a table is refused at the start, the tables
+/// of the list are served. A file is ignored if its name is not the hash of its contents.
 struct TableArchive: Sendable {
     /// The maximum number of tables.
     static let limit = 100
-    /// The maximum size of all tables in bytes, unless those that are served are larger.
+    /// The maximum size of all tables in bytes, unless the served ones are larger.
     static let limitBytes: Int64 = 1 << 30
     /// The size limit of the list in bytes.
     private static let listBytes = 1 << 20
@@ -109,7 +108,7 @@ struct TableArchive: Sendable {
             else { return nil }
             return (String(name.dropLast(5)), stamp)
         }
-        // A sparse file can have a size near that of the type.
+        // The size of a sparse file can be near the maximum of its type.
         func size(of stamp: FileStamp) -> Int64 { min(stamp.size, Self.limitBytes + 1) }
         var count = kept.count
         var bytes = kept.reduce(0) { $0 + size(of: $1.stamp) }

@@ -2,7 +2,7 @@ internal import LinkCoordinator
 internal import RouteTools
 internal import LinkDecider
 
-/// The files of a worker's route tables: files that are named one by one, and those in a directory.
+/// The files of a worker's route tables: files that are named one by one, and the files in a directory.
 struct TableFiles {
     /// The maximum number of files in the directory.
     static let limit = 64
@@ -35,7 +35,7 @@ struct TableFiles {
         self.canary = canary
     }
 
-    /// Returns the paths of the files: the named ones, then those in the directory by name.
+    /// Returns the paths of the files: the named ones, then the files in the directory by name.
     ///
     /// Names that begin with a period are skipped: a mounted ConfigMap has its versions in directories with such names.
     /// A directory without a table, with too many, or with one that is not a regular file ends with exit code 78.
@@ -64,7 +64,6 @@ struct TableFiles {
 
     /// A file with its contents.
     struct Content {
-        /// The path.
         var path: String
         /// The bytes.
         var json: [UInt8]
@@ -111,7 +110,6 @@ struct TableFiles {
 
     /// The state of a file.
     struct Stamp: Equatable {
-        /// The path.
         var path: String
         /// The stamp, or nil if there is no such file.
         var file: FileStamp?

@@ -38,8 +38,8 @@ final class TableReloader: Sendable {
 
     /// Loads the tables.
     ///
-    /// If they are refused, those of the archive are served. Without an archive, a table that is refused ends with exit
-    /// code 65, and a file that cannot be read with 78.
+    /// If they are refused, the tables of the archive are served. Without an archive, a table that is refused ends with
+    /// exit code 65, and a file that cannot be read with 78.
     ///
     /// - Parameters:
     ///   - files: The files of the tables.
@@ -134,7 +134,7 @@ final class TableReloader: Sendable {
         }
     }
 
-    /// Serves other tables, and returns a Boolean value that indicates whether they differ from those before.
+    /// Serves other tables, and returns a Boolean value that indicates whether they differ from the tables before.
     private func serve(
         _ next: ServedTables.Version, insteadOf before: ServedTables.Version, _ trigger: Trigger, _ milliseconds: Int64
     ) -> Bool {

@@ -24,7 +24,7 @@ final class Channel {
         columns = isTerminal ? Platform.terminalColumns(descriptor) : nil
     }
 
-    /// Creates an output that collects its text in memory, as that of a terminal if `isTerminal` is true.
+    /// Creates an output that collects its text in memory, as if for a terminal if `isTerminal` is true.
     init(collecting style: Style = Style(enabled: false), isTerminal: Bool = false) {
         descriptor = nil
         self.isTerminal = isTerminal

@@ -48,7 +48,7 @@ enum TopicChecks {
     ) -> [TopicFinding] {
         let name = declaration.name
         if let denied = state.description(of: name), denied.isDenied {
-            // Read and Write include Describe, so that the right that a worker needs is missing too.
+            // Read and Write include Describe, so the right that a worker needs is missing too.
             let right = AccessRight(declaration.role == .input ? "Read" : "Write", on: .topic, name)
             return [TopicFinding(topic: name, missing: right, principal)]
         }
@@ -180,7 +180,7 @@ struct TopicProbe {
 
     /// Creates a probe.
     ///
-    /// Its transactional id has the prefix of the workers' ids, so that the same access rule allows it.
+    /// Its transactional id has the prefix of the workers' ids, so the same access rule allows it.
     ///
     /// - Parameter user: A name for the id that no worker has.
     init(_ connection: Connection, group: String, user: String) {
@@ -188,7 +188,7 @@ struct TopicProbe {
         id = "linkd.\(group).\(user).0"
     }
 
-    /// Returns the problems of the topics, which are empty if everything is allowed.
+    /// Returns the problems of the topics, or an empty array if everything is allowed.
     ///
     /// Without topics, only the right to use the transactional id is tested.
     func findings(_ topics: [String]) throws(CommandFailure) -> [TopicFinding] {

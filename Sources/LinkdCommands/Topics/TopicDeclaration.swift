@@ -11,7 +11,6 @@ struct TopicDeclaration {
         case parked = "parked dead letters"
     }
 
-    /// The name.
     let name: String
     /// The purpose.
     let role: Role
@@ -46,13 +45,13 @@ struct TopicDeclaration {
     /// The bytes reserved for the headers that a dead letter has in addition to the original record.
     static let deadLetterHeaderBytes: Int64 = 64 << 10
 
-    /// The default time between the retention of dead letters and that of a ledger, in milliseconds.
+    /// The default time by which the retention of a ledger exceeds the retention of dead letters, in milliseconds.
     ///
     /// A dead letter exists until the newest record of its segment expires, which is up to `segment.ms` later, 7 days
     /// by default. The rest is a margin.
     static let ledgerMargin: Int64 = 37 * 86_400_000
 
-    /// Returns the retention time of a ledger in milliseconds: that of its dead letters and a margin.
+    /// Returns the retention time of a ledger in milliseconds: the time of its dead letters and a margin.
     ///
     /// -1 means unlimited.
     static func ledgerRetention(deadLetters retention: Int64, margin: Int64 = ledgerMargin) -> Int64 {

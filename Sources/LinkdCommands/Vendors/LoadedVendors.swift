@@ -24,8 +24,8 @@ struct LoadedVendors: Sendable {
     /// The value of a setting that leaves out the shipped file.
     static let none = "none"
 
-    /// Loads the vendor table that comes with linkd and those of the settings, and the link platforms of the settings
-    /// or those that come with linkd.
+    /// Loads the vendor table that comes with linkd and the vendor tables of the settings, and the link platforms of
+    /// the settings or else the shipped ones.
     ///
     /// A shipped file that is not found is listed in `missing`. Commands that only show results warn about it, and a
     /// worker does not start, see `requireShipped`. Problems are passed to
@@ -54,7 +54,7 @@ struct LoadedVendors: Sendable {
         }
     }
 
-    /// Adds the rows of a table, or the problems that they have with those of earlier files.
+    /// Adds the rows of a table, or reports the problems that they have together with the rows of earlier files.
     private mutating func add(_ table: VendorTable, of checked: inout CheckedVendors) {
         do throws(RuleFileFailure) {
             self.table = try self.table?.adding(table, of: checked.bytes) ?? table
@@ -105,7 +105,7 @@ struct LoadedVendors: Sendable {
         return (own.contains(none) ? [] : [shipped]) + own.filter { $0 != shipped && $0 != none }
     }
 
-    /// Returns the files in the arguments of a command, or those that a worker with its settings reads.
+    /// Returns the files in the arguments of a command, or the files that a worker with its settings reads.
     static func paths(_ call: Invocation) throws(CommandFailure) -> [String] {
         // Settings are read in any case, so that wrong ones are reported.
         let settings = try call.settings()

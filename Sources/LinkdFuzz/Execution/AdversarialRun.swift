@@ -14,7 +14,6 @@ package struct AdversarialRun: ~Copyable {
         package let pass: String
         /// The number of the round, from 0.
         package let round: Int
-        /// The record.
         package let record: FuzzRecord
         /// An input of the target `sequences` that reproduces the difference, or nil if the round alone does not
         /// reproduce it.
@@ -168,8 +167,7 @@ package struct AdversarialRun: ~Copyable {
     }
 }
 
-/// A reduction that removes records of a sequence as long as the result of the last record differs from the
-/// result of the record alone.
+/// A reduction that removes records of a sequence while the last record still has another result than alone.
 struct SequenceReduction {
     private let environment: FuzzEnvironment
     private let letter: UInt8

@@ -6,7 +6,6 @@ internal import LinkIngest
 
 /// An environment for a decider: tables, limits, and passthrough members.
 package struct FuzzEnvironment: Sendable {
-    /// The name.
     package let name: String
     /// The configuration of the decider.
     package let configuration: DeciderConfiguration
@@ -26,7 +25,7 @@ package struct FuzzEnvironment: Sendable {
         self.words = words
     }
 
-    /// The directory of shipped tables and samples: `LINKD_HOME`, or that of the checkout.
+    /// The directory of shipped tables and samples: `LINKD_HOME`, or `config` in the checkout.
     package static let home: URL = {
         if let home = ProcessInfo.processInfo.environment["LINKD_HOME"] { return URL(filePath: home) }
         return checkout.appending(path: "config")

@@ -41,8 +41,8 @@ package struct FuzzRecord: Sendable, Equatable {
 
 /// The memory of a batch's records, which is overwritten after the batch, as the memory of a Kafka consumer is.
 ///
-/// Each record has its own memory, so that a sanitizer detects reads beyond its end. Alternatively, the records are
-/// surrounded by bytes that change the result of such reads.
+/// Each record has its own memory, so a sanitizer detects reads beyond its end. Alternatively, other bytes surround the
+/// records and change the result of such reads.
 final class RecordMemory {
     private var pieces: [UnsafeMutableBufferPointer<UInt8>] = []
     private let isPacked: Bool

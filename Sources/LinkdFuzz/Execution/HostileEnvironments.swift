@@ -90,7 +90,7 @@ extension FuzzEnvironment {
           ], "fallback": { "outcome": "reject" } }
         """#
 
-    /// A table of 2,000 routes with 12 segments, each of which remains a candidate up to the last segment.
+    /// A table of 2,000 routes with 12 segments, in which each route remains a candidate up to the last segment.
     private static let manyRoutes = #"""
         { "schemaVersion": 1, "table": { "id": "routes", "version": "1", "applications": ["com.example.routes"] },
           "link": { "schemes": ["route"], "host": "segment" },

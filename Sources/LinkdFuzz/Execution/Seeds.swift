@@ -7,7 +7,7 @@ package enum Seeds {
     /// The directory with the corpus and earlier findings.
     package static let corpus = FuzzEnvironment.checkout.appending(path: "Tests/LinkdFuzzTests/Corpus").path
 
-    /// Returns all initial inputs of a target: those in the corpus, and those generated from shipped files.
+    /// Returns all initial inputs of a target, from the corpus and generated from shipped files.
     ///
     /// - Throws: An error if a file cannot be read.
     package static func all(_ target: FuzzTarget, environments: [FuzzEnvironment]) throws -> [[UInt8]] {

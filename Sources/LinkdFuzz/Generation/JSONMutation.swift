@@ -158,7 +158,7 @@ struct JSONMutation {
 
 /// The tokens of a JSON text.
 ///
-/// The text is not validated, so that damaged text has tokens too.
+/// The text is not validated, so damaged text has tokens too.
 struct JSONTokens {
     /// The kind of a token.
     enum Kind { case name, string, scalar, open, close, separator }

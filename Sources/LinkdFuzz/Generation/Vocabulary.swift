@@ -134,7 +134,7 @@ package struct RandomSource: RandomNumberGenerator, Sendable {
     /// Returns true with a probability of 1 in `count`.
     package mutating func one(in count: Int) -> Bool { below(count) == 0 }
 
-    /// Returns one of the choices, of which there must be at least one.
+    /// Returns one of the choices, which must not be empty.
     package mutating func pick<Choice>(_ choices: [Choice]) -> Choice { choices[below(choices.count)] }
 
     /// Returns one of the choices, or `other` if there are none.

@@ -70,7 +70,7 @@ private struct EventCheck {
     let device: String
     let table: RouteTable
 
-    /// Returns the difference between the decision of an event and that of the library, or nil.
+    /// Returns the difference between the decision of an event and the decision of the library, or nil.
     func difference(from decision: Decision) -> String? {
         var plain = TextWriter()
         plain.string(link)

@@ -4,7 +4,7 @@ internal import StrictJSON
 /// Warnings about parts of a table that are valid but probably not intended.
 ///
 /// They concern the syntax of other routers, parts that nothing refers to, and conditions that never hold. Only
-/// `RouteTable.problems(in:)` and `linkd routes check` look for them; loading a table does not.
+/// `RouteTable.problems(in:)` and `linkd routes check` look for them. Loading a table does not.
 struct TableAdvice {
     let source: TableSource
     let names: TableNames
@@ -184,13 +184,13 @@ extension TableAdvice {
 
 /// The versions and platforms that a device must have to meet several conditions at once.
 struct DeviceNeeds {
-    /// The comparisons with the app's version, all of which must hold.
+    /// The comparisons with the app's version, which must all hold.
     private(set) var app: [TableSource.Condition.VersionTest] = []
 
-    /// The comparisons with the system's version, all of which must hold.
+    /// The comparisons with the system's version, which must all hold.
     private(set) var os: [TableSource.Condition.VersionTest] = []
 
-    /// Lists of platforms; the device's platform must be in each of them.
+    /// Lists of platforms that must all contain the device's platform.
     private var platforms: [[String]] = []
 
     /// Collects the requirements of a condition and its capabilities.
@@ -258,7 +258,7 @@ extension TableAdvice {
     /// The maximum number of conditional variants of a route to compare, and of cells that can remain of one variant.
     private static let (maxVariants, maxCells) = (64, 64)
 
-    /// The maximum number of cell subtractions for one table; later variants get no warning.
+    /// The maximum number of cell subtractions for one table, after which variants get no warning.
     private static let maxSteps = 50_000
 
     /// Adds warnings about screens and variants that match no device, and about variants that are never selected.
@@ -375,7 +375,7 @@ extension TableAdvice {
         return nil
     }
 
-    /// Returns a text of the condition that is equal for equal tests, whatever their source locations.
+    /// Returns a text of the condition that is equal for equal tests, regardless of their source locations.
     private func key(_ when: TableSource.Condition) -> String {
         func list(_ texts: [String]?) -> String { texts.map { $0.sorted().map(\.debugDescription).joined() } ?? "-" }
         let query = when.query.map { "\($0.name.value.debugDescription)\($0.test)" }

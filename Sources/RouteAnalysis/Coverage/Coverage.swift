@@ -17,9 +17,9 @@ public struct Coverage: Sendable, Equatable {
         public internal(set) var decisions = 0
         /// The number of decisions that this route redirected to another route.
         public internal(set) var redirected = 0
-        /// The number of decisions of this version for each variant of the route; empty if it has a single `to`.
+        /// The number of decisions of this version for each variant of the route, or empty if it has a single `to`.
         public internal(set) var variants: [Int]
-        /// The route's patterns in the order of the file; the shorter form of an optional follows the longer one.
+        /// The route's patterns in the order of the file, with the longer form of an optional before the shorter one.
         public internal(set) var patterns: [Pattern]
 
         /// A Boolean value that indicates whether no decision reached this route.
@@ -48,13 +48,15 @@ public struct Coverage: Sendable, Equatable {
     public private(set) var routes: [Route]
     /// The number of decisions of this table.
     public private(set) var decisions = 0
-    /// The number of those decisions without a route.
+    /// The number of decisions of this table without a route.
     public private(set) var withoutRoute = 0
-    /// The number of those decisions whose route is not in this version of the table.
+    /// The number of decisions of this table whose route is not in this version.
     public private(set) var withUnknownRoute = 0
-    /// The number of those decisions with a trace that identifies a pattern of this version of the table.
+    /// The number of decisions of this table with a trace that identifies a pattern of this version.
     public private(set) var withTrace = 0
-    /// The number of those decisions that another version of the table made; their variants are not counted.
+    /// The number of decisions that another version of this table made.
+    ///
+    /// Their variants are not counted.
     public private(set) var ofOtherVersions = 0
     /// The number of decisions of other tables, which no other count includes.
     public private(set) var ofOtherTables = 0

@@ -73,7 +73,8 @@ struct DifferenceSearch {
         return comparison.compareOthers(fallback, paths, proofTables, until: isOver)
     }
 
-    /// Returns a Boolean value that indicates whether to compare the links of an origin as a table reads them.
+    /// Returns a Boolean value that indicates whether to compare the links of an origin in the way that a table reads
+    /// them.
     ///
     /// Links that both tables read are compared as the old table reads them. If only one of them reads the authority as
     /// a host, that table is used.
@@ -245,7 +246,7 @@ struct DifferenceSearch {
         return (inside, outside)
     }
 
-    /// Returns a Boolean value that indicates whether a link matches; true if the search exceeded its budget.
+    /// Returns a Boolean value that indicates whether a link matches, or true if the search exceeded its budget.
     private func hasLinks(
         _ origins: Set<Int>, _ inside: [ProofPattern], _ outside: [ProofPattern], _ search: inout LinkSearch
     ) -> Bool {
@@ -294,7 +295,7 @@ extension RouteTable {
 }
 
 extension Resolver {
-    /// Normalizes a link or the link of a payload; returns false if there is none.
+    /// Normalizes a link or the link of a payload, or returns false if there is none.
     fileprivate mutating func normalizeLink(of request: UnsafePointer<RequestView>) throws(Rejection) -> Bool {
         switch request.pointee.form {
         case .link: selection.path = try normalize(request.pointee.text)
@@ -362,7 +363,9 @@ struct Comparison {
         difference.changedSets = changed.intersection(compared).count
     }
 
-    /// Records a set, or for no choice also requests other than links, that was not compared completely.
+    /// Records a set that was not compared completely.
+    ///
+    /// Without a choice, it also stands for requests other than links.
     mutating func note(unproved region: TableDifference.Region) {
         if !difference.incompletelyComparedSets.contains(where: {
             TableDifference.Region(old: $0.old, new: $0.new) == region
@@ -406,7 +409,9 @@ struct Comparison {
         return distinct
     }
 
-    /// Returns the devices and queries for which to compare; the current set is sampled if these are only some of them.
+    /// Returns the devices and queries for which to compare.
+    ///
+    /// The current set is sampled if these are only some of them.
     mutating func contexts(of questions: DeviceQuestions) -> [EvaluationContext] {
         let (all, isWhole) = DeviceSpace(questions).contexts(limit: Self.maxContexts)
         if !isWhole { noteSampled() }

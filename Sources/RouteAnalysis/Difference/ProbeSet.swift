@@ -4,8 +4,7 @@ internal import LinkCoordinator
 struct ProbeSet {
     /// The link without values.
     var witness: Witness
-    /// A Boolean value that indicates whether to try the link without its leading slash too, which matters for
-    /// coordinator paths.
+    /// A Boolean value that indicates whether to try the link without its leading slash too, for coordinator paths.
     var triesRelative = false
     /// The inputs on which the link's decision can depend.
     let dependencies: Dependencies
@@ -163,9 +162,11 @@ struct RedirectResult {
     var routes: [Int]
     /// The pattern that was selected last, or nil if a redirect matches none.
     var pattern: TableSource.RoutePattern?
-    /// The locations of captures in the link; a name without one has the same text in all the links.
+    /// The locations of captures in the link.
+    ///
+    /// A name without one has the same text in all the links.
     var locations: [String: CaptureLocation] = [:]
-    /// The maximum number of segments that the redirects add to a link; nil if no redirect keeps its remaining
+    /// The maximum number of segments that the redirects add to a link, or nil if no redirect keeps its remaining
     /// segments.
     var growth: Int?
     /// A Boolean value that indicates whether the patterns describe the links exactly.

@@ -3,13 +3,13 @@ internal import StrictJSON
 
 /// The values of a request that vary while its scheme, host, and path stay the same.
 struct RequestValues {
-    /// The names of the query, each with its values; nil for a name without a value.
+    /// The names of the query, each with its values, or with nil if it has none.
     private(set) var query: [(name: String, values: [String?])] = []
     /// The whole query in the form of a link, which replaces the names.
     var writtenQuery: String?
     /// The fragment, not encoded, or nil if there is none.
     var fragment: String?
-    /// The values of a payload; empty for a link without one.
+    /// The values of a payload, or empty for a link without one.
     private(set) var payload: [(pointer: JSONPath, value: JSONValue)] = []
 
     /// Creates the values of an existing link.
@@ -334,7 +334,7 @@ struct ValueProbes {
     private let dependencies: Dependencies
     private let samples: [ValueSamples]
 
-    /// Creates values in addition to those that a link must have.
+    /// Creates values in addition to the values that a link must have.
     init(_ dependencies: Dependencies, beside items: [QueryConstraints.Item]) {
         self.dependencies = dependencies
         samples = dependencies.inputs.map { ValueSamples($0.types, strict: $0.strict) }
@@ -436,7 +436,7 @@ struct ValueProbes {
 ///
 /// For any two types of `FieldType`, one of the texts is valid for only one of them, or is bound to a different value.
 struct ValueSamples {
-    /// Texts for single values; the first is the best of `fitting`.
+    /// Texts for single values, beginning with the best of `fitting`.
     private(set) var texts: [String] = []
 
     /// The texts that are valid for a type.
@@ -535,13 +535,13 @@ struct ValueSamples {
 
 /// Texts that distinguish a `decimal` from the same type with other bounds and from other types of numbers.
 struct DecimalSamples {
-    /// The texts, of which the last ones are valid if the bounds allow them.
+    /// The texts, ending with the ones that are valid if the bounds allow them.
     let texts: [String]
 
     /// Creates samples for bounds, which are canonical texts.
     init(min: String?, max: String?) {
         let bounds = [min, max].compactMap(\.self)
-        // Numbers beyond the bounds, of which a `double` accepts the ones with few digits.
+        // Numbers beyond the bounds. A `double` accepts the ones with few digits.
         let outer = ["-1", "0"] + bounds.map { Self.further($0) } + Self.widest
         // No other type of numbers accepts a whole number with a fraction, or more digits than a `double` has.
         let long = bounds.map { Self.further($0, digits: TextForms.maxDoubleDigits) } + Self.long

@@ -27,7 +27,7 @@ struct SetSearch {
     private var patterns: [Int: [ProofPattern]] = [:]
     /// A Boolean value that indicates whether the tables read the links' queries in different dialects.
     private let mixesDialects: Bool
-    /// Ranges of segment counts: those that every table allows, then those that only one table allows.
+    /// Ranges of segment counts: first the counts that every table allows, then the counts that only one table allows.
     private let lengths: [ClosedRange<Int>]
     /// The search for links that exceed a limit of only one table.
     private let sizes: SizeSearch

@@ -57,7 +57,7 @@ struct SizeSearch {
         return isWhole
     }
 
-    /// Paddings that make links too long for only one table; one padding of each list is enough.
+    /// Lists of paddings that make links too long for only one table, with one padding of each list being enough.
     private var paddings: [[LinkPadding]] {
         var all: [[LinkPadding]] = []
         let limits = tables.map(\.source.limits)
@@ -73,7 +73,7 @@ struct SizeSearch {
         }
         guard bounds.count == 2 else { return all }
         let separators = Set(bounds.flatMap(\.separators)).sorted()
-        // Prefer a separator that both tables count; others only help if the tables count different ones.
+        // Prefer a separator that both tables count. Others only help if the tables count different ones.
         let shared = separators.filter { byte in bounds.allSatisfy { $0.separators.contains(byte) } }
         if let first = shared.first { all.append([.items(separator: first, bounds: bounds)]) }
         for byte in separators where !shared.contains(byte) { all.append([.items(separator: byte, bounds: bounds)]) }
@@ -193,9 +193,9 @@ extension RequestFrame {
     }
 }
 
-/// Links to show in place of one that a search found.
+/// Links to show instead of a link that a search found.
 ///
-/// A search composes links of everything that could matter: its link can have a scheme and a host that nobody writes
+/// A search composes links of everything that could matter. Its link can have a scheme and a host that nobody writes
 /// together, and values that the change does not need. A candidate replaces the link if it shows the same change.
 struct ShorterLinks {
     /// The maximum number of candidates for one link.
@@ -258,8 +258,9 @@ struct SegmentBounds {
     /// Returns a code of the limit that a number of segments exceeds, or 0 for none.
     private func passed(by count: Int) -> Int { count > written ? 2 : count > redirected ? 1 : 0 }
 
-    /// Returns ranges of segment counts that two tables treat differently; each table treats the counts within a range
-    /// alike.
+    /// Returns ranges of segment counts that two tables treat differently.
+    ///
+    /// Each table treats the counts within a range alike.
     static func ranges(_ a: SegmentBounds, _ b: SegmentBounds) -> [ClosedRange<Int>] {
         let cuts = Set([a.written, a.redirected, b.written, b.redirected].map { max($0, 0) }).sorted()
         return zip(cuts, cuts.dropFirst()).compactMap { low, high in

@@ -4,9 +4,10 @@ package import StrictJSON
 /// The different decisions of two tables, with a witness for every set of links that the tables distinguish.
 ///
 /// Create it with `RouteTable.difference(from:)`. A set consists of the links that select one pattern of the old table
-/// and one of the new table, with the same rewrites before and the same redirects after them. For each set the search
-/// tries requests with every kind of value that the fields of its routes distinguish (query, captures, rewrites,
-/// fragment, payload), on one device of every cell that their conditions, screens, and guards distinguish.
+/// and one of the new table, with the same rewrites before and the same redirects after them. For each set, the search
+/// tries every kind of value that the fields of its routes distinguish, in the query, captures, rewrites, fragment, and
+/// payload. It tries them on one device of every kind that the conditions, screens, and guards of these routes
+/// distinguish.
 public struct TableDifference: Sendable {
     /// A pattern of a table with its route.
     public struct Choice: Sendable, Hashable {
@@ -16,7 +17,7 @@ public struct TableDifference: Sendable {
         public var pattern: String
     }
 
-    /// The patterns that links select in both tables; nil for no match.
+    /// The patterns that links select in both tables, or nil if no pattern matches.
     struct Region: Hashable {
         var old: Choice?
         var new: Choice?
@@ -32,22 +33,25 @@ public struct TableDifference: Sendable {
         ///
         /// It is a link of the set, in a payload if necessary, or another form if no link shows the change.
         public var request: LinkRequest
-        /// A device for which the decisions differ; `json` contains it as text.
+        /// A device for which the decisions differ, with its text in `json`.
         public var device: DeviceFacts
         /// The old table's decision for that request and device.
         public var old: Decision
         /// The new table's decision for that request and device.
         public var new: Decision
-        /// A Boolean value that indicates whether a route or screen that only the new table has decides the request,
-        /// for which the old table had no result but that of a fallback.
+        /// A Boolean value that indicates whether a route or screen was added for the request.
+        ///
+        /// Only the new table has the route or screen that decides. The old table had no result, or only the result of
+        /// a fallback.
         public var isAddition: Bool
 
         /// A description of what the new decision removes from the old one, or nil if the change is not breaking.
         ///
-        /// A change is breaking if the old table led to a result (`navigate`, `external`, `deferred`, not by a
-        /// fallback) and the new one leads to none, requires a claim first, opens another URL, shows another screen on
-        /// top, or lacks a screen of the stack or a value that a screen had. It is also breaking if a fallback led to a
-        /// result and the new table leads to none, unless a route or screen was added for the request.
+        /// A result is `navigate`, `external`, or `deferred`. A change is breaking if the old table led to a result
+        /// without a fallback, and the new table leads to none, requires a claim first, opens another URL, shows
+        /// another screen on top, or lacks a screen of the stack or a value that a screen had. It is also breaking if a
+        /// fallback led to a result and the new table leads to none, unless a route or screen was added for the
+        /// request.
         public var breakage: String? {
             isAddition ? nil : Breakage.description(from: old.value, to: new.value)
         }
@@ -81,16 +85,16 @@ public struct TableDifference: Sendable {
         /// A Boolean value that indicates whether any of the changes removes a working result.
         public var isBreaking: Bool { !losses.isEmpty || changes.first?.isBreaking ?? false }
 
-        /// A Boolean value that indicates whether all changes are those of added routes and screens.
+        /// A Boolean value that indicates whether all changes come from added routes and screens.
         public var isAddition: Bool { losses.isEmpty && !changes.isEmpty && changes.allSatisfy(\.isAddition) }
     }
 
     /// The changes, grouped by their cause: breaking groups first, then the largest.
     ///
-    /// Edits that no request can show, such as those of `table.applications`, are groups without changes.
+    /// Edits that no request can show, such as edits of `table.applications`, are groups without changes.
     public var groups: [Group] = []
 
-    /// The changes in the order of the new table's patterns; those that match nothing there come last.
+    /// The changes in the order of the new table's patterns, and at the end the changes that match no pattern there.
     public var changes: [Change] = []
 
     /// The number of sets of links that were compared, each pair of an old and a new choice counted once.
@@ -104,19 +108,19 @@ public struct TableDifference: Sendable {
 
     /// Sets of links that were not compared completely: the old and the new choice.
     ///
-    /// An entry without choices stands for the links that no route matches, and for requests other than links. The
-    /// reasons are: the search exceeded its budget; a redirect puts two captures into one segment, more segments
-    /// after a tail, or a typed capture where another type is expected; routes have query constraints and the tables
-    /// have different dialects; limits differ and no link of the set could be made to exceed only one of them; or too
+    /// An entry without choices stands for the links that no route matches, and for requests other than links. There
+    /// are five reasons. The search exceeded its budget. A redirect puts two captures into one segment, more segments
+    /// after a tail, or a typed capture where another type is expected. Routes have query constraints, and the tables
+    /// have different dialects. Limits differ, and no link of the set could be made to exceed only one of them. Too
     /// many screens changed to try all pairs of them in coordinator paths.
     public var incompletelyComparedSets: [(old: Choice?, new: Choice?)] = []
 
-    /// A Boolean value that indicates whether the search was ended early, so that not all sets were compared.
+    /// A Boolean value that indicates whether the search was ended before all sets were compared.
     package var isCut = false
 
     /// Sets of links for which only some combinations of device facts were tried: the old and the new choice.
     ///
-    /// If there are too many combinations, those of any two facts are tried, up to a limit.
+    /// If there are too many combinations, the combinations of any two facts are tried, up to a limit.
     public var sampledSets: [(old: Choice?, new: Choice?)] = []
 }
 
@@ -300,8 +304,7 @@ struct DecisionPair {
     /// A Boolean value that indicates whether the decisions are equal except for the tables' names.
     var isSame: Bool { Self.withoutTable(old) == Self.withoutTable(new) }
 
-    /// A Boolean value that indicates whether one of the decisions waits for a claim, so that the guard hides the
-    /// stack.
+    /// A Boolean value that indicates whether one of the decisions waits for a claim, so the guard hides the stack.
     var isDeferred: Bool { Self.has(old) || Self.has(new) }
 
     /// Returns the decision without its first member, the table's name, whose text contains no unescaped quotes.
@@ -325,7 +328,7 @@ struct DecisionPair {
 
 /// The members of two decisions that differ, with both values.
 package enum ChangedValues {
-    /// A member with its old and new value, which are nil if it is absent.
+    /// A member with its old and new value, or with nil where it is absent.
     package struct Value: Sendable, Equatable {
         /// The member's path, inside the stack with the index of its entry: `stack[2].data.Product.count`.
         package var member: String
@@ -382,7 +385,7 @@ package enum ChangedValues {
 
 /// The edits of a table that cause changes, and the changes grouped by them.
 ///
-/// An edit that can affect all links (reading of links, models, coordinators, the fallback) is tested: it is applied
+/// An edit of the reading of links, of models, of coordinators, or of the fallback can affect all links. It is applied
 /// alone to a copy of the old table. If the copy makes the decision of the new table, the edit is the only cause.
 /// Otherwise the causes are all edits that change the decision of such a copy, and the edits of the routes that the
 /// request reaches.
@@ -475,7 +478,7 @@ struct DifferenceCauses {
             add(decision.route)
         }
         if case .route(let id, _) = change.request { add(id) }
-        // Include the routes whose entries are parents, and those that are redirected to by name.
+        // Include the routes whose entries are parents, and the routes that a redirect names.
         var at = 0
         while at < ids.count {
             for own in routes { for id in own[ids[at]]?.named ?? [] { add(id) } }

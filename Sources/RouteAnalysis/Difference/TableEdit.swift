@@ -1,7 +1,7 @@
 package import LinkCoordinator
 package import StrictJSON
 
-/// A location at which two tables differ, which can cause different decisions.
+/// A location at which two tables differ in a way that can cause different decisions.
 struct TableEdit: Sendable {
     /// The location in the table's notation: `link.rewrites`, `models.Product`, `routes.item`.
     let location: String
@@ -9,8 +9,8 @@ struct TableEdit: Sendable {
     let old: String?
     /// The pieces that only the new table has there, or nil if there are none.
     let new: String?
-    /// A closure that copies the new table's part into a copy of the old table; nil for a route, which is identified by
-    /// its id.
+    /// A closure that copies the new table's part into a copy of the old table, or nil for a route, which is identified
+    /// by its id.
     let apply: (@Sendable (inout TableSource) -> Void)?
 
     /// Creates an edit from two lists of pieces, or returns nil if they are equal.
@@ -31,9 +31,9 @@ struct TableEdit: Sendable {
     }
 }
 
-/// The edits between two tables, without those of routes.
+/// The edits between two tables, except the edits of routes.
 enum TableEdits {
-    /// The maximum number of separate locations; with more, each kind of part is one location.
+    /// The maximum number of separate locations, beyond which each kind of part is one location.
     private static let maxLocations = 16
 
     /// Returns the edits from one table to another.
@@ -170,8 +170,8 @@ package struct Additions: Sendable {
         }
     }
 
-    /// Returns a Boolean value that indicates whether an added part decides a request for which the old table had no
-    /// result but that of a fallback.
+    /// Returns a Boolean value that indicates whether an added part decides a request for which the old table had at
+    /// most the result of a fallback.
     ///
     /// - Parameters:
     ///   - old: The old table's decision, or an object without outcome for a dead letter.

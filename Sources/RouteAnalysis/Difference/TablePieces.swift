@@ -2,7 +2,7 @@ internal import ByteStorage
 internal import LinkCoordinator
 internal import StrictJSON
 
-/// The parts of a table as texts in the table's notation; equal parts have equal texts at any location.
+/// The parts of a table as texts in the table's notation, which are equal for equal parts at any location.
 enum Pieces {
     /// Returns a named part as one text.
     static func line(_ name: String, _ pieces: [String]) -> String { name + " " + pieces.joined(separator: ", ") }

@@ -6,16 +6,17 @@ struct TemplatePath {
     private enum Element {
         case text([UInt8])
         case capture(CaptureLocation)
-        /// More than one capture; no matcher of a segment of the link describes it.
+        /// More than one capture. No matcher of a segment of the link describes it.
         case unknown
     }
 
     /// The links whose redirected paths a pattern matches.
     struct Preimage {
-        /// Lists of patterns; the links of an alternative match all patterns of its list.
+        /// Lists of patterns, one for each alternative, whose links match all patterns of the list.
         var alternatives: [[ProofPattern]]
-        /// A Boolean value that indicates whether the alternatives describe the links exactly; otherwise some of the
-        /// links do not lead to the pattern.
+        /// A Boolean value that indicates whether the alternatives describe the links exactly.
+        ///
+        /// Otherwise some of the links do not lead to the pattern.
         var isExact = true
         /// A Boolean value that indicates whether the pattern matches all links that reach this redirect.
         var matchesAll = false
@@ -213,13 +214,13 @@ struct CaptureLocation {
         case unknown
     }
 
-    /// The index of the segment in the link; for a tail, of its first segment.
+    /// The index in the link of the segment, or of the first segment of a tail.
     var depth: Int
     /// The steps from the captured text to the segment.
     var steps: [Step]
     /// A Boolean value that indicates whether the capture is all segments from `depth` on.
     var isTail = false
-    /// The capture of the pattern, which determines its canonical text; nil for a tail.
+    /// The capture of the pattern, which determines its canonical text, or nil for a tail.
     var capture: Capture?
 
     /// Returns the segment for a captured text, or nil if no segment leads to it.
@@ -363,7 +364,7 @@ struct RewriteFrame {
     /// The locations of captures in the link.
     private(set) var locations: [String: CaptureLocation] = [:]
 
-    /// The maximum number of rules for which all combinations are made; with more, at most one rule applies.
+    /// The maximum number of rules for which all combinations are made, beyond which at most one rule applies.
     private static let maxRules = 6
 
     /// Returns all combinations of the rules of a block, or with many rules some of them.
@@ -409,10 +410,10 @@ struct RewriteFrame {
 ///
 /// They contain every screen, and pairs of screens if the tables present or keep one of the two differently.
 struct CoordinatorPaths {
-    /// The paths, as segments; a name that neither table has represents all unknown names.
+    /// The paths, as segments, in which a name that neither table has represents all unknown names.
     private(set) var paths: [[String]] = []
 
-    /// A Boolean value that indicates whether the paths contain every pair of screens of which one changed.
+    /// A Boolean value that indicates whether the paths contain every pair of screens in which one screen changed.
     private(set) var isWhole = true
 
     /// The maximum number of pairs.

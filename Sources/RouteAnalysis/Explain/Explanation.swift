@@ -19,7 +19,7 @@ public struct Explanation: Sendable {
         public let route: String
         /// The pattern in the table's notation.
         public let pattern: String
-        /// The parts of the link that do not match, in the order scheme, host, segments, query; never empty.
+        /// The parts of the link that do not match, at least one, in the order scheme, host, segments, query.
         public let mismatches: [Mismatch]
         /// A Boolean value that indicates whether the pattern is similar to the link.
         ///
@@ -36,7 +36,7 @@ public struct Explanation: Sendable {
     public struct Suggestion: Sendable, Equatable {
         /// The whole corrected link, or a name if the request is not a link.
         public let text: String
-        /// The route that the correction resolves to; nil if there is none, and for names.
+        /// The route that the correction resolves to, or nil if there is none or if the correction is a name.
         public let route: String?
     }
 
@@ -54,11 +54,11 @@ public struct Explanation: Sendable {
     public struct Link: Sendable, Equatable {
         /// The scheme as received.
         public let scheme: String
-        /// The host in lowercase; nil if the table reads it as the first segment, or if the request is not a link.
+        /// The host in lowercase, or nil if the table reads it as the first segment, or if the request is not a link.
         public let host: String?
         /// The decoded segments after rewrites.
         public let segments: [String]
-        /// The decoded names and values of the query; nil for a name without a value.
+        /// The decoded names and values of the query, with nil for a name without a value.
         public let query: [(name: String, value: String?)]
         /// The text that rewrites removed, in order: the name and the text, or only the prefix if nothing is captured.
         public internal(set) var rewrites: [String] = []
@@ -89,7 +89,7 @@ public struct Explanation: Sendable {
     public struct Capture: Sendable, Equatable {
         /// The capture's name.
         public let name: String
-        /// The canonical text; for a tail, its segments joined by `/`.
+        /// The canonical text, or the segments of a tail, joined by `/`.
         public let value: String
     }
 
@@ -113,7 +113,7 @@ public struct Explanation: Sendable {
         public enum Result: String, Sendable {
             /// The field has the value of its source.
             case bound
-            /// The source has no value; the field has its default, null, or the empty list.
+            /// The source has no value. The field has its default, null, or the empty list.
             case absent
             /// The source has no value, and the field is required.
             case missing
@@ -133,7 +133,7 @@ public struct Explanation: Sendable {
         public let source: String
         /// The type of the field in the table's notation, without `?` and default.
         public let type: String
-        /// The texts of the source as received; empty if there are none.
+        /// The texts of the source as received, or empty if there are none.
         public let raw: [String]
         /// The result of the binding.
         public let result: Result
@@ -188,11 +188,11 @@ public struct Explanation: Sendable {
 
     /// The decision.
     public let decision: Decision
-    /// The parts of the link as received, in order; empty if there is no link.
+    /// The parts of the link as received, in order, or empty if there is no link.
     public internal(set) var parts: [LinkPart] = []
-    /// The link as received, or the link of a payload; nil if there is none.
+    /// The link as received or as found in a payload, or nil if there is none.
     public internal(set) var input: String?
-    /// The normalized link; nil if the phase failed or if there is no link.
+    /// The normalized link, or nil if the phase failed or if there is no link.
     public internal(set) var link: Link?
     /// The patterns that match the link, in order of precedence.
     public internal(set) var candidates: [Candidate] = []
@@ -202,7 +202,7 @@ public struct Explanation: Sendable {
     public internal(set) var rejected: [Rejected] = []
     /// The number of all patterns that do not match the link.
     public internal(set) var rejectedCount = 0
-    /// Suggested corrections for a failed request, the best first; each was resolved with this table.
+    /// Suggested corrections for a failed request, all resolved with this table, the best first.
     public internal(set) var suggestions: [Suggestion] = []
     /// The schemes, hosts, or payload pointers that the table lists, if the request has none of them.
     public internal(set) var listed: [String] = []
@@ -210,7 +210,7 @@ public struct Explanation: Sendable {
     public internal(set) var redirects: [Redirect] = []
     /// The captures of the pattern that matched the link, or the path of the last redirect.
     public internal(set) var captures: [Capture] = []
-    /// The variants that were tried, in order; the last one was selected.
+    /// The variants that were tried, in order, ending with the selected one.
     public internal(set) var variants: [VariantResult] = []
     /// The stack after the phase `compose`, the lowest entry first, including parents that are dropped later for
     /// missing data.
@@ -366,7 +366,9 @@ struct RejectedPattern {
     /// The other mismatches: scheme, host, and query constraints.
     var others: [Explanation.Mismatch]
 
-    /// The distance from the link; each other mismatch costs as much as a different type.
+    /// The distance from the link.
+    ///
+    /// Each other mismatch costs as much as a different type.
     private var cost: Int { alignment.cost + others.count * PatternAlignment.Cost.type }
 
     /// A sort key: the more similar of two patterns has the lesser rank.
@@ -385,7 +387,7 @@ public struct LinkPart: Sendable, Equatable {
         case host
         /// The port, without its colon.
         case port
-        /// A segment of the path that is not empty; with `host: segment`, also the authority.
+        /// A segment of the path that is not empty. With `host: segment`, the authority is one too.
         case segment
         /// One item of the query, or the whole query if the dialect does not split it at fixed characters.
         case query
@@ -401,12 +403,13 @@ public struct LinkPart: Sendable, Equatable {
     public let offset: Int
     /// The length, in bytes of UTF-8.
     public let count: Int
-    /// The use of the part: the literal or capture that matched it, the rewrite, or the fields that read it; nil for
-    /// none.
+    /// The use of the part: the literal or capture that matched it, the rewrite, or the fields that read it.
+    ///
+    /// It is nil if nothing uses the part.
     public internal(set) var use: String?
-    /// A remark, such as a similar name; nil for none.
+    /// A remark, such as a similar name, or nil for none.
     public internal(set) var hint: String?
-    /// The fault that made the request fail, as text; nil for none.
+    /// The fault that made the request fail, as text, or nil for none.
     public internal(set) var fault: String?
 }
 
@@ -421,14 +424,13 @@ struct LinkParts {
     private(set) var parts: [LinkPart] = []
     /// The start of the authority, or the offset at which it is missing.
     private(set) var authorityStart = 0
-    /// The end of the path.
     private(set) var pathEnd = 0
     /// The end of the query, or the offset at which it is missing.
     private(set) var queryEnd = 0
     /// The offset of the first empty segment in the path, or nil if there is none.
     private(set) var emptySegment: Int?
 
-    /// Finds the parts of any text by the rules of a block; a text without a scheme is a path.
+    /// Finds the parts of any text by the rules of a block, as a path if it has no scheme.
     init(_ link: [UInt8], _ block: TableSource.LinkBlock) {
         self.link = link
         hostIsSegment = block.hostRole == .segment

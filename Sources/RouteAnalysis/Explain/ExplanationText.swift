@@ -41,7 +41,7 @@ extension Explanation {
     /// The maximum number of patterns in the text that do not match the link.
     private static let maxShown = 6
 
-    /// The outcome with its reason, guard, or route; a fallback is marked.
+    /// The outcome with its reason, guard, or route, and with a mark for a fallback.
     private var headline: String {
         var line = decision.outcome.rawValue + (decision.isFallback ? " by fallback" : "")
         if let reason = decision.reason { line += "  \(reason)" + (decision.detail.map { ": \($0)" } ?? "") }

@@ -27,7 +27,7 @@ extension Tracer {
         }
     }
 
-    /// Normalizes a request and selects a route; returns false if there is nothing to route.
+    /// Normalizes a request and selects a route, or returns false if there is nothing to route.
     private mutating func read(
         into explanation: inout Explanation, _ phase: inout Explanation.Phase
     ) throws(Rejection) -> Bool {
@@ -71,7 +71,7 @@ extension Tracer {
         let number = bytes.withUnsafeBufferPointer { Resolver.schemeLength(ByteView($0)) }
         blockNumber = table.source.block(listing: String(decoding: bytes[..<number], as: UTF8.self)) ?? 0
         let block = table.source.blocks[blockNumber]
-        // The parts of a link beyond the limit would be many more than those of any link that is resolved.
+        // A link beyond the limit would have many more parts than any link that is resolved.
         linkParts = bytes.count <= table.source.limits.maxBytes ? LinkParts(bytes, block) : nil
         explanation.parts = linkParts?.parts ?? []
         resolver.selection.path = try resolver.normalize(link)
@@ -410,7 +410,7 @@ extension Tracer {
         }
     }
 
-    /// Adds the guards of the stack; the first one that does not hold ends the evaluation.
+    /// Adds the guards of the stack up to the first one that does not hold.
     private mutating func traceGuards(into explanation: inout Explanation) {
         for index in 0..<resolver.stack.count {
             let screen = resolver.tableData.screens.at(Int(resolver.stack[index].screen))

@@ -67,7 +67,7 @@ extension Tracer {
         }
     }
 
-    /// Returns the names, those similar to a text first, the others in the table's order.
+    /// Returns the names that are similar to a text, followed by the others in the table's order.
     private func nearestFirst(_ names: [String], _ text: String) -> [String] {
         var unique: [String] = []
         for name in names where !unique.contains(name) { unique.append(name) }
@@ -78,7 +78,7 @@ extension Tracer {
 
 // Schemes and hosts.
 extension Tracer {
-    /// Returns links to try for one whose scheme is not listed: only those with a similar scheme if there is one.
+    /// Returns links to try for one whose scheme is not listed: only links with a similar scheme if there is one.
     private func otherSchemes(_ link: LinkEdit, _ listed: [String]) -> [Correction] {
         let web = listed.filter { $0 == "https" || $0 == "http" }
         guard let scheme = link.scheme else {
@@ -140,7 +140,7 @@ extension Tracer {
     /// A link to try.
     private struct Correction {
         var text: String
-        /// A Boolean value that indicates whether to suggest the link; if false, only its similar patterns are used.
+        /// A Boolean value that indicates whether to suggest the link, and not only to use its similar patterns.
         var isLikely = true
     }
 

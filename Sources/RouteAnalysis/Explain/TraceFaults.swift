@@ -182,7 +182,7 @@ extension Tracer {
     private mutating func markScreen(in explanation: inout Explanation) {
         let segments = explanation.parts.indices.filter { explanation.parts[$0].kind == .segment }
         let texts = (0..<resolver.segments.count).map { resolver.segments[$0].text.string }
-        // A redirect changes the path; the link's own segments keep their position relative to its end.
+        // A redirect changes the path. The link's own segments keep their position relative to its end.
         let shift = segments.count - texts.count
         var current = resolver.startCoordinator.flatMap { coordinator($0.string) }
         for (index, text) in texts.enumerated().dropFirst(coordinatorPathStart) {

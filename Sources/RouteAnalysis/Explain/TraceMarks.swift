@@ -98,10 +98,10 @@ extension Tracer {
 
 /// A drawing of a link with labels under its parts, one column for each character.
 ///
-/// A row below the link marks the parts with carets, and those with faults with exclamation marks. Each label begins
+/// A row below the link marks the parts with carets, or with exclamation marks if they have a fault. Each label begins
 /// under the first column of its part. The rightmost label is on the highest row, and no two labels overlap.
 struct PartMarks {
-    /// The maximum number of columns; parts beyond it have no label.
+    /// The maximum number of columns, beyond which parts have no label.
     static let maxColumns = 200
 
     private var rows: [[Character]] = []
@@ -193,7 +193,7 @@ struct PatternAlignment {
 
     /// The steps from left to right.
     private(set) var steps: [Step] = []
-    /// The sum of the steps' costs, which is 0 if the pattern matches the path.
+    /// The sum of the steps' costs, or 0 if the pattern matches the path.
     private(set) var cost = 0
     /// The number of steps that do not match.
     var mismatchCount: Int { steps.count { if case .fits = $0 { false } else { true } } }
@@ -320,7 +320,7 @@ struct PatternAlignment {
 
 /// Detection of misspellings.
 enum Misspelling {
-    /// The maximum length of a text to compare; longer ones are never misspellings.
+    /// The maximum length of a text to compare, because longer ones are never misspellings.
     private static let maxLength = 64
 
     /// Returns the number of edits from a text to a known one, or nil if the text is not a likely misspelling.

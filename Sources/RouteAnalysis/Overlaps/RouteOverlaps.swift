@@ -2,7 +2,7 @@ package import LinkCoordinator
 
 /// The patterns of other routes that match some of the links that a route's patterns match, each with a link.
 package struct RouteOverlaps: Sendable {
-    /// The relation between the links of a route's pattern and those of another pattern.
+    /// The relation between the links of a route's pattern and the links of another pattern.
     package enum Relation: String, Sendable, CaseIterable {
         /// Both match the same links.
         case same
@@ -35,7 +35,7 @@ package struct RouteOverlaps: Sendable {
     /// The maximum number of overlaps in a list.
     package static let limit = 64
 
-    /// The overlaps, those with a higher precedence first.
+    /// The overlaps, the ones with a higher precedence first.
     package private(set) var overlaps: [Overlap] = []
 
     /// A Boolean value that indicates whether the list contains every overlap.

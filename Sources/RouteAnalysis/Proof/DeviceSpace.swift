@@ -6,7 +6,7 @@ internal import StrictJSON
 ///
 /// Versions are divided into intervals at every version that a table names. An unknown fact is a value too.
 struct DeviceSpace {
-    /// The values of each fact; nil means unknown, not listed, or absent.
+    /// The values of each fact, with nil for unknown, not listed, or absent.
     private(set) var values: [DeviceFact: [String?]] = [:]
     private let capabilities: [String: TableSource.Capability]
 
@@ -23,7 +23,9 @@ struct DeviceSpace {
         for (fact, named) in questions.texts { values[fact] = [nil] + Self.kinds(fact, named) }
     }
 
-    /// Returns the values of a fact: all named values and one other; for a claim or a listed capability, only its name.
+    /// Returns the values of a fact: all named values and one other.
+    ///
+    /// A claim or a listed capability has only its name.
     private static func kinds(_ fact: DeviceFact, _ named: [String]) -> [String] {
         switch fact {
         case .claim, .listed: return [named[0]]
@@ -154,7 +156,7 @@ struct DeviceSpace {
         return parts
     }
 
-    /// Returns a device of a cell; facts without an effect are unknown.
+    /// Returns a device of a cell, without the facts that have no effect.
     func device(of cell: DeviceCell) -> DeviceFacts {
         var device = DeviceFacts()
         for (fact, numbers) in cell {
@@ -180,7 +182,7 @@ struct DeviceSpace {
 }
 
 extension DeviceFacts {
-    /// The facts as one JSON object, in the order of the documentation; unknown facts are omitted.
+    /// The known facts as one JSON object, in the order of the documentation.
     package var json: String {
         var members: [JSONMember] = []
         func text(_ name: String, _ value: String?) {
@@ -224,7 +226,9 @@ enum DeviceFact: Hashable {
     case query(String)
 }
 
-/// A set of devices: for each fact the indices of its possible values; a fact without an entry can have any value.
+/// A set of devices: for each fact, the indices of its possible values.
+///
+/// A fact without an entry can have any value.
 typealias DeviceCell = [DeviceFact: Set<Int>]
 
 /// The facts about devices that the conditions of a table distinguish, for people who choose a device.
@@ -300,7 +304,7 @@ package struct DeviceChoices {
 
 /// The facts of devices that parts of tables depend on, with the values that those parts name.
 struct DeviceQuestions {
-    /// The texts to compare with a fact; a claim or a listed capability has its own name as text.
+    /// The texts to compare with a fact, which is its own name for a claim or a listed capability.
     private(set) var texts: [DeviceFact: [String]] = [:]
 
     /// The versions to compare with `app` or `os`.
@@ -342,7 +346,7 @@ struct DeviceQuestions {
     /// Adds a claim of a guard.
     mutating func add(claim: String) { add(.claim(claim), [claim]) }
 
-    /// Adds the facts that a condition depends on, including those of the query.
+    /// Adds the facts that a condition depends on, with its query constraints as facts.
     mutating func add(_ condition: TableSource.Condition, of source: TableSource) {
         add(.app, condition.app.map(\.version))
         add(.os, condition.os.map(\.version))

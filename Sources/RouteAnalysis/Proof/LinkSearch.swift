@@ -1,7 +1,7 @@
 package import LinkCoordinator
 internal import ByteStorage
 
-/// A search for a link that some patterns match and others do not, which all proofs use.
+/// The search of all proofs for a link that some patterns match and others do not.
 ///
 /// The search is exact: nil means that there is no such link. It throws if it would exceed its budget.
 struct LinkSearch {
@@ -44,7 +44,7 @@ struct LinkSearch {
 
     /// Returns a link of some origins that all of `inside` and none of `outside` match, before rewrites.
     ///
-    /// - Parameter lengths: The allowed numbers of segments; nil for as many as any of the tables allows.
+    /// - Parameter lengths: The allowed numbers of segments, or nil for as many as any of the tables allows.
     mutating func find(
         inside: [ProofPattern], outside: [ProofPattern], among origins: Set<Int>, lengths: ClosedRange<Int>? = nil
     ) throws(WorkBudget.Exhausted) -> Witness? {
@@ -227,8 +227,8 @@ extension TableSource {
     /// See RouteTableReference, "Scheme" and "Authority".
     ///
     /// - Parameters:
-    ///   - host: The host in lowercase; empty for none.
-    ///   - port: The port; nil for none and for the scheme's default.
+    ///   - host: The host in lowercase, or empty for none.
+    ///   - port: The port, or nil for none and for the scheme's default.
     func block(for scheme: String, _ host: [UInt8], _ port: UInt16?) -> Int? {
         guard let index = block(listing: scheme) else { return nil }
         let block = blocks[index]
@@ -276,7 +276,7 @@ struct ProofPattern {
         case plus
         /// A coordinator's name from the set with this number, then any segments.
         case coordinators(Int)
-        /// Any segments, if one of those after the matchers is the literal with this number.
+        /// Any segments, if one of the segments after the matchers is the literal with this number.
         case anySegment(Int)
     }
 
@@ -305,7 +305,7 @@ struct ProofPattern {
         case matcher(Int)
     }
 
-    /// Returns the effect on the segment at a depth; `anySegment` requires its literal at every depth.
+    /// Returns the effect on the segment at a depth, or at every later depth for `anySegment`.
     func step(at depth: Int) -> Step {
         if depth < segments.count { return .matcher(segments[depth]) }
         switch tail {
@@ -339,8 +339,8 @@ struct ProofPattern {
         }
     }
 
-    /// Returns a Boolean value that indicates whether the pattern matches a path that ends at a depth, if it matched
-    /// the segments before.
+    /// Returns a Boolean value that indicates whether a path can end at a depth if the pattern matches the segments
+    /// before it.
     func canEnd(at depth: Int) -> Bool {
         switch tail {
         case .end: depth == segments.count
@@ -359,7 +359,7 @@ struct PatternSpace {
     let sources: [TableSource]
     /// The patterns, table by table, in order of precedence.
     private(set) var patterns: [ProofPattern] = []
-    /// The origin rules of the patterns; the first one is that of patterns without scheme and host.
+    /// The origin rules of the patterns, beginning with the rule of patterns without scheme and host.
     private(set) var rules: [OriginRule] = [OriginRule()]
     /// The space of a segment's texts.
     var segments: SegmentSpace
@@ -368,11 +368,11 @@ struct PatternSpace {
     /// The rewrites of each block, as patterns that match the links that they change.
     private(set) var rewrites: [[ProofPattern]] = []
 
-    /// Numbers the patterns of tables; one of the tables determines how links are read.
+    /// Numbers the patterns of tables, of which one determines how links are read.
     ///
     /// - Parameters:
-    ///   - shifts: For each table, the number of segments before those that its patterns match.
-    ///   - distinction: The properties that distinguish schemes and hosts in addition; nil for none.
+    ///   - shifts: For each table, the number of segments before the segments that its patterns match.
+    ///   - distinction: The properties that distinguish schemes and hosts in addition, or nil for none.
     init(_ sources: [TableSource], reading: Int = 0, shifts: [Int] = [], distinction: OriginDistinction? = nil) {
         self.sources = sources
         let source = sources[reading]

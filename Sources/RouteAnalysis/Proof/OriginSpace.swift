@@ -1,6 +1,6 @@
 internal import LinkCoordinator
 
-/// The scheme and host of a pattern; the search has one trie for each.
+/// The scheme and host of a pattern, each with its own trie in the search.
 struct OriginRule: Hashable {
     /// The scheme, or nil for any.
     var scheme: String?
@@ -13,7 +13,7 @@ struct OriginRule: Hashable {
         host = pattern.host == .any ? nil : pattern.host
     }
 
-    /// Creates a rule from its parts; by default, the rule of patterns without scheme and host.
+    /// Creates a rule from its parts, by default the rule of patterns without scheme and host.
     init(_ scheme: String? = nil, _ host: HostRule? = nil) {
         self.scheme = scheme
         self.host = host
@@ -28,7 +28,7 @@ struct OriginDistinction {
     var schemes: [String] = []
     /// The spellings of schemes that tables can read as different ones.
     var spellings: [String] = []
-    /// Returns the signature of a scheme, a host, and a port; origins with different signatures are distinguished.
+    /// Returns the signature of a scheme, a host, and a port, which distinguishes origins.
     var signature: (String, [UInt8], UInt16?) -> [Int] = { _, _, _ in [] }
     /// Returns a Boolean value that indicates whether only one of two tables reads the authority of a scheme's links as
     /// a host.
@@ -39,7 +39,7 @@ struct OriginDistinction {
 struct Origin {
     /// The scheme in the form of a link.
     var scheme: String
-    /// The host in lowercase; empty for none, and if the authority is a segment.
+    /// The host in lowercase, or empty if there is none or if the authority is a segment.
     var host: [UInt8]
     /// The port, or nil for none.
     var port: UInt16?
@@ -49,16 +49,16 @@ struct Origin {
     var rules: [Int]
     /// The signature that distinguishes it from other origins.
     var signature: [Int] = []
-    /// A Boolean value that indicates whether the first segment of a witness is its authority, which the tables read
-    /// differently.
+    /// A Boolean value that indicates whether the authority is the first segment of a witness, because the tables read
+    /// it differently.
     var isAuthoritySegment = false
-    /// A Boolean value that indicates whether that authority is percent-encoded, which a segment can be but not a host.
+    /// A Boolean value that indicates whether that authority is percent-encoded, as a segment can be, but not a host.
     var escapesAuthority = false
 }
 
 /// All schemes and hosts that a table reads, divided into atoms by the rules that patterns name.
 struct OriginSpace {
-    /// The atoms, those that the fewest rules match first.
+    /// The atoms, sorted by the number of rules that match them.
     private(set) var origins: [Origin] = []
 
     /// The atoms of each rule, in the same order.
@@ -92,7 +92,7 @@ struct OriginSpace {
 
 /// Divides the schemes and hosts of a table's link blocks.
 private struct OriginPartitioner {
-    /// The properties with which a link block reads a path and a query; blocks of one kind are equivalent.
+    /// The properties with which a link block reads a path and a query, equal for equivalent blocks.
     private struct BlockKind: Hashable {
         var role: TableSource.LinkBlock.HostRole
         var query: TableSource.QueryDialect
@@ -110,7 +110,7 @@ private struct OriginPartitioner {
 
     let source: TableSource
     let distinction: OriginDistinction?
-    /// The schemes that rules and the distinction name, and those that blocks list.
+    /// The schemes that rules and the distinction name, and the schemes that blocks list.
     let named: Set<String>
     let listed: Set<String>
     /// The numbers of rules by scheme, with nil for any, and by host.
@@ -157,7 +157,7 @@ private struct OriginPartitioner {
         return found
     }
 
-    /// Returns the index of the first block of the same kind; with a distinction, each block has its own kind.
+    /// Returns the index of the first block of the same kind, or with a distinction the block's own.
     private mutating func kind(of block: TableSource.LinkBlock, _ index: Int) -> Int {
         if distinction != nil { return index }
         let kind = BlockKind(
@@ -224,11 +224,11 @@ private struct OriginPartitioner {
     }
 }
 
-/// Hosts that rules distinguish, with the rules that match them; a link block uses only the hosts that it lists.
+/// Hosts that rules distinguish, with the rules that match them, for link blocks to select the hosts that they list.
 struct OriginHosts {
     /// A host that represents its kind.
     struct Host {
-        /// The host in lowercase; empty for none.
+        /// The host in lowercase, or empty for none.
         var host: [UInt8]
         /// The port in the form of a link, or nil for none.
         var port: UInt16?

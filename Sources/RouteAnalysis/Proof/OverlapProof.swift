@@ -17,7 +17,7 @@ package struct OverlapProof {
     private var overlappingRoutes = Set<Pair>()
     /// The ids in the `overlaps` of each route.
     private let acknowledged: [Set<String>]
-    /// The language of each pattern; patterns of one language match the same links.
+    /// The language of each pattern, equal for patterns that match the same links.
     private let languages: [Int]
     /// The languages for which it is known whether a valid link matches.
     private var isWritable: [Int: Bool] = [:]
@@ -128,7 +128,7 @@ package struct OverlapProof {
 
     private func isEqual(_ a: Int, _ b: Int) -> Bool { languages[a] == languages[b] }
 
-    /// Reports two patterns of different routes that match a common link; the second one has higher precedence.
+    /// Reports two patterns of different routes that match a common link, the second one with higher precedence.
     private mutating func reportOverlap(_ worseNumber: Int, _ betterNumber: Int, _ problems: inout ProblemList) {
         let (worse, better) = (patterns[worseNumber], patterns[betterNumber])
         let pair = Pair(worse.route, better.route)
@@ -276,7 +276,7 @@ enum TotalityProof {
     ///   - source: The table.
     ///   - problems: The list of problems.
     ///   - isOver: A function that returns true to end the proof after the current variant.
-    ///   - isWhole: A Boolean value that indicates whether a route was read completely; others are skipped.
+    ///   - isWhole: A Boolean value that indicates whether a route was read completely. Other routes are skipped.
     static func run(
         _ source: TableSource, into problems: inout ProblemList, until isOver: () -> Bool,
         where isWhole: (TableSource.Route) -> Bool
@@ -315,8 +315,7 @@ struct Witness {
     var segments: [[UInt8]]
     /// The names and values of the query.
     var query: [QueryConstraints.Item]
-    /// A Boolean value that indicates whether a rewrite changes the link, so that resolving it does not show the
-    /// result.
+    /// A Boolean value that indicates whether a rewrite changes the link, so resolving it does not show the result.
     var isRewritten = false
 
     /// Returns the link as text: the origin, the percent-encoded segments, and the query in its dialect.
@@ -324,7 +323,7 @@ struct Witness {
         head + QueryConstraints(source.blocks[origin.block].query).text(of: query)
     }
 
-    /// The scheme and authority; the authority is the first segment if the tables read it differently.
+    /// The scheme and authority, or the scheme and the first segment if the tables read the authority differently.
     var authority: String {
         let first = segments.first ?? []
         let lead = origin.escapesAuthority ? LinkEncoding.escape(first) : LinkEncoding.encode(first)
@@ -342,7 +341,9 @@ struct Witness {
     var head: String { authority + path }
 }
 
-/// A limit on the work of a proof; deciding whether patterns cover another is coNP-hard in general.
+/// A limit on the work of a proof.
+///
+/// Deciding whether patterns cover another is coNP-hard in general.
 ///
 /// A unit is one step with one pattern or one state. The budget counts work instead of time, so that a result is the
 /// same on every machine. Ordinary tables stay far below the limits.
@@ -384,7 +385,7 @@ package struct WorkBudget: Sendable {
         remainingInSearch = min(perSearch, remaining)
     }
 
-    /// Uses units; throws if the search, or all of them together, have none left.
+    /// Uses units, or throws if the search, or all of them together, have none left.
     package mutating func spend(_ units: Int) throws(Exhausted) {
         remainingInSearch -= units
         remaining -= units
@@ -394,14 +395,13 @@ package struct WorkBudget: Sendable {
 
 /// The inputs that decide between variants: a device, and the query parameters that conditions read.
 struct EvaluationContext: Hashable {
-    /// The device.
     var device = DeviceFacts()
-    /// The query parameters with their values; nil for a name that is absent.
+    /// The query parameters with their values, or with nil for a name that is absent.
     var query: [String: String?] = [:]
 }
 
 extension DeviceSpace {
-    /// Returns every combination of values of the facts; in the first one all facts are unknown.
+    /// Returns every combination of values of the facts, beginning with unknown facts only.
     ///
     /// If there would be more than `limit`, it returns combinations of any two facts up to about that limit, and
     /// `isWhole` is false.

@@ -16,7 +16,7 @@ struct PatternIndex {
         /// The other matchers with an affix, and all literals, by their texts.
         var affixes = AffixRange<Int>([])
         var texts = AffixRange<(matcher: Int, child: Int)>([])
-        /// The patterns that end here, and those whose tail begins here.
+        /// The patterns that end here, and the patterns whose tail begins here.
         var ended = QueryIndex()
         var tailed = QueryIndex()
     }
@@ -108,7 +108,7 @@ struct PatternIndex {
     ///
     /// The result can include patterns without an overlap.
     ///
-    /// - Parameter end: The number before which to search: by default the pattern's own, for those with higher
+    /// - Parameter end: The number before which to search: by default the pattern's own, to find patterns with higher
     ///   precedence.
     func candidates(
         for number: Int, before end: Int? = nil, _ search: inout LinkSearch
@@ -186,7 +186,7 @@ struct PatternIndex {
     }
 }
 
-/// The matchers without affixes of one node, indexed for a fast search for those that overlap.
+/// The matchers without affixes of one node, indexed for a fast search for overlapping ones.
 ///
 /// With hundreds of enums or ranges of numbers at one node, comparing all pairs would be quadratic.
 struct PlainMatchers {
@@ -199,13 +199,15 @@ struct PlainMatchers {
     /// Ranges of numbers sorted by their lower bounds, each with the largest upper bound so far.
     private var spans: [Span] = []
     private var reach: [Int64] = []
-    /// The enums, and those with each value.
+    /// The enums, and for each value the enums that have it.
     private var enumerations: [Int] = []
     private var byValue: [[UInt8]: [Int]] = [:]
     /// All other matchers.
     private var others: [Int] = []
 
-    /// Adds a matcher; call `sort()` after the last one.
+    /// Adds a matcher.
+    ///
+    /// Call `sort()` after the last one.
     mutating func add(_ number: Int, _ matcher: Matcher, folds: Bool) {
         switch matcher {
         case .int(let min, let max): spans.append(Span(min: min, max: max, matcher: number))
@@ -226,7 +228,7 @@ struct PlainMatchers {
         }
     }
 
-    /// Returns the numbers of the matchers that can match a text of another; the result can include others.
+    /// Returns the numbers of the matchers that can match a text of another, and possibly of further ones.
     func matchers(overlapping matcher: Matcher, folds: Bool) -> [Int] {
         switch matcher {
         case .literal(let text): return others + sharing([text], folds)
@@ -250,7 +252,7 @@ struct PlainMatchers {
     }
 
     private func overlapping(_ min: Int64, _ max: Int64) -> [Int] {
-        // Ranges from `end` on begin above the range; those before `start` all end below it.
+        // Ranges from `end` on begin above the range. Those before `start` all end below it.
         let end = spans.partitioningIndex { $0.min > max }
         let start = reach.partitioningIndex { $0 >= min }
         guard start < end else { return [] }

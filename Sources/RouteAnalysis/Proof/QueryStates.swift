@@ -1,11 +1,11 @@
 internal import LinkCoordinator
 internal import StrictJSON
 
-/// The known state of a query's names while constraints are met and violated; every change can be undone.
+/// The known state of a query's names while constraints are met and violated, with changes that can be undone.
 struct QueryStates {
     /// The known state of one name.
     struct State {
-        /// A Boolean value that indicates whether the name must be present (true) or absent (false); nil if unknown.
+        /// A Boolean value that indicates whether the name must be present (true) or absent (false), or nil if unknown.
         var isPresent: Bool?
         /// The value that the name must have.
         var value: String?
@@ -58,7 +58,7 @@ struct QueryStates {
         }
     }
 
-    /// Makes a constraint hold, or not hold; returns false and changes nothing if that is impossible.
+    /// Makes a constraint hold or not hold, or returns false and changes nothing if that is impossible.
     mutating func require(_ constraint: TableSource.QueryConstraint, holds: Bool) -> Bool {
         let number = number(of: constraint.name.value)
         switch (constraint.test, holds) {
@@ -193,7 +193,7 @@ struct QueryConstraints {
         }
     }
 
-    /// Violates the next constraint of a list that was not tried yet; does nothing if one is violated already.
+    /// Violates the next constraint of a list that was not tried yet, unless one is violated already.
     private func violateOne(
         _ list: List, _ next: inout Int, _ states: inout QueryStates, _ budget: inout WorkBudget
     ) throws(WorkBudget.Exhausted) -> Bool {
@@ -289,7 +289,7 @@ struct QueryIndex {
         }
     }
 
-    /// The requirements of a pattern, sorted by the number of the name; a name occurs twice only if the pattern repeats
+    /// The requirements of a pattern, sorted by the number of the name, which occurs twice only if the pattern repeats
     /// it.
     typealias Tests = [(name: Int, test: Test)]
 
@@ -394,12 +394,14 @@ struct QueryIndex {
     private var added: [(number: Int, tests: Tests)] = []
     /// Patterns that require no value.
     private var withoutRequiredValue = Groups()
-    /// The other patterns by one name, chosen as the name that most of them require, and by its value.
+    /// The other patterns by the one of their names that most patterns require, and by its value.
     ///
     /// Names that few patterns require would produce as many groups as patterns.
     private var byName: [Int: [Int: Groups]] = [:]
 
-    /// Adds a pattern, in the order of the numbers; call `sort()` after the last one.
+    /// Adds a pattern, in the order of the numbers.
+    ///
+    /// Call `sort()` after the last one.
     mutating func add(_ number: Int, _ tests: Tests) { added.append((number, tests)) }
 
     /// Sorts the patterns that were added.

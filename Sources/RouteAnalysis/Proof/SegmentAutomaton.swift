@@ -35,7 +35,7 @@ package struct SegmentAutomaton {
     /// Creates an automaton without matchers.
     package init() {}
 
-    /// Adds a matcher under the next number; tails match no segment and add nothing.
+    /// Adds a matcher under the next number, or nothing for a tail, which matches no segment.
     package mutating func add(_ matcher: Matcher, folds: Bool) {
         self.folds = folds
         let ends = build(matcher, from: [begin()])
@@ -248,7 +248,7 @@ extension SegmentAutomaton {
 
 /// A test of one character, for a transition of a segment's automaton.
 package enum SymbolTest: Hashable {
-    /// This character; with case folding, a lowercase letter represents both cases.
+    /// This character. With case folding, a lowercase letter represents both cases.
     case exact(Unicode.Scalar, folds: Bool)
     /// A digit in this range.
     case digits(UInt8, UInt8)
@@ -305,13 +305,13 @@ struct SymbolClasses {
     private static let common: [Unicode.Scalar] = Array(
         "xabcdefghijklmnopqrstuvwyz1234567890ABCDEFGHIJKLMNOPQRSTUVWXYZ-_~.".unicodeScalars)
 
-    /// Characters that patterns seldom name; in practice no pattern names all of them.
+    /// Characters that patterns seldom name, and in practice never all of them.
     private static let rare: [Unicode.Scalar] = Array("!*'();@中文字链接路由页面屏幕".unicodeScalars)
 }
 
 /// Sample texts of a matcher: short ones first, then some that few other matchers match.
 enum SegmentSamples {
-    /// Returns texts of a matcher; all of them if there are few.
+    /// Returns texts of a matcher, or all of them if there are few.
     static func texts(of matcher: Matcher) -> [[UInt8]] {
         switch matcher {
         case .literal(let text): return [text]
@@ -346,7 +346,7 @@ struct TextRange<Value> {
     private var texts: [[UInt8]] = []
     private var values: [Value] = []
 
-    /// Sorts texts; a text can have several values.
+    /// Sorts texts, each of which can have several values.
     init(_ entries: [(text: [UInt8], value: Value)]) {
         let sorted = entries.sorted { compareBytes($0.text, $1.text) < 0 }
         texts = sorted.map(\.text)
@@ -386,14 +386,13 @@ struct AffixRange<Value> {
         suffixes = TextRange(entries.map { (Array($0.suffix.reversed()), $0.value) })
     }
 
-    /// Creates a list of whole texts, each of which is its own prefix and suffix.
+    /// Creates a list of whole texts, with each text as its own prefix and suffix.
     init(texts: [(text: [UInt8], value: Value)]) { self.init(texts.map { ($0.text, $0.text, $0.value) }) }
 
-    /// Returns the values whose prefix, or whose suffix, is compatible with another; it uses the shorter of the two
-    /// lists.
+    /// Returns the shorter list: the values with a compatible prefix, or the values with a compatible suffix.
     ///
-    /// - Parameter isWhole: A Boolean value that indicates whether prefix and suffix are a whole text, so that longer
-    ///   ones are not compatible.
+    /// - Parameter isWhole: A Boolean value that indicates whether prefix and suffix are a whole text. Longer ones are
+    ///   not compatible with it.
     func values(prefix: [UInt8], suffix: [UInt8], isWhole: Bool = false) -> [Value] {
         let byPrefix = Self.ranges(prefixes, prefix, isWhole)
         let bySuffix = Self.ranges(suffixes, Array(suffix.reversed()), isWhole)
@@ -406,7 +405,7 @@ struct AffixRange<Value> {
         return isWhole ? shorter : shorter + [longer(range, text, shorter)]
     }
 
-    /// Returns the texts that begin with another one and are longer; the equal ones are among its prefixes.
+    /// Returns the texts that begin with another one and are longer, because the equal ones are among its prefixes.
     private static func longer(
         _ range: TextRange<Value>, _ text: [UInt8], _ shorter: [Range<Int>]
     ) -> Range<Int> {

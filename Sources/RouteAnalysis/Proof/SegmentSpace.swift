@@ -3,7 +3,7 @@ internal import ByteStorage
 
 /// The texts of one segment, divided into atoms: classes that some matchers do not distinguish.
 ///
-/// Matchers are numbered. Equal ones have the same number, except for those with text in tables with different case
+/// Matchers are numbered. Equal matchers have the same number, except matchers with text in tables with different case
 /// folding. Results are cached, because tables repeat the same questions.
 struct SegmentSpace {
     /// A set of texts that the same matchers match, represented by one of them.
@@ -23,7 +23,7 @@ struct SegmentSpace {
         var folds: Bool
     }
 
-    /// The names of the coordinators of each table, which are case-sensitive; their numbers follow `any`.
+    /// The case-sensitive names of the coordinators of each table, with numbers that follow `any`.
     private let names: [[[UInt8]]]
     private var members: [Member] = []
     private var numbers: [Member: Int] = [:]
@@ -43,12 +43,12 @@ struct SegmentSpace {
         any = 0
     }
 
-    /// Returns the number of a table's coordinator names; tables with the same names have the same number.
+    /// Returns the number of a table's coordinator names, the same for all tables with the same names.
     func coordinators(of table: Int) -> Int {
         1 + (names.firstIndex { Set($0) == Set(names[table]) } ?? table)
     }
 
-    /// Returns the coordinator names with a number, or nil if the number is that of a matcher.
+    /// Returns the coordinator names with a number, or nil if the number belongs to a matcher.
     private func names(_ number: Int) -> [[UInt8]]? {
         number > 0 && number <= names.count ? names[number - 1] : nil
     }
@@ -95,7 +95,7 @@ struct SegmentSpace {
         if a == b || a == any || b == any { return true }
         if let (p, s) = affix(a), let (q, t) = affix(b) {
             if !fit(p, q) || !fit(s.reversed(), t.reversed()) { return false }
-            // If any text is allowed between the affixes, a text can have those of both.
+            // If both allow any text between their affixes, one text can have the affixes of both.
             if allowsAnyText(a), allowsAnyText(b) { return true }
         }
         return try !atoms(inside: [min(a, b), max(a, b)], outside: [], &budget).isEmpty
@@ -165,8 +165,8 @@ struct SegmentSpace {
         return try product(question, &budget)
     }
 
-    /// The number of matchers above which to look first for a text that none of them matches; there nearly always is
-    /// one.
+    /// The number of matchers above which to look first for a text that no matcher matches, because there nearly always
+    /// is one.
     private static let manyMatchers = 32
 
     /// Returns a likely text that all of `inside` and none of `outside` match.
@@ -196,7 +196,8 @@ struct SegmentSpace {
         atoms.append(atom)
     }
 
-    /// Divides the texts by the automaton of all matchers except those of single texts, then excludes the single texts.
+    /// Divides the texts by the automaton of all matchers that match more than single texts, then excludes the single
+    /// texts.
     private func product(_ question: Question, _ budget: inout WorkBudget) throws(WorkBudget.Exhausted) -> [Atom] {
         let open = question.outside.filter { finiteTexts($0) == nil }
         let closed = question.outside.filter { finiteTexts($0) != nil }
@@ -225,7 +226,7 @@ struct SegmentSpace {
         return atoms
     }
 
-    /// Returns the texts of a matcher with few texts; with case folding each represents all its spellings.
+    /// Returns the texts of a matcher with few texts, in which with case folding each represents all its spellings.
     private func finiteTexts(_ number: Int) -> [[UInt8]]? {
         if let names = names(number) { return names }
         return members[number].matcher.finiteTexts

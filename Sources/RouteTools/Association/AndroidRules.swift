@@ -28,7 +28,7 @@ struct AndroidFilter {
         var pattern: AndroidPatternText
     }
 
-    /// A `<uri-relative-filter-group>`, of which all conditions must hold.
+    /// A `<uri-relative-filter-group>`, whose conditions must all hold.
     struct Group {
         var isAllowed: Bool
         var conditions: [Condition]
@@ -59,11 +59,11 @@ struct AndroidFilter {
 
     /// The schemes, compared exactly.
     var schemes: [String] = []
-    /// The hosts; empty for any host, and then paths are ignored.
+    /// The hosts, or none if every host matches and paths are ignored.
     var hosts: [Host] = []
-    /// The paths; with none, and no groups, every path matches.
+    /// The paths, or none if only groups decide, or if every path matches.
     var paths: [Path] = []
-    /// The groups, the first of which that matches decides.
+    /// The groups, in order: the first that matches decides.
     var groups: [Group] = []
     /// A Boolean value that indicates whether Android verifies the hosts.
     var isVerified = false
@@ -104,7 +104,7 @@ struct AndroidFilter {
 struct DynamicRule {
     /// The pattern of the path, or nil for any.
     var path: AndroidPatternText?
-    /// The patterns of items of the query, each of which must be present.
+    /// The patterns of items of the query, which must all be present.
     var query: [(name: String, value: AndroidPatternText)] = []
     /// The pattern of the fragment, or nil for any.
     var fragment: AndroidPatternText?
@@ -211,7 +211,7 @@ struct AndroidPatternText: Sendable {
     enum Token: Hashable, Sendable {
         /// From `least` to `most` code units, as many as possible.
         case greedy(Test, least: Int, most: Int)
-        /// Any number of one code unit; at the end of the text it counts as missing.
+        /// Any number of one code unit. At the end of the text it counts as missing.
         case run(UInt16)
         /// Everything up to the first occurrence of a code unit, and that unit.
         case until(UInt16)
@@ -236,9 +236,9 @@ struct AndroidPatternText: Sendable {
 
     /// The pattern as written, without the escapes of the manifest.
     let text: String
-    /// The tokens; empty for a suffix.
+    /// The tokens, or empty for a suffix.
     private(set) var tokens: [Token] = []
-    /// The code units of a suffix, with the length of the longest border of each prefix; nil for other kinds.
+    /// The code units of a suffix, with the length of the longest border of each prefix, or nil for other kinds.
     private var suffix: (units: [UInt16], borders: [Int])?
 
     /// The maximum number of parsed units of an advanced pattern, a limit of Android.

@@ -80,7 +80,7 @@ package struct AppleFile {
                 entries.append((apps(entry, pointer), entry, pointer))
             }
         } else if let members = details.object {
-            // The oldest form has an object per app, whose order is that of the names.
+            // The oldest form has an object per app. The order of the apps is the order of their names.
             for member in members.sorted(by: { $0.name < $1.name }) {
                 entries.append(([member.name], member.value, "/applinks/details" + JSONLocation.step(member.name)))
             }
@@ -182,7 +182,7 @@ package struct AppleFile {
         return rule
     }
 
-    /// Reads a component; the first of the objects with a key determines its value.
+    /// Reads a component, with each value from the first object that has its key.
     private mutating func rule(_ levels: [JSONValue], _ pointer: String) -> AppleRule {
         var rule = AppleRule()
         let component = levels[0]

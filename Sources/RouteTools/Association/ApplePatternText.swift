@@ -18,7 +18,7 @@ struct ApplePatternText {
     /// The parts in order, without two consecutive stars.
     private(set) var parts: [Part] = []
 
-    /// Parses a pattern; `$(` without a `)` is literal text.
+    /// Parses a pattern, with `$(` without a `)` as literal text.
     init(_ text: String) {
         var rest = Substring(text).unicodeScalars
         while let scalar = rest.popFirst() {
@@ -50,7 +50,7 @@ struct ApplePatternText {
         return [form, "/" + trimmed(form.dropLast(2).dropFirst())]
     }
 
-    /// Returns a path without the slashes at its end; the root stays a slash.
+    /// Returns a path without the slashes at its end, except for the root.
     static func path(_ path: String) -> String {
         let cut = trimmed(path[...])
         return cut.isEmpty ? "/" : cut
@@ -63,7 +63,7 @@ struct ApplePatternText {
     }
 }
 
-/// The substitution variables of a file, and those that the system defines.
+/// The substitution variables of a file and of the system.
 struct AppleVariables {
     /// The variables of the file, by name.
     var own: [String: [String]] = [:]
@@ -101,7 +101,7 @@ struct AppleVariables {
         sr ss st su sv sw ta te tg th ti tk tl tn to tr ts tt tw ty ug uk ur uz ve vi vo wa wo xh yi yo za zh zu
         """
 
-    /// The codes of ISO 3166-1 alpha-2, and that of Kosovo.
+    /// The codes of ISO 3166-1 alpha-2, and the code of Kosovo.
     private static let regions = """
         AD AE AF AG AI AL AM AO AQ AR AS AT AU AW AX AZ BA BB BD BE BF BG BH BI BJ BL BM BN BO BQ BR BS BT BV BW BY BZ \
         CA CC CD CF CG CH CI CK CL CM CN CO CR CU CV CW CX CY CZ DE DJ DK DM DO DZ EC EE EG EH ER ES ET FI FJ FK FM FO \

@@ -3,9 +3,9 @@ package import LinkCoordinator
 
 /// A comparison of a table with the association files of an app.
 ///
-/// It finds the routes of which the system hands no link, or only a part of the links, to the app, and the parts of the
-/// files that hand over links that no route knows. Every result has a link that demonstrates it, and that link was
-/// decided by the table and by the rules of the system.
+/// It finds the routes whose links the system hands to the app only in part or not at all, and the parts of the files
+/// that hand over links that no route knows. Every result has a link as evidence. The table and the rules of the system
+/// have decided this link.
 package struct AssociationCheck {
     /// A system that hands links to apps.
     package enum System: String, Sendable, CaseIterable {
@@ -35,9 +35,7 @@ package struct AssociationCheck {
     package struct Finding: Sendable, Equatable {
         /// The stable code.
         package var code: AssociationProblem.Code
-        /// The system.
         package var system: System
-        /// The message.
         package var message: String
         /// A link that demonstrates the finding, or nil if none is known.
         package var link: String?
@@ -59,19 +57,18 @@ package struct AssociationCheck {
 
     /// The result for one system.
     package struct Report: Sendable {
-        /// The system.
         package var system: System
         /// The number of routes that have links of a kind that the system can hand over.
         package var routes = 0
-        /// The number of those of which a link is handed over.
+        /// The number of routes with at least one link that the system hands to the app.
         package var handed = 0
-        /// The number of those of which a link is known that is not handed over.
+        /// The number of routes with some links that the system hands to the app and some that it does not.
         package var partly = 0
         /// The number of components or filter paths that were compared.
         package var parts = 0
         /// A Boolean value that indicates whether every answer is proved.
         package var isProved = true
-        /// The findings: those about routes in the order of the table, then those about parts of the files.
+        /// The findings: first about routes in the order of the table, then about parts of the files.
         package var findings: [Finding] = []
     }
 

@@ -1,7 +1,9 @@
 internal import RouteAnalysis
 internal import LinkCoordinator
 
-/// The origins of links that a platform can hand over, with one origin for all that nothing distinguishes.
+/// The origins of links that a platform can hand over.
+///
+/// One origin stands for all that nothing distinguishes, for example one host for all hosts of `*.shop.example`.
 struct HandingOrigins {
     /// The maximum number of origins of one platform.
     static let maxCount = 2000
@@ -59,7 +61,8 @@ struct HandingOrigins {
 
     /// Returns the origins of links that filters can match.
     ///
-    /// Without a manifest, they are those of web links of the table. `isCut` is true if there are more than the limit.
+    /// Without a manifest, they are the origins of the table's web links. `isCut` is true if there are more than the
+    /// limit.
     func android(_ filters: [AndroidFilter]?) -> (origins: [HandingOrigin], isCut: Bool) {
         let own = Set(source.blocks.flatMap { $0.schemes.map { $0.value.lowercased() } } + ["https"])
         let schemes = filters.map { Set($0.flatMap(\.schemes)) } ?? own.intersection(["http", "https"])
@@ -97,7 +100,8 @@ struct HandingOrigins {
         return (origins, false)
     }
 
-    /// Returns a Boolean value that indicates whether a link is not a web link of a host that is not selected.
+    /// Returns a Boolean value that indicates whether a link counts: any link except a web link of a host that is not
+    /// selected.
     func isSelected(_ link: LinkPieces) -> Bool {
         if selected.isEmpty || !["http", "https"].contains(link.scheme.lowercased()) { return true }
         return selected.contains(link.host.lowercased())

@@ -21,7 +21,7 @@ protocol HandingPlatform {
     func isDead(_ state: State) -> Bool
     /// Returns queries and fragments to try for links of a unit.
     func rests(_ unit: Int) -> [LinkRest]
-    /// Returns the units that hand over a link; empty if the app does not receive it.
+    /// Returns the units that hand over a link, or empty if the app does not receive it.
     func handing(_ link: LinkPieces) -> [Int]
     /// The characters that the patterns name.
     var named: Set<Unicode.Scalar> { get }
@@ -146,12 +146,11 @@ struct AndroidPlatform: HandingPlatform {
         var owner: Owner
     }
 
-    /// The rules.
     let rules: AndroidRules
     /// All units of the files.
     let all: [Unit]
     private var entries: [Entry] = []
-    /// The units that match whatever the path is.
+    /// The units that match every path.
     private var constant: [Unit] = []
     /// The filters with groups that match the origin.
     private var groupFilters: [Int] = []

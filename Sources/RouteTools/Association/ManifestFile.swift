@@ -1,6 +1,5 @@
 /// The intent filters of an Android manifest that receive links.
 package struct ManifestFile {
-    /// The filters.
     private(set) var filters: [AndroidFilter] = []
     /// The problems of the file.
     package private(set) var problems: [AssociationProblem] = []

@@ -21,8 +21,7 @@ struct HandingResult {
     var isExhausted = false
 }
 
-/// A search for links of one origin: those of each route that a platform hands over, and those that it hands over and
-/// no route knows.
+/// A search for links of one origin that a platform hands over: links of each route, and links that no route knows.
 ///
 /// It walks over the paths that the patterns of the table and of the platform distinguish, the shortest first, and
 /// verifies every link with the table and with the rules of the platform. The walk is complete: a route without a path
@@ -46,7 +45,7 @@ struct PathSearch<Platform: HandingPlatform> {
     private let origin: HandingOrigin
     private let alphabet: PathAlphabet
     private var tries: [Int: Int] = [:]
-    /// The routes of which a link that is not handed over is searched, or nil in a search for links that are.
+    /// The routes for which the search wants a link that is not handed over, or nil in a search for links that are.
     private var partial: Set<Int>?
 
     /// The queries that routes require, by the index of the route.
@@ -82,10 +81,10 @@ struct PathSearch<Platform: HandingPlatform> {
         }
     }
 
-    /// Searches for a link that is not handed over, of each route with a link that is.
+    /// Searches, for each route with a link that is handed over, for a link that is not.
     ///
-    /// The search also goes on where no path is handed over, so it needs a budget of its own. Its end at a limit only
-    /// leaves routes out.
+    /// The search also goes on where no path is handed over, so it needs a budget of its own. If it ends at a limit, it
+    /// only leaves routes out.
     mutating func findParts(_ budget: inout WorkBudget, into result: inout HandingResult) {
         let routes = Set(language.entries.map(\.route)).filter { result.links[$0] != nil && result.parts[$0] == nil }
         guard !routes.isEmpty else { return }

@@ -3,8 +3,8 @@ internal import LinkCoordinator
 
 /// A nondeterministic automaton over the characters of a text that runs many patterns at once.
 ///
-/// A text costs time proportional to its length times the number of states, whatever the patterns are. Each pattern has
-/// a number, and a text has the numbers of all patterns that match it.
+/// The time for a text is at most proportional to its length times the number of states, for any patterns. Each pattern
+/// has a number, and a text has the numbers of all patterns that match it.
 struct ScalarAutomaton {
     /// A transition that consumes a character.
     struct Step {
@@ -175,7 +175,7 @@ enum ScalarTest: Hashable {
     case exact(Unicode.Scalar, folds: Bool)
     /// One of some ASCII characters, optionally in either case.
     case ascii(String, folds: Bool)
-    /// A character of a segment that a matcher of a table tests; never a slash.
+    /// A character of a segment that a matcher of a table tests. It is never a slash.
     case segment(SymbolTest)
     /// Any character.
     case any

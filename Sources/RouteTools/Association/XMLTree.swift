@@ -14,7 +14,6 @@ struct XMLNode {
 
     /// The name without a prefix.
     var name: String
-    /// The attributes.
     var attributes: [Attribute]
     /// The elements inside.
     var children: [XMLNode] = []
@@ -107,7 +106,7 @@ struct XMLTreeReader {
         return roots
     }
 
-    /// Skips a comment, a processing instruction, or character data in brackets; returns false if there is none.
+    /// Skips a comment, a processing instruction, or character data in brackets, or returns false if there is none.
     private mutating func skipMarkup(isInside: Bool) throws(AssociationProblem) -> Bool {
         if starts("<!--") {
             at += 4

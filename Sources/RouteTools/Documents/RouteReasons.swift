@@ -207,7 +207,7 @@ struct RouteExamples {
         /// The facts of the device as JSON, or nil for none.
         var device: String?
         var decision: Decision
-        /// A Boolean value that indicates whether the link was generated; otherwise it is an example of the table.
+        /// A Boolean value that indicates whether the link was generated, and is not an example of the table.
         var isGenerated: Bool
     }
 
@@ -227,7 +227,7 @@ struct RouteExamples {
         }
     }
 
-    /// Returns the examples of a route: those of the table, then a generated one for each pattern without one.
+    /// Returns the examples of a route: the table's own, then a generated one for each pattern without an example.
     func examples(of route: TableSource.Route) -> [Example] {
         var examples = byRoute[route.id.value] ?? []
         let known = Set(examples.flatMap { Self.patterns($0, of: route, in: table) })

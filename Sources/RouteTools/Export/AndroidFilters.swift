@@ -26,7 +26,7 @@ package struct AndroidFilters {
         var port: UInt16?
     }
 
-    /// The filters, with those of web links first.
+    /// The filters, web links first.
     package private(set) var filters: [Filter] = []
     /// Notes about the parts of the table that a manifest cannot express.
     package private(set) var notes = ExportNotes()
@@ -236,7 +236,6 @@ struct AndroidPath: Hashable {
         case path, pathPrefix, pathAdvancedPattern
     }
 
-    /// The attribute.
     var attribute: Attribute
     /// Its value for Android's parser, without the escapes of the manifest.
     var value: String
@@ -244,7 +243,7 @@ struct AndroidPath: Hashable {
 
 /// The paths of a manifest for a shape.
 struct AndroidPattern {
-    /// The paths; a link must match any of them.
+    /// The paths, one of which a link must match.
     var paths: [AndroidPath] = []
     /// A description of the additional links that the paths match, or nil if there are none.
     var additionalMatches: String?
@@ -377,7 +376,7 @@ struct AndroidPattern {
         }
     }
 
-    /// Returns the characters of a class inside brackets; a hyphen comes last, where it is not a range.
+    /// Returns the characters of a class inside brackets, with a hyphen at the end, where it is not a range.
     private static func members(_ set: CharacterClass) -> String {
         var text = ""
         var run: [UInt8] = []
@@ -399,7 +398,7 @@ struct AndroidPattern {
         byte &- UInt8(ascii: "0") < 10 || (byte | 0x20) &- UInt8(ascii: "a") < 26
     }
 
-    /// Returns text in an advanced pattern; with folding, a letter becomes a set of both cases.
+    /// Returns text in an advanced pattern, where with folding a letter becomes a set of both cases.
     private func escaped(_ text: [UInt8], folds: Bool) -> String {
         var result = ""
         for character in String(decoding: text, as: UTF8.self) {

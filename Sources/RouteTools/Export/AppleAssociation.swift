@@ -161,7 +161,8 @@ package struct AppleAssociation {
 /// A pattern of Apple's `components` for a shape.
 ///
 /// `?` matches any character, `*` any number of characters, and `$(name)` one of a list. `*` also matches slashes, so a
-/// captured segment also matches several segments; `exclusions` are the patterns of those links.
+/// captured segment also matches several segments. `exclusions` are the patterns of the links with several segments
+/// there.
 struct ApplePattern {
     /// The pattern of the path.
     var path: String
@@ -170,7 +171,7 @@ struct ApplePattern {
     /// A description of the additional links that the pattern matches despite the exclusions, or nil for none.
     var additionalMatches: String?
 
-    /// The maximum number of values in a variable; longer lists become `*`.
+    /// The maximum number of values in a variable, because longer lists become `*`.
     static let maxValues = 128
 }
 
@@ -241,7 +242,7 @@ struct ApplePatternMaker {
 
     private struct Part {
         var text: String
-        /// A description of the additional texts that the part matches, other than several segments; nil for none.
+        /// A description of the additional texts that the part matches, other than several segments, or nil for none.
         var additionalMatches: String?
         /// A Boolean value that indicates whether the part matches slashes too.
         var matchesSlashes: Bool { text.contains("*") }
@@ -321,7 +322,7 @@ struct ApplePatternMaker {
         AppleVariables.characters.first { Array($0.value.utf8).sorted() == set.characters }.map { "$(\($0.key))" }
     }
 
-    /// Returns a variable for these values; equal lists share a variable.
+    /// Returns a variable for these values, the same one for equal lists.
     private mutating func variable(_ values: [String]) -> Part {
         if values.count == 1, let only = values.first { return Part(text: only) }
         guard values.count <= ApplePattern.maxValues else {

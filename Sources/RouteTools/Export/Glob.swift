@@ -45,7 +45,7 @@ struct GlobIndex {
     private var byStart: [[UInt8]: [Int]] = [:]
     private let starts: [[UInt8]]
 
-    /// Creates the index; nil overlaps with no pattern.
+    /// Creates the index, in which a pattern that is nil overlaps with none.
     init(_ globs: [Glob?]) {
         self.globs = globs
         for (number, glob) in globs.enumerated() {

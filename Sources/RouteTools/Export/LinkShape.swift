@@ -6,7 +6,7 @@ package import LinkCoordinator
 package struct LinkShape {
     /// The id of the route.
     var route: String
-    /// The matchers of the prefixes and of the pattern; the last one is terminal.
+    /// The matchers of the prefixes and of the pattern, ending with a terminal one.
     var matchers: [Matcher]
     /// The pattern as text, with the prefixes before it.
     var text: String
@@ -25,7 +25,7 @@ package struct LinkShape {
     /// The terminal matcher of the shape.
     var terminal: Matcher { matchers.last ?? .end }
 
-    /// The maximum number of rewrites whose prefixes are exported; each doubles the number of forms.
+    /// The maximum number of rewrites whose prefixes are exported, because each doubles the number of forms.
     package static let maxRewrites = 6
 
     /// Returns notes about the links of a block that the table matches, but no shape does.
@@ -51,7 +51,7 @@ package struct LinkShape {
         return notes
     }
 
-    /// Returns all forms of links that a block reads, in order of precedence; routes by id have none.
+    /// Returns all forms of links that a block reads, in order of precedence, without routes by id.
     ///
     /// Forms with prefixes come first, because rewrites apply before the selection of a route. Each rule of `rewrites`
     /// applies once, so a pattern is combined with every subset of the first `maxRewrites` rules.
@@ -91,7 +91,7 @@ package struct LinkShape {
 
 /// The link block of links that browsers open, which have the scheme https or http and a host.
 package enum WebBlock {
-    /// Returns the block of https links, or of http if there is none; a block for every scheme is included.
+    /// Returns the block of https links, or of http if there is none, even if it is a block for every scheme.
     package static func first(_ source: TableSource) -> (block: TableSource.LinkBlock, schemes: [String])? {
         let blocks = source.blocks.filter { $0.hostRole == .authority }
         let secure = blocks.filter { $0.schemes.contains { $0.value == "https" } }

@@ -33,7 +33,7 @@ struct SwiftLinks {
     private(set) var notes = ExportNotes()
     /// Expressions for sample values of all cases.
     private(set) var samples: [String] = []
-    /// The routes of which no link comes back, with the error of the first attempt.
+    /// The routes for which no link with sample values could be written, with the error of the first attempt.
     private(set) var failures: [(route: String, error: LinkError)] = []
 
     /// Creates the enumeration.

@@ -9,7 +9,7 @@ struct SwiftModels {
     /// The enumerations of the file, which links and models share.
     let enumerations: SwiftEnumerations
 
-    /// Creates the types, whose names differ from those that the file refers to.
+    /// Creates the types, with names that differ from the names that the file refers to.
     init(_ table: RouteTable, names: SwiftTypeNames) {
         self.table = table
         self.names = names
@@ -21,7 +21,7 @@ struct SwiftModels {
     /// Returns the type of a model, with the type that contains it.
     func type(of model: String) -> String { "\(names.models).\(types[model] ?? model)" }
 
-    /// Returns the declarations of the models, to which those of ``enumerations`` and a brace are added.
+    /// Returns the declarations of the models, without the declarations of ``enumerations`` and the brace that follow.
     func declarations() -> [String] {
         var lines = [
             "/// The models of the table `\(table.id)`, and the enumerations of their fields.",
@@ -171,7 +171,7 @@ struct SwiftValue {
 
     /// Returns the value of a capture.
     ///
-    /// If the matcher does not determine the type, it is that of the first bound field that is not a string.
+    /// If the matcher does not determine the type, the first bound field that is not a string does.
     static func capture(_ capture: Capture, bound: [FieldType], _ enumerations: SwiftEnumerations) -> SwiftValue {
         switch capture.matcher {
         case .int: return SwiftValue("Int", "String($)")
@@ -242,7 +242,7 @@ struct SwiftEnumerations {
     /// The enumerations by their keys.
     private var all: [String: Enumeration] = [:]
 
-    /// Creates the enumerations of a table's fields and captures, with names that differ from those of the models.
+    /// Creates the enumerations of a table's fields and captures, with names that the models do not have.
     ///
     /// An enumeration has the first name of its fields in alphabetical order, or else of its captures.
     init(_ source: TableSource, in container: String, names: inout SwiftNames) {

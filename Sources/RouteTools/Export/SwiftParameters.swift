@@ -45,7 +45,7 @@ struct SwiftParameters {
         nameParameters()
     }
 
-    /// Gives the parameters their labels: those of captures, then those of the other sources.
+    /// Gives the parameters their labels: first the captures, then the other sources.
     private mutating func nameParameters() {
         var labels = SwiftNames(reserving: ["models", "captures"])
         let captured = parameters.indices.prefix(pattern.path.captures.count)
@@ -56,8 +56,7 @@ struct SwiftParameters {
         }
     }
 
-    /// A Boolean value that indicates whether the stack depends on the link, so that it may not need the route's
-    /// models.
+    /// A Boolean value that indicates whether the stack depends on the link, and may not need the route's models.
     var modelsCanBeOmitted: Bool {
         route.variants.contains { if case .captured = $0.to.destination { true } else { false } }
     }
@@ -198,7 +197,7 @@ struct SwiftParameter {
         case single
         /// At most one value.
         case optional
-        /// A list, which is empty if it is omitted and `canBeOmitted` is true.
+        /// A list. It is empty if it is omitted and `canBeOmitted` is true.
         case list(canBeOmitted: Bool)
     }
 
@@ -210,7 +209,6 @@ struct SwiftParameter {
         var captures: [String: String] = [:]
     }
 
-    /// The label.
     var label: String
     /// The type of the value, or of an item of a list.
     var value: SwiftValue

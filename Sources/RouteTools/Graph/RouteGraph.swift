@@ -44,7 +44,7 @@ package struct RouteGraph {
 
     /// The table's name.
     let title: String
-    /// The routes sorted by id; the fallback rules come last if they have targets.
+    /// The routes sorted by id, followed by the fallback rules if they have targets.
     private(set) var routes: [Route] = []
     /// The coordinators, each after its parent.
     private(set) var coordinators: [Coordinator] = []
@@ -267,7 +267,7 @@ package enum GraphText {
     /// Returns all edges of the graph.
     ///
     /// - Parameter clusters: A Boolean value that indicates whether edges of a coordinator connect to one of its
-    ///   screens and end at its border, which Graphviz requires; Mermaid supports edges of subgraphs.
+    ///   screens and end at its border. Graphviz requires it, and Mermaid supports edges of subgraphs.
     private static func edges(_ graph: RouteGraph, clusters: Bool = false) -> [Edge] {
         var edges: [Edge] = []
         for (index, route) in graph.routes.enumerated() {

@@ -104,7 +104,9 @@ struct RouteExits {
         return a.clamped(to: b)
     }
 
-    /// Returns a range without those at one of its ends; a gap inside of it is not removed.
+    /// Returns a range without the numbers of another range at one of its ends.
+    ///
+    /// A gap inside of it is not removed.
     private static func difference(_ a: ClosedRange<Int>?, _ b: ClosedRange<Int>?) -> ClosedRange<Int>? {
         guard let a, let b, a.overlaps(b) else { return a }
         if b.lowerBound <= a.lowerBound {

@@ -119,8 +119,8 @@ struct VariantTimeline {
 
 /// The ranges of app versions that conditions distinguish, from the lowest to the highest.
 ///
-/// All versions of one range satisfy the same comparisons. A device whose version is unknown satisfies those of the
-/// lowest range.
+/// All versions of one range satisfy the same comparisons. A device whose version is unknown satisfies the comparisons
+/// of the lowest range.
 struct VersionSpans {
     /// A border between two ranges: directly below a version, or directly above it.
     private struct Cut {
@@ -166,7 +166,7 @@ struct VersionSpans {
 
     /// Returns the ranges in which all comparisons hold, or nil if there are none.
     ///
-    /// The comparisons must be among those that the ranges were created from.
+    /// The ranges must have been created from these comparisons, among others.
     func range(of tests: [TableSource.Condition.VersionTest]) -> ClosedRange<Int>? {
         var (first, last) = (0, count - 1)
         for test in tests {
@@ -195,13 +195,13 @@ struct VersionSpans {
 }
 
 extension TableSource {
-    /// Returns the comparisons of a condition with the app's version, including those of its capabilities.
+    /// Returns the comparisons of a condition, and of its capabilities, with the app's version.
     func versionTests(of condition: Condition?, _ names: TableNames) -> [Condition.VersionTest] {
         guard let condition else { return [] }
         return condition.app + condition.capabilities.flatMap { versionTests(ofCapability: $0.value, names) }
     }
 
-    /// Returns the comparisons of a screen with the app's version, including those of its capabilities.
+    /// Returns the comparisons of a screen, and of its capabilities, with the app's version.
     func versionTests(of screen: Screen, _ names: TableNames) -> [Condition.VersionTest] {
         var tests: [Condition.VersionTest] = []
         if let since = screen.since { tests.append(Condition.VersionTest(relation: .atLeast, version: since)) }

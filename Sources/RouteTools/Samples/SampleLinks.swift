@@ -126,7 +126,6 @@ extension Array {
 struct SampleOrigin {
     /// The block that reads the link.
     let block: TableSource.LinkBlock
-    /// The scheme.
     let scheme: String
     /// The host with its port, or nil if the block reads the host as the first segment.
     let host: String?

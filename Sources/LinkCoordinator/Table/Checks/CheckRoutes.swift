@@ -77,8 +77,8 @@ extension TableChecks {
         }
     }
 
-    /// Checks that the capture of the target `{p}` is a `coordinatorPath` in every pattern of the route and of those
-    /// that redirect to it by id.
+    /// Checks that the capture of the target `{p}` is a `coordinatorPath` in every pattern of the route, and of the
+    /// routes that redirect to it by id.
     private mutating func checkCapturedPath(_ name: Located<String>, of index: Int) {
         let concerned = [index] + redirectors[index]
         guard concerned.allSatisfy({ isWhole(source.routes[$0]) }) else { return }
@@ -102,8 +102,8 @@ extension TableChecks {
         }
     }
 
-    /// Returns the patterns whose captures a route has: its own, or if it has none, those of the routes that redirect
-    /// to it by id.
+    /// Returns the patterns whose captures a route has: its own, or if it has none, the patterns of the routes that
+    /// redirect to it by id.
     func patterns(capturingFor index: Int) -> [TableSource.RoutePattern] {
         let own = source.routes[index].patterns
         return own.isEmpty ? redirectors[index].flatMap { source.routes[$0].patterns } : own

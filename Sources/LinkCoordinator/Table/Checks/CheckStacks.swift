@@ -168,8 +168,9 @@ extension TableChecks {
         }
     }
 
-    /// Returns a Boolean value that indicates whether no entry needs data or has a guard, and reports the first entry
-    /// that does.
+    /// Returns a Boolean value that indicates whether no entry needs data or has a guard.
+    ///
+    /// Reports the first entry that does.
     private mutating func checkPlain(_ stack: StaticStack, _ what: String, at offset: Int) -> Bool {
         for entry in stack.entries {
             let coordinator = source.coordinators[entry.coordinator]

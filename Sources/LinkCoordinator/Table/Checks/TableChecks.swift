@@ -18,7 +18,7 @@ package struct TableChecks {
     /// The names of the screens of all coordinators.
     let screenNames: Set<String>
 
-    /// Checks the table and returns all problems, including those of reading.
+    /// Checks the table and returns all problems, including the problems that the reader found.
     package static func run(_ reading: TableReading) -> ProblemList {
         guard let source = reading.source else { return reading.problems }
         var checks = TableChecks(source, problems: reading.problems, damage: reading.damage)
@@ -116,7 +116,7 @@ struct PathIndex {
     private struct Node {
         var literals: [[UInt8]: Int] = [:]
         var others: [Matcher: Int] = [:]
-        /// The patterns that end here, and those whose tail begins here.
+        /// The patterns that end here, and the patterns whose tail begins here.
         var ended: [PatternPosition] = []
         var tailed: [PatternPosition] = []
     }

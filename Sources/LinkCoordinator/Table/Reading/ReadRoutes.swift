@@ -2,7 +2,7 @@ internal import ByteStorage
 internal import StrictJSON
 
 extension TableReader {
-    /// Reads `routes`, and records those that cannot be read completely in `damage`.
+    /// Reads `routes`, and records in `damage` which routes cannot be read completely.
     mutating func routes(_ value: JSONValue, models: [TableSource.Model]) -> [TableSource.Route] {
         var routes: [TableSource.Route] = []
         var seen = Set<String>()
@@ -498,7 +498,7 @@ extension TableReader {
 
     /// Reads query constraints.
     ///
-    /// The value is a text, `*` for a name that must be present, or null for one that must be absent.
+    /// The value is a text, `*` if the name must be present, or null if it must be absent.
     mutating func constraints(_ value: JSONValue) -> [TableSource.QueryConstraint] {
         var seen = Set<String>()
         return (members(value, "query") ?? []).compactMap { member in

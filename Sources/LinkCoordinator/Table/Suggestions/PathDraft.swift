@@ -48,8 +48,8 @@ package struct PathText {
         }
     }
 
-    /// A Boolean value that indicates whether the path is valid in its role, uses only known names, and has no
-    /// `<name>`, which would be a var.
+    /// A Boolean value that indicates whether the path is valid in its role, uses only known names, and has no var
+    /// `<name>`.
     var isValid: Bool {
         if Self.containsVar(text) { return false }
         do throws(TextError) {
@@ -68,7 +68,7 @@ package struct PathText {
         }
     }
 
-    /// Returns a Boolean value that indicates whether a text has a `<name>`, which a table replaces by a var.
+    /// Returns a Boolean value that indicates whether a text has a var `<name>`.
     static func containsVar(_ text: String) -> Bool {
         text.split(separator: "<", omittingEmptySubsequences: false).dropFirst().contains { piece in
             piece.firstIndex(of: ">").map { NameRule.identifier.matches(String(piece[..<$0])) } ?? false
@@ -177,7 +177,7 @@ package struct PathDraft {
 }
 
 extension PathText {
-    /// A Boolean value that indicates whether the names in the path are those of captures in a pattern.
+    /// A Boolean value that indicates whether the names in the path refer to captures of a pattern.
     var isTemplate: Bool { if case .redirect = role { true } else { false } }
 
     /// The suggestion for a malformed path, or nil.

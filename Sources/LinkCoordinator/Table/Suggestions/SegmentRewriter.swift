@@ -127,7 +127,7 @@ struct SegmentRewriter {
         return .capture(name.text, isTail ? (isOptional ? "*" : "+") : isOptional ? "?" : "")
     }
 
-    /// The types of Flask, Django, and Bottle, with those of captures.
+    /// For each type of Flask, Django, and Bottle, the type of a capture.
     ///
     /// `+` is the rest of the path.
     private static let types = [
@@ -277,7 +277,7 @@ struct CaptureNames {
     private let isTemplate: Bool
     private var usedNames: Set<String> = []
 
-    /// Creates the names for a path, which differ from those that it already has in braces.
+    /// Creates names for a path that differ from the names that it already has in braces.
     init(for path: String, isTemplate: Bool) {
         self.isTemplate = isTemplate
         for piece in path.split(separator: "{").dropFirst() {

@@ -13,7 +13,7 @@ struct CompareRoutes {
     static let maxCandidateBytes = 4 << 20
     /// The maximum size of recorded links in bytes.
     static let maxTrafficBytes = 1 << 20
-    /// The time after which a comparison ends, in seconds from the request; the answer then says that it is incomplete.
+    /// The time after which a comparison ends incomplete, in seconds from the request.
     static let maxSeconds = 25.0
 
     private let site: ConsoleSite

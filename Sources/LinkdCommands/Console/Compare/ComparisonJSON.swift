@@ -53,7 +53,7 @@ struct ComparisonJSON {
         }.map(\.element)
     }
 
-    /// Returns the number of recent decisions of the routes whose links change, of which only some may be affected.
+    /// Returns the number of recent decisions of routes with links that change, which may include unaffected decisions.
     private func weight(_ group: TableDifference.Group) -> Int64? {
         guard let counts else { return nil }
         return Set(group.changes.compactMap(\.old.route)).reduce(0) { $0 + (counts[$1] ?? 0) }
@@ -186,7 +186,7 @@ struct CandidateProblems {
         json.boolean("isTruncated", checked.isTruncated)
     }
 
-    /// Returns the device that shows a problem: that of the problem, or of the example that does not hold.
+    /// Returns the device that shows a problem: the problem's device, or the device of the example that does not hold.
     private func device(of problem: TableProblem) -> JSONValue? {
         if let text = problem.device { return try? JSONValue.parse(Array(text.utf8), maxDepth: 16) }
         let parts = problem.pointer.split(separator: "/")

@@ -9,7 +9,7 @@ internal import StrictJSON
 enum DecisionRoute {
     /// The greatest number of decisions of the device in each direction.
     private static let neighborLimit = 20
-    /// The greatest number of records that are searched for a decision of which only the id is known.
+    /// The greatest number of records that are searched for a decision if only its id is known.
     private static let searchLimit: Int64 = 500_000
 
     /// Adds the endpoint.

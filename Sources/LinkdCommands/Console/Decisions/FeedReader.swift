@@ -90,7 +90,7 @@ struct FeedReader: ~Copyable {
             state.next[source] = record.offset + 1
             state.status.progress.done += 1
             state.status.read += 1
-            // Dead letters are read from the start of their topics, because their timestamps are those of the sources.
+            // Dead letters are read from the start of their topics, because they have the timestamps of their sources.
             guard source.kind == .decision || facts.key.time >= since else { return false }
             state.index.add(facts)
             return state.live.isWanted(facts, state.index.hash)
@@ -102,7 +102,7 @@ struct FeedReader: ~Copyable {
 
     /// Asks whether the broker still answers.
     ///
-    /// Records arrive again without a new connection when it does.
+    /// If it does, records arrive again without a new connection.
     private func ask(_ scan: TopicScan) {
         let topic = state.withLock { $0.topics.decisions }
         do throws(CommandFailure) {

@@ -9,7 +9,6 @@ struct FeedRow: Sendable {
 
     /// The place in the order of all rows.
     var key: RowKey
-    /// The topic.
     var topic: String
     /// The JSON text of the row.
     private(set) var json: [UInt8]

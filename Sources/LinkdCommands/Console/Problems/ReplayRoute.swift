@@ -122,7 +122,7 @@ struct ReplayRoute {
 /// tables.
 ///
 /// A sample of each reason is read and decided as a worker would decide it now. A header that only a worker knows is
-/// not regarded.
+/// ignored.
 struct ReplayReasons {
     /// The greatest number of reasons.
     private static let reasonLimit = 20
@@ -226,7 +226,7 @@ struct ReplayFlags: Equatable {
     /// The maximum number of ranges of offsets.
     static let maxRanges = 1000
 
-    /// The flags other than those of times, with their values.
+    /// The flags that are not times, with their values.
     private var others: [String] = []
     /// The times by the names of their flags.
     private var times: [String: String] = [:]
@@ -325,8 +325,8 @@ struct ReplayFlags: Equatable {
 
 /// Runs of `linkd dlq replay` as a child process, with the settings of the console.
 ///
-/// A child process has the guarantees of the command, whatever happens to the console. One runs at a time, because a
-/// second replay would end the first one.
+/// A child process keeps the guarantees of the command, even if the console ends. One runs at a time, because a second
+/// replay would end the first one.
 final class ReplayProgram: Sendable {
     /// The result of a run.
     struct Result {

@@ -23,10 +23,10 @@ struct ConsoleGuard: Sendable {
     let token: AccessToken
     /// The authorities under which browsers know the console, in lower case, such as `127.0.0.1:8090`.
     let authorities: Set<String>
-    /// A Boolean value that indicates whether browsers reach the console over TLS, its own or that of a proxy.
+    /// A Boolean value that indicates whether browsers reach the console over TLS, its own or a proxy's.
     let isSecure: Bool
     private let cookieName: String
-    /// The value of the cookie, which is not the token, so that whoever learns one of them does not have the other.
+    /// The value of the cookie, which differs from the token, so whoever learns one of them does not have the other.
     private let session: AccessToken
 
     /// Creates the check of a console.
@@ -47,7 +47,7 @@ struct ConsoleGuard: Sendable {
         var names = ["127.0.0.1", "localhost", "[::1]"].map { "\($0):\(address.port)" }
         names.append(address.description)
         authorities = Set((names + hosts).map { $0.lowercased() })
-        // Cookies do not distinguish ports, so that two consoles on one machine need two names.
+        // Cookies do not distinguish ports, so two consoles on one machine need two names.
         cookieName = "linkd_console_\(address.port)"
     }
 
@@ -98,7 +98,7 @@ struct ConsoleGuard: Sendable {
         .problem(403, code, message, next: "use the console's own page, or a script that sends no `Origin`")
     }
 
-    /// Returns a Boolean value that indicates whether an origin is that of the console's page.
+    /// Returns a Boolean value that indicates whether the console's page has this origin.
     private func isOwn(_ origin: String) -> Bool {
         let schemes = isSecure ? ["https://", "http://"] : ["http://"]
         return schemes.contains { scheme in
@@ -151,10 +151,9 @@ struct ConsoleGuard: Sendable {
 
 /// A secret that opens the API of a console: the token of scripts, or the cookie of browsers.
 ///
-/// It is 128 random bits, written as 32 hexadecimal digits, that are valid as long as the process runs, or the text of
-/// a file, which stays valid after a restart.
+/// It is either 128 random bits, written as 32 hexadecimal digits, or the text of a file. Random bits are valid as long
+/// as the process runs. The text of a file stays valid after a restart.
 struct AccessToken: Sendable {
-    /// The text.
     let text: String
 
     /// The length of the shortest token in a file: 128 bits in base64.
@@ -190,7 +189,7 @@ struct AccessToken: Sendable {
         text = String(decoding: token, as: UTF8.self)
     }
 
-    /// Creates the value of the cookie for a token of a file, which every process with this file computes.
+    /// Creates the value of the cookie for the token of a file, the same in every process with this file.
     ///
     /// Whoever learns it does not have the token.
     init(sessionOf token: AccessToken) {

@@ -22,7 +22,6 @@ struct DecisionSentence {
 
         /// The role.
         var kind: Kind
-        /// The text.
         var text: String
     }
 

@@ -3,7 +3,9 @@ internal import LinkCoordinator
 internal import LinkDecider
 internal import SystemThreads
 
-/// The resolver behind the endpoints that try links, which decides as a worker with the same settings does.
+/// The resolver behind the endpoints that try links.
+///
+/// It decides like a worker with the same settings.
 final class TryResolver: Sendable {
     /// The answer to one record.
     struct Answer {
@@ -38,7 +40,7 @@ final class TryResolver: Sendable {
     /// The tools for all tables, under the empty text, and for each table alone, by its id.
     private let tools = Monitor<[String: Tools]>([:])
 
-    /// Creates a resolver that decides as a worker with this configuration does.
+    /// Creates a resolver that decides like a worker with this configuration.
     init(_ configuration: DeciderConfiguration) { self.configuration = configuration }
 
     /// Resolves a record with one table, or with all of them, and explains its decisions on request.
@@ -47,7 +49,7 @@ final class TryResolver: Sendable {
     ///   - value: The value of the record.
     ///   - key: The key of the record, or nil for none.
     ///   - table: The only table, or nil for all of them.
-    ///   - explains: A Boolean value that indicates whether the decisions are explained, as if no event expired.
+    ///   - explains: A Boolean value that indicates whether to explain the decisions, as if no event expired.
     ///   - time: The time that an expiry is compared with, in milliseconds since 1970, or -1 for no expiry.
     func resolve(
         _ value: [UInt8], key: ByteView? = TryResolver.key, table: RouteTable?, explains: Bool, time: Int64 = -1

@@ -14,7 +14,7 @@ struct TryRoutes {
         var table: RouteTable?
     }
 
-    /// The maximum size of an input in bytes, as that of a record.
+    /// The maximum size of an input in bytes, which is also the default limit of a record.
     private static let maxInputBytes = 1 << 20
     /// The maximum size of an explained link in bytes.
     private static let maxLinkBytes = 64 << 10
@@ -118,7 +118,7 @@ struct TryRoutes {
             json.beginObject()
             json.text("device", decision.device)
             let unexpired = index < answer.unexpired.count ? answer.unexpired[index] : nil
-            // The explanation does not regard the expiry.
+            // The explanation ignores the expiry.
             write(decision.json, unexpired == nil ? explanation : nil, to: &json)
             write(explanation, to: &json)
             if let unexpired {
@@ -182,7 +182,6 @@ struct TriedInput {
         case push
     }
 
-    /// The kind.
     let kind: Kind
     /// The text without white space at its ends.
     private let text: String
@@ -210,8 +209,8 @@ struct TriedInput {
 
     /// Returns the value of the record with which a producer would send the input to a device with these facts.
     ///
-    /// The facts override those of an event's device. An input that is not valid is returned unchanged, so that the
-    /// answer is that of a worker.
+    /// The facts override the facts of an event's device. An input that is not valid is returned unchanged, so that it
+    /// gets the same answer as from a worker.
     func record(facts: [JSONMember]) -> [UInt8] {
         switch kind {
         case .link:
@@ -321,7 +320,8 @@ struct VersionMatrix {
         }
     }
 
-    /// Returns the common platforms, that of the device, and those of the table's conditions, each once.
+    /// Returns the common platforms, the platform of the device, and the platforms in the table's conditions, each
+    /// once.
     private static func platforms(_ named: [String], _ asked: String?) -> [String] {
         var platforms = commonPlatforms
         for platform in [asked].compactMap({ $0 }) + named where platforms.count < maxPlatforms {

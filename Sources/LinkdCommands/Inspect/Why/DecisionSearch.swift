@@ -75,8 +75,9 @@ struct DecisionSearch {
         var count = 1
     }
 
-    /// The time before the event at which a decision can be, and after a decision at which another one with its id can
-    /// be, in milliseconds, because clocks differ.
+    /// The tolerance for clocks that differ, in milliseconds.
+    ///
+    /// A decision can be so much older than its event, and another decision with its id can follow so much later.
     private static let tolerance: Int64 = 60_000
 
     private let topic: String

@@ -22,7 +22,7 @@ struct WhyReport {
     var count: Int
     /// The record of the event, or nil if it no longer exists.
     var input: InspectedRecord?
-    /// The topic of the event if it is not one of those from which events are read.
+    /// The topic of the event if events are not read from it.
     var foreignTopic: String?
     /// The identity of the table that decided, or nil if the decision has none.
     var identity: String?
@@ -48,7 +48,7 @@ struct WhyReport {
         again == decision.value ? nil : older.first { $0.json == decision.value }?.missing
     }
 
-    /// A Boolean value that indicates whether the event had expired, so that no table was asked.
+    /// A Boolean value that indicates whether the event had expired before a table was asked.
     var isExpired: Bool {
         let json = decision.json
         return json?["outcome"]?.string == "none" && json?["reason"]?.string == "expired"
@@ -67,7 +67,7 @@ struct WhyReport {
         return Array(result.prefix(20))
     }
 
-    /// The reasons for which the explanation may not be that of the decision, each with the next step.
+    /// The reasons why the explanation may not explain this decision, each with the next step.
     var warnings: [String] { warnings(hasValues: true) }
 
     /// Returns the warnings.

@@ -65,7 +65,7 @@ struct WhySearch: Sendable {
             advice: "list the decisions with `linkd inspect --topic \(topic)`")
     }
 
-    /// Returns the id of a decision, which is read from the record if its position is known.
+    /// Returns the id of a decision, read from the record if its position is known.
     private func id(
         _ reference: DecisionReference, _ scan: inout TopicScan, output: String
     ) throws(CommandFailure) -> DecisionID {
@@ -155,7 +155,7 @@ struct WhySearch: Sendable {
 
     /// Returns a decision without the member `application`.
     private static func withoutApplication(_ json: [UInt8]) -> [UInt8] {
-        // Quotation marks in the texts before it are escaped, so that the first occurrence is the member.
+        // Quotation marks in the texts before it are escaped, so the first occurrence is the member.
         guard let name = json.firstRange(of: Array(#","application":""#.utf8)) else { return json }
         var end = name.upperBound
         while end < json.count, json[end] != UInt8(ascii: "\"") { end += json[end] == UInt8(ascii: "\\") ? 2 : 1 }

@@ -1,11 +1,11 @@
 internal import LinkCoordinator
 internal import RouteAnalysis
 
-/// The tables at hand: those in the archive of a worker's state directory, those of the settings, and the shipped ones.
+/// The tables at hand: the archive of a worker's state directory, and the tables of the settings or else the shipped
+/// ones.
 struct WhyTables: Sendable {
     /// A table with its source.
     struct Entry: Sendable {
-        /// The table.
         var table: RouteTable
         /// The kind of the source: `archive`, `file`, or `shipped`.
         var source: String

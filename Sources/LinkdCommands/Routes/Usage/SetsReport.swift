@@ -203,7 +203,6 @@ struct SetsReport {
 
 /// The report of a difference of two tables over recorded links.
 struct DifferenceReport {
-    /// The difference.
     let difference: TrafficDifference
     /// The number of lines that are neither a link nor an event.
     let unreadable: Int
