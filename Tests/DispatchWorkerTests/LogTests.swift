@@ -1,4 +1,3 @@
-import ByteStorage
 @testable import DispatchWorker
 import Synchronization
 import Testing
@@ -61,7 +60,7 @@ import Testing
 
     @Test("Timestamps follow the calendar", arguments: times)
     func timestamps(milliseconds: Int64, text: String) {
-        #expect(UTCDateTime.text(milliseconds: milliseconds) == text)
+        #expect(LogFormatter.text(of: Self.entry, milliseconds: milliseconds, format: .text).hasPrefix("\(text) "))
     }
 
     @Test("Lines after the tenth of one event and lane within 10 s are summed up, and other lanes are unaffected")
