@@ -62,7 +62,8 @@ import Testing
     func lag(state: State) {
         let view = PartitionView(
             partition: MachineTests.partition, next: state.next ?? state.settled, settled: state.settled,
-            committed: state.committed, start: nil, end: state.end, isCurrent: state.isCurrent, isPaused: state.isPaused)
+            committed: state.committed, start: nil, end: state.end, isCurrent: state.isCurrent,
+            isPaused: state.isPaused)
         var statistics: LibraryStatistics.Partition?
         if state.testDescription != "no statistics" {
             statistics = LibraryStatistics.Partition(low: state.low, high: state.high, stable: state.stable)

@@ -1,3 +1,4 @@
+internal import ByteStorage
 internal import KafkaClient
 internal import LinkDecider
 internal import LinkCoordinator

@@ -1,3 +1,4 @@
+internal import ByteStorage
 internal import RouteTools
 internal import StrictJSON
 
