@@ -50,7 +50,7 @@ struct ConsoleBenchmark {
         try topics.create()
         let values = try WorkerBenchmark.writeValues(options)
         try topics.produce(values)
-        try Program.run(
+        try PeerProgram.run(
             topics.linkd, worker + ["--lanes", "2", "--stop-after", "\(options.records)", "--report", "json"])
         say("\(options.records) decisions, \(options.routes) routes")
         return values
@@ -66,7 +66,7 @@ struct ConsoleBenchmark {
         var first: Double?
         while true {
             let page = try console.endpoints.answer("/api/decisions?limit=50")
-            let indexed = Program.number("indexed", in: page) ?? 0
+            let indexed = PeerProgram.number("indexed", in: page) ?? 0
             if first == nil, indexed > 0, page.contains("\"cursor\"") { first = console.age }
             if page.contains("\"phase\":\"live\""), indexed >= Double(options.records) { break }
             guard console.age < 300 else { throw BenchmarkError(text: "not all decisions are read: \(page)", code: 70) }
@@ -128,7 +128,7 @@ struct ConsoleBenchmark {
         var tail = ConsoleTail()
         try tail.run(console, seconds: options.seconds)
         let page = try console.endpoints.answer("/api/decisions?limit=1")
-        let arrived = (Program.number("read", in: page) ?? 0) - Double(options.records)
+        let arrived = (PeerProgram.number("read", in: page) ?? 0) - Double(options.records)
         verdict.figure("decisions arrived", [arrived / Double(options.seconds)], unit: "/s")
         if arrived < Double(count) * 0.9 { verdict.fail("\(Int(arrived)) of \(count) decisions have arrived") }
         verdict.figure("page meanwhile", tail.pages, unit: "ms", bound: bounds.page)
@@ -264,7 +264,7 @@ struct ConsoleTail {
             if let ended = seen.ended { throw BenchmarkError(text: "the live client: \(ended)", code: 70) }
             (received, dropped) = (seen.rows, seen.dropped)
             guard second % stride == 0 || second == seconds else { continue }
-            let numbers = ["indexed", "read"].map { Program.number($0, in: page) ?? .nan }
+            let numbers = ["indexed", "read"].map { PeerProgram.number($0, in: page) ?? .nan }
             say(
                 String(
                     format: "%8d %6.1f %9.1f %14d %8d %11.0f %11.0f", second, memory.last ?? .nan, pages.last ?? .nan,

@@ -29,9 +29,9 @@ enum LookupBenchmark {
                 times[shape.name, default: []].append(try measure(chosen, table, shape: shape.name))
             }
             guard let peer = options.peer("lookup/lookup-matchit") else { continue }
-            for line in try Program.run(peer, [directory]).split(separator: "\n") {
+            for line in try PeerProgram.run(peer, [directory]).split(separator: "\n") {
                 for shape in shapes where line.contains("\"\(shape.name)\"") {
-                    if let value = Program.number("ns_per_lookup", in: line) {
+                    if let value = PeerProgram.number("ns_per_lookup", in: line) {
                         peers[shape.name, default: []].append(value)
                     }
                 }

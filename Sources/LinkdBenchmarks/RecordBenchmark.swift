@@ -25,8 +25,8 @@ struct RecordBenchmark {
             decode.append(decodePass())
             select.append(selectPass())
             guard let path = options.peer("rust-peer") else { continue }
-            let line = try Program.run(path, ["cpu", workload.path])
-            if let value = Program.number("ns_per_record", in: line) { peer.append(value) }
+            let line = try PeerProgram.run(path, ["cpu", workload.path])
+            if let value = PeerProgram.number("ns_per_record", in: line) { peer.append(value) }
         }
         report.figure(
             "record", unit: "ns", whole, baseline: peer.isEmpty ? nil : ("rust-peer cpu", peer),

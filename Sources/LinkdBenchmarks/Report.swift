@@ -63,7 +63,7 @@ struct Report {
 }
 
 /// The execution of other programs.
-enum Program {
+enum PeerProgram {
     @discardableResult
     static func run(_ path: String, _ arguments: [String]) throws -> String {
         let result = try ChildProcess.run([path] + arguments, seconds: 3_600)

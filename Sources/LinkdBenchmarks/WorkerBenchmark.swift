@@ -32,15 +32,15 @@ enum WorkerBenchmark {
         let count = "\(options.records)"
         for round in 0..<options.rounds {
             let group = "\(topics.name)-\(mode)-\(round)"
-            let line = try Program.run(
+            let line = try PeerProgram.run(
                 topics.linkd,
                 topics.worker(group, options, stopAfter: options.records) + ["--guarantee", guarantee])
             ours.append(try cpu(line))
-            rates.append((Program.number("per_s", in: line) ?? .nan) / 1000)
+            rates.append((PeerProgram.number("per_s", in: line) ?? .nan) / 1000)
             let names = [topics.broker, "\(topics.name)-in", "\(topics.name)-floor"]
-            floors.append(try cpu(Program.run(floor, names + ["\(group)-floor", mode, count, "100"])))
+            floors.append(try cpu(PeerProgram.run(floor, names + ["\(group)-floor", mode, count, "100"])))
             guard let rust = options.peer("rust-peer") else { continue }
-            peer.append(try cpu(Program.run(rust, names + ["\(group)-rust", mode, count, "100"])))
+            peer.append(try cpu(PeerProgram.run(rust, names + ["\(group)-rust", mode, count, "100"])))
         }
         report.figure(
             "\(guarantee), CPU per record", unit: "µs", ours, baseline: ("passthrough.c", floors), bound: 1.0)
@@ -50,7 +50,7 @@ enum WorkerBenchmark {
 
     /// Returns the CPU time per record in a report, in microseconds.
     static func cpu(_ line: String) throws -> Double {
-        guard let cpu = Program.number("cpu_us_per_record", in: line) else {
+        guard let cpu = PeerProgram.number("cpu_us_per_record", in: line) else {
             throw BenchmarkError(text: "a report has no cpu_us_per_record: \(line)", code: 70)
         }
         return cpu
@@ -58,7 +58,7 @@ enum WorkerBenchmark {
 
     private static func buildFloor(_ peers: String) throws -> String {
         let program = FileManager.default.temporaryDirectory.appending(path: "linkd-passthrough").path
-        try Program.run("/usr/bin/gcc", ["-O2", "-o", program, "\(peers)/passthrough.c", "-lrdkafka"])
+        try PeerProgram.run("/usr/bin/gcc", ["-O2", "-o", program, "\(peers)/passthrough.c", "-lrdkafka"])
         return program
     }
 
@@ -107,7 +107,7 @@ enum MonitorBenchmark {
                     scraped.append(try WorkerBenchmark.cpu(result.report))
                     shares.append(result.httpShare)
                 } else {
-                    plain.append(try WorkerBenchmark.cpu(Program.run(topics.linkd, arguments("plain"))))
+                    plain.append(try WorkerBenchmark.cpu(PeerProgram.run(topics.linkd, arguments("plain"))))
                 }
             }
         }
@@ -232,12 +232,12 @@ struct MeasuredTopics {
     }
 
     func create(_ output: String = "out") throws {
-        try Program.run(linkd, ["topics", "create", "--partitions", "6", "-q"] + flags(output))
+        try PeerProgram.run(linkd, ["topics", "create", "--partitions", "6", "-q"] + flags(output))
     }
 
     /// Sends the lines of a file.
     func produce(_ file: String) throws {
-        try Program.run(linkd, ["produce", "-b", broker, "--topic", "\(name)-in", "-q", file])
+        try PeerProgram.run(linkd, ["produce", "-b", broker, "--topic", "\(name)-in", "-q", file])
     }
 
     /// Returns the arguments of a worker with one lane that ends after a number of records and reports its figures.

@@ -101,7 +101,7 @@ enum Choice: BitwiseCopyable {
 /// The facts about a device, whose versions are read once.
 ///
 /// See RouteTableReference, "Variants".
-struct DeviceReader: ~Copyable {
+struct DeviceConditions: ~Copyable {
     private(set) var facts = Ref<DeviceView>.unset
     private(set) var appVersion: UnsafePointer<Version>?
     private(set) var osVersion: UnsafePointer<Version>?

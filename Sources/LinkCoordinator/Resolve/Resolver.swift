@@ -17,7 +17,7 @@ package struct Resolver: ~Copyable {
     var request: Ref<RequestView>
     var head: Ref<DecisionHead>?
     /// The facts about the device.
-    var device = DeviceReader()
+    var device = DeviceConditions()
     /// The data of the record.
     package var record = RecordReadings()
 

@@ -35,7 +35,7 @@ extension RouteTable {
         }
         if route.patterns.isEmpty { throw LinkError(.noPattern, id, "a route with `match`") }
         let arguments = try LinkArguments(route, in: source, models: models, captures: captures)
-        let origin = OriginFilter(scheme: scheme, host: host)
+        let origin = RequiredOrigin(scheme: scheme, host: host)
         var writer = LinkWriter(table: self, route: number, arguments: arguments, origin: origin, device: device)
         return try writer.write(route)
     }
@@ -75,7 +75,7 @@ private struct LinkWriter: ~Copyable {
     let table: RouteTable
     let route: Int
     let arguments: LinkArguments
-    let origin: OriginFilter
+    let origin: RequiredOrigin
     let device: DeviceFacts
     private var failure: LinkError?
     private var tries = 0
@@ -84,7 +84,7 @@ private struct LinkWriter: ~Copyable {
     private var resolver = Resolver()
     private var arena = OutputArena(chunkBytes: 4096)
 
-    init(table: RouteTable, route: Int, arguments: LinkArguments, origin: OriginFilter, device: DeviceFacts) {
+    init(table: RouteTable, route: Int, arguments: LinkArguments, origin: RequiredOrigin, device: DeviceFacts) {
         self.table = table
         self.route = route
         self.arguments = arguments

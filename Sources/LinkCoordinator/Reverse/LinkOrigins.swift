@@ -13,7 +13,7 @@ struct LinkOrigin: Hashable {
 }
 
 /// The scheme and host that the caller requires of a link.
-struct OriginFilter {
+struct RequiredOrigin {
     /// The scheme, or nil for any.
     let scheme: String?
     /// The host with its port, or nil for any.
@@ -41,7 +41,7 @@ struct OriginFilter {
 extension TableSource {
     /// Returns the origins of links that a pattern can match, in the order of the table, with one host for each host
     /// rule.
-    func origins(of pattern: RoutePattern, _ filter: OriginFilter = OriginFilter()) -> [LinkOrigin] {
+    func origins(of pattern: RoutePattern, _ filter: RequiredOrigin = RequiredOrigin()) -> [LinkOrigin] {
         var origins: [LinkOrigin] = []
         let hosts = filter.hosts
         for (index, block) in blocks.enumerated() {

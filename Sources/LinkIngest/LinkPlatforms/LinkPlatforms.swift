@@ -118,7 +118,7 @@ extension LinkPlatforms {
         while start < query.count && items < Self.maxQueryItems {
             items &+= 1
             if image.markStarts.contains(query.start[start]) {
-                var rest = QueryItems(query.dropFirst(start))
+                var rest = WrittenQuery(query.dropFirst(start))
                 if let item = rest.next(), hasName(item.name, image.anyHostMarks) { return true }
             }
             start = ByteScan.first(UInt8(ascii: "&"), in: query, from: start) &+ 1
@@ -127,7 +127,7 @@ extension LinkPlatforms {
     }
 
     private func hasName(_ name: ByteView, _ names: UnsafeBufferPointer<ByteView>) -> Bool {
-        for known in names where QueryItems.name(name, is: known) { return true }
+        for known in names where WrittenQuery.name(name, is: known) { return true }
         return false
     }
 
@@ -211,7 +211,7 @@ extension LinkPlatforms {
 
     private func hasMark(_ rule: LinkPlatformImage.Rule, _ query: ByteView) -> Bool {
         if rule.marks.isEmpty { return true }
-        var items = QueryItems(query)
+        var items = WrittenQuery(query)
         while let item = items.next() {
             if hasName(item.name, rule.marks) { return true }
         }
@@ -225,9 +225,9 @@ extension LinkPlatforms {
         of name: ByteView, in url: PlatformURL, accepts: LinkPlatformImage.Schemes, origin: ByteView, _ limit: Int,
         _ notes: inout UnwrappedLink.Notes, _ arena: inout OutputArena
     ) -> ByteView? {
-        var items = QueryItems(url.query)
+        var items = WrittenQuery(url.query)
         while let item = items.next() {
-            guard !item.value.isEmpty, QueryItems.name(item.name, is: name) else { continue }
+            guard !item.value.isEmpty, WrittenQuery.name(item.name, is: name) else { continue }
             var value = item.value
             if value.firstIndex(of: UInt8(ascii: "%")) != nil {
                 arena.begin()
@@ -278,7 +278,7 @@ extension LinkPlatforms {
     }
 
     /// Returns a Boolean value that indicates whether a value may lack its end, because it was written without escapes.
-    private static func isCut(_ item: QueryItems.Item, hasFragment: Bool) -> Bool {
+    private static func isCut(_ item: WrittenQuery.Item, hasFragment: Bool) -> Bool {
         guard isLink(item.value) else { return false }
         if item.isFollowed { return item.value.firstIndex(of: UInt8(ascii: "?")) != nil }
         return hasFragment
@@ -297,7 +297,7 @@ extension LinkPlatforms {
 
     @inline(never)
     private static func hasCutItem(_ query: ByteView, hasFragment: Bool) -> Bool {
-        var items = QueryItems(query)
+        var items = WrittenQuery(query)
         while let item = items.next() {
             if isCut(item, hasFragment: hasFragment) { return true }
         }
@@ -334,7 +334,7 @@ extension LinkPlatforms {
         arena.begin()
         append(start, path: path, isOwn: origin.isEmpty, to: &arena)
         var separator = UInt8(ascii: "?")
-        var items = QueryItems(url.query)
+        var items = WrittenQuery(url.query)
         while let item = items.next() {
             if isStripped(item.name, rule) { continue }
             arena.append(byte: separator)
@@ -352,7 +352,7 @@ extension LinkPlatforms {
 
     /// Returns a Boolean value that indicates whether an item belongs to the platform, by its name or the name's start.
     private func isStripped(_ name: ByteView, _ rule: LinkPlatformImage.Rule) -> Bool {
-        for known in rule.strip where QueryItems.name(name, is: known.name, orBegins: known.isPrefix) { return true }
+        for known in rule.strip where WrittenQuery.name(name, is: known.name, orBegins: known.isPrefix) { return true }
         return false
     }
 

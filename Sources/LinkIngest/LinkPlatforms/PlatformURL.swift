@@ -88,7 +88,7 @@ struct PlatformURL {
 }
 
 /// The items of a query, separated by `&`, in order and as they are written.
-struct QueryItems {
+struct WrittenQuery {
     /// An item of a query.
     struct Item {
         /// The whole item.

@@ -3,7 +3,7 @@ internal import LinkCoordinator
 /// A link of a set with the values to try with it.
 struct ProbeSet {
     /// The link without values.
-    var witness: Witness
+    var witness: LinkWitness
     /// A Boolean value that indicates whether to try the link without its leading slash too, for coordinator paths.
     var triesRelative = false
     /// The inputs on which the link's decision can depend.
@@ -21,7 +21,7 @@ struct ProbeSet {
     ///   - reading: The block of each table that reads the link.
     ///   - source: The table in whose dialect the query is written.
     init(
-        _ witness: Witness, _ dependencies: Dependencies, _ tables: [ProofTable], _ reading: [Int?],
+        _ witness: LinkWitness, _ dependencies: Dependencies, _ tables: [ProofTable], _ reading: [Int?],
         _ source: TableSource
     ) {
         self.witness = witness

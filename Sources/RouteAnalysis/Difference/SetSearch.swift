@@ -132,7 +132,7 @@ struct SetSearch {
     /// It prefers a link whose length every table allows.
     private func link(
         of set: LinkSet, with probe: [ProofPattern] = [], without other: [ProofPattern] = [], _ search: inout LinkSearch
-    ) throws(WorkBudget.Exhausted) -> Witness? {
+    ) throws(WorkBudget.Exhausted) -> LinkWitness? {
         for lengths in lengths {
             let found = try search.find(
                 inside: set.inside + probe, outside: set.outside + other, among: origins, lengths: lengths)

@@ -12,7 +12,7 @@ struct SizeSearch {
     let paths: CoordinatorPaths
 
     /// Returns ranges of segment counts for which the tables' limits treat links of a set differently.
-    func segmentRanges(_ set: LinkSet, _ witness: Witness) -> [ClosedRange<Int>] {
+    func segmentRanges(_ set: LinkSet, _ witness: LinkWitness) -> [ClosedRange<Int>] {
         let bounds = zip(tables, reading).compactMap { table, block -> SegmentBounds? in
             guard let block else { return nil }
             let limit = table.source.limits.maxSegments

@@ -21,7 +21,7 @@ struct LinkSearch {
     /// It prefers a link that no rewrite changes.
     mutating func find(
         inside: [ProofPattern], outside: [ProofPattern]
-    ) throws(WorkBudget.Exhausted) -> Witness? {
+    ) throws(WorkBudget.Exhausted) -> LinkWitness? {
         budget.begin()
         if !space.rewrites.allSatisfy(\.isEmpty) {
             if let plain = try search(inside, outside, avoidsRewrites: true) { return plain }
@@ -47,7 +47,7 @@ struct LinkSearch {
     /// - Parameter lengths: The allowed numbers of segments, or nil for as many as any of the tables allows.
     mutating func find(
         inside: [ProofPattern], outside: [ProofPattern], among origins: Set<Int>, lengths: ClosedRange<Int>? = nil
-    ) throws(WorkBudget.Exhausted) -> Witness? {
+    ) throws(WorkBudget.Exhausted) -> LinkWitness? {
         budget.begin()
         let all = 0...(space.sources.map(\.limits.maxSegments).max() ?? 0)
         return try search(inside, outside, avoidsRewrites: false, among: origins, lengths: lengths ?? all)
@@ -56,7 +56,7 @@ struct LinkSearch {
     private mutating func search(
         _ inside: [ProofPattern], _ outside: [ProofPattern], avoidsRewrites: Bool, among some: Set<Int>? = nil,
         lengths: ClosedRange<Int>? = nil
-    ) throws(WorkBudget.Exhausted) -> Witness? {
+    ) throws(WorkBudget.Exhausted) -> LinkWitness? {
         let choices = insides(inside, outside)
         let origins = space.origins.origin
         guard let fewest = inside.min(by: { origins[$0.rule].count < origins[$1.rule].count }) else { return nil }
@@ -76,7 +76,7 @@ struct LinkSearch {
                 var walk = PathWalk(
                     inside: choice, outside: others, source: space.source, block: origin.block, lengths: lengths)
                 guard let found = try walk.run(&space.segments, &budget) else { continue }
-                return Witness(origin: origin, segments: found.segments, query: found.query)
+                return LinkWitness(origin: origin, segments: found.segments, query: found.query)
             }
         }
         return nil

@@ -153,7 +153,7 @@ package struct OverlapProof {
     }
 
     /// Returns a link that two patterns match, unless one of them matches all links of the other.
-    private mutating func overlapWitness(_ worse: ProofPattern, _ better: ProofPattern) -> Witness? {
+    private mutating func overlapWitness(_ worse: ProofPattern, _ better: ProofPattern) -> LinkWitness? {
         do throws(WorkBudget.Exhausted) {
             guard try search.exists(inside: [worse], outside: [better]),
                 try search.exists(inside: [better], outside: [worse])
@@ -241,7 +241,7 @@ package struct OverlapProof {
 
     private func text(_ pattern: ProofPattern) -> String { "`\(search.space.source(of: pattern).text)`" }
 
-    private func remark(_ witness: Witness) -> String {
+    private func remark(_ witness: LinkWitness) -> String {
         witness.isRewritten ? " (a rewrite changes the link before a route is selected)" : ""
     }
 
@@ -308,7 +308,7 @@ enum TotalityProof {
 }
 
 /// A normalized link that demonstrates a result, before it is written as text.
-struct Witness {
+struct LinkWitness {
     /// The scheme and host.
     var origin: Origin
     /// The decoded segments.
