@@ -115,8 +115,8 @@ static inline int linkd_lock_file(const char *path) {
 
 /// Releases the lock of `linkd_lock_file` and closes the file.
 ///
-/// A process that is being started holds a copy of the descriptor until its program is loaded. Closing alone would leave
-/// the file locked until then.
+/// A process that is being started holds a copy of the descriptor until its program is loaded. Closing alone would
+/// leave the file locked until then.
 static inline void linkd_unlock_file(int descriptor) {
     flock(descriptor, LOCK_UN);
     close(descriptor);
