@@ -152,7 +152,7 @@ extension ProxyTests.RecreatedTopicTests {
             try Self.produce(Self.old, "old", run)
             let worker = try WorkerUnderTest(
                 run, bootstrap: bootstrap, dataLoss: "stop",
-                arguments: ["--commit-interval", "1s", "--commit-idle", "1s"])
+                arguments: ["--commit-interval", "5s", "--commit-idle", "5s"])
             try Self.waitForOutcomes(Self.old, "old", run)
             try Self.produce(Self.old, "open", run)
             let isOpen = try becomesTrue(withinSeconds: 30) {
@@ -160,7 +160,7 @@ extension ProxyTests.RecreatedTopicTests {
                 return all.filter { ($0.keyText ?? "").hasPrefix("open-") || ($0.valueText ?? "").hasPrefix("open-") }
                     .count >= Self.old
             }
-            // A commit takes a second from now, and the stopped process does not begin it.
+            // A commit takes seconds from now, and the stopped process does not begin it.
             worker.signal(SIGSTOP)
             #expect(isOpen)
             #expect(try Self.outcomes(run, "open") == [])

@@ -120,12 +120,14 @@ struct DecisionFeedTests {
         #expect(site.isLive())
         let answer = try site.json("/api/decisions", [("limit", "200")])
         #expect(answer["truncated"]?.text == "true")
-        // A slow broker can leave rows without the values of their records, such as the event.
+        // The search for the first offsets counts the record of a commit in each of three partitions. A slow broker can
+        // leave rows without the values of their records, such as the event.
+        let counts = 97...100
         _ = becomesTrue(withinSeconds: 30) {
-            (try? Self.offsets(site.json("/api/decisions", [("limit", "200")])))?.count == 100
+            counts.contains((try? Self.offsets(site.json("/api/decisions", [("limit", "200")])))?.count ?? 0)
         }
         let found = Self.offsets(try site.json("/api/decisions", [("limit", "200")]))
-        try #require(found.count == 100 && found.first == 299)
+        try #require(counts.contains(found.count) && found.first == 299, "\(found.count) rows")
         #expect(found == Array((299 - Int64(found.count) + 1...299).reversed()), "no row is missing since `from`")
     }
 
