@@ -1,3 +1,7 @@
+internal import ByteStorage
+internal import KafkaClient
+internal import StrictJSON
+
 /// The conditions of the pages `/ready` and `/ping`.
 package enum Health {
     /// The time without an answer of a broker after which a worker is not ready, in nanoseconds.
