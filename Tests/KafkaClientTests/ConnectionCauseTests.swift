@@ -32,6 +32,9 @@ struct ConnectionCauseTests {
             text: "GroupCoordinator: 127.0.0.1:31002/1: Connect to ipv4#127.0.0.1:31002 failed: Connection refused "
                 + "(after 0ms in state CONNECT)", expected: .refused(local)),
         Row(
+            text: "GroupCoordinator: Connect to ipv4#127.0.0.1:31002 failed: Connection refused (after 0ms in state "
+                + "CONNECT)", expected: .refused(local)),
+        Row(
             text: "10.1.2.3:9092/bootstrap: Connect to ipv4#10.1.2.3:9092 failed: No route to host (after 3069ms in "
                 + "state CONNECT)", expected: .noAnswer("10.1.2.3:9092")),
         Row(

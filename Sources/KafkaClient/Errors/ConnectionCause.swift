@@ -184,7 +184,12 @@ struct ConnectionText {
             name = name[scheme.upperBound...]
         }
         `protocol` = found
-        address = String(name.firstIndex(of: "/").map { name[..<$0] } ?? name)
+        var place = String(name.firstIndex(of: "/").map { name[..<$0] } ?? name)
+        // The name of a role is no address, but the text of a refused connection has it.
+        if !place.contains(":"), let found = line.firstMatch(of: #/Connect to ipv[46]#(\S+) failed/#) {
+            place = String(found.1)
+        }
+        address = place
     }
 
     /// Returns a Boolean value that indicates whether a text is the name of a broker: it has a `/` and no space.
