@@ -58,7 +58,7 @@ public struct JSONTape: ~Copyable {
 
     /// The first place at which a limit was reached.
     ///
-    /// What follows it is not in the list, so it must not count as absent.
+    /// A value after it is not in the list, so it must not count as absent.
     public struct Cut: BitwiseCopyable {
         /// The object or array with the first value beyond the limit of values, or the string with JSON that is nested
         /// too deep.

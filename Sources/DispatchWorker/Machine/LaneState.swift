@@ -44,7 +44,7 @@ package enum Transaction: Sendable, Equatable {
     /// The transaction has begun.
     case running(OpenTransaction, Phase)
 
-    /// What a transaction does that has begun.
+    /// The phase of a transaction that has begun.
     ///
     /// Besides the ways that its cases name, `transactionFailed` leads from every phase to `aborting`, or with
     /// at-least-once to a new producer. A new producer leads from every phase to `none`.
@@ -95,7 +95,7 @@ package enum Transaction: Sendable, Equatable {
     /// The data of the running transaction, or nil if none is running.
     package var open: OpenTransaction? { if case .running(let open, _) = self { open } else { nil } }
 
-    /// What the running transaction does, or nil if none is running.
+    /// The phase of the running transaction, or nil if none is running.
     package var phase: Phase? { if case .running(_, let phase) = self { phase } else { nil } }
 
     /// The processed batch that the producer has not accepted, or nil.

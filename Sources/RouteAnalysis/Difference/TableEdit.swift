@@ -149,8 +149,8 @@ enum ApplicationEdit {
 
 /// The routes, coordinators, and screens that only the newer of two tables has.
 ///
-/// What the old table had no place for is *added*. It may have led to a fallback before, and the new part may refuse
-/// some of its values: a name of 41 characters where the new route takes 40. Such a refusal belongs to the new part and
+/// A part that the old table had no place for is *added*. It may have led to a fallback before, and may refuse some of
+/// its values now: a name of 41 characters where the new route takes 40. Such a refusal belongs to the new part and
 /// breaks nothing.
 package struct Additions: Sendable {
     private let routes: Set<String>
