@@ -8,12 +8,18 @@ extension LaneMachine {
         return max(1, limit - (transaction.open?.content.records ?? 0))
     }
 
-    /// Returns the time at which the open transaction reaches `commit.interval`.
-    func commitDeadline(_ open: OpenTransaction) -> UInt64 { open.content.beganAt + nanoseconds(commitInterval) }
+    /// Returns the time at which the open transaction is due.
+    ///
+    /// A lane at the end of all partitions commits after a third of `commit.interval`. Its records are too few for a
+    /// commit to be a noticeable part of the work, so they need not wait for others.
+    func commitDeadline(_ open: OpenTransaction) -> UInt64 {
+        let isCaughtUp = batch == .none && partitions.isAtEnd
+        return open.content.beganAt + nanoseconds(isCaughtUp ? commitInterval / 3 : commitInterval)
+    }
 
     /// Returns the time until which records can be processed before a commit is due.
     func processUntil(_ now: UInt64) -> UInt64 {
-        transaction.open.map(commitDeadline) ?? now + nanoseconds(commitInterval)
+        (transaction.open?.content.beganAt ?? now) + nanoseconds(commitInterval)
     }
 
     /// `commit.interval` in milliseconds.

@@ -232,8 +232,8 @@ enum SettingsTable {
         SettingRow(
             "commit.interval", .durationOrAuto(5...10_000), default: "100ms", [.worker, .config],
             bounds: "at most a third of `transaction.timeout.ms`",
-            "Age at which a transaction is committed. `auto` is ten times the measured duration of a commit, from 50 "
-                + "to 500 ms."),
+            "Age at which a transaction is committed, or a third of it at the end of all partitions. `auto` is ten "
+                + "times the measured duration of a commit, from 50 to 500 ms."),
         SettingRow(
             "commit.records", .integer(1...500_000), default: "50000", [.worker, .config],
             "Input records after which a transaction is committed."),
