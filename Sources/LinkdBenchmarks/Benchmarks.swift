@@ -19,8 +19,10 @@ enum Benchmarks {
           LinkdBenchmarks endurance --broker HOST:PORT [--records N]   memory of a worker over reloads and rebalances
           LinkdBenchmarks console --broker HOST:PORT [--records N] [--routes N] [--seconds N] [--rate N]
                                                           memory and answers of `linkd console`, with bounds
-          LinkdBenchmarks cpu FILE.jsonl TABLE.json       time per record of a workload file, pass by pass
-          LinkdBenchmarks resolve FILE.jsonl TABLE.json   print key, tab, and decision of each record
+          LinkdBenchmarks cpu FILE.jsonl TABLE.json [VENDORS.json [PLATFORMS.json]]
+                                                          time per record of a workload file, pass by pass
+          LinkdBenchmarks resolve FILE.jsonl TABLE.json [VENDORS.json [PLATFORMS.json]]
+                                                          print key, tab, and decision of each record
 
         BENCHMARKS (default: all whose requirements are met)
           record   a complete record of the workload, from bytes to bytes, and its three parts
@@ -56,8 +58,10 @@ enum Benchmarks {
 
     private static func run(_ arguments: [String]) -> Int32 {
         do {
-            if arguments.first == "resolve" || arguments.first == "cpu", arguments.count == 3 {
-                let bench = try RecordBenchmark(workload: try Workload(path: arguments[1]), table: arguments[2])
+            if arguments.first == "resolve" || arguments.first == "cpu", (3...5).contains(arguments.count) {
+                let bench = try RecordBenchmark(
+                    workload: try Workload(path: arguments[1]), table: arguments[2],
+                    vendors: arguments.dropFirst(3).first, platforms: arguments.dropFirst(4).first)
                 if arguments[0] == "resolve" { bench.printDecisions() } else { bench.printPasses(15) }
                 return 0
             }

@@ -8,10 +8,16 @@ internal import ByteStorage
 struct RecordBenchmark {
     let workload: Workload
     let tables: TableSet
+    private let configuration: DeciderConfiguration
 
-    init(workload: Workload, table: String) throws {
+    /// Creates the benchmark for a route table, with the rules of vendors and link platforms or without.
+    init(workload: Workload, table: String, vendors: String? = nil, platforms: String? = nil) throws {
         self.workload = workload
         tables = TableSet([try RouteTable(json: contents(of: table))])
+        configuration = DeciderConfiguration(
+            tables: tables, passthrough: .campaign,
+            vendors: try vendors.map { try VendorTable(json: contents(of: $0)) },
+            platforms: try platforms.map { try LinkPlatforms(file: contents(of: $0)) })
     }
 
     func run(_ options: BenchmarkOptions, _ report: Report) throws {
@@ -52,7 +58,7 @@ struct RecordBenchmark {
     }
 
     private func wholePass() -> Double {
-        var decider = Decider(DeciderConfiguration(tables: tables, passthrough: .campaign))
+        var decider = Decider(configuration)
         var arena = OutputArena(chunkBytes: 4 << 20)
         var decisions: [ProducedDecision] = []
         decisions.reserveCapacity(2000)
@@ -124,7 +130,7 @@ struct RecordBenchmark {
 
     /// Prints the key, a tab, and the decision of every record.
     func printDecisions() {
-        var decider = Decider(DeciderConfiguration(tables: tables, passthrough: .campaign))
+        var decider = Decider(configuration)
         var arena = OutputArena()
         var decisions: [ProducedDecision] = []
         workload.bytes.withUnsafeBufferPointer { bytes in
