@@ -34,8 +34,21 @@ extension JSONTape {
         var hash: UInt32 = 0
     }
 
-    /// Appends the value at the cursor and the values inside it.
+    /// Appends the value at the cursor and the values inside it, by a template if one fits.
+    ///
+    /// Only the first object of a list has templates, because a string with JSON keeps all its checks.
     mutating func appendValue(in outer: Int32, at cursor: inout JSONCursor) throws(JSONError) {
+        guard count == 0, outer < 0, cursor.position < cursor.end, cursor.position.pointee == UInt8(ascii: "{") else {
+            return try appendNewValue(in: outer, at: &cursor)
+        }
+        if appendKnown(at: &cursor) { return }
+        let isValidated = cursor.isValidated
+        try appendNewValue(in: outer, at: &cursor)
+        if !isValidated, cut == nil, templates.countMiss() { templates.learn(nodes, count) }
+    }
+
+    /// Appends the value at the cursor and the values inside it.
+    private mutating func appendNewValue(in outer: Int32, at cursor: inout JSONCursor) throws(JSONError) {
         var reading = Reading(
             position: cursor.position, end: cursor.end, nodes: nodes, count: count,
             scope: Scope(node: outer, isObject: false))

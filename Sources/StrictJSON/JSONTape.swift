@@ -90,6 +90,7 @@ public struct JSONTape: ~Copyable {
     ///
     /// It is separate, so that unescaped strings stay valid when a string with JSON is read.
     private var unescaper = JSONCursor(maxDepth: 1)
+    var templates = TapeTemplates()
     var names = OutputArena(chunkBytes: 4096)
     var hasTexts = false
     /// The open objects and arrays.
