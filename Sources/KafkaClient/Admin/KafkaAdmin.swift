@@ -142,15 +142,15 @@ package final class KafkaAdmin {
     }
 
     /// The reason why this client refused the last certificate that it refused, or nil.
-    package var certificateProblem: CertificateProblem? { certificates.problem }
+    package var certificateProblem: CertificateProblem? { certificates.refusal.map(CertificateProblem.init) }
 
     /// Returns the cause of a failed connection in an event of this client, or nil if the event has none.
     ///
     /// Only an admin client knows the reason why a certificate was refused.
     package func cause(of event: ClientEvent) -> ConnectionCause? {
         switch event {
-        case .error(let error): ConnectionCause(error)?.with(certificates.problem)
-        case .log(let line): ConnectionCause(logLine: line)?.with(certificates.problem)
+        case .error(let error): ConnectionCause(error)?.with(certificateProblem)
+        case .log(let line): ConnectionCause(logLine: line)?.with(certificateProblem)
         case .statistics: nil
         }
     }

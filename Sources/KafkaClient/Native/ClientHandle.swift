@@ -188,38 +188,30 @@ extension TokenSource {
     /// The first client waits for the token.
     func attach(_ client: OpaquePointer) {
         if state.withLock({ $0.token == nil }) { renew() }
+        let address = UInt(bitPattern: client)
         state.withLock { state in
-            state.clients.insert(UInt(bitPattern: client))
-            state.send(to: client)
+            state.clients[address] = { result in OpaquePointer(bitPattern: address).map { Self.send(result, to: $0) } }
+            Self.send(state.result, to: client)
         }
     }
 
     /// Forgets a client, which can then be destroyed.
     func detach(_ client: OpaquePointer) {
-        state.withLock { _ = $0.clients.remove(UInt(bitPattern: client)) }
-    }
-}
-
-extension TokenSource.State {
-    /// Passes the token, or the reason why there is none, to all clients.
-    ///
-    /// The lock of the state is held, so that no client is destroyed meanwhile.
-    func sendToAll() {
-        for address in clients { OpaquePointer(bitPattern: address).map(send) }
+        state.withLock { $0.clients[UInt(bitPattern: client)] = nil }
     }
 
-    /// Passes the token, or the reason why there is none, to a client.
+    /// Passes a token, or the reason why there is none, to a client.
     ///
     /// A failure becomes an error event of the client.
-    func send(to client: OpaquePointer) {
-        guard let token else {
-            rd_kafka_oauthbearer_set_token_failure(client, failure?.text ?? "no token")
-            return
+    private static func send(_ result: Result<ClientToken, TokenFailure>, to client: OpaquePointer) {
+        switch result {
+        case .success(let token):
+            var message = [CChar](repeating: 0, count: 512)
+            let code = rd_kafka_oauthbearer_set_token(
+                client, token.value, token.expiresAt, token.principal, nil, 0, &message, message.count)
+            if code != RD_KAFKA_RESP_ERR_NO_ERROR { rd_kafka_oauthbearer_set_token_failure(client, message) }
+        case .failure(let failure): rd_kafka_oauthbearer_set_token_failure(client, failure.text)
         }
-        var message = [CChar](repeating: 0, count: 512)
-        let code = rd_kafka_oauthbearer_set_token(
-            client, token.value, token.expiresAt, token.principal, nil, 0, &message, message.count)
-        if code != RD_KAFKA_RESP_ERR_NO_ERROR { rd_kafka_oauthbearer_set_token_failure(client, message) }
     }
 }
 

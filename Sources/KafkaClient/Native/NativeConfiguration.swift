@@ -126,10 +126,10 @@ func text(of buffer: [CChar]) -> String {
 final class CertificateCheck: Sendable {
     private let code = Atomic<Int32>(0)
 
-    /// The reason of the last refusal, or nil.
-    var problem: CertificateProblem? {
+    /// OpenSSL's code of the last refusal, or nil.
+    var refusal: Int32? {
         let code = code.load(ordering: .relaxed)
-        return code == 0 ? nil : CertificateProblem(openSSLCode: code)
+        return code == 0 ? nil : code
     }
 
     /// Sets the callback, which keeps OpenSSL's result.

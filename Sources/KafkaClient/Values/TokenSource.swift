@@ -42,8 +42,13 @@ package final class TokenSource: Sendable, Equatable {
         var failure: TokenFailure?
         /// The time of the next fetch by the monotonic clock, in milliseconds.
         var renewAt: Int64 = 0
-        /// The addresses of the clients.
-        var clients: Set<UInt> = []
+        /// What passes a token, or the reason why there is none, to a client, by the address of the client.
+        var clients: [UInt: @Sendable (Result<ClientToken, TokenFailure>) -> Void] = [:]
+
+        /// The token, or the reason why there is none.
+        var result: Result<ClientToken, TokenFailure> {
+            token.map { .success($0) } ?? .failure(failure ?? TokenFailure("no token"))
+        }
     }
 
     /// The pause after a failure, in milliseconds.
@@ -100,6 +105,13 @@ package final class TokenSource: Sendable, Equatable {
 }
 
 extension TokenSource.State {
+    /// Passes the token, or the reason why there is none, to all clients.
+    ///
+    /// The lock of the state is held, so that no client is destroyed meanwhile.
+    private func sendToAll() {
+        for send in clients.values { send(result) }
+    }
+
     /// Stores a result, and passes it to all clients.
     ///
     /// Returns a Boolean value that indicates whether it is a failure or another token. The last token is used until it

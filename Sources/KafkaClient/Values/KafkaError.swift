@@ -1,3 +1,5 @@
+internal import CRdKafka
+
 /// An error of librdkafka or of a broker, with everything that its C object contains.
 ///
 /// The three flags decide what to do next, in this order: retriable (repeat the call), abortable (abort the
@@ -131,6 +133,14 @@ package struct KafkaErrorCode: RawRepresentable, Hashable, Sendable {
 
     /// Creates a code from any number.
     package init(_ rawValue: Int32) { self.rawValue = rawValue }
+
+    /// The symbolic name, such as `REQUEST_TIMED_OUT` or `_FENCED`.
+    ///
+    /// An unknown number has the name `ERR_n?`.
+    package var name: String { String(cString: rd_kafka_err2name(.init(rawValue))) }
+
+    /// librdkafka's message for this code.
+    package var text: String { String(cString: rd_kafka_err2str(.init(rawValue))) }
 }
 
 // The codes that this package uses by name. The codes of librdkafka itself are negative.

@@ -18,6 +18,37 @@ package struct OutboundRecord {
     }
 }
 
+/// The counts of delivery reports since the producer was created.
+package struct DeliveryCounts: Sendable, Equatable {
+    /// Records that a broker has stored.
+    package var delivered: Int = 0
+    /// Records that failed, not including purged ones.
+    package var failed: Int = 0
+    /// Records that were purged, by `purge` or by an abort.
+    package var purged: Int = 0
+    /// Failed records by code since `forgetDeliveryErrors`.
+    package var failures: [KafkaErrorCode: Int] = [:]
+    /// The last error since `forgetDeliveryErrors` that is about one record (too large, invalid, bad timestamp), or
+    /// nil.
+    package var lastRecordError: KafkaError? = nil
+    /// The last error since `forgetDeliveryErrors`, or nil.
+    package var lastError: KafkaError? = nil
+
+    /// The number of records with a delivery report.
+    package var reported: Int { delivered + failed + purged }
+}
+
+/// A numbered record that no broker has acknowledged.
+package struct UndeliveredRecord: Sendable, Equatable {
+    /// The number with which the record was produced.
+    package var number: UInt
+    /// The error of its delivery report.
+    package var code: KafkaErrorCode
+    /// A Boolean value that indicates whether a broker can have stored the record, because it was sent and no answer
+    /// has arrived.
+    package var mayBeStored: Bool
+}
+
 /// A partition of a topic.
 package struct TopicPartition: Hashable, Sendable, Comparable, CustomStringConvertible {
     /// The topic's name.
