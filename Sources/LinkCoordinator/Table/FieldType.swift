@@ -308,3 +308,28 @@ extension TextReader {
         return canonical
     }
 }
+
+extension FieldType {
+    /// Returns a Boolean value that indicates whether a canonical decimal is within bounds.
+    ///
+    /// A missing or empty bound is none.
+    static func isDecimal(_ number: ByteView, from min: ByteView?, to max: ByteView?) -> Bool {
+        if let min, !min.isEmpty, TextForms.compareDecimals(number, min) < 0 { return false }
+        if let max, !max.isEmpty, TextForms.compareDecimals(number, max) > 0 { return false }
+        return true
+    }
+
+    /// Returns a Boolean value that indicates whether a canonical decimal is less than or equal to another one.
+    static func isInOrder(_ min: String, _ max: String) -> Bool {
+        Array(min.utf8).withUnsafeBufferPointer { isDecimal(ByteView($0), from: nil, to: max) }
+    }
+
+    /// Returns a Boolean value that indicates whether a canonical decimal is within the bounds of a table.
+    static func isDecimal(_ number: ByteView, from min: String?, to max: String?) -> Bool {
+        Array((min ?? "").utf8).withUnsafeBufferPointer { low in
+            Array((max ?? "").utf8).withUnsafeBufferPointer { high in
+                isDecimal(number, from: ByteView(low), to: ByteView(high))
+            }
+        }
+    }
+}
