@@ -324,14 +324,6 @@ extension TableSource.Condition {
     }
 }
 
-extension TableSource.RoutePattern {
-    /// The pattern with the scheme and host that it names.
-    var text: String {
-        guard scheme != nil || host != nil else { return path.text }
-        return "\(scheme ?? "*")://\(host?.text ?? "*")\(path.text)"
-    }
-}
-
 extension TableSource.LinkBlock {
     /// The rules by which the block reads a link.
     ///

@@ -439,3 +439,11 @@ extension DeviceSpace {
         return next
     }
 }
+
+extension TableSource.RoutePattern {
+    /// The pattern with the scheme and host that it names.
+    var text: String {
+        guard scheme != nil || host != nil else { return path.text }
+        return "\(scheme ?? "*")://\(host?.text ?? "*")\(path.text)"
+    }
+}
