@@ -35,6 +35,9 @@ package struct FuzzEnvironment: Sendable {
     package static let checkout = (0..<4).reduce(URL(filePath: #filePath)) { path, _ in path.deletingLastPathComponent()
     }
 
+    /// The directory with the corpus and earlier findings.
+    static let corpus = checkout.appending(path: "Tests/LinkdFuzzTests/Corpus").path
+
     /// Returns the bytes of a file in `home`.
     ///
     /// - Throws: An error of Foundation if the file cannot be read.

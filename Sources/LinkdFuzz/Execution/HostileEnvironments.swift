@@ -113,6 +113,6 @@ enum FuzzTables {
     static let attic = text("attic")
 
     private static func text(_ name: String) -> String {
-        (try? String(contentsOfFile: "\(Seeds.corpus)/\(name).json", encoding: .utf8)) ?? ""
+        (try? String(contentsOfFile: "\(FuzzEnvironment.corpus)/\(name).json", encoding: .utf8)) ?? ""
     }
 }

@@ -4,9 +4,6 @@ internal import StrictJSON
 
 /// The initial inputs of a search: samples, tables, and earlier findings.
 package enum Seeds {
-    /// The directory with the corpus and earlier findings.
-    package static let corpus = FuzzEnvironment.checkout.appending(path: "Tests/LinkdFuzzTests/Corpus").path
-
     /// Returns all initial inputs of a target, from the corpus and generated from shipped files.
     ///
     /// - Throws: An error if a file cannot be read.
@@ -19,7 +16,7 @@ package enum Seeds {
     /// - Throws: An error if a file cannot be read.
     package static func corpusInputs(of target: FuzzTarget) throws -> [[UInt8]] {
         try ["corpus", "finds"].flatMap { kind -> [[UInt8]] in
-            let path = "\(corpus)/\(target.rawValue).\(kind).txt"
+            let path = "\(FuzzEnvironment.corpus)/\(target.rawValue).\(kind).txt"
             guard FileManager.default.fileExists(atPath: path) else { return [] }
             return CorpusFile.inputs(of: try String(contentsOfFile: path, encoding: .utf8))
         }

@@ -27,7 +27,7 @@ package struct HostileRecord: Sendable {
     ///
     /// - Throws: An error if the file cannot be read.
     package static func readCorpus() throws -> [HostileRecord] {
-        let text = try String(contentsOfFile: Seeds.corpus + "/hostile.txt", encoding: .utf8)
+        let text = try String(contentsOfFile: FuzzEnvironment.corpus + "/hostile.txt", encoding: .utf8)
         var records: [HostileRecord] = []
         var name = ""
         for line in text.split(separator: "\n") {
