@@ -111,24 +111,12 @@ struct RowColumns {
 
     /// Returns the index of the first row, from `start` on, whose key is not before a key.
     func lowerBound(_ key: RowKey, from start: Int) -> Int {
-        var low = start
-        var high = count
-        while low < high {
-            let middle = low + (high - low) / 2
-            if self.key(middle) < key { low = middle + 1 } else { high = middle }
-        }
-        return low
+        (start..<count).partitioningIndex { self.key($0) >= key }
     }
 
     /// Returns the index of the first row, from `start` on, whose time is not before a time.
     func lowerBound(time: Int64, from start: Int) -> Int {
-        var low = start
-        var high = count
-        while low < high {
-            let middle = low + (high - low) / 2
-            if times[middle] < time { low = middle + 1 } else { high = middle }
-        }
-        return low
+        (start..<count).partitioningIndex { times[$0] >= time }
     }
 }
 

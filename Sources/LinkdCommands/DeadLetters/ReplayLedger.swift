@@ -40,12 +40,7 @@ struct ReplayLedger {
     func contains(_ position: DeadLetterPosition) -> Bool {
         guard let list = entries[position.partition] else { return false }
         let entry = Entry(offset: position.offset, failedAt: position.failedAt)
-        var (low, high) = (0, list.count)
-        while low < high {
-            let middle = (low + high) / 2
-            if list[middle] < entry { low = middle + 1 } else { high = middle }
-        }
-        return low < list.count && list[low] == entry
+        return list[list.partitioningIndex { $0 >= entry }...].first == entry
     }
 
     /// Adds a record of the ledger.

@@ -112,16 +112,12 @@ struct ReplayPlan {
 
     /// Returns the index of a dead letter, or nil.
     func index(partition: Int32, offset: Int64) -> Int? {
-        var (low, high) = (0, letters.count)
-        while low < high {
-            let middle = (low + high) / 2
-            let position = letters[middle].position
-            if (position.partition, position.offset) < (partition, offset) { low = middle + 1 } else { high = middle }
+        let index = letters.partitioningIndex {
+            ($0.position.partition, $0.position.offset) >= (partition, offset)
         }
-        guard low < letters.count, letters[low].position.partition == partition,
-            letters[low].position.offset == offset
+        guard let found = letters[index...].first?.position, (found.partition, found.offset) == (partition, offset)
         else { return nil }
-        return low
+        return index
     }
 
     /// Marks dead letters whose transaction is committed.
