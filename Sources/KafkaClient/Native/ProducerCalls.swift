@@ -212,15 +212,6 @@ private final class HeaderList {
     func release() { pointer = nil }
 }
 
-extension KafkaProducer {
-    /// Ends a transaction call: copies its error, serves delivery reports and log lines, and throws the error.
-    func finishTransactionCall(_ native: OpaquePointer?) throws(KafkaError) {
-        let error = KafkaError.adopting(native)
-        serve(timeoutMilliseconds: 0)
-        if let error { throw error }
-    }
-}
-
 /// The owner of a client's topic handles.
 ///
 /// A producer creates them at its start. Producing by name delays the first record of a new producer by up to a second

@@ -218,14 +218,14 @@ extension KafkaProducer {
     /// `.timedOut` and other retriable errors can be repeated. The call continues where it stopped.
     package func initTransactions(timeoutMilliseconds: Int32) throws(KafkaError) {
         try finishTransactionCall(
-            handle.call(.initTransactions) { rd_kafka_init_transactions($0, timeoutMilliseconds) })
+            .adopting(handle.call(.initTransactions) { rd_kafka_init_transactions($0, timeoutMilliseconds) }))
     }
 
     /// Opens a transaction.
     ///
     /// No request is sent.
     package func beginTransaction() throws(KafkaError) {
-        try finishTransactionCall(handle.call(.beginTransaction) { rd_kafka_begin_transaction($0) })
+        try finishTransactionCall(.adopting(handle.call(.beginTransaction) { rd_kafka_begin_transaction($0) }))
     }
 
     /// Adds the group's new offsets to the transaction.
@@ -239,9 +239,10 @@ extension KafkaProducer {
     ) throws(KafkaError) {
         let list = PartitionList(offsets)
         try finishTransactionCall(
-            handle.call(.sendOffsets) {
-                rd_kafka_send_offsets_to_transaction($0, list.pointer, group.pointer, timeoutMilliseconds)
-            })
+            .adopting(
+                handle.call(.sendOffsets) {
+                    rd_kafka_send_offsets_to_transaction($0, list.pointer, group.pointer, timeoutMilliseconds)
+                }))
     }
 
     /// Flushes and commits.
@@ -249,7 +250,7 @@ extension KafkaProducer {
     /// After a retriable error, repeat the call. No other call is allowed before it succeeds.
     package func commitTransaction(timeoutMilliseconds: Int32) throws(KafkaError) {
         try finishTransactionCall(
-            handle.call(.commitTransaction) { rd_kafka_commit_transaction($0, timeoutMilliseconds) })
+            .adopting(handle.call(.commitTransaction) { rd_kafka_commit_transaction($0, timeoutMilliseconds) }))
     }
 
     /// Purges queued records, which are reported as purged, and aborts.
@@ -259,7 +260,13 @@ extension KafkaProducer {
     /// the one after it succeeds. A new producer avoids this.
     package func abortTransaction(timeoutMilliseconds: Int32) throws(KafkaError) {
         try finishTransactionCall(
-            handle.call(.abortTransaction) { rd_kafka_abort_transaction($0, timeoutMilliseconds) })
+            .adopting(handle.call(.abortTransaction) { rd_kafka_abort_transaction($0, timeoutMilliseconds) }))
+    }
+
+    /// Ends a transaction call: serves delivery reports and log lines, and throws the error.
+    private func finishTransactionCall(_ error: KafkaError?) throws(KafkaError) {
+        serve(timeoutMilliseconds: 0)
+        if let error { throw error }
     }
 }
 
