@@ -6,7 +6,7 @@ package import StrictJSON
 /// and `TableChecks` checks the table.
 package struct TableSource: Sendable {
     /// The version of the format that the table declares (`schemaVersion`).
-    package var schemaVersion = SchemaVersions.oldest
+    package var schemaVersion: Int
 
     /// The id of the table (`table.id`).
     package var id: Located<String>
@@ -64,7 +64,8 @@ package struct TableSource: Sendable {
     package var examples: [Example] = []
 
     /// Creates an empty table.
-    package init(id: Located<String>, version: Located<String>) {
+    package init(schemaVersion: Int, id: Located<String>, version: Located<String>) {
+        self.schemaVersion = schemaVersion
         self.id = id
         self.version = version
     }

@@ -328,7 +328,7 @@ extension TableAdvice {
     private func cells(of route: TableSource.Route) -> (space: DeviceSpace, cells: [DeviceCell])? {
         let conditions = route.variants.compactMap(\.when)
         guard (2...Self.maxVariants).contains(conditions.count) else { return nil }
-        var reduced = TableSource(id: source.id, version: source.version)
+        var reduced = TableSource(schemaVersion: source.schemaVersion, id: source.id, version: source.version)
         let capabilities = Set(conditions.flatMap { $0.capabilities.compactMap { names.capabilities[$0.value] } })
         reduced.capabilities = capabilities.sorted().map { source.capabilities[$0] }
         var questions = DeviceQuestions()

@@ -88,7 +88,8 @@ extension TableReader {
 
     /// Reads `table`.
     private mutating func head(_ value: JSONValue?) -> TableSource {
-        var source = TableSource(id: Located("", at: 0), version: Located("", at: 0))
+        var source = TableSource(
+            schemaVersion: SchemaVersions.oldest, id: Located("", at: 0), version: Located("", at: 0))
         guard let value, let members = object(value, "table", .table) else { return source }
         if let id = members["id"].flatMap({ text($0, "table.id") }) {
             name(id.value, at: id.offset, "a table", .identifier)
