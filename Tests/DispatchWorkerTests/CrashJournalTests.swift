@@ -1,6 +1,7 @@
 import ByteStorage
 import Foundation
 @testable import KafkaClient
+import TestSupport
 import Testing
 
 @testable import DispatchWorker
@@ -11,10 +12,8 @@ import Testing
 
     /// Calls `body` with the path of a file that does not exist, in a directory of its own.
     private static func withPath(_ body: (String) throws -> Void) throws {
-        let directory = FileManager.default.temporaryDirectory.appending(path: "journal-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: directory) }
-        try body(directory.appending(path: "0").path)
+        let directory = try TemporaryFolder()
+        try body(directory.path("0"))
     }
 
     /// Writes the journal of a process that ended while it resolved `mark`.

@@ -51,12 +51,10 @@ struct ExactlyOnceTests {
         _ records: [InputRecord], table: ServedFile? = nil, topicSettings: [String] = [], flags: [String] = []
     ) throws -> Evidence {
         let table = try table ?? ServedFile.shop
-        let logs = FileManager.default.temporaryDirectory.appending(path: "exact-logs-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: logs, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: logs) }
+        let logs = try TemporaryFolder()
         let topics = try RunTopics(bootstrap: BrokerEnvironment.bootstrapServers ?? "", settings: topicSettings)
         defer { topics.close() }
-        let run = try KillRun(topics, records: records, seed: seed, table: table, flags: flags, logs: logs)
+        let run = try KillRun(topics, records: records, seed: seed, table: table, flags: flags, logs: logs.url)
         try run.run()
         let evidence = Evidence(
             input: try topics.read(topics.input), decisions: try topics.read(topics.output),

@@ -34,14 +34,12 @@ struct ReplayTests {
     }
 
     private static func run(_ round: Int) throws -> ReplayKillRun.Statistics {
-        let logs = FileManager.default.temporaryDirectory.appending(path: "replay-logs-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: logs, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: logs) }
+        let logs = try TemporaryFolder()
         let topics = try RunTopics(
             bootstrap: BrokerEnvironment.bootstrapServers ?? "", settings: ["max.message.bytes=4000000"])
         defer { topics.close() }
         let run = ReplayKillRun(
-            topics, seed: ExactlyOnceTests.seed &+ UInt64(round), isWorkerRunning: round % 2 == 1, logs: logs)
+            topics, seed: ExactlyOnceTests.seed &+ UInt64(round), isWorkerRunning: round % 2 == 1, logs: logs.url)
         try run.run()
         let result = run.statistics
         print(

@@ -20,13 +20,11 @@ struct StoryTests {
     }
 
     private static func play(_ overlay: Overlay) throws {
-        let scratch = FileManager.default.temporaryDirectory.appending(path: "stories-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: scratch, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: scratch) }
+        let scratch = try TemporaryFolder()
         let topics = try RunTopics(bootstrap: BrokerEnvironment.bootstrapServers ?? "", settings: [])
         defer { topics.close() }
         let records = ExactlyOnceTests.generated(150_000)
-        let run = try StoryRun(topics, overlay, records: records, scratch: scratch)
+        let run = try StoryRun(topics, overlay, records: records, scratch: scratch.url)
         try run.run()
         let decisions = try topics.read(topics.output)
         let input = try topics.read(topics.input)

@@ -90,15 +90,13 @@ import Testing
 
     /// Returns the result of the compiler for a generated file beside another one of an app.
     private static func compile(_ text: String, beside other: String, _ flags: [String]) throws -> ChildProcess.Result {
-        let folder = FileManager.default.temporaryDirectory.appending(path: "generated-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
-        try Data(text.utf8).write(to: folder.appending(path: "Links.swift"))
-        try Data(other.utf8).write(to: folder.appending(path: "App.swift"))
+        let folder = try TemporaryFolder()
+        try Data(text.utf8).write(to: folder.url.appending(path: "Links.swift"))
+        try Data(other.utf8).write(to: folder.url.appending(path: "App.swift"))
         let modules = URL(fileURLWithPath: BuiltProgram.linkd).deletingLastPathComponent().appending(path: "Modules")
         return try ChildProcess.run(
             ["swiftc", "-typecheck", "-parse-as-library", "-module-name", "App", "-I", modules.path] + flags
-                + ["Links.swift", "App.swift"], in: folder, seconds: 300)
+                + ["Links.swift", "App.swift"], in: folder.url, seconds: 300)
     }
 
     @Test(

@@ -94,7 +94,6 @@ struct CanaryBrokerTests {
     func totals() async throws {
         try await onThread {
             let folder = try TableFolder()
-            defer { folder.remove() }
             try folder.write("t.json", Self.table(version: 1))
             try folder.write("next.json", Self.table(version: 2))
             let tables = try (1...3).map { try RouteTable(json: Self.table(version: $0).utf8) }

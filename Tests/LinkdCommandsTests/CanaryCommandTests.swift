@@ -25,7 +25,6 @@ struct CanaryFileTests {
 
     @Test("The candidate belongs to the table with its id, is reloaded with the tables, and may become one of them")
     func reload() throws {
-        defer { folder.remove() }
         try folder.write("a.json", TableFolder.text("a", version: 1))
         try folder.write("b.json", TableFolder.text("b", version: 1))
         try folder.write("next.json", TableFolder.text("b", version: 2))
@@ -65,7 +64,6 @@ struct CanaryFileTests {
             (nil, "cannot be read"),
         ])
     func refused(text: String?, reason: String) throws {
-        defer { folder.remove() }
         try folder.write("a.json", TableFolder.text("a", version: 1))
         try folder.write("next.json", TableFolder.text("a", version: 2))
         let reloader = try reloader("a.json")
@@ -90,7 +88,6 @@ struct CanaryFileTests {
 
     @Test("A candidate for two served tables is refused")
     func ambiguous() throws {
-        defer { folder.remove() }
         try folder.write("a.json", TableFolder.text("a", version: 1))
         try folder.write("b.json", TableFolder.text("a", version: 2, application: "b"))
         try folder.write("next.json", TableFolder.text("a", version: 3))
@@ -101,7 +98,6 @@ struct CanaryFileTests {
 
     @Test("A changed candidate is noticed like a changed table")
     func stamps() throws {
-        defer { folder.remove() }
         try folder.write("a.json", TableFolder.text("a", version: 1))
         try folder.write("next.json", TableFolder.text("a", version: 2))
         let files = TableFiles(named: [folder.path("a.json")], canary: canary)
@@ -114,7 +110,6 @@ struct CanaryFileTests {
 
     @Test("A candidate is kept with the tables, and a start with a refused file serves all of them again")
     func archive() throws {
-        defer { folder.remove() }
         let archive = TableArchive(try StateDirectory(path: folder.path("state")))
         try folder.write("a.json", TableFolder.text("a", version: 1))
         try folder.write("next.json", TableFolder.text("a", version: 2))

@@ -29,7 +29,6 @@ struct CrashFilesTests {
 
     @Test("The marks of all lanes are counted at each start, also those of lanes that no longer run")
     func union() throws {
-        defer { folder.remove() }
         #expect(try start() == [])
         let marks = [0, 1].map { CrashMark(topic: "in", partition: $0, offset: 7) }
         try leave(marks[0], lane: 0)
@@ -54,7 +53,6 @@ struct CrashFilesTests {
 
     @Test("A list of suspects with any other content does not prevent a start", arguments: lists.indices)
     func hostileList(index: Int) throws {
-        defer { folder.remove() }
         _ = try start()
         try Data(Self.lists[index].utf8).write(to: URL(fileURLWithPath: folder.path("state/crashes.json")))
         #expect(try start() == [])
@@ -62,7 +60,6 @@ struct CrashFilesTests {
 
     @Test("A directory that cannot be written does not prevent a start, and is logged")
     func unwritable() throws {
-        defer { folder.remove() }
         let state = try StateDirectory(path: folder.path("state"))
         try Data("x".utf8).write(to: URL(fileURLWithPath: folder.path("state/journal")))
         let files = CrashFiles(state, log: collected.log)
@@ -105,7 +102,6 @@ struct CrashFilesTests {
     #if DEBUG && os(Linux)
     @Test("Only a signal that a record causes itself ends its trial with a crash", arguments: trials.indices)
     func trial(index: Int) throws {
-        defer { folder.remove() }
         let json = Array(TableFolder.text("a", version: 1).utf8)
         let hash = SHA256.hex(json)
         #expect(TableArchive(try StateDirectory(path: folder.path("state"))).keep(json, hash: hash) == nil)
@@ -131,7 +127,6 @@ struct CrashFilesTests {
         "A record at which only the candidate ends the process crashes its trial if the candidate resolves it",
         arguments: candidates.indices)
     func candidate(index: Int) throws {
-        defer { folder.remove() }
         let archive = TableArchive(try StateDirectory(path: folder.path("state")))
         let hashes = (1...2).map { version in
             let json = Array(TableFolder.text("a", version: version).utf8)

@@ -35,7 +35,6 @@ struct DeciderLawTests {
     @Test("Worker, console, --why, and produce --check agree, as resolve does", arguments: settings.indices)
     func law(row: Int) throws {
         let folder = try TableFolder()
-        defer { folder.remove() }
         let paths = try ["a", "b"].map { id in
             try folder.write("\(id).json", TableFolder.text(id, version: 1))
             return folder.path("\(id).json")

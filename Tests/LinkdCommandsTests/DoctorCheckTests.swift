@@ -70,18 +70,16 @@ internal import Testing
 
     @Test("The tables and the state directory are checked without a broker, and each line is printed when it is known")
     func files() throws {
-        let folder = FileManager.default.temporaryDirectory.appending(path: "doctor-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
+        let folder = try TemporaryFolder()
         let table = Checkout.root.appending(path: "config/routes/shop.json").path
-        let bad = folder.appending(path: "bad.json").path
+        let bad = folder.path("bad.json")
         try Data(#"{"id": 1}"#.utf8).write(to: URL(fileURLWithPath: bad))
-        let flags = ["doctor", "-b", "127.0.0.1:1", "--table", table, "--state-dir", folder.path]
+        let flags = ["doctor", "-b", "127.0.0.1:1", "--table", table, "--state-dir", folder.url.path]
         let good = try LinkdProcess.run(flags + ["--start-timeout", "1s"])
         #expect(good.code == 69)
         let lines = good.out.split(separator: "\n").map(String.init)
         #expect(lines.count == 5, "\(good.out)")
-        #expect(lines[2] == "ok   state: \(folder.path) can be written.")
+        #expect(lines[2] == "ok   state: \(folder.url.path) can be written.")
         #expect(lines[3].hasPrefix("ok   tables: shop@"))
         let refused = linkd(
             "doctor", "-b", "127.0.0.1:1", "--start-timeout", "1s", "--table", bad, "--state-dir", bad)

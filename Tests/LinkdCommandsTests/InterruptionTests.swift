@@ -8,15 +8,13 @@ internal import Testing
 @Suite struct InterruptionTests {
     @Test("An interrupted produce prints its summary and ends with exit code 130")
     func produce() throws {
-        let directory = FileManager.default.temporaryDirectory.appending(path: "linkd-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: directory) }
+        let directory = try TemporaryFolder()
         let files = try ["out", "err"].map { name in
-            try Data().write(to: directory.appending(path: name))
-            return try FileHandle(forWritingTo: directory.appending(path: name))
+            try Data().write(to: directory.url.appending(path: name))
+            return try FileHandle(forWritingTo: directory.url.appending(path: name))
         }
         func text(_ name: String) throws -> String {
-            String(decoding: try Data(contentsOf: directory.appending(path: name)), as: UTF8.self)
+            String(decoding: try Data(contentsOf: directory.url.appending(path: name)), as: UTF8.self)
         }
         let input = Pipe()
         let process = Process()

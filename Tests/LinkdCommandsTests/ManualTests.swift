@@ -108,13 +108,11 @@ internal import Testing
     }
 
     private func withPages(_ body: (URL, [String]) throws -> Void) throws {
-        let folder = FileManager.default.temporaryDirectory.appending(path: "manual-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
-        let result = linkd("manual", "--directory", folder.path)
-        let pages = try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
+        let folder = try TemporaryFolder()
+        let result = linkd("manual", "--directory", folder.url.path)
+        let pages = try FileManager.default.contentsOfDirectory(atPath: folder.url.path).sorted()
         #expect(result.code == 0 && pages.count == CommandIndex.all.count + 1, "\(result.err)")
-        try body(folder, pages)
+        try body(folder.url, pages)
     }
 
     private func man(_ page: URL, _ columns: Int) throws -> ChildProcess.Result {

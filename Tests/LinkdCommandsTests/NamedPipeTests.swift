@@ -33,7 +33,6 @@ internal import Testing
 
     @Test("A command that reads a named pipe ends at once and names it", arguments: readers.indices)
     func refused(row: Int) throws {
-        defer { folder.remove() }
         try folder.write("a.json", TableFolder.text("a", version: 1))
         let (arguments, variable) = Self.readers[row]
         let words = arguments.map { $0 == "TABLE" ? folder.path("a.json") : $0 }
@@ -45,7 +44,6 @@ internal import Testing
 
     @Test("A token file that is a named pipe is a failure, and a token that comes later is read")
     func token() throws {
-        defer { folder.remove() }
         let provider = TokenProvider(origin: .file(pipe))
         let failure = #expect(throws: TokenFailure.self) { try provider.fetch() }
         #expect(failure?.text.contains("not a regular file") == true)
@@ -55,7 +53,6 @@ internal import Testing
 
     @Test("After a named pipe was in the place of a served table, later tables and requests are honored")
     func served() async throws {
-        defer { folder.remove() }
         try folder.write("a.json", TableFolder.text("a", version: 1))
         let collected = CollectedLog()
         let requests = Requests()
@@ -105,7 +102,6 @@ private final class Requests: Sendable {
 
     @Test("Files that change between all looks are read after the fifth, and once they rest at the second")
     func watch() throws {
-        defer { folder.remove() }
         try folder.write("a.json", "0")
         let files = TableFiles(named: [folder.path("a.json")])
         var watch = FileWatch(read: files.stamps())
@@ -126,7 +122,6 @@ private final class Requests: Sendable {
 
     @Test("A directory that changes all the time is loaded, and its tables are always of one version")
     func restless() async throws {
-        defer { folder.remove() }
         try Self.mount(1, in: folder)
         for id in ["a", "b"] {
             try FileManager.default.createSymbolicLink(
@@ -163,7 +158,6 @@ private final class Requests: Sendable {
 
     @Test("Files that change while they are read are read again, and a mixture of two versions is never returned")
     func consistent() throws {
-        defer { folder.remove() }
         try Self.mount(1, in: folder)
         let paths = ["a", "b"].map { folder.path("..data/\($0).json") }
         var changes = 3
@@ -183,7 +177,6 @@ private final class Requests: Sendable {
 
     @Test("Files that change at each attempt to read them are refused with a reason")
     func inconsistent() throws {
-        defer { folder.remove() }
         try folder.write("a.json", TableFolder.text("a", version: 0))
         var version = 0
         let files = TableFiles(named: [folder.path("a.json")])

@@ -10,20 +10,17 @@ internal import Testing
 @Suite(.serialized) struct ProduceFileTests {
     /// A directory with a file of events and a named pipe.
     private struct Inputs {
-        let directory: URL
+        let folder: TemporaryFolder
         let file: String
         let pipe: String
 
         init(events: [String]) throws {
-            directory = FileManager.default.temporaryDirectory.appending(path: "inputs-\(UUID().uuidString)")
-            try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
-            file = directory.appending(path: "events").path
-            pipe = directory.appending(path: "pipe").path
+            folder = try TemporaryFolder()
+            file = folder.path("events")
+            pipe = folder.path("pipe")
             try Data(events.map { $0 + "\n" }.joined().utf8).write(to: URL(fileURLWithPath: file))
             try #require(mkfifo(pipe, 0o600) == 0)
         }
-
-        func remove() { try? FileManager.default.removeItem(at: directory) }
     }
 
     private static func events(_ count: Int) -> [String] {
@@ -33,7 +30,6 @@ internal import Testing
     @Test("A signal ends the wait for the writer of a named pipe")
     func pipeWithoutWriter() throws {
         let inputs = try Inputs(events: ["{", "shop:///p/new"])
-        defer { inputs.remove() }
         let run = try RunningLinkd(["produce", "--dry-run", inputs.file, inputs.pipe])
         try #require(run.says("line 1: bad_json"), "\(run.log)")
         run.signal(SIGINT)
@@ -45,7 +41,6 @@ internal import Testing
     func lateWriter() async throws {
         try await onThread {
             let inputs = try Inputs(events: ["{"])
-            defer { inputs.remove() }
             let run = try RunningLinkd(["produce", "--dry-run", inputs.file, inputs.pipe])
             try #require(run.says("line 1: bad_json"), "\(run.log)")
             let writer = try FileHandle(forWritingTo: URL(fileURLWithPath: inputs.pipe))
@@ -60,10 +55,9 @@ internal import Testing
     func vanishedFile() async throws {
         try await onThread {
             let inputs = try Inputs(events: Self.events(3000))
-            defer { inputs.remove() }
             let cluster = try MockCluster()
             try cluster.createTopic("t", partitions: 1)
-            let last = inputs.directory.appending(path: "last").path
+            let last = inputs.folder.path("last")
             try Data(Self.events(1)[0].utf8).write(to: URL(fileURLWithPath: last))
             let run = try RunningLinkd(
                 ["produce", "-b", cluster.bootstrapServers, "-t", "t", inputs.file, inputs.pipe, last])
@@ -81,7 +75,6 @@ internal import Testing
     func rateAfterPause() async throws {
         try await onThread {
             let inputs = try Inputs(events: [])
-            defer { inputs.remove() }
             let cluster = try MockCluster()
             try cluster.createTopic("t", partitions: 1)
             let run = try RunningLinkd(
@@ -102,7 +95,6 @@ internal import Testing
     func withdrawnDecision() async throws {
         try await onThread {
             let inputs = try Inputs(events: ["{"] + Self.events(3))
-            defer { inputs.remove() }
             let cluster = try MockCluster()
             try cluster.createTopic("t", partitions: 1)
             let table = Checkout.root.appending(path: "config/routes/shop.json").path
@@ -128,7 +120,6 @@ internal import Testing
             #"{"id":"\#(UUID().uuidString)","link":"shop:///p/new?x="#
             + (0..<400).map { _ in UUID().uuidString }.joined() + #"","device":{"id":"d"}}"#
         let inputs = try Inputs(events: events)
-        defer { inputs.remove() }
         let bootstrap = TestBroker.plain ?? ""
         let topic = TestBroker.uniqueName("small")
         let created = try KafkaAdmin(["bootstrap.servers": bootstrap]).create(

@@ -11,24 +11,23 @@ internal import Testing
 @Suite(.serialized) struct ProduceInterruptTests {
     /// Files with the events 0 to `count` - 1 and blank lines.
     private struct Events {
-        let directory: URL
+        private let folder: TemporaryFolder
         let files: [String]
         let count: Int
 
         init(_ count: Int, files number: Int) throws {
             self.count = count
-            directory = FileManager.default.temporaryDirectory.appending(path: "events-\(UUID().uuidString)")
-            try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
-            files = try (0..<number).map { [directory] file in
+            folder = try TemporaryFolder()
+            files = try (0..<number).map { [folder] file in
                 var text: [UInt8] = []
                 for event in file * count / number..<(file + 1) * count / number {
                     text += Array("{\"id\":\"\(10_000_000 + event)\",\"device\":{\"id\":\"d-\(event % 997)\"},".utf8)
                     text += Array("\"link\":\"shop:///p/new\"}\n".utf8)
                     if event % 1000 == 7 { text.append(UInt8(ascii: "\n")) }
                 }
-                let path = directory.appending(path: "\(file).jsonl")
-                try Data(text).write(to: path)
-                return path.path
+                let path = folder.path("\(file).jsonl")
+                try Data(text).write(to: URL(fileURLWithPath: path))
+                return path
             }
         }
 
@@ -80,7 +79,6 @@ internal import Testing
         .enabled(if: TestBroker.plain != nil, "no broker: KAFKA_BOOTSTRAP_SERVERS is not set"))
     func interruptions() throws {
         let events = try Events(500_000, files: 2)
-        defer { try? FileManager.default.removeItem(at: events.directory) }
         let topic = try FilledTopic("interrupted", partitions: 6)
         let bootstrap = TestBroker.plain ?? ""
         var generator = SeededGenerator(seed: UInt64.random(in: 0...UInt64.max))
@@ -118,7 +116,6 @@ internal import Testing
     func unanswered() async throws {
         try await onThread {
             let events = try Events(20_000, files: 1)
-            defer { try? FileManager.default.removeItem(at: events.directory) }
             let cluster = try MockCluster()
             let bootstrap = cluster.bootstrapServers
             try cluster.createTopic("t", partitions: 2)
@@ -162,7 +159,6 @@ internal import Testing
     func desynchronized() async throws {
         try await onThread {
             let events = try Events(20_000, files: 1)
-            defer { try? FileManager.default.removeItem(at: events.directory) }
             let cluster = try MockCluster()
             let bootstrap = cluster.bootstrapServers
             try cluster.createTopic("t", partitions: 1)

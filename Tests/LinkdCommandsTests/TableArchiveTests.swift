@@ -26,7 +26,6 @@ struct TableArchiveTests {
 
     @Test("A kept table is returned by its hash, and a file with other contents is ignored and replaced")
     func contents() throws {
-        defer { folder.remove() }
         let archive = try archive()
         let json = Array(TableFolder.text("a", version: 1).utf8)
         let hash = SHA256.hex(json)
@@ -42,7 +41,6 @@ struct TableArchiveTests {
 
     @Test("A full disk is an error, and the file before stays")
     func fullDisk() throws {
-        defer { folder.remove() }
         let archive = try archive()
         let json = Array(TableFolder.text("a", version: 1).utf8)
         let entries = [served(json)]
@@ -59,7 +57,6 @@ struct TableArchiveTests {
 
     @Test("A list that is cut at any byte, or has members of other types, is no list")
     func brokenList() throws {
-        defer { folder.remove() }
         let archive = try archive()
         #expect(archive.lastServed() == [])
         let entries = [served([1]), served([2], path: "/\"\n.json")]
@@ -85,7 +82,6 @@ struct TableArchiveTests {
 
     @Test("Of more than 100 tables, the oldest that are not served are removed")
     func limit() throws {
-        defer { folder.remove() }
         let archive = try archive()
         var hashes: [String] = []
         for number in 0..<TableArchive.limit + 10 {
@@ -103,7 +99,6 @@ struct TableArchiveTests {
 
     @Test("Sparse files whose sizes exceed the number type in sum are removed like other large ones")
     func hugeFiles() throws {
-        defer { folder.remove() }
         let archive = try archive()
         let json = Array("1".utf8)
         #expect(archive.keep(json, hash: SHA256.hex(json)) == nil)
@@ -120,7 +115,6 @@ struct TableArchiveTests {
 
     @Test("Named pipes in the place of files are not waited for")
     func pipes() throws {
-        defer { folder.remove() }
         let archive = try archive()
         let json = Array(TableFolder.text("a", version: 1).utf8)
         let hash = SHA256.hex(json)
@@ -138,7 +132,6 @@ struct TableArchiveTests {
 
     @Test("A state directory is of one process at a time")
     func lock() throws {
-        defer { folder.remove() }
         var state: StateDirectory? = try StateDirectory(path: folder.path("state"))
         #expect(state?.file("x") == folder.path("state/x"))
         #expect(throws: StateDirectoryError.self) { try StateDirectory(path: folder.path("state")) }
@@ -154,7 +147,6 @@ struct TableArchiveTests {
     #if os(Linux)
     @Test("A released state directory is free, also while a process that is being started has its descriptors")
     func releasedLock() throws {
-        defer { folder.remove() }
         let path = folder.path("state")
         var state: StateDirectory? = try StateDirectory(path: path)
         let copies = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").filter {
@@ -169,7 +161,6 @@ struct TableArchiveTests {
 
     @Test("A state directory that cannot be created is refused with the reason")
     func notCreated() throws {
-        defer { folder.remove() }
         let error = #expect(throws: StateDirectoryError.self) { try StateDirectory(path: "/sys/linkd-state") }
         #expect(error?.reason.contains("No such file") == false, "\(error?.reason ?? "")")
     }
@@ -182,7 +173,6 @@ struct TableArchiveTests {
     @Test(
         "A worker that starts with refused tables serves all that it served last, and the files when they are correct")
     func fallback() throws {
-        defer { folder.remove() }
         for id in ["a", "b"] { try folder.write("\(id).json", TableFolder.text(id, version: 1)) }
         let files = TableFiles(named: [folder.path("a.json")], directory: folder.url.path)
         // The directory has both files, of which one is also named.
@@ -210,7 +200,6 @@ struct TableArchiveTests {
 
     @Test("A reload is kept for the next start, and the tables of other settings or broken ones are not used")
     func afterReload() throws {
-        defer { folder.remove() }
         try folder.write("a.json", TableFolder.text("a", version: 1))
         let files = TableFiles(named: [folder.path("a.json")])
         let version: ServedTables.Version = try {
@@ -234,7 +223,6 @@ struct TableArchiveTests {
 
     @Test("A worker whose tables cannot be kept serves them, with a warning")
     func unsaved() throws {
-        defer { folder.remove() }
         try folder.write("a.json", TableFolder.text("a", version: 1))
         let archive = try archive()
         try FileManager.default.createSymbolicLink(

@@ -9,11 +9,13 @@ internal import Testing
 @testable internal import LinkdCommands
 import LinkDecider
 
-/// A directory with the files of tables.
-struct TableFolder {
+/// A directory with the files of tables, which exists as long as this object.
+final class TableFolder: Sendable {
     let url = FileManager.default.temporaryDirectory.appending(path: "tables-\(UUID().uuidString)")
 
     init() throws { try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true) }
+
+    deinit { try? FileManager.default.removeItem(at: url) }
 
     /// The text of a small table.
     static func text(_ id: String, version: Int, application: String? = nil) -> String {
@@ -34,9 +36,6 @@ struct TableFolder {
     }
 
     func remove(_ name: String) throws { try FileManager.default.removeItem(atPath: path(name)) }
-
-    /// Removes the directory.
-    func remove() { try? FileManager.default.removeItem(at: url) }
 }
 
 @Suite("A worker loads its tables again")
@@ -56,7 +55,6 @@ struct TableReloaderTests {
 
     @Test("Other contents are served, and a table that has not changed stays the same object")
     func replaced() throws {
-        defer { folder.remove() }
         try folder.write("a.json", TableFolder.text("a", version: 1))
         try folder.write("b.json", TableFolder.text("b", version: 1))
         let reloader = try reloader("a.json", "b.json")
@@ -78,7 +76,6 @@ struct TableReloaderTests {
 
     @Test("systemd sees a reload from its begin to its end, also if the files are refused")
     func systemd() throws {
-        defer { folder.remove() }
         try folder.write("a.json", TableFolder.text("a", version: 1))
         let name = "linkd-\(UUID().uuidString.prefix(8))"
         let receiver = try DatagramReceiver([0] + Array(name.utf8))
@@ -110,7 +107,6 @@ struct TableReloaderTests {
             ("", "table.refused", "is refused"), (nil, "tables.kept", "cannot be read"),
         ] as [(String?, String, String)])
     func kept(text: String?, event: String, reason: String) throws {
-        defer { folder.remove() }
         try folder.write("a.json", TableFolder.text("a", version: 1))
         try folder.write("b.json", TableFolder.text("b", version: 1))
         let reloader = try reloader("a.json", "b.json")
@@ -142,7 +138,6 @@ struct TableReloaderTests {
 
     @Test("Links that two tables read are logged with each change of the tables, and not if only a time changes")
     func sharedLinks() throws {
-        defer { folder.remove() }
         try folder.write("a.json", TableFolder.text("a", version: 1))
         try folder.write("b.json", TableFolder.text("a", version: 2, application: "b"))
         let reloader = try reloader("a.json", "b.json")
@@ -160,7 +155,6 @@ struct TableReloaderTests {
 
     @Test("After 200 reloads, only the newest tables are in memory")
     func memory() throws {
-        defer { folder.remove() }
         try folder.write("a.json", TableFolder.text("a", version: 0))
         let reloader = try reloader("a.json")
         var processor = RecordProcessor(reloader.served, DeciderConfiguration(tables: TableSet([])))
@@ -183,7 +177,6 @@ struct TableReloaderTests {
 
     @Test("The thread answers a request")
     func thread() async throws {
-        defer { folder.remove() }
         try folder.write("a.json", TableFolder.text("a", version: 1))
         let count = RequestCount()
         let reloader = try TableReloader(
@@ -216,7 +209,6 @@ struct TableReloaderTests {
 
     @Test("A file that is renamed into place, and files that are added to and removed from a directory, are followed")
     func directory() async throws {
-        defer { folder.remove() }
         try folder.write("a.json", TableFolder.text("a", version: 1))
         try folder.write("b.json", TableFolder.text("b", version: 1))
         try folder.write(".c.json", "not a table")
@@ -250,7 +242,6 @@ struct TableReloaderTests {
 
     @Test("The exchange of the symbolic link of a ConfigMap is followed, and all of its tables change at once")
     func configMap() async throws {
-        defer { folder.remove() }
         @Sendable func mount(_ version: Int) throws {
             let name = "..\(version)"
             try FileManager.default.createDirectory(atPath: folder.path(name), withIntermediateDirectories: true)
@@ -280,7 +271,6 @@ struct TableReloaderTests {
 
     @Test("A half-written file is not read until it is the same at two looks in a row")
     func halfWritten() throws {
-        defer { folder.remove() }
         try folder.write("a.json", "1")
         let files = TableFiles(named: [folder.path("a.json"), folder.path("missing.json")])
         var watch = FileWatch(read: files.stamps())
@@ -304,7 +294,6 @@ struct TableReloaderTests {
 
     @Test("A directory without tables, or with more than 64, is refused with exit code 78")
     func badDirectory() throws {
-        defer { folder.remove() }
         let files = TableFiles(named: [], directory: folder.url.path)
         #expect(files.stamps().isEmpty)
         #expect(throws: CommandFailure.self) { try files.paths() }
@@ -321,7 +310,6 @@ struct TableReloaderTests {
 
     @Test("A named pipe in the directory is refused without reading it")
     func pipeInDirectory() throws {
-        defer { folder.remove() }
         try folder.write("a.json", TableFolder.text("a", version: 1))
         let files = TableFiles(named: [], directory: folder.url.path)
         let reloader = try TableReloader(files, log: collected.log) { 0 }

@@ -33,7 +33,6 @@ internal import Testing
     @Test("Without standard error, the log is not written into a file of the worker")
     func closedStandardError() throws {
         let folder = try TableFolder()
-        defer { folder.remove() }
         let worker = ["worker", "-b", "127.0.0.1:1", "--table", Self.shop, "--start-timeout", "1s", "--state-dir"]
         let result = try ChildProcess.run(
             ["sh", "-c", "exec \"$@\" 2>&-", "sh", BuiltProgram.linkd] + worker + [folder.path("state")])

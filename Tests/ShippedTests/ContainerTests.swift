@@ -103,15 +103,13 @@ import Testing
 
     @Test("The base images are arguments, and their digests are those that the registry returns")
     func digests() throws {
-        let folder = FileManager.default.temporaryDirectory.appending(path: "pin-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
+        let folder = try TemporaryFolder()
         let script = Checkout.root.appending(path: "config/docker/pin").path
-        let docker = folder.appending(path: "docker")
+        let docker = folder.url.appending(path: "docker")
         func pin(_ answer: String) throws -> ChildProcess.Result {
             try Data("#!/bin/sh\n\(answer)\n".utf8).write(to: docker)
             try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: docker.path)
-            return try ChildProcess.run([script], environment: ["PATH": "\(folder.path):/usr/bin:/bin"])
+            return try ChildProcess.run([script], environment: ["PATH": "\(folder.url.path):/usr/bin:/bin"])
         }
         let digest = String(repeating: "0a", count: 32)
         let other = String(digest.reversed())

@@ -31,13 +31,12 @@ import Testing
         let commands = text.blocks("sh", "table")
         let answers = text.blocks("text", "answer")
         try #require(tables.count == 1 && commands.count == 1 && answers.count == 1)
-        let folder = FileManager.default.temporaryDirectory.appending(path: "readme-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
+        let folder = try TemporaryFolder()
         try tables[0].lines.joined(separator: "\n").write(
-            to: folder.appending(path: "my-shop.json"), atomically: true, encoding: .utf8)
+            to: folder.url.appending(path: "my-shop.json"), atomically: true, encoding: .utf8)
         let result = try MarkdownText.Block.run(
-            "cd '\(folder.path)'\n" + commands[0].script, ["LINKD_HOME": Checkout.root.appending(path: "config").path])
+            "cd '\(folder.url.path)'\n" + commands[0].script,
+            ["LINKD_HOME": Checkout.root.appending(path: "config").path])
         #expect(result.status == 0, "\(result.errors)")
         #expect(result.output.split(separator: "\n") == answers[0].lines)
     }

@@ -21,10 +21,8 @@ import Testing
     ///
     /// It prints findings and ends with 0.
     static func findings(_ text: String) throws -> String {
-        let directory = FileManager.default.temporaryDirectory.appending(path: "unit-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: directory) }
-        let file = directory.appending(path: "linkd.service")
+        let directory = try TemporaryFolder()
+        let file = directory.url.appending(path: "linkd.service")
         try Data(text.replacing("/usr/local/bin/linkd", with: BuiltProgram.linkd).utf8).write(to: file)
         let result = try ChildProcess.run(["systemd-analyze", "verify", "--man=no", file.path])
         return result.output + result.errors

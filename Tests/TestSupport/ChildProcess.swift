@@ -39,11 +39,9 @@ package enum ChildProcess {
         _ command: [String], in directory: URL? = nil, environment: [String: String] = [:], input: String = "",
         seconds: Double = 120
     ) throws -> Result {
-        let scratchDirectory = FileManager.default.temporaryDirectory.appending(path: "child-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: scratchDirectory, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: scratchDirectory) }
+        let scratchDirectory = try TemporaryFolder()
         let files = try ["in", "out", "err"].map { name in
-            let file = scratchDirectory.appending(path: name)
+            let file = scratchDirectory.url.appending(path: name)
             try Data((name == "in" ? input : "").utf8).write(to: file)
             return try name == "in" ? FileHandle(forReadingFrom: file) : FileHandle(forWritingTo: file)
         }
@@ -66,8 +64,8 @@ package enum ChildProcess {
             if ended.wait(timeout: .now() + 5) == .timedOut { kill(process.processIdentifier, SIGKILL) }
             throw Failure(text: "\(command.joined(separator: " ")) took longer than \(seconds) s")
         }
-        let output = try Data(contentsOf: scratchDirectory.appending(path: "out"))
-        let errors = try Data(contentsOf: scratchDirectory.appending(path: "err"))
+        let output = try Data(contentsOf: scratchDirectory.url.appending(path: "out"))
+        let errors = try Data(contentsOf: scratchDirectory.url.appending(path: "err"))
         let signalled = process.terminationReason == .uncaughtSignal
         return Result(
             status: process.terminationStatus + (signalled ? 128 : 0),

@@ -32,10 +32,8 @@ extension BrowserTests {
 
         @Test("On call: my table lacked an application. I have corrected it. Can I get these links back, each once?")
         func replay() throws {
-            let folder = FileManager.default.temporaryDirectory.appending(path: "replay-\(UUID().uuidString)")
-            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-            defer { try? FileManager.default.removeItem(at: folder) }
-            let table = folder.appending(path: "shop.json").path
+            let folder = try TemporaryFolder()
+            let table = folder.path("shop.json")
             try Self.write("com.example.shop", to: table)
             let world = try ConsoleWorld(tables: [table], ["--allow-replay"])
             defer { world.stop() }

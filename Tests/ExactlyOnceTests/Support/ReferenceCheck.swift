@@ -15,22 +15,20 @@ enum ReferenceCheck {
     ///
     /// Throws if it finds a difference.
     static func run(_ script: String, input: [ReadRecord], decisions: [ReadRecord]) throws -> String {
-        let directory = FileManager.default.temporaryDirectory.appending(path: "exact-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: directory) }
+        let directory = try TemporaryFolder()
         var lines = Data()
         for record in input {
             lines.append(Data(#"{"key":""#.utf8) + Data(record.key ?? []) + Data(#"","value":"#.utf8))
             lines.append(Data(record.value ?? []) + Data("}\n".utf8))
         }
-        try lines.write(to: directory.appending(path: "IN.jsonl"))
+        try lines.write(to: directory.url.appending(path: "IN.jsonl"))
         lines = Data()
         for record in decisions {
             lines.append(Data(record.key ?? []) + Data("\t".utf8) + Data(record.value ?? []) + Data("\n".utf8))
         }
-        try lines.write(to: directory.appending(path: "OUT.tsv"))
+        try lines.write(to: directory.url.appending(path: "OUT.tsv"))
         let result = try ChildProcess.run(
-            ["python3", script, "--loose", "IN.jsonl", "OUT.tsv"], in: directory, seconds: 300)
+            ["python3", script, "--loose", "IN.jsonl", "OUT.tsv"], in: directory.url, seconds: 300)
         guard result.status == 0 else { throw RunFailure("check.py: \(result.output)\(result.errors)") }
         return result.output.split(separator: "\n").last.map(String.init) ?? ""
     }
