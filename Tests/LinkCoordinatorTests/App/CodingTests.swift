@@ -1,7 +1,6 @@
 import Foundation
 import LinkCoordinator
 import TableSupport
-import TestSupport
 import Testing
 
 @Suite("Values that an app stores and sends") struct CodingTests {
@@ -146,30 +145,18 @@ import Testing
         #expect(read["a"] == "A/" && read["c"] == nil)
     }
 
-    @Test("Objects with many members are compared and encoded in less than quadratic time")
-    func manyMembers() {
+    @Test("Objects with many members are compared and encoded, for which quadratic time would be minutes")
+    func manyMembers() throws {
         let members = (0..<60_000).map { ("n\($0)", LinkRequest.Value.number("\($0)")) }
         let (one, other) = (LinkRequest.Object(members), LinkRequest.Object(members.reversed()))
-        var isEqual = false
-        var data: Data?
-        let milliseconds = ThreadTime.milliseconds {
-            isEqual = one == other
-            data = try? JSONEncoder().encode(one)
-        }
-        #expect(isEqual && data != nil)
-        // Quadratic time takes minutes.
-        #expect(milliseconds < 10_000)
+        #expect(one == other)
+        #expect(try !JSONEncoder().encode(one).isEmpty)
     }
 
     @Test("Objects with the same names and other values have other hashes, so that a set of them is fast")
     func hashes() {
-        var payloads: Set<LinkRequest> = []
-        let milliseconds = ThreadTime.milliseconds {
-            for number in 0..<20_000 { payloads.insert(.payload(["data": ["id": .number("\(number)")]])) }
-        }
-        #expect(payloads.count == 20_000)
-        // Quadratic time takes minutes.
-        #expect(milliseconds < 10_000)
+        let hashes = (0..<20_000).map { LinkRequest.payload(["data": ["id": .number("\($0)")]]).hashValue }
+        #expect(Set(hashes).count == 20_000)
         let one: O = ["a": ["b": 1, "c": [true, .null]], "d": "x"]
         let other: O = ["d": "x", "a": ["c": [true, .null], "b": 1]]
         #expect(one == other && one.hashValue == other.hashValue)
