@@ -3,18 +3,12 @@ import ByteStorage
 import TestSupport
 
 /// Generates values for the fields and captures of a route that its link can carry.
-struct ArgumentGenerator {
+struct ArgumentGenerator: SeededChoices {
     var generator: SeededGenerator
     /// The characters of the classes that were used before, because a class stores them as bits.
     private var classes: [CharacterClass: [UInt8]] = [:]
 
     init(seed: UInt64) { generator = SeededGenerator(seed: seed) }
-
-    mutating func one(in count: Int) -> Bool { Int.random(in: 0..<count, using: &generator) == 0 }
-
-    mutating func pick<Element>(_ choices: [Element]) -> Element {
-        choices[Int.random(in: 0..<choices.count, using: &generator)]
-    }
 
     /// The models and captures for a route.
     struct Arguments {

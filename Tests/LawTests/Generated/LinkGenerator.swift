@@ -28,7 +28,7 @@ struct GeneratedLink: Sendable {
 }
 
 /// Generates links that routes of a table are likely to match, and near misses.
-struct LinkGenerator {
+struct LinkGenerator: SeededChoices {
     let source: TableSource
     var generator: SeededGenerator
     private let names: [String]
@@ -47,12 +47,6 @@ struct LinkGenerator {
     mutating func keep(_ routes: Set<String>) {
         targets.removeAll { !routes.contains(source.routes[$0.route].id.value) }
     }
-
-    mutating func pick<Element>(_ choices: [Element]) -> Element {
-        choices[Int.random(in: 0..<choices.count, using: &generator)]
-    }
-
-    mutating func one(in count: Int) -> Bool { Int.random(in: 0..<count, using: &generator) == 0 }
 
     /// Segments that patterns of generated tables may match or nearly match.
     private static let words = [

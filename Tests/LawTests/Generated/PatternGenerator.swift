@@ -2,15 +2,23 @@ import LinkCoordinator
 import TestSupport
 import Testing
 
+/// A generator that makes its choices with a seeded one.
+protocol SeededChoices {
+    var generator: SeededGenerator { get set }
+}
+
+extension SeededChoices {
+    mutating func pick<Element>(_ choices: [Element]) -> Element { generator.pick(choices) }
+
+    /// Returns `true` in one of `count` cases.
+    mutating func one(in count: Int) -> Bool { generator.one(in: count) }
+}
+
 /// Generates patterns and paths that often match.
-struct PatternGenerator {
+struct PatternGenerator: SeededChoices {
     var generator: SeededGenerator
 
     init(seed: UInt64) { generator = SeededGenerator(seed: seed) }
-
-    mutating func pick<Element>(_ choices: [Element]) -> Element {
-        choices[Int.random(in: 0..<choices.count, using: &generator)]
-    }
 
     /// The texts of matchers of a segment, with `NAME` for the name of the capture.
     static let segments = [

@@ -41,7 +41,7 @@ struct TableGenerator {
     mutating func pick<Element>(_ choices: [Element]) -> Element { patterns.pick(choices) }
 
     /// Returns `true` in one of `count` cases.
-    mutating func one(in count: Int) -> Bool { Int.random(in: 0..<count, using: &patterns.generator) == 0 }
+    mutating func one(in count: Int) -> Bool { patterns.one(in: count) }
 
     /// Returns a table of 1 to `maxRoutes` routes that may have problems.
     mutating func table() -> GeneratedTable {

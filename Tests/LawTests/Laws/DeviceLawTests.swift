@@ -9,12 +9,7 @@ import Testing
 private struct RaisedVersion: TableLaw {
     static let name = "P10"
     static let seed: UInt64 = 10_2026_11
-    static var options: TableGenerator.Options {
-        var options = TableGenerator.Options()
-        options.isMonotone = true
-        options.variantsMore = true
-        return options
-    }
+    static var options: TableGenerator.Options { TableGenerator.Options(isMonotone: true, variantsMore: true) }
 
     private static let versions = ["x", "0.9", "1.0", "2.0", "3.0", "3.1", "3.2", "4.0.0-beta", "4.0.0", "5.0", "6.1"]
 
@@ -96,12 +91,7 @@ private struct RaisedVersion: TableLaw {
 private struct AddedClaim: TableLaw {
     static let name = "P13"
     static let seed: UInt64 = 13_2026_11
-    static var options: TableGenerator.Options {
-        var options = TableGenerator.Options()
-        options.hasClaimConditions = false
-        options.guardsMore = true
-        return options
-    }
+    static var options: TableGenerator.Options { TableGenerator.Options(hasClaimConditions: false, guardsMore: true) }
 
     private static let held: [[String]] = [[], ["session"], ["vip"], ["session", "vip"]]
 

@@ -137,18 +137,13 @@ struct DifferenceLawTests {
         "Every link with different decisions is reported, and every reported difference is real",
         arguments: [1, 2, 3, 4, 12])
     func complete(seed: UInt64) throws {
-        var options = TableGenerator.Options()
-        options.maxRoutes = 5
-        try check(seed: seed, options, changed) { link, _, _ in link }
+        try check(seed: seed, TableGenerator.Options(maxRoutes: 5), changed) { link, _, _ in link }
     }
 
     /// A case is a link on a device.
     @Test("Every link at or above the limits with different decisions is reported", arguments: [1, 2, 3])
     func completeForLimits(seed: UInt64) throws {
-        var options = TableGenerator.Options()
-        options.maxRoutes = 4
-        options.limitsLinks = true
-        try check(seed: seed, options, relimited, lengthened)
+        try check(seed: seed, TableGenerator.Options(limitsLinks: true, maxRoutes: 4), relimited, lengthened)
     }
 
     /// The number of links for each of two tables, which is small, because a comparison of tables takes long.

@@ -19,11 +19,7 @@ func withoutEcho(_ json: [UInt8], link: String) -> String? {
 private struct AddedItems: TableLaw {
     static let name = "P8"
     static let seed: UInt64 = 8_2026_11
-    static var options: TableGenerator.Options {
-        var options = TableGenerator.Options()
-        options.flattensMore = true
-        return options
-    }
+    static var options: TableGenerator.Options { TableGenerator.Options(flattensMore: true) }
 
     struct Context {
         let reference: ReferenceSearch
@@ -101,11 +97,7 @@ private struct AddedItems: TableLaw {
 private struct EncodedBytes: TableLaw {
     static let name = "P9"
     static let seed: UInt64 = 9_2026_11
-    static var options: TableGenerator.Options {
-        var options = TableGenerator.Options()
-        options.decodesOnce = true
-        return options
-    }
+    static var options: TableGenerator.Options { TableGenerator.Options(decodesOnce: true) }
 
     private(set) var (encoded, routed, repaired, echoed) = (0, 0, 0, 0)
 

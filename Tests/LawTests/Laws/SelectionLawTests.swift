@@ -126,11 +126,7 @@ private struct AddedRoute: TableLaw {
 private struct FewRedirects: TableLaw {
     static let name = "P11"
     static let seed: UInt64 = 11_2026_11
-    static var options: TableGenerator.Options {
-        var options = TableGenerator.Options()
-        options.redirectsMore = true
-        return options
-    }
+    static var options: TableGenerator.Options { TableGenerator.Options(redirectsMore: true) }
 
     private(set) var (redirected, twice, limited) = (0, 0, 0)
 

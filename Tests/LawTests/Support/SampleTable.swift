@@ -21,9 +21,7 @@ struct SampleTable: Sendable {
     private static let generatedOnce = Result { try generated(94) }
 
     private static let exactOnce = Result {
-        var options = TableGenerator.Options()
-        options.hasExactTypes = true
-        return try generated(24, options)
+        return try generated(24, TableGenerator.Options(hasExactTypes: true))
     }
 
     private static func generated(
