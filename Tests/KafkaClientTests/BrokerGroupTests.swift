@@ -20,26 +20,7 @@ struct BrokerGroupTests {
         configuration.merge(extra)
         return try KafkaConsumer(configuration) { consumer, event in
             log.events.append(event)
-            mustSucceed { try answer(consumer, event) }
-        }
-    }
-
-    private static func answer(_ consumer: KafkaConsumer, _ event: RebalanceEvent) throws {
-        switch event {
-        case .assign(let partitions):
-            let offsets = partitions.map { PartitionOffset($0, offset: LogicalOffset.beginning) }
-            if consumer.isCooperative {
-                try consumer.incrementalAssign(offsets)
-            } else {
-                try consumer.assign(offsets)
-            }
-        case .revoke(let partitions), .lost(let partitions):
-            if consumer.isCooperative {
-                try consumer.incrementalUnassign(partitions)
-            } else {
-                try consumer.unassign()
-            }
-        case .failed: try consumer.unassign()
+            consumer.answer(event)
         }
     }
 

@@ -95,6 +95,20 @@ extension KafkaConsumer {
         return group
     }
 
+    /// Assigns from the beginning and unassigns, with the group's protocol.
+    func answer(_ event: RebalanceEvent) {
+        mustSucceed {
+            switch event {
+            case .assign(let partitions):
+                let offsets = partitions.map { PartitionOffset($0, offset: LogicalOffset.beginning) }
+                if isCooperative { try incrementalAssign(offsets) } else { try assign(offsets) }
+            case .revoke(let partitions), .lost(let partitions):
+                if isCooperative { try incrementalUnassign(partitions) } else { try unassign() }
+            case .failed: try unassign()
+            }
+        }
+    }
+
     /// Polls until this number of records has arrived or 15 s have passed.
     func collect(_ count: Int) -> [CopiedRecord] {
         var found: [CopiedRecord] = []

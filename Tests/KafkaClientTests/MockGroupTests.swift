@@ -8,7 +8,7 @@ import TestSupport
 struct MockGroupTests {
     private func consumer(
         _ cluster: MockCluster, _ extra: ClientConfiguration = [:],
-        handler: @escaping (KafkaConsumer, RebalanceEvent) -> Void
+        handler: @escaping (KafkaConsumer, RebalanceEvent) -> Void = { $0.answer($1) }
     ) throws -> KafkaConsumer {
         var configuration: ClientConfiguration = [
             "bootstrap.servers": cluster.bootstrapServers, "group.id": "g", "session.timeout.ms": "6000",
@@ -17,26 +17,6 @@ struct MockGroupTests {
         ]
         configuration.merge(extra)
         return try KafkaConsumer(configuration, rebalance: handler)
-    }
-
-    /// Assigns from the beginning and unassigns, with the group's protocol.
-    private static func answer(_ consumer: KafkaConsumer, _ event: RebalanceEvent) throws {
-        switch event {
-        case .assign(let partitions):
-            let offsets = partitions.map { PartitionOffset($0, offset: LogicalOffset.beginning) }
-            if consumer.isCooperative {
-                try consumer.incrementalAssign(offsets)
-            } else {
-                try consumer.assign(offsets)
-            }
-        case .revoke(let partitions), .lost(let partitions):
-            if consumer.isCooperative {
-                try consumer.incrementalUnassign(partitions)
-            } else {
-                try consumer.unassign()
-            }
-        case .failed: try consumer.unassign()
-        }
     }
 
     private func filled(_ texts: [String]) throws -> MockCluster {
@@ -57,7 +37,7 @@ struct MockGroupTests {
             let log = RebalanceLog()
             let consumer = try consumer(cluster, ["partition.assignment.strategy": assignor]) { consumer, event in
                 log.events.append(event)
-                mustSucceed { try Self.answer(consumer, event) }
+                consumer.answer(event)
             }
             try consumer.subscribe(["in"])
             let mine = TopicPartition(topic: "in", partition: 0)
@@ -101,9 +81,7 @@ struct MockGroupTests {
     func refusedCommit() async throws {
         try await onThread {
             let cluster = try filled(["a"])
-            let consumer = try consumer(cluster) { consumer, event in
-                mustSucceed { try Self.answer(consumer, event) }
-            }
+            let consumer = try consumer(cluster)
             try consumer.subscribe(["in"])
             #expect(consumer.collect(1).count == 1)
             let offsets = [PartitionOffset(topic: "in", partition: 0, offset: 1)]
@@ -120,9 +98,7 @@ struct MockGroupTests {
     func unansweredCommit() async throws {
         try await onThread {
             let cluster = try filled(["a"])
-            let consumer = try consumer(cluster) { consumer, event in
-                mustSucceed { try Self.answer(consumer, event) }
-            }
+            let consumer = try consumer(cluster)
             defer { consumer.abandon() }
             try consumer.subscribe(["in"])
             #expect(consumer.collect(1).count == 1)
@@ -192,9 +168,7 @@ struct MockGroupTests {
     func pauseAndBounds() async throws {
         try await onThread {
             let cluster = try filled((0..<50).map(String.init))
-            let consumer = try consumer(cluster) { consumer, event in
-                mustSucceed { try Self.answer(consumer, event) }
-            }
+            let consumer = try consumer(cluster)
             try consumer.subscribe(["in"])
             var sizes: Set<Int> = []
             var texts: [String] = []
@@ -247,7 +221,7 @@ struct MockGroupTests {
             let cluster = try filled(["a", "b"])
             let consumer = try consumer(cluster) { consumer, event in
                 guard case .assign(let partitions) = event else {
-                    mustSucceed { try Self.answer(consumer, event) }
+                    consumer.answer(event)
                     return
                 }
                 mustSucceed {
@@ -275,9 +249,7 @@ struct MockGroupTests {
         try await onThread {
             let cluster = try filled(["a"])
             cluster.setError(ofTopic: "in", code)
-            let consumer = try consumer(cluster) { consumer, event in
-                mustSucceed { try Self.answer(consumer, event) }
-            }
+            let consumer = try consumer(cluster)
             try consumer.subscribe(["in"])
             let event = consumer.awaitEvent(kind)
             #expect(event?.error?.code == code)
@@ -291,9 +263,7 @@ struct MockGroupTests {
     func clientEvents() async throws {
         try await onThread {
             var cluster: MockCluster? = try filled([])
-            let consumer = try consumer(#require(cluster), ["statistics.interval.ms": "100"]) { consumer, event in
-                mustSucceed { try Self.answer(consumer, event) }
-            }
+            let consumer = try consumer(#require(cluster), ["statistics.interval.ms": "100"])
             try consumer.subscribe(["in"])
             var seen: [ClientEvent] = []
             func has(_ expected: (ClientEvent) -> Bool) -> Bool {

@@ -13,14 +13,21 @@ struct MockTransactionTests {
         ])
     }
 
+    /// Returns a producer whose transactions are initialized, and a topic.
+    private static func begun(
+        on cluster: MockCluster, partitions: Int32 = 1
+    ) throws -> (producer: KafkaProducer, topic: ProducerTopic) {
+        try cluster.createTopic("out", partitions: partitions)
+        let producer = try producer(cluster)
+        try producer.initTransactions(timeoutMilliseconds: 10_000)
+        return (producer, try producer.topic("out"))
+    }
+
     @Test("A transaction commits, counts its deliveries, and reads the brokers' versions")
     func commits() async throws {
         try await onThread {
             let cluster = try MockCluster()
-            try cluster.createTopic("out", partitions: 3)
-            let producer = try Self.producer(cluster)
-            try producer.initTransactions(timeoutMilliseconds: 10_000)
-            let topic = try producer.topic("out")
+            let (producer, topic) = try Self.begun(on: cluster, partitions: 3)
             #expect(try producer.topic("out") == topic)
             #expect(try producer.partitionCount(of: topic, timeoutMilliseconds: 5000) == 3)
             // The first connection may be reported twice. Only the difference since the begin of the transaction
@@ -91,10 +98,7 @@ struct MockTransactionTests {
     func classes(injection: Injection) async throws {
         try await onThread {
             let cluster = try MockCluster()
-            try cluster.createTopic("out", partitions: 1)
-            let producer = try Self.producer(cluster)
-            try producer.initTransactions(timeoutMilliseconds: 10_000)
-            let topic = try producer.topic("out")
+            let (producer, topic) = try Self.begun(on: cluster)
             _ = try producer.partitionCount(of: topic, timeoutMilliseconds: 5000)
             try producer.beginTransaction()
             cluster.push(errors: [injection.error], forRequest: injection.request)
@@ -119,10 +123,7 @@ struct MockTransactionTests {
     func repeatedInside(request: Int16, error: KafkaErrorCode) async throws {
         try await onThread {
             let cluster = try MockCluster()
-            try cluster.createTopic("out", partitions: 1)
-            let producer = try Self.producer(cluster)
-            try producer.initTransactions(timeoutMilliseconds: 10_000)
-            let topic = try producer.topic("out")
+            let (producer, topic) = try Self.begun(on: cluster)
             try producer.beginTransaction()
             cluster.push(errors: [error], forRequest: request)
             try producer.send(topic, texts: ["a"])
@@ -135,10 +136,7 @@ struct MockTransactionTests {
     func coordinatorDrop() async throws {
         try await onThread {
             let cluster = try MockCluster()
-            try cluster.createTopic("out", partitions: 1)
-            let producer = try Self.producer(cluster)
-            try producer.initTransactions(timeoutMilliseconds: 10_000)
-            let topic = try producer.topic("out")
+            let (producer, topic) = try Self.begun(on: cluster)
             try producer.beginTransaction()
             try producer.send(topic, texts: ["a"])
             try producer.flush(timeoutMilliseconds: 10_000)

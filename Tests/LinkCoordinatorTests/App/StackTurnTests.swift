@@ -56,9 +56,12 @@ import Testing
         }
     }
 
-    /// Waits until a step is in progress.
-    @MainActor private func waitForStep(_ router: SlowRouter) async {
+    /// Applies a decision, and another one while a step of the first is in progress.
+    @MainActor private func apply(_ older: Decision, then newer: Decision, to router: SlowRouter) async {
+        let first = Task { await router.apply(older) }
         while router.steps == 0 { await Task.yield() }
+        await router.apply(newer)
+        await first.value
     }
 
     @Test("Of two links in flight, the app shows the stack of the newer one, in 20 of 20 pairs")
@@ -71,10 +74,7 @@ import Testing
             for newer in stacks where newer != older {
                 let decisions = try [older, newer].map { try StackStepTests.decision(StackStepTests.entries($0)) }
                 let router = SlowRouter(shown, turns: 3)
-                let first = Task { await router.apply(decisions[0]) }
-                await waitForStep(router)
-                await router.apply(decisions[1])
-                await first.value
+                await apply(decisions[0], then: decisions[1], to: router)
                 pairs += 1
                 if router.shown == decisions[1].stack && router.faults.isEmpty { right += 1 }
             }
@@ -90,10 +90,7 @@ import Testing
         router.onStep = { step in
             if step == 1 { for _ in 0..<50 { await Task.yield() } }
         }
-        let first = Task { await router.apply(older) }
-        await waitForStep(router)
-        await router.apply(newer)
-        await first.value
+        await apply(older, then: newer, to: router)
         #expect(router.history.map { $0.map(\.screen).joined() } == ["a", "", "x"])
     }
 
@@ -102,10 +99,7 @@ import Testing
         let older = try StackStepTests.decision(StackStepTests.entries("d e"))
         let newer = try StackStepTests.decision(StackStepTests.entries("x"), mode: .append)
         let router = SlowRouter(StackStepTests.entries("a"), turns: 2)
-        let first = Task { await router.apply(older) }
-        await waitForStep(router)
-        await router.apply(newer)
-        await first.value
+        await apply(older, then: newer, to: router)
         #expect(router.history.contains { newer.stack(over: $0) == router.shown } && router.shown.last?.screen == "x")
     }
 
@@ -114,10 +108,7 @@ import Testing
         let older = try StackStepTests.decision(StackStepTests.entries("d S f"))
         let other = try StackStepTests.decision([], outcome: outcome)
         let router = SlowRouter(StackStepTests.entries("a"), turns: 2)
-        let first = Task { await router.apply(older) }
-        await waitForStep(router)
-        await router.apply(other)
-        await first.value
+        await apply(older, then: other, to: router)
         #expect(router.shown == older.stack)
     }
 
