@@ -17,7 +17,7 @@ extension RouteTable {
     /// The list has at most 200 problems.
     ///
     /// These are the problems that `checked` finds, and warnings about constructs that are valid but probably not
-    /// intended.
+    /// intended. Their suggestions include what the author may have meant, which an error of `RouteTable(json:)` lacks.
     public static func problems(in json: [UInt8]) -> [TableProblem] { check(json, includesAdvice: true).problems }
 
     /// Returns every problem of a table's file, the worst first, including the problems of an app whose library
@@ -67,7 +67,7 @@ extension RouteTable {
         _ json: [UInt8], includesAdvice: Bool, forSchemaVersion version: Int? = nil,
         until isOver: @escaping @Sendable () -> Bool
     ) -> (table: RouteTable?, problems: [TableProblem], isTruncated: Bool)? {
-        var loader = TableLoader(json)
+        var loader = TableLoader(json, advisor: TableHint.advise)
         let budget = WorkBudget(isOver: isOver)
         loader.prove(budget, until: isOver)
         if includesAdvice, let source = loader.source {

@@ -169,13 +169,18 @@ struct BadTableTests {
 
     @Test("The text of a problem has file, position, severity, message, code, pointer, and suggestion")
     func text() throws {
-        let problem = try #require(BadTable.all.first { $0.name == "an unknown key at the top" }?.problems.first)
+        let table = try #require(BadTable.all.first { $0.name == "an unknown key at the top" })
+        let problem = try #require(table.problems.first)
         #expect(
             problem.text(file: "t.json") == """
                 t.json:6:1: error: unknown key `rutes` in the table file [unknown_key]
                     at /rutes
                     did you mean `routes`?
                 """)
+        // An app's error has the place and the known keys, and no guess.
+        let error = #expect(throws: RouteTableError.self) { try RouteTable(json: table.file) }
+        #expect(error?.description.hasPrefix("table:6:1: error: unknown key `rutes`") == true)
+        #expect(error?.problems.first?.suggestion?.hasPrefix("use `schemaVersion`, `table`, `link`") == true)
     }
 
     @Test("The JSON of a problem is read back completely")

@@ -4,7 +4,7 @@ import RouteAnalysis
 extension TableSource {
     /// Reads and checks a table file without compiling it.
     package static func inspect(_ file: [UInt8]) -> (source: TableSource?, problems: [TableProblem]) {
-        var loader = TableLoader(file)
+        var loader = TableLoader(file, advisor: TableHint.advise)
         loader.prove()
         return (loader.source, loader.problems.located(in: file))
     }

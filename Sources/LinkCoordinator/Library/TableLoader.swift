@@ -76,9 +76,13 @@ package struct TableLoader {
     package var problems: ProblemList
 
     /// Reads a file and checks the structure of the table.
-    package init(_ json: [UInt8]) {
+    ///
+    /// - Parameters:
+    ///   - json: The bytes of the file.
+    ///   - advisor: The function that completes each problem for an author of the table, or nil in an app.
+    package init(_ json: [UInt8], advisor: ProblemList.Advisor? = nil) {
         self.json = json
-        let reading = TableSource.read(json)
+        let reading = TableSource.read(json, advisor: advisor)
         source = reading.source
         damage = reading.damage
         schema = reading.schema
@@ -120,6 +124,9 @@ public struct RouteTableError: Error, Sendable, CustomStringConvertible {
     }
 
     /// The problems as readable text, one after another.
+    ///
+    /// For the author of the table, `RouteTable.problems(in:)` of RouteAnalysis adds suggestions for misspelled names
+    /// and for the syntax of other formats.
     public var description: String { problems.map { $0.text(file: "table") }.joined(separator: "\n") }
 }
 

@@ -253,14 +253,13 @@ struct CaptureType {
             var rest = reader
             rest.at = start
             let text = rest.text(until: "/")
-            let likely = LikelyCapture.type(name, text.hasSuffix("}") ? String(text.dropLast()) : text)
-            let nearest = likely == nil ? NearestName.of(name, among: names) : nil
             throw TextError(
                 name.isEmpty
                     ? "a regular expression is not allowed in a capture" : "`\(name)` is not a type of a capture",
                 at: start,
-                suggestion: likely ?? nearest.map { "did you mean `\($0)`?" }
-                    ?? "use `int`, `int(1..99)`, `bool`, `date`, `uuid`, `string`, `enum(a|b)`, or `[a-z0-9]{2,8}`")
+                suggestion:
+                    "use `int`, `int(1..99)`, `bool`, `date`, `uuid`, `string`, `enum(a|b)`, or `[a-z0-9]{2,8}`",
+                hints: [.captureType(name: name, text: text), .word(name, known: names)])
         }
     }
 
@@ -299,7 +298,7 @@ struct CaptureType {
         let written = String(decoding: reader.bytes[start..<lengths], as: UTF8.self)
         throw TextError(
             "expected `{m,n}` with 1 <= m <= n <= 64 after the class", at: lengths,
-            suggestion: LikelyCapture.lengths(rest.text(until: "/"), of: written))
+            hints: [.captureLengths(rest.text(until: "/"), characters: written)])
     }
 
     /// Parses one character, or a range of digits, uppercase letters, or lowercase letters.

@@ -193,33 +193,8 @@ struct FieldTypeParser {
         default:
             throw TextError(
                 name.isEmpty ? "expected a type" : "`\(name)` is not a type", at: start,
-                suggestion: likely(name.lowercased(), reader) ?? NearestName.of(name, among: names).map {
-                    "did you mean `\($0)`?"
-                }
-                    ?? "use \(names.map { "`\($0)`" }.joined(separator: ", "))")
-        }
-    }
-
-    /// Returns a suggestion for a type name of another format.
-    private static func likely(_ name: String, _ reader: TextReader) -> String? {
-        switch name {
-        case "integer", "long", "short": return "write `int`"
-        case "number": return "write `int` for a whole number, or `decimal` for any other"
-        case "boolean": return "write `bool`"
-        case "guid": return "write `uuid`"
-        case "str", "text", "char", "varchar": return "write `string`"
-        case "float", "real": return "write `double`"
-        case "money", "currency", "price", "amount", "numeric", "bigdecimal": return "write `decimal`"
-        case "timestamp", "timestamptz", "instant": return "write `datetime`"
-        case "time": return "write `datetime` for a date and time, or `string` for a time without a date"
-        case "day": return "write `date`"
-        case "array", "set": return "write `list<string>`"
-        case "uri", "link": return "write `url(host in a.example)`"
-        case "object", "dict", "map", "json": return "a field is a single value; declare a model for each object"
-        case "optional", "nullable": return "write `?` after the type"
-        case "" where reader.next == UInt8(ascii: "["): return "write `list<string>`"
-        case "" where reader.next == UInt8(ascii: "?"): return "write `?` after the type"
-        default: return nil
+                suggestion: TableHint.use(names),
+                hints: [.fieldType(name, next: reader.next), .word(name, known: names)])
         }
     }
 

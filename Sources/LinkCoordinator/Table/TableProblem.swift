@@ -143,6 +143,9 @@ public struct TableProblem: Error, Sendable, Equatable {
     public var message: String
 
     /// A description of what to do, or nil if the message makes it clear.
+    ///
+    /// The functions of `RouteAnalysis` also suggest what the author of the table may have meant, such as a known name
+    /// that is similar to an unknown one.
     public var suggestion: String?
 
     /// The byte offset in the file.
@@ -234,6 +237,9 @@ extension TableProblem {
 
 /// The problems of a table, collected while it is read and checked.
 package struct ProblemList: Sendable {
+    /// A function that adds what the author may have meant to a problem, from the hints, the most specific first.
+    package typealias Advisor = @Sendable (_ hints: [TableHint], _ problem: inout TableProblem) -> Void
+
     /// The maximum number of reported problems.
     ///
     /// The worst ones are reported. After one error more, the checks stop.
@@ -262,15 +268,19 @@ package struct ProblemList: Sendable {
     /// The ids of the routes that all problems concern that are added, unless they name others.
     var routes: [String] = []
 
+    /// The function that completes each problem for an author of the table, or nil in an app.
+    private let advisor: Advisor?
+
     /// Creates an empty list.
-    package init() {}
+    package init(_ advisor: Advisor? = nil) { self.advisor = advisor }
 
     /// Adds an error at a byte of the file.
     package mutating func error(
-        _ code: TableProblem.Code, at offset: Int, _ message: String, suggestion: String? = nil, routes: [String] = [],
-        witness: String? = nil, device: String? = nil, schemaVersion: Int? = nil
+        _ code: TableProblem.Code, at offset: Int, _ message: String, suggestion: String? = nil,
+        hints: [TableHint] = [], routes: [String] = [], witness: String? = nil, device: String? = nil,
+        schemaVersion: Int? = nil
     ) {
-        note(.error, code, offset, message, suggestion, routes, witness, device, schemaVersion)
+        note(.error, code, offset, message, suggestion, routes, witness, device, schemaVersion, hints)
     }
 
     /// Adds a warning at a byte of the file.
@@ -284,16 +294,16 @@ package struct ProblemList: Sendable {
     private mutating func note(
         _ severity: TableProblem.Severity, _ code: TableProblem.Code, _ offset: Int, _ message: String,
         _ suggestion: String?, _ routes: [String], _ witness: String?, _ device: String? = nil,
-        _ schemaVersion: Int? = nil
+        _ schemaVersion: Int? = nil, _ hints: [TableHint] = []
     ) {
         count += 1
         if severity == .error { errorCount += 1 }
-        found.append(
-            TableProblem(
-                severity: severity, code: code, message: message, suggestion: suggestion, offset: offset,
-                location: JSONLocation(line: 1, column: 1, pointer: ""), routes: routes.isEmpty ? self.routes : routes,
-                witness: witness, device: device,
-                schemaVersion: schemaVersion))
+        var problem = TableProblem(
+            severity: severity, code: code, message: message, suggestion: suggestion, offset: offset,
+            location: JSONLocation(line: 1, column: 1, pointer: ""), routes: routes.isEmpty ? self.routes : routes,
+            witness: witness, device: device, schemaVersion: schemaVersion)
+        advisor?(hints, &problem)
+        found.append(problem)
         // Sorting only when the list has doubled keeps the cost of each addition constant and limits the memory.
         if found.count >= Self.maxCount * 2 { keepWorst() }
     }

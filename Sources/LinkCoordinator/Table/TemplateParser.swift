@@ -1,7 +1,7 @@
 internal import ByteStorage
 
 /// Parses texts with braces: redirects, external targets, and identities.
-struct TemplateParser {
+package struct TemplateParser {
     /// A piece of a text: literal text or the content of braces, with its byte offset.
     private enum Piece {
         case text(String, Int)
@@ -30,7 +30,7 @@ struct TemplateParser {
     /// - Parameters:
     ///   - text: The template.
     ///   - fileOffset: A closure that converts a byte offset in the text into one in the file.
-    static func path(_ text: String, fileOffset: (Int) -> Int) throws(TextError) -> TableSource.PathTemplate {
+    package static func path(_ text: String, fileOffset: (Int) -> Int) throws(TextError) -> TableSource.PathTemplate {
         let bytes = Array(text.utf8)
         if bytes.count > 1, bytes.last == UInt8(ascii: "/") {
             throw TextError("a template must not end with `/`", at: bytes.count - 1)

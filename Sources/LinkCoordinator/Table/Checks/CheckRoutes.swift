@@ -123,9 +123,7 @@ extension TableChecks {
                 .uncapturedName, at: name.offset,
                 lacking.map { "the pattern `\($0.path.text)` does not capture `{\(name.value)}`" }
                     ?? "no pattern captures `{\(name.value)}`",
-                suggestion: NearestName.of(name.value, among: captures).flatMap {
-                    $0 == name.value ? nil : "did you mean `{\($0)}`?"
-                })
+                hints: [.word(name.value, known: captures, before: "{", after: "}")])
         }
     }
 
@@ -191,8 +189,8 @@ extension TableChecks {
             let known = patterns.flatMap { $0.path.captures.map(\.name) }
             problems.error(
                 .uncapturedSource, at: offset, "no pattern of the route `\(id)` captures `\(name)`",
-                suggestion: NearestName.of(name, among: known).map { "did you mean `path.\($0)`?" }
-                    ?? "add the capture `{\(name)}` to the pattern")
+                suggestion: "add the capture `{\(name)}` to the pattern",
+                hints: [.word(name, known: known, before: "path.")])
             return
         }
         if field.absence == .required, let lacking = patterns.first(where: { $0.path.capture(named: name) == nil }) {

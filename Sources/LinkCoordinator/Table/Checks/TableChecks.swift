@@ -63,14 +63,14 @@ package struct TableChecks {
         }
     }
 
-    /// Reports an unknown name, with the nearest known name as the suggestion.
+    /// Reports an unknown name.
     mutating func unknown(
         _ code: TableProblem.Code, _ name: Located<String>, _ what: String, among known: some Sequence<String>
     ) {
         unknown(code, name, message: "there is no \(what) `\(name.value)`", among: known)
     }
 
-    /// Reports an unknown name with the given message, and the nearest known name as the suggestion.
+    /// Reports an unknown name with the given message.
     ///
     /// - Parameter addition: The suggestion if no name is known.
     mutating func unknown(
@@ -80,21 +80,9 @@ package struct TableChecks {
         // Comparing names for every one of many problems would take quadratic time.
         let compared = problems.count < ProblemList.maxCount ? Array(known) : []
         problems.error(
-            code, at: name.offset, message, suggestion: Self.advice(name.value, compared, addition))
-    }
-
-    /// Returns a suggestion for an unknown name: the nearest known name, or the likely intention.
-    private static func advice(_ name: String, _ known: [String], _ addition: String) -> String? {
-        if name.hasPrefix(":") { return "remove it from the path, and bind the value in `bind`" }
-        let parts = name.split { ",|; ".contains($0) }
-        if parts.count > 1, parts.allSatisfy({ known.contains(String($0)) }) {
-            return "write [\(parts.map { "\"\($0)\"" }.joined(separator: ", "))]"
-        }
-        if let nearest = NearestName.of(name, among: known) { return "did you mean `\(nearest)`?" }
-        let dotted = name.split(separator: ".")
-        if dotted.count == 2, known.contains(String(dotted[0])) { return "write `/\(dotted[0])/\(dotted[1])`" }
-        if known.isEmpty { return addition }
-        return known.count > 8 ? nil : "use \(known.sorted().map { "`\($0)`" }.joined(separator: ", "))"
+            code, at: name.offset, message,
+            suggestion: compared.isEmpty ? addition : compared.count > 8 ? nil : TableHint.use(compared.sorted()),
+            hints: [.reference(name.value, declared: compared)])
     }
 
     /// Returns a Boolean value that indicates whether a route was read completely.

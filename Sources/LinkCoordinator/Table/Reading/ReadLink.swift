@@ -239,8 +239,7 @@ extension TableReader {
         if let path = JSONPath(text.value) { return Located(path, at: text.offset) }
         problems.error(
             .badValue, at: text.offset, "\(what) must be a JSON pointer (RFC 6901)",
-            suggestion: LikelySource.pointer(text.value).map { "write `\($0)`" }
-                ?? "write a pointer such as `/data/link`")
+            suggestion: "write a pointer such as `/data/link`", hints: [.pointer(text.value)])
         return nil
     }
 

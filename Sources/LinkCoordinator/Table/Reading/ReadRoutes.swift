@@ -128,11 +128,11 @@ extension TableReader {
     private mutating func redirectByID(_ text: Located<String>, _ names: Set<String>) -> Located<String>? {
         if NameRule.path.matches(text.value) { return text }
         let isURL = text.value.contains("://")
-        let path = PathText(text: text.value, role: .redirect(names: names), foldsCase: foldsPathCase)
         problems.error(
             .badValue, at: text.offset, "redirect must be the id of a route or a path that begins with `/`",
-            suggestion: isURL
-                ? "write \"to\": { \"external\": \"\(text.value)\" } instead" : path.advice)
+            suggestion: isURL ? "write \"to\": { \"external\": \"\(text.value)\" } instead" : nil,
+            hints: isURL
+                ? [] : [.path(PathText(text: text.value, role: .redirect(names: names), foldsCase: foldsPathCase))])
         return nil
     }
 
@@ -399,24 +399,10 @@ extension TableReader {
             problems.error(
                 .badValue, at: text.offset,
                 "resume.ttl must be a number greater than 0 with the unit `s`, `m`, `h`, or `d`",
-                suggestion: Self.likelyTTL(text.value))
+                suggestion: "write a time such as `15m`", hints: [.time(text.value)])
             return nil
         }
         return TableSource.Guard.Resume(ttlSeconds: time / 1000, once: once)
-    }
-
-    /// Returns a suggestion for a time with a missing or unknown unit.
-    ///
-    /// For example, `15 min` is `15m`, and a week is seven days.
-    private static func likelyTTL(_ text: String) -> String {
-        let digits = text.prefix { "0123456789".contains($0) }
-        guard let number = Int64(digits), number > 0, number < 1_000_000 else { return "write a time such as `15m`" }
-        switch text.dropFirst(digits.count).first(where: { $0 != " " })?.lowercased() {
-        case nil: return "write `\(number)s` for seconds, or `\(number)m` for minutes"
-        case let unit? where ["s", "m", "h", "d"].contains(unit): return "write `\(number)\(unit)`"
-        case "w": return "write `\(number * 7)d`"
-        default: return "write a time such as `15m`"
-        }
     }
 
     /// Reads `bind` in the order of the models and their fields, with unknown names at the end.
@@ -485,13 +471,12 @@ extension TableReader {
             fallthrough
         default:
             let words = ["path", "query", "rewrite", "payload", "fragment"]
-            let nearest = words.contains(halves[0]) ? nil : NearestName.of(halves[0], among: words)
             problems.error(
                 .badSource, at: text.offset, "`\(text.value)` is not a source of a value",
-                suggestion: LikelySource.source(text.value) ?? nearest.map { "did you mean `\($0)`?" }
-                    ?? "use `path.NAME`, `query.NAME`, `rewrite.NAME`, `payload./POINTER`, `fragment`, "
-                    + "or { \"const\": … }"
-            )
+                suggestion:
+                    "use `path.NAME`, `query.NAME`, `rewrite.NAME`, `payload./POINTER`, `fragment`, "
+                    + "or { \"const\": … }",
+                hints: [.source(text.value), .word(halves[0], known: words)])
             return nil
         }
     }
@@ -553,8 +538,7 @@ extension TableReader {
             }
             problems.error(
                 .badValue, at: text.offset, "\(what) must be comparisons with versions, separated by single spaces",
-                suggestion: LikelyVersion.comparisons(text.value).map { "write `\($0)`" }
-                    ?? "write a comparison such as `>=4.0.0` or `>=4.0.0 <6`")
+                suggestion: "write a comparison such as `>=4.0.0` or `>=4.0.0 <6`", hints: [.comparisons(text.value)])
             return []
         }
         return tests

@@ -20,8 +20,10 @@ extension TableSource {
     ///
     /// `TableChecks` finds all other problems. A table that declares a newer schema version than is supported has no
     /// source.
-    package static func read(_ file: [UInt8], versions: SchemaVersions = .current) -> TableReading {
-        var reader = TableReader(file: file, versions: versions)
+    package static func read(
+        _ file: [UInt8], versions: SchemaVersions = .current, advisor: ProblemList.Advisor? = nil
+    ) -> TableReading {
+        var reader = TableReader(file: file, versions: versions, problems: ProblemList(advisor))
         let source = reader.table()
         reader.schema.check(versions, into: &reader.problems)
         return TableReading(
@@ -46,8 +48,7 @@ extension TableReader {
             if error.code == .duplicateName {
                 problems.error(.duplicate, at: error.offset - 1, error.text, suggestion: "remove one of the two")
             } else {
-                let advice = JSONAdvice(error, in: file)
-                problems.error(.json, at: advice.offset, advice.message, suggestion: advice.suggestion)
+                problems.error(.json, at: error.offset, error.text, hints: [.json(error, file: file)])
             }
             return nil
         }
@@ -200,8 +201,8 @@ extension TableReader {
         if let version = VersionText(text.value) { return version }
         problems.error(
             .badValue, at: text.offset, "\(what) must be a version",
-            suggestion: LikelyVersion.version(text.value).map { "write `\($0)`" }
-                ?? "use 1 to 5 numbers with dots and an optional pre-release, such as `4.0.0` or `4.0.0-beta.1`")
+            suggestion: "use 1 to 5 numbers with dots and an optional pre-release, such as `4.0.0` or `4.0.0-beta.1`",
+            hints: [.version(text.value)])
         return nil
     }
 

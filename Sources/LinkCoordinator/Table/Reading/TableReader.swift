@@ -92,7 +92,8 @@ extension TableReader {
             noteKey(member, in: what, version: nil)
             problems.error(
                 .unknownKey, at: member.nameOffset - 1, "unknown key `\(member.name)` in \(what)",
-                suggestion: LikelyKeys.advice(member.name, in: value, keys: keys))
+                suggestion: TableHint.use(keys),
+                hints: [.key(member.name, known: keys, unused: keys.filter { value[$0] == nil })])
         }
         for key in object.required where value[key] == nil {
             problems.error(
@@ -222,15 +223,16 @@ extension TableReader {
     mutating func badWord(_ text: Located<String>, _ what: String, _ words: [String]) {
         problems.error(
             .badValue, at: text.offset, "`\(text.value)` is not a valid value of \(what)",
-            suggestion: NearestName.of(text.value, among: words).map { "did you mean `\($0)`?" }
-                ?? "use \(words.map { "`\($0)`" }.joined(separator: ", "))")
+            suggestion: TableHint.use(words), hints: [.word(text.value, known: words)])
     }
 
     /// Reports a value of the wrong type.
     mutating func wrongType(_ value: JSONValue, _ what: String, _ expected: String, suggestion: String? = nil) {
         problems.error(
-            .wrongType, at: value.offset, "\(what) must be \(expected), not \(value.typeText)",
-            suggestion: suggestion ?? value.advice(expecting: expected))
+            .wrongType, at: value.offset, "\(what) must be \(expected), not \(value.found.type)",
+            suggestion: suggestion,
+            hints: suggestion == nil
+                ? [.value(type: value.found.type, text: value.found.text, expected: expected)] : [])
     }
 
     /// Checks a name, and reports one that violates the rule or is reserved.
@@ -253,8 +255,8 @@ extension TableReader {
     ///   - error: The error of the text.
     ///   - text: The text.
     ///   - code: The code for a syntax error.
-    ///   - role: The role of the text if it is a path. If the error has no suggestion, the correct form of the whole
-    ///     path is suggested.
+    ///   - role: The role of the text if it is a path. The correct form of the whole path can be suggested, unless the
+    ///     error has a suggestion.
     mutating func reportTextError(
         _ error: TextError, in text: Located<String>, _ code: TableProblem.Code, _ role: PathText.Role? = nil
     ) {
@@ -270,7 +272,8 @@ extension TableReader {
         let advice = error.kind == .reservedName ? NameRule.reservedAdvice : nil
         problems.error(
             own, at: fileOffset(of: error.offset, in: text), error.message,
-            suggestion: error.suggestion ?? path?.advice ?? advice)
+            suggestion: error.suggestion ?? advice,
+            hints: error.hints + (error.suggestion == nil ? path.map { [.path($0)] } ?? [] : []))
     }
 
     /// Returns the offset in the file of a byte of a text.
@@ -305,10 +308,23 @@ extension TableReader {
                 out += "<\(name)>"
                 problems.error(
                     .unknownVar, at: value.offset, "there is no var `\(name)`",
-                    suggestion: NearestName.of(name, among: vars.keys).map { "did you mean `\($0)`?" }
-                        ?? "add it to \"vars\", or write `{\(CaptureNames.allowed(name))}` for a capture")
+                    hints: [.variable(name, known: Array(vars.keys))])
             }
         }
         return out
+    }
+}
+
+extension JSONValue {
+    /// The type of the value in words, and its text or the number of its items.
+    fileprivate var found: (type: String, text: String) {
+        switch kind {
+        case .string(let text): ("a string", text)
+        case .number(let text): ("a number", text)
+        case .bool(let truth): (truth ? "true" : "false", "")
+        case .null: ("null", "")
+        case .array(let elements): ("a list", String(elements.count))
+        case .object: ("an object", "")
+        }
     }
 }

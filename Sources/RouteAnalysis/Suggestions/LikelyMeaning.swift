@@ -1,4 +1,54 @@
+package import LinkCoordinator
 internal import StrictJSON
+
+extension TableHint {
+    /// Adds a suggestion to a problem: that of the first hint that has one, or the one that the problem already has.
+    ///
+    /// For a file that is not JSON, the position is that of the most likely mistake, not where the reader stopped.
+    @Sendable package static func advise(_ hints: [TableHint], _ problem: inout TableProblem) {
+        for case .json(let error, let file) in hints { JSONAdvice.correct(&problem, error, in: file) }
+        problem.suggestion = hints.lazy.compactMap(\.suggestion).first ?? problem.suggestion
+    }
+
+    /// The suggestion, or nil if the hint does not lead to one.
+    private var suggestion: String? {
+        switch self {
+        case .json: nil
+        case .key(let name, let known, let unused): LikelyKeys.advice(name, known: known, unused: unused)
+        case .value(let type, let text, let expected): LikelyValue.advice(type, text, expected: expected)
+        case .word(let text, let known, let before, let after):
+            NearestName.of(text, among: known).flatMap { $0 == text ? nil : "did you mean `\(before)\($0)\(after)`?" }
+        case .reference(let name, let declared): Self.reference(name, declared)
+        case .variable(let name, let known):
+            NearestName.of(name, among: known).map { "did you mean `\($0)`?" }
+                ?? "add it to \"vars\", or write `{\(CaptureNames.allowed(name))}` for a capture"
+        case .path(let path): path.advice
+        case .capture(let inside, let mistake): LikelyType.form(inside, mistake)
+        case .captureType(let name, let text):
+            LikelyType.type(name, text.hasSuffix("}") ? String(text.dropLast()) : text)
+        case .captureLengths(let text, let characters): LikelyType.lengths(text, of: characters)
+        case .fieldType(let name, let next): LikelyType.field(name, next: next)
+        case .pointer(let text): LikelySource.pointer(text).map { "write `\($0)`" }
+        case .source(let text): LikelySource.source(text)
+        case .version(let text): LikelyVersion.version(text).map { "write `\($0)`" }
+        case .comparisons(let text): LikelyVersion.comparisons(text).map { "write `\($0)`" }
+        case .time(let text): LikelyValue.time(text)
+        }
+    }
+
+    /// Returns a suggestion for an unknown name: the nearest declared name, or the likely intention.
+    private static func reference(_ name: String, _ declared: [String]) -> String? {
+        if name.hasPrefix(":") { return "remove it from the path, and bind the value in `bind`" }
+        let parts = name.split { ",|; ".contains($0) }
+        if parts.count > 1, parts.allSatisfy({ declared.contains(String($0)) }) {
+            return "write [\(parts.map { "\"\($0)\"" }.joined(separator: ", "))]"
+        }
+        if let nearest = NearestName.of(name, among: declared) { return "did you mean `\(nearest)`?" }
+        let dotted = name.split(separator: ".")
+        let isPath = dotted.count == 2 && declared.contains(String(dotted[0]))
+        return isPath ? "write `/\(dotted[0])/\(dotted[1])`" : nil
+    }
+}
 
 /// Suggestions for unknown keys: other names of known keys, and keys of a nested object.
 enum LikelyKeys {
@@ -41,65 +91,57 @@ enum LikelyKeys {
         "variants": "{ \"when\": …, \"to\": … }, { \"to\": … }", "rewrites": "{ \"stripPrefix\": … }",
     ]
 
-    /// Returns a suggestion for a key that an object does not have.
-    static func advice(_ name: String, in object: JSONValue, keys: [String]) -> String {
-        let free = keys.filter { object[$0] == nil }
-        if let nearest = NearestName.of(name, among: keys) { return "did you mean `\(nearest)`?" }
-        let other = synonyms[name].map { $0.filter(free.contains) } ?? []
-        let candidates = containerKeys[name].map { $0.filter(keys.contains) } ?? []
+    /// Returns a suggestion for a key that an object does not have, or nil.
+    static func advice(_ name: String, known: [String], unused: [String]) -> String? {
+        if let nearest = NearestName.of(name, among: known) { return "did you mean `\(nearest)`?" }
+        let candidates = containerKeys[name].map { $0.filter(known.contains) } ?? []
         if let first = candidates.first, let items = lists[first] { return "move it into \"\(first)\": [ \(items) ]" }
         if let first = candidates.first { return "move it into \"\(first)\": { … }" }
-        if let first = other.first { return "did you mean `\(first)`?" }
-        return "use \(keys.map { "`\($0)`" }.joined(separator: ", "))"
+        return synonyms[name]?.first(where: unused.contains).map { "did you mean `\($0)`?" }
     }
 }
 
-extension JSONValue {
-    /// The type of the value in words.
-    var typeText: String {
-        switch kind {
-        case .string: "a string"
-        case .number: "a number"
-        case .bool(let truth): truth ? "true" : "false"
-        case .null: "null"
-        case .array: "a list"
-        case .object: "an object"
+/// Suggestions for values of another type than their key has, and for times with a missing or unknown unit.
+enum LikelyValue {
+    /// Returns a suggestion for a value whose type and text are given, or nil.
+    static func advice(_ type: String, _ text: String, expected: String) -> String? {
+        switch type {
+        case "null": "remove the key if it has no value"
+        case "a string" where expected.hasPrefix("a list"): "write [\"\(text)\"]"
+        case "a string" where expected == "a number" && Int64(text) != nil: "write \(text) without quotes"
+        case "a string" where expected == "true or false" && ["true", "false"].contains(text):
+            "write \(text) without quotes"
+        case "a number" where expected.hasPrefix("a string"): "write \"\(text)\""
+        case "true", "false": expected.hasPrefix("a string") ? "write \"\(type)\" for a string" : nil
+        case "an object" where expected.hasPrefix("a list"): "write it as a list: [ … ]"
+        case "a list" where expected == "an object": "write it as an object: { \"NAME\": … }"
+        case "a list" where expected.hasPrefix("a string") && text == "1": "remove the brackets"
+        default: nil
         }
     }
 
-    /// Returns a suggestion for a value of the wrong type, or nil.
-    func advice(expecting expected: String) -> String? {
-        switch kind {
-        case .null: "remove the key if it has no value"
-        case .string(let text) where expected.hasPrefix("a list"): "write [\"\(text)\"]"
-        case .string(let text) where expected == "a number" && Int64(text) != nil: "write \(text) without quotes"
-        case .string(let text) where expected == "true or false" && ["true", "false"].contains(text):
-            "write \(text) without quotes"
-        case .number(let text) where expected.hasPrefix("a string"): "write \"\(text)\""
-        case .bool(let truth) where expected.hasPrefix("a string"): "write \"\(truth)\" for a string"
-        case .object where expected.hasPrefix("a list"): "write it as a list: [ … ]"
-        case .array where expected == "an object": "write it as an object: { \"NAME\": … }"
-        case .array(let elements) where expected.hasPrefix("a string") && elements.count == 1: "remove the brackets"
-        default: nil
+    /// Returns a suggestion with the time that a text most likely means, or nil.
+    ///
+    /// For example, `15 min` is `15m`, and a week is seven days.
+    static func time(_ text: String) -> String? {
+        let digits = text.prefix { "0123456789".contains($0) }
+        guard let number = Int64(digits), number > 0, number < 1_000_000 else { return nil }
+        switch text.dropFirst(digits.count).first(where: { $0 != " " })?.lowercased() {
+        case nil: return "write `\(number)s` for seconds, or `\(number)m` for minutes"
+        case let unit? where ["s", "m", "h", "d"].contains(unit): return "write `\(number)\(unit)`"
+        case "w": return "write `\(number * 7)d`"
+        default: return nil
         }
     }
 }
 
 /// The most likely mistake in a table file that is not strict JSON, with a suggestion.
-struct JSONAdvice {
-    /// A description of the mistake.
-    var message: String
-    /// A description of what to do, or nil.
-    var suggestion: String?
-    /// The byte offset in the file.
-    var offset: Int
-
-    /// Examines the bytes around the position at which the reader stopped.
-    init(_ error: JSONError, in file: [UInt8]) {
-        message = error.text
-        offset = error.offset
-        let found = Self.encoding(file) ?? Self.found(error, file)
-        if let found { (message, suggestion, offset) = (found.message ?? message, found.suggestion, found.offset) }
+enum JSONAdvice {
+    /// Corrects the problem of a file, after the bytes around the position at which the reader stopped.
+    static func correct(_ problem: inout TableProblem, _ error: JSONError, in file: [UInt8]) {
+        guard let found = encoding(file) ?? found(error, file) else { return }
+        problem.message = found.message ?? problem.message
+        (problem.suggestion, problem.offset) = (found.suggestion, found.offset)
     }
 
     private typealias Found = (message: String?, suggestion: String?, offset: Int)

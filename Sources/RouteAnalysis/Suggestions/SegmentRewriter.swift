@@ -1,3 +1,5 @@
+internal import LinkCoordinator
+
 /// Converts the segments of a path to the syntax of patterns.
 struct SegmentRewriter {
     /// The first segment, or group of segments, that is converted.
@@ -311,7 +313,7 @@ struct CaptureNames {
 }
 
 /// The name of a capture in another router's syntax.
-package struct ForeignName {
+struct ForeignName {
     /// The name.
     var text: String
     /// The index after the name.
@@ -333,7 +335,7 @@ package struct ForeignName {
 
     /// Returns a Boolean value that indicates whether the value of a query constraint looks like a capture or a
     /// wildcard.
-    package static func isPlaceholder(_ text: String) -> Bool {
+    static func isPlaceholder(_ text: String) -> Bool {
         let inner = text.dropFirst().dropLast()
         if text.hasPrefix("{") && text.hasSuffix("}") || text.hasPrefix("<") && text.hasSuffix(">") {
             return ForeignName(inner)?.end == inner.endIndex

@@ -1,33 +1,7 @@
+internal import LinkCoordinator
 internal import StrictJSON
 
-/// A text of a table that is a path, with the rules for reading it.
-package struct PathText {
-    /// The role of the path in a table.
-    package enum Role {
-        /// A `match` or an alias.
-        case pattern
-        /// The `stripPrefix` of a rewrite.
-        case prefix
-        /// A `redirect`, with the names that it can use.
-        case redirect(names: Set<String>)
-    }
-
-    /// The path.
-    package var text: String
-
-    /// The role of the path.
-    var role: Role
-
-    /// A Boolean value that indicates whether the table folds the case of paths.
-    var foldsCase: Bool
-
-    /// Creates a text with its role.
-    package init(text: String, role: Role, foldsCase: Bool) {
-        self.text = text
-        self.role = role
-        self.foldsCase = foldsCase
-    }
-
+extension PathText {
     /// The noun for the path, for messages.
     var noun: String {
         switch role {
@@ -77,18 +51,18 @@ package struct PathText {
 }
 
 /// A path in corrected form: without another router's syntax, without a query, and with one slash before each segment.
-package struct PathDraft {
+struct PathDraft {
     /// The first text that has a meaning in another router, or nil if there is none.
     private(set) var piece: String?
 
     /// The correct form of the path, which is valid and has no finding, or nil if there is none.
-    package private(set) var form: String?
+    private(set) var form: String?
 
     /// The steps that are required in addition to the corrected path.
     private(set) var more: [String] = []
 
     /// Creates the correct form of a path.
-    package init(_ path: PathText) {
+    init(_ path: PathText) {
         let form = rewrite(path)
         guard var corrected = form.map({ PathText(text: $0, role: path.role, foldsCase: path.foldsCase) }) else {
             return
@@ -227,17 +201,17 @@ extension PathText {
 ///
 /// Express and similar routers use `:id`, `*`, and `(…)`, Go and ASP.NET `{id...}` and `{*id}`, Flask and Django
 /// `<int:id>`, Next.js and Expo `[id]`, Remix and TanStack `$id`. Many routers use regular expressions.
-package struct ForeignSyntax {
+struct ForeignSyntax {
     /// The text that is treated as literal.
-    package var piece: String
+    var piece: String
 
     /// A description of what to write instead.
-    package var advice: String
+    var advice: String
 
     /// Returns the first finding in a pattern, a prefix, or a redirect, with the correct form of the whole text.
     ///
     /// A form is suggested only if it is valid and has no finding itself.
-    package static func find(in path: PathText) -> ForeignSyntax? {
+    static func find(in path: PathText) -> ForeignSyntax? {
         let draft = PathDraft(path)
         guard let piece = draft.piece else { return nil }
         if let form = draft.form {
@@ -258,7 +232,7 @@ package struct ForeignSyntax {
     /// - Parameters:
     ///   - text: The URL of the target.
     ///   - names: The names that the route captures.
-    package static func find(inURL text: String, names: Set<String>) -> ForeignSyntax? {
+    static func find(inURL text: String, names: Set<String>) -> ForeignSyntax? {
         guard let scheme = text.firstRange(of: "://") else { return nil }
         for segment in text[scheme.upperBound...].split(separator: "/").dropFirst() {
             guard let name = ForeignName(after: ":", in: segment), name.end == segment.endIndex else { continue }
@@ -271,7 +245,7 @@ package struct ForeignSyntax {
     }
 
     /// Returns a text without surrounding spaces and quotation marks.
-    package static func bare(_ text: Substring) -> String {
+    static func bare(_ text: Substring) -> String {
         let marks = " \"'"
         let start = text.drop { marks.contains($0) }
         return String(start.prefix(start.count - start.reversed().prefix { marks.contains($0) }.count))
