@@ -145,7 +145,12 @@ private struct Parts {
         let brace = reader.at
         _ = reader.take("{")
         let nameStart = reader.at
-        if let mistake = CaptureMistake.find(reader) { throw mistake }
+        var rest = reader
+        let inside = rest.text(until: "}", "/")
+        let isLast = rest.at + 1 == reader.bytes.count
+        if rest.next == UInt8(ascii: "}"), let mistake = CaptureMistake.find(in: inside, isLast: isLast) {
+            throw TextError(mistake.rawValue, at: reader.at, hints: [.capture(inside, mistake)])
+        }
         let name = try reader.captureName()
         if captures.contains(where: { $0.name == name }) {
             throw TextError("the capture `\(name)` occurs twice", at: nameStart, kind: .duplicate)

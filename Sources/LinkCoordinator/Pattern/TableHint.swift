@@ -82,16 +82,8 @@ package enum CaptureMistake: String, Sendable {
     case brace = "a capture must have a single pair of braces"
     case standard = "a capture cannot have a default"
 
-    /// Returns the error for the text after an opening brace, or nil if it is not one of these mistakes.
-    static func find(_ reader: TextReader) -> TextError? {
-        var rest = reader
-        let inside = rest.text(until: "}", "/")
-        guard rest.next == UInt8(ascii: "}"), let mistake = mistake(inside, isLast: rest.at + 1 == reader.bytes.count)
-        else { return nil }
-        return TextError(mistake.rawValue, at: reader.at, hints: [.capture(inside, mistake)])
-    }
-
-    private static func mistake(_ inside: String, isLast: Bool) -> CaptureMistake? {
+    /// Returns the mistake in the text inside braces, which can be the end of the pattern, or nil.
+    static func find(in inside: String, isLast: Bool) -> CaptureMistake? {
         if inside.isEmpty { return .noName }
         if inside.hasPrefix("*") || inside.hasPrefix("...") || inside.hasSuffix("...") {
             return isLast ? .tail : .earlyTail
