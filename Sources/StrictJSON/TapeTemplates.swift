@@ -1,11 +1,11 @@
 internal import ByteStorage
 
-/// The objects that a list has read, for objects that differ from them only in strings and numbers.
+/// Objects that a list has read before, with which it reads objects that differ only in their strings and numbers.
 ///
 /// Producers write the same members in the same order with the same white space. A template has the bytes of such an
-/// object and the places of its values. A later object with the same bytes between its strings and numbers has the same
-/// grammar, names, and nesting, so only the strings and numbers are read. Every byte is compared or read, so a template
-/// saves time and never changes a result.
+/// object and the places of its values. If a later object has the same bytes between its strings and numbers, it has the
+/// same grammar, names, and nesting, and only its strings and numbers are read. Every byte is compared or read, so a
+/// template saves time and never changes a result.
 struct TapeTemplates: ~Copyable {
     /// The limit of templates, which have at most 64 KiB together.
     static let most = 8
@@ -13,15 +13,15 @@ struct TapeTemplates: ~Copyable {
     static let textBytes = 4096
     /// The limit of the values in an object.
     static let valueCount = 96
-    /// The number of objects without a template that are learned, beyond the number of objects with one, and the number
-    /// of objects that are not learned after that.
+    /// After this many objects without a template, beyond the number of objects with one, none is learned for a pause.
     private static let mostMisses = 128
+    /// The number of objects without a template in a pause.
     private static let pause = 4096
 
     /// A value of a template.
     ///
-    /// Offsets are in bytes. An offset from the last gap is one from the end of the last string or number before it, or
-    /// from the start of the object.
+    /// Strings and numbers are the gaps in the bytes that are compared. Most offsets, in bytes, count from the end of the
+    /// last gap before them, or from the start of the object if there is none.
     struct Place: BitwiseCopyable {
         var parent: Int32
         /// The index after the last value inside this one.
@@ -29,15 +29,15 @@ struct TapeTemplates: ~Copyable {
         var nameHash: UInt32
         var kind: JSONTape.Kind
         var nameCount: Int32
-        /// The offsets of the name and the value from the last gap.
+        /// The offsets of the name and of the value from the last gap.
         var name: Int32
         var start: Int32
         /// The number of bytes of a Boolean value or null.
         var textCount: Int32
-        /// The offset of the end, from the start of the object for a string or number, and from the gap `gap` for an
-        /// array or object.
+        /// The offset of the end: of a gap from the start of the object, and of an array or object from the end of
+        /// `gap`.
         var end: Int32
-        /// The last string or number before the end of an array or object, or -1.
+        /// The index of the last gap before the end of an array or object, or -1.
         var gap: Int32 = -1
     }
 

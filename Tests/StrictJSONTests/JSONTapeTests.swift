@@ -108,4 +108,76 @@ struct JSONTapeTests {
         #expect(tape.count == 0 && !tape.isCut)
         Self.expectSame(Array((list + ",01]").utf8), depth: 16, &tape)
     }
+
+    /// Objects whose strings are `$` and whose numbers are `#`.
+    private static let objects = [
+        ##"{"aps":{"alert":{"title":$,"body":$},"badge":#},"link":$}"##, ##"{"aps":{"alert":$,"badge":#},"link":$}"##,
+        ##"{ "a" : [ $ , # , [] , {} ] , "b" : null }"##, ##"{"a":{"b":{"c":{"d":$}}},"e":true}"##, ##"{}"##,
+        ##"{"message":{"data":{"uri":$,"t":$},"android":{"priority":$}}}"##, ##"{"a":#}"##, ##"{"a":$,"a":$}"##,
+        ##"{"é":$,"\u0061":#,"x":[[#],[#]]}"##,
+    ]
+    private static let strings = [
+        "", "é", "Sale 20% off", "https://shop.example/p/1?x=2&utm_source=push", "a\\n", "\\u0041", "\u{7f}", "]}",
+        "\\",
+    ]
+    private static let numbers = ["0", "-1", "1.5e3", "12", "1700000000000", "01", "-", "1."]
+
+    /// Returns an object with strings and numbers of its own, with a wrong byte in every fourth case.
+    private static func text(_ generator: inout SeededGenerator) -> [UInt8] {
+        var text: [UInt8] = []
+        for byte in objects[Int.random(in: 0..<objects.count, using: &generator)].utf8 {
+            switch byte {
+            case UInt8(ascii: "$"):
+                text += Array("\"\(strings[Int.random(in: 0..<strings.count, using: &generator)])\"".utf8)
+            case UInt8(ascii: "#"): text += Array(numbers[Int.random(in: 0..<numbers.count, using: &generator)].utf8)
+            default: text.append(byte)
+            }
+        }
+        let place = Int.random(in: 0..<text.count, using: &generator)
+        switch Int.random(in: 0..<16, using: &generator) {
+        case 0: text[place] = UInt8.random(in: 0...255, using: &generator)
+        case 1: text.remove(at: place)
+        case 2: text.insert(UInt8(ascii: " "), at: place)
+        case 3: text.removeLast(place)
+        default: break
+        }
+        return text
+    }
+
+    /// Returns every property of the values that a list reads at a cursor, and the offset of the cursor, or the error.
+    private static func places(_ text: ByteView, depth: Int, _ tape: inout JSONTape) -> [String] {
+        var cursor = JSONCursor(maxDepth: 8)
+        cursor.open(text)
+        cursor.depthLimit = depth
+        tape.clear()
+        do throws(JSONError) {
+            _ = try tape.append(at: &cursor)
+        } catch {
+            return ["\(error)"]
+        }
+        let nodes = (0..<tape.count).map { index in
+            let node = tape.nodes[index]
+            let name = node.name.start >= text.start && node.name.end <= text.end ? node.name.start - text.start : -1
+            return "\(name) \(node.name.string) \(node.nameHash) \(node.text.start - text.start) \(node.text.count)"
+                + " \(node.parent) \(node.end) \(node.kind) \(node.hasEscape) \(node.isPlain) \(node.isCut)"
+        }
+        return nodes + ["\(cursor.offset)"]
+    }
+
+    /// A case is an object that differs from an earlier one in its strings, its numbers, or a byte.
+    @Test("A list that has read many objects reads the next one as a new list does")
+    func templates() {
+        var tape = JSONTape(depth: 8)
+        var generator = SeededGenerator(seed: 2_026_1126)
+        for _ in 0..<10 * LawCases.count {
+            let bytes = Self.text(&generator)
+            let depth = Int.random(in: 2...8, using: &generator)
+            bytes.withUnsafeBufferPointer { bytes in
+                let view = ByteView(bytes)
+                var fresh = JSONTape(depth: 8)
+                let found = Self.places(view, depth: depth, &tape)
+                #expect(found == Self.places(view, depth: depth, &fresh), "\(Self.shown(Array(bytes)))")
+            }
+        }
+    }
 }
