@@ -76,7 +76,7 @@ import Testing
         KafkaError(code: code, isFatal: !retriable && !abortable, isRetriable: retriable, isAbortable: abortable)
     }
 
-    @Test("A transaction is committed by age, by records, by bytes, and when idle at the end of its partitions")
+    @Test("A transaction is committed by age, by records, by bytes, and earlier at the end of its partitions")
     func commitTriggers() {
         var byAge = Self.ready()
         Self.consume(&byAge, 3, now: 1)
@@ -101,6 +101,12 @@ import Testing
         idle.partitions.setEnd(at: 0, 3)
         #expect(idle.next(now: 1) == .poll(milliseconds: 10, maximum: 1_000))
         #expect(idle.next(now: 11 * Self.ms) == .sendOffsets(Self.offsets(3), isRepeat: false, milliseconds: nil))
+
+        var caughtUp = Self.ready { $0.commit.idleMilliseconds = 500 }
+        Self.consume(&caughtUp, 3, now: 1)
+        caughtUp.partitions.setEnd(at: 0, 3)
+        #expect(caughtUp.next(now: 30 * Self.ms) == .poll(milliseconds: 4, maximum: 1_000))
+        #expect(caughtUp.next(now: 34 * Self.ms) == .sendOffsets(Self.offsets(3), isRepeat: false, milliseconds: nil))
     }
 
     @Test("Nothing is committed without records")
