@@ -265,7 +265,7 @@ internal import Testing
         #expect(summary(report) == ["never_handed b https://a.example/b sampled"])
     }
 
-    @Test("The comparison with hostile files ends at its budget", .timeLimit(.minutes(1)))
+    @Test("The comparison with hostile files ends at its budget", .timeLimit(.minutes(15)))
     func hostile() throws {
         let table = try table([route("a", "/a/{x}/{y}"), route("b", "/b/{rest+}")].joined(separator: ","))
         let budget = WorkBudget(perSearch: 300_000, total: 300_000)
