@@ -3,9 +3,9 @@ internal import ByteStorage
 /// Objects that a list has read before, with which it reads objects that differ only in their strings and numbers.
 ///
 /// Producers write the same members in the same order with the same white space. A template has the bytes of such an
-/// object and the places of its values. If a later object has the same bytes between its strings and numbers, it has the
-/// same grammar, names, and nesting, and only its strings and numbers are read. Every byte is compared or read, so a
-/// template saves time and never changes a result.
+/// object and the places of its values. If a later object has the same bytes between its strings and numbers, it has
+/// the same grammar, names, and nesting, and only its strings and numbers are read. Every byte is compared or read, so
+/// a template saves time and never changes a result.
 struct TapeTemplates: ~Copyable {
     /// The limit of templates, which have at most 64 KiB together.
     static let most = 8
@@ -20,8 +20,8 @@ struct TapeTemplates: ~Copyable {
 
     /// A value of a template.
     ///
-    /// Strings and numbers are the gaps in the bytes that are compared. Most offsets, in bytes, count from the end of the
-    /// last gap before them, or from the start of the object if there is none.
+    /// Strings and numbers are the gaps in the bytes that are compared. Most offsets, in bytes, count from the end of
+    /// the last gap before them, or from the start of the object if there is none.
     struct Place: BitwiseCopyable {
         var parent: Int32
         /// The index after the last value inside this one.

@@ -129,7 +129,7 @@ internal import Testing
         let size = 1 << 20
         let values = GroupCounts.limitBytes / size
         for number in 0..<values + 2 {
-            let value = [UInt8](repeating: UInt8(ascii: "a"), count: size - 3) + Array("\(100 + number)".utf8)
+            let value = Array("\(100 + number)".utf8) + [UInt8](repeating: UInt8(ascii: "a"), count: size - 3)
             value.withUnsafeBufferPointer { groups.add(ByteView($0)) }
         }
         #expect(groups.rows.count == values + 1)
