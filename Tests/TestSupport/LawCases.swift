@@ -4,16 +4,13 @@ import Foundation
 ///
 /// A law is a test that generates its inputs. Its comment says what a case is.
 package enum LawCases {
-    /// The number of cases of each law: `LINKD_TEST_CASES`, or 400, or 2,000 in a long run.
+    /// The number of cases of each law: `LINKD_TEST_CASES`, or 1,000, or 10,000 in a long run.
     package static let count = max(
         1,
-        Int(ProcessInfo.processInfo.environment["LINKD_TEST_CASES"] ?? "") ?? (LongTests.areWanted ? 2_000 : 400))
+        Int(ProcessInfo.processInfo.environment["LINKD_TEST_CASES"] ?? "") ?? (LongTests.areWanted ? 10_000 : 1_000))
 
-    /// Returns the least number of cases of a kind that are expected, from the number that 10,000 cases of a law
-    /// contain.
-    ///
-    /// It is two thirds of the share, because few cases vary more.
-    package static func expected(_ countIn10000: Int) -> Int { min(countIn10000, countIn10000 * count / 15_000) }
+    /// Returns the number of cases of a kind that are expected, from the number that 10,000 cases of a law contain.
+    package static func expected(_ countIn10000: Int) -> Int { min(countIn10000, countIn10000 * count / 10_000) }
 
     /// A Boolean value that indicates whether a law has so many cases that rare ones are certain to occur.
     package static let hasRareCases = count >= 100_000

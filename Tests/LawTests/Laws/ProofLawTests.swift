@@ -89,7 +89,7 @@ struct ProofLawTests {
     func bruteForce(seed: UInt64, isWide: Bool, folds: Bool, flattens: Bool) throws {
         var tableGenerator = SmallTableGenerator(seed: seed &* 7_919, isWide: isWide, folds: folds, flattens: flattens)
         var found = (unreachable: 0, overlaps: 0, valid: 0)
-        let tables = max(20, LawCases.count / 200)
+        let tables = max(1, LawCases.count / 200)
         for number in 0..<tables {
             let routes = tableGenerator.routes(upTo: 6)
             if wrong(routes, tableGenerator) != nil {
@@ -104,7 +104,7 @@ struct ProofLawTests {
             found.valid += verdict == Verdict() ? 1 : 0
         }
         print("\(tables) tables: \(found), seed \(tableGenerator.patterns.generator.seed)")
-        #expect(found.unreachable > 0 && found.overlaps > 0, "\(found)")
+        #expect(found.unreachable > tables / 10 && found.overlaps > tables / 10, "\(found)")
     }
 
     /// A case is a link that the narrower of two patterns matches.
