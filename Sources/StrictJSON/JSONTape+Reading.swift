@@ -95,14 +95,10 @@ extension JSONTape {
     private mutating func string(
         _ reading: inout Reading, _ cursor: inout JSONCursor, isPlain: inout Bool
     ) throws(JSONError) -> JSONString {
-        let start = reading.position + 1
-        if reading.end - start >= 16 {
-            let quote = JSONCursor.plainEnd(of: start, reading.end)
-            if quote < reading.end, quote.pointee == UInt8(ascii: "\"") {
-                reading.position = quote + 1
-                isPlain = true
-                return JSONString(raw: cursor.part(start, count: quote - start), hasEscape: false, hasNonASCII: false)
-            }
+        if let string = cursor.plainString(at: reading.position, reading.end) {
+            reading.position = string.raw.end + 1
+            isPlain = true
+            return string
         }
         cursor.position = reading.position
         let string = try cursor.anyString()
@@ -311,5 +307,17 @@ extension JSONTape {
         nodes.deallocate()
         nodes = larger
         capacity *= 2
+    }
+}
+
+extension JSONCursor {
+    /// Returns the string whose opening quotation mark is at an address, or nil if it is not plain or too near the end.
+    @inline(__always)
+    func plainString(at start: UnsafePointer<UInt8>, _ end: UnsafePointer<UInt8>) -> JSONString? {
+        let body = start + 1
+        guard end - body >= 16 else { return nil }
+        let quote = Self.plainEnd(of: body, end)
+        guard quote < end, quote.pointee == UInt8(ascii: "\"") else { return nil }
+        return JSONString(raw: part(body, count: quote - body), hasEscape: false, hasNonASCII: false)
     }
 }

@@ -28,6 +28,7 @@ struct TapeTemplates: ~Copyable {
         var nodeEnd: Int32
         var nameHash: UInt32
         var kind: JSONTape.Kind
+        /// The number of bytes of the name, or -1 for an element of an array and the object itself.
         var nameCount: Int32
         /// The offsets of the name and of the value from the last gap.
         var name: Int32
@@ -94,7 +95,7 @@ struct TapeTemplates: ~Copyable {
         let text = nodes[0].text
         guard valueCount <= Self.valueCount, text.count <= Self.textBytes else { return }
         // A name with an escape is not in the text as it is.
-        for index in 1..<max(valueCount, 1) where !nodes[index].name.isEmpty {
+        for index in 1..<max(valueCount, 1) where nodes.kind(of: nodes[index].parent) == .object {
             let name = nodes[index].name
             guard name.start > text.start, name.end < text.end else { return }
         }
@@ -122,9 +123,10 @@ struct TapeTemplates: ~Copyable {
         for index in 0..<count {
             let node = nodes[index]
             let gap = gaps[index].end
+            let isMember = index > 0 && nodes.kind(of: node.parent) == .object
             var place = TapeTemplates.Place(
                 parent: node.parent, nodeEnd: node.end, nameHash: node.nameHash, kind: node.kind,
-                nameCount: Int32(node.name.count), name: node.name.isEmpty ? 0 : Int32(node.name.start - gap),
+                nameCount: isMember ? Int32(node.name.count) : -1, name: isMember ? Int32(node.name.start - gap) : 0,
                 start: Int32(node.start - gap), textCount: Int32(node.text.count), end: 0)
             depths.append(node.parent < 0 ? 0 : depths[Int(node.parent)])
             switch node.kind {
@@ -204,7 +206,7 @@ extension JSONTape {
             }
             node.initialize(
                 to: Node(
-                    name: place.pointee.nameCount == 0
+                    name: place.pointee.nameCount < 0
                         ? .empty
                         : cursor.part(first + Int(place.pointee.name), count: Int(place.pointee.nameCount)),
                     text: cursor.part(value, count: count), parent: place.pointee.parent, end: place.pointee.nodeEnd,
@@ -244,14 +246,10 @@ extension JSONTape {
         at start: UnsafePointer<UInt8>, _ cursor: inout JSONCursor, isPlain: inout Bool
     ) -> JSONString? {
         guard start.pointee == UInt8(ascii: "\"") else { return nil }
-        let body = start + 1
-        if cursor.end - body >= 16 {
-            let quote = JSONCursor.plainEnd(of: body, cursor.end)
-            if quote < cursor.end, quote.pointee == UInt8(ascii: "\"") {
-                cursor.position = quote + 1
-                isPlain = true
-                return JSONString(raw: cursor.part(body, count: quote - body), hasEscape: false, hasNonASCII: false)
-            }
+        if let string = cursor.plainString(at: start, cursor.end) {
+            cursor.position = string.raw.end + 1
+            isPlain = true
+            return string
         }
         return try? cursor.anyString()
     }

@@ -113,6 +113,7 @@ struct JSONTapeTests {
     private static let objects = [
         ##"{"aps":{"alert":{"title":$,"body":$},"badge":#},"link":$}"##, ##"{"aps":{"alert":$,"badge":#},"link":$}"##,
         ##"{ "a" : [ $ , # , [] , {} ] , "b" : null }"##, ##"{"a":{"b":{"c":{"d":$}}},"e":true}"##, ##"{}"##,
+        ##"{"":$,"b":{"":[$]}}"##,
         ##"{"message":{"data":{"uri":$,"t":$},"android":{"priority":$}}}"##, ##"{"a":#}"##, ##"{"a":$,"a":$}"##,
         ##"{"é":$,"\u0061":#,"x":[[#],[#]]}"##,
     ]
