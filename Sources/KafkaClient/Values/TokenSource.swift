@@ -42,7 +42,7 @@ package final class TokenSource: Sendable, Equatable {
         var failure: TokenFailure?
         /// The time of the next fetch by the monotonic clock, in milliseconds.
         var renewAt: Int64 = 0
-        /// What passes a token, or the reason why there is none, to a client, by the address of the client.
+        /// The functions that pass a token, or the reason why there is none, to a client, by the address of the client.
         var clients: [UInt: @Sendable (Result<ClientToken, TokenFailure>) -> Void] = [:]
 
         /// The token, or the reason why there is none.

@@ -225,7 +225,7 @@ package struct TextError: Error, Sendable, Equatable {
     /// A description of what to do, unless the message makes it clear.
     package var suggestion: String?
 
-    /// What the author may have meant, the most specific hint first.
+    /// The likely meanings of the author, the most specific hint first.
     package var hints: [TableHint]
 
     /// The byte offset in the text.

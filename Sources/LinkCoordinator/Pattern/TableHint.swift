@@ -1,6 +1,6 @@
 package import StrictJSON
 
-/// What an author of a table may have meant by a part that is not valid.
+/// A likely meaning of a part of a table that is not valid.
 ///
 /// `RouteAnalysis` words a suggestion from it. An app only reports the problem.
 package enum TableHint: Sendable, Equatable {
