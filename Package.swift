@@ -20,7 +20,8 @@ let package = Package(
         .executable(name: "linkd", targets: ["linkd"]),
     ],
     targets: [
-        .target(name: "ByteStorage", swiftSettings: strict),
+        .target(name: "CWideBytes", cSettings: [.treatAllWarnings(as: .error)]),
+        .target(name: "ByteStorage", dependencies: ["CWideBytes"], swiftSettings: strict),
         .target(name: "StrictJSON", dependencies: ["ByteStorage"], swiftSettings: strict),
         .target(name: "LinkCoordinator", dependencies: ["ByteStorage", "StrictJSON"], swiftSettings: strict),
         // Types of Foundation for apps. The program does not link it.
@@ -102,7 +103,9 @@ let package = Package(
             name: "TableSupport",
             dependencies: ["LinkCoordinator", "RouteAnalysis", "ByteStorage", "StrictJSON", "TestSupport"],
             path: "Tests/TableSupport", swiftSettings: strict),
-        .testTarget(name: "ByteStorageTests", dependencies: ["ByteStorage", "TestSupport"], swiftSettings: strict),
+        .testTarget(
+            name: "ByteStorageTests", dependencies: ["ByteStorage", "CWideBytes", "TestSupport"],
+            swiftSettings: strict),
         .testTarget(
             name: "StrictJSONTests", dependencies: ["ByteStorage", "StrictJSON", "TestSupport"], swiftSettings: strict),
         .testTarget(

@@ -1,3 +1,5 @@
+public import CWideBytes
+
 /// Searches that compare eight bytes at a time, which is fast without vector instructions.
 public enum ByteScan {
     /// A word in which the lowest bit of each byte is set.
@@ -201,17 +203,12 @@ public enum WideBytes {
     /// Returns a Boolean value that indicates whether a mask selects no byte.
     @inlinable
     @inline(__always)
-    public static func isNone(_ mask: SIMD2<UInt64>) -> Bool { mask[0] | mask[1] == 0 }
+    public static func isNone(_ mask: SIMD2<UInt64>) -> Bool { wide_is_none(mask) }
 
     /// Returns the index of the first selected byte of a mask that is not empty.
     @inlinable
     @inline(__always)
-    public static func first(_ mask: SIMD2<UInt64>) -> Int {
-        // No branch, because lengths vary: a first word that selects no byte has 64 trailing zeros.
-        let low = mask[0].trailingZeroBitCount
-        let high = mask[1].trailingZeroBitCount
-        return (low &+ (high & (0 &- low &>> 6))) &>> 3
-    }
+    public static func first(_ mask: SIMD2<UInt64>) -> Int { Int(wide_first(mask)) }
 }
 
 /// Searches that compare sixteen bytes at a time in padded text, and read up to `padding` bytes past its end.

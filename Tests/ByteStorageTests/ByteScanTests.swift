@@ -1,4 +1,5 @@
 import ByteStorage
+import CWideBytes
 import Testing
 
 @Suite("Bytes are searched for")
@@ -28,6 +29,20 @@ struct ByteScanTests {
                 #expect(ByteScan.first(UInt8(ascii: "?"), or: UInt8(ascii: "/"), in: view, from: from) == index)
             }
             #expect(ByteScan.first(UInt8(ascii: "/"), in: view, from: index + 1) == 24)
+        }
+    }
+
+    @Test("The first selected byte of a mask is found, with and without the instruction of the processor")
+    func masks() {
+        for first in 0...16 {
+            for others in [UInt16(0), .max, 0x5AA5, 0x8000] {
+                let selected = (0..<16).map { $0 == first || ($0 > first && others >> $0 & 1 == 1) }
+                let bytes = SIMD16<UInt8>(selected.map { $0 ? 0xFF : 0 })
+                let mask = unsafeBitCast(bytes, to: SIMD2<UInt64>.self)
+                let isNone = first == 16
+                #expect(WideBytes.isNone(mask) == isNone && wide_is_none_plain(mask) == isNone, "\(bytes)")
+                if !isNone { #expect(WideBytes.first(mask) == first && wide_first_plain(mask) == first, "\(bytes)") }
+            }
         }
     }
 }

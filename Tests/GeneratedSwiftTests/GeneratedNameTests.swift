@@ -93,10 +93,13 @@ import Testing
         let folder = try TemporaryFolder()
         try Data(text.utf8).write(to: folder.url.appending(path: "Links.swift"))
         try Data(other.utf8).write(to: folder.url.appending(path: "App.swift"))
-        let modules = URL(fileURLWithPath: BuiltProgram.linkd).deletingLastPathComponent().appending(path: "Modules")
+        let built = URL(fileURLWithPath: BuiltProgram.linkd).deletingLastPathComponent()
+        let map = built.appending(path: "CWideBytes.build/module.modulemap").path
         return try ChildProcess.run(
-            ["swiftc", "-typecheck", "-parse-as-library", "-module-name", "App", "-I", modules.path] + flags
-                + ["Links.swift", "App.swift"], in: folder.url, seconds: 300)
+            [
+                "swiftc", "-typecheck", "-parse-as-library", "-module-name", "App", "-I",
+                built.appending(path: "Modules").path, "-Xcc", "-fmodule-map-file=\(map)",
+            ] + flags + ["Links.swift", "App.swift"], in: folder.url, seconds: 300)
     }
 
     @Test(
