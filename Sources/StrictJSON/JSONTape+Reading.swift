@@ -44,7 +44,7 @@ extension JSONTape {
         if appendKnown(at: &cursor) { return }
         let isValidated = cursor.isValidated
         try appendNewValue(in: outer, at: &cursor)
-        if !isValidated, cut == nil, templates.countMiss() { templates.learn(nodes, count) }
+        if !isValidated, cut == nil, templates.countMiss() { shape = templates.learn(nodes, count) }
     }
 
     /// Appends the value at the cursor and the values inside it.

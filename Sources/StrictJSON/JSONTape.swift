@@ -80,6 +80,11 @@ public struct JSONTape: ~Copyable {
     /// A Boolean value that indicates whether values are missing in the list.
     @inlinable
     public var isCut: Bool { cut != nil }
+    /// The shape of the first value, or 0 if none is known.
+    ///
+    /// Objects of one shape have the same names in the same order, the same structure, and values of the same kinds, so
+    /// that the nodes of their values have the same positions. Booleans are equal too.
+    public internal(set) var shape: UInt32 = 0
     /// The number of values, and the place of a cut, when `mark` was called.
     private var marked: (count: Int, cut: Cut?) = (0, nil)
     /// The cursor of texts that are read by themselves.
@@ -118,6 +123,7 @@ public struct JSONTape: ~Copyable {
     public mutating func clear() {
         count = 0
         cut = nil
+        shape = 0
         marked = (0, nil)
         guard hasTexts else { return }
         hasTexts = false

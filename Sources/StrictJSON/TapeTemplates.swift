@@ -50,6 +50,8 @@ struct TapeTemplates: ~Copyable {
         var valueCount = 0
         /// The number of arrays and objects around the innermost value.
         var depth = 0
+        /// The number of the template among all that were learned.
+        var shape: UInt32 = 0
     }
 
     let templates = UnsafeMutablePointer<Template>.allocate(capacity: most)
@@ -58,6 +60,8 @@ struct TapeTemplates: ~Copyable {
     var last = 0
     /// The template that is replaced next.
     private var next = 0
+    /// The number of templates that were learned.
+    private var learned: UInt32 = 0
     private var misses = 0
     private var paused = 0
 
@@ -90,14 +94,16 @@ struct TapeTemplates: ~Copyable {
     }
 
     /// Adds an object whose values are the first `valueCount` of a list.
+    ///
+    /// Returns the shape of the object, or 0 if it is not added.
     @inline(never)
-    mutating func learn(_ nodes: JSONTape.Nodes, _ valueCount: Int) {
+    mutating func learn(_ nodes: JSONTape.Nodes, _ valueCount: Int) -> UInt32 {
         let text = nodes[0].text
-        guard valueCount <= Self.valueCount, text.count <= Self.textBytes else { return }
+        guard valueCount <= Self.valueCount, text.count <= Self.textBytes else { return 0 }
         // A name with an escape is not in the text as it is.
         for index in 1..<max(valueCount, 1) where nodes.kind(of: nodes[index].parent) == .object {
             let name = nodes[index].name
-            guard name.start > text.start, name.end < text.end else { return }
+            guard name.start > text.start, name.end < text.end else { return 0 }
         }
         let index = next
         if index == count {
@@ -111,7 +117,10 @@ struct TapeTemplates: ~Copyable {
         template.pointee.valueCount = valueCount
         template.pointee.depth = 0
         last = index
+        learned &+= 1
+        template.pointee.shape = learned
         addPlaces(nodes, to: template)
+        return learned
     }
 
     private func addPlaces(_ nodes: JSONTape.Nodes, to template: UnsafeMutablePointer<Template>) {
@@ -217,6 +226,7 @@ extension JSONTape {
         cursor.position = gap + rest
         endContainers(template, object, &cursor)
         self.count = count
+        shape = template.pointee.shape
         return true
     }
 

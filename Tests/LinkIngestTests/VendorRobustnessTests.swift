@@ -1,5 +1,6 @@
 import ByteStorage
 import Foundation
+import LinkCoordinator
 import LinkIngest
 import StrictJSON
 import TestSupport
@@ -67,6 +68,74 @@ struct VendorRobustnessTests {
             else { return }
             bytes.insert(contentsOf: other.dropFirst().dropLast() + [UInt8(ascii: ",")], at: first + 1)
         default: bytes.removeSubrange(index..<min(bytes.count, index + 8))
+        }
+    }
+
+    @Test("A message is read the same after messages with the same names and other texts")
+    func texts() throws {
+        let records = try Self.records()
+        let vendors = try VendorFixtureTests.table()
+        let platforms = try VendorFixtureTests.platforms()
+        let table = try VendorFixtureTests.bytes(of: "vendors.json")
+        let odd = ["", " ", " shop:///p/new", "nolink", "\\u0001", "{}", "8030", String(repeating: "x", count: 200)]
+        let words = odd.map { Array("\"\($0)\"".utf8) } + Self.texts(in: table).map { Array(table[$0]) }
+        var generator = SeededGenerator(seed: 0x51A9)
+        var links = 0
+        for round in 0..<400 {
+            let record = generator.pick(records)
+            var used = EventReader(vendors: vendors, platforms: platforms)
+            for step in 0..<20 {
+                var bytes = record.bytes
+                for _ in 0..<Int.random(in: 0...2, using: &generator) {
+                    let texts = Self.texts(in: bytes)
+                    if !texts.isEmpty { bytes.replaceSubrange(generator.pick(texts), with: generator.pick(words)) }
+                }
+                let found = Self.openings(bytes, record, &used)
+                var fresh = EventReader(vendors: vendors, platforms: platforms)
+                let expected = Self.openings(bytes, record, &fresh)
+                #expect(found == expected, "seed \(generator.seed) round \(round) step \(step)")
+                if found.contains(where: { $0.hasPrefix("[\"link ") }) { links += 1 }
+            }
+        }
+        #expect(links > 1_500)
+    }
+
+    /// The ranges of the strings in a JSON text that are no names.
+    private static func texts(in bytes: [UInt8]) -> [Range<Int>] {
+        var ranges: [Range<Int>] = []
+        var start: Int?
+        var index = 0
+        while index < bytes.count {
+            if bytes[index] == UInt8(ascii: "\\") { index += 1 }
+            if bytes[index] == UInt8(ascii: "\"") {
+                if let first = start {
+                    let isName = index + 1 < bytes.count && bytes[index + 1] == UInt8(ascii: ":")
+                    if !isName { ranges.append(first..<index + 1) }
+                }
+                start = start == nil ? index : nil
+            }
+            index += 1
+        }
+        return ranges
+    }
+
+    /// What a record opens for each device, as a worker reads it.
+    private static func openings(_ bytes: [UInt8], _ record: Record, _ reader: inout EventReader) -> [String] {
+        let value = ExactBytes(bytes)
+        let key = ExactBytes(record.key ?? [])
+        let texts = record.headers.map { (ExactBytes(Array($0.0.utf8)), ExactBytes(Array($0.1.utf8))) }
+        let headers = texts.map { HeaderView(name: $0.0.view, value: $0.1.view) }
+        guard reader.readInPlace(value: value.view, key: record.key == nil ? nil : key.view, headers: headers) else {
+            return ["\(reader.failure) \(reader.failure.pointer(in: value.view) ?? "")"]
+        }
+        return (0..<reader.eventPointer.pointee.deviceCount).map { index in
+            guard reader.selectDevice(at: index) else { return "\(reader.failure)" }
+            let request = reader.eventPointer.pointee.request
+            let openings = [request.found, request.tapped].map { "\($0.kind) \($0.link.string)" }
+            let notes = request.notes.map { $0.code.string + $0.place.string }
+            let context = reader.devicePointer.pointee.context.string
+            let roots = request.roots.map(\.string)
+            return "\(openings) \(request.text.string) \(notes) \(request.earlyNotes) \(context) \(roots)"
         }
     }
 

@@ -138,6 +138,7 @@ extension VendorReader {
         }
         if tape.isObject(members.aps) { offer(.apns, ByteView("apns")) }
         if allowsCloudEvents, members.isCloudEvent(in: tape.nodes) { offer(.cloudEvents, ByteView("cloudevents")) }
+        if members.webPush >= 0 { tests.giveUp() }
         if members.isWebPush(in: tape.nodes) { offer(.webPush, ByteView("web_push")) }
         var next = form
         while next >= 0 {
@@ -163,17 +164,18 @@ extension VendorReader {
 
     /// Detects the envelope of the body at node 0 that is the payload of an event.
     ///
-    /// Notes the other kinds that the body could be. The message is written in place, so that it is not copied.
-    mutating func detectPayload(_ type: PayloadType?, into message: UnsafeMutablePointer<PushMessage>) {
-        message.initialize(to: PushMessage(members: EnvelopeMembers(of: 0, in: tape.nodes)))
-        message.pointee.type = type
+    /// Notes the other kinds that the body could be.
+    mutating func detectPayload(_ type: PayloadType?) -> PushMessage {
+        var message = PushMessage(members: EnvelopeMembers(of: 0, in: tape.nodes))
+        message.type = type
         // A stated kind is not ambiguous, so there are no notes.
         if type == nil {
             let form = loadRecordForm()
-            message.pointee.kind = kind(message.pointee.members, form: form, allowsCloudEvents: false) ?? .map
-            if message.pointee.kind == .record { message.pointee.recordForm = Int32(truncatingIfNeeded: form) }
+            message.kind = kind(message.members, form: form, allowsCloudEvents: false) ?? .map
+            if message.kind == .record { message.recordForm = Int32(truncatingIfNeeded: form) }
         }
-        complete(&message.pointee)
+        complete(&message)
+        return message
     }
 
     /// Applies the kind that the event states, and finds the parts of an FCM message.
@@ -297,6 +299,9 @@ struct EnvelopeMembers: BitwiseCopyable {
     var encodedData: Int32 = -1
     var dataContentType: Int32 = -1
     var partitionKey: Int32 = -1
+
+    /// Creates a value without members.
+    init() {}
 
     /// Finds the members of an object in one pass.
     init(of object: Int32, in nodes: JSONTape.Nodes) {

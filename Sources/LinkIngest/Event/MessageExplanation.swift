@@ -70,8 +70,8 @@ extension MessageReader {
             result.vendor = vendors.image.vendors[Int(reading.vendor)].string
             result.marks = vendors.marks(of: Int(reading.form), vendors.message(push, for: PlatformClass(platform)))
         }
-        if !reading.message.isEmpty { result.message = reading.message.string }
-        if !reading.campaign.isEmpty { result.campaign = reading.campaign.string }
+        if reading.message >= 0 { result.message = vendors.tape.text(of: reading.message).string }
+        if reading.campaign >= 0 { result.campaign = vendors.tape.text(of: reading.campaign).string }
         result.isButton = reading.tapped.kind != .undecided && !push.pointee.isDryRun
         let outcome = result.isButton ? reading.tapped : reading.body
         switch outcome.kind {

@@ -135,11 +135,9 @@ struct MessageReader: ~Copyable {
     ///
     /// Returns false if there is none.
     mutating func detectRecord(allowsCloudEvents: Bool, _ type: PayloadType?) -> Bool {
-        if let found = vendors.detectRecord(allowsCloudEvents: allowsCloudEvents, type) {
-            pushMemory.initialize(to: found)
-            hasMessage = true
-        } else {
-            hasMessage = false
+        let input = UInt32(type?.rawValue ?? 7) << 1 | (allowsCloudEvents ? 1 : 0)
+        hasMessage = vendors.detectKnown(input, into: pushMemory) {
+            $0.detectRecord(allowsCloudEvents: allowsCloudEvents, type)
         }
         vendors.tape.mark()
         recordNotes = vendors.notes.count
@@ -148,8 +146,8 @@ struct MessageReader: ~Copyable {
 
     /// Detects the envelope of the open text, which is the payload of an event.
     mutating func detectPayload(_ type: PayloadType?) {
-        vendors.detectPayload(type, into: pushMemory)
-        hasMessage = true
+        let input = UInt32(type?.rawValue ?? 7) << 1 | 1 << 8
+        hasMessage = vendors.detectKnown(input, into: pushMemory) { $0.detectPayload(type) }
         vendors.tape.mark()
         recordNotes = vendors.notes.count
     }
@@ -192,7 +190,7 @@ struct MessageReader: ~Copyable {
         _ text: ByteView
     ) -> Reading {
         var result = Reading()
-        let reading = vendors.read(message(push, platform, action))
+        let reading = vendors.read(push, for: platform, action: action, isBackground: isBackground)
         result.firstNote = notes.count
         append(0..<recordNotes)
         append(reading.firstNote..<reading.firstNote + reading.earlyNotes)
@@ -271,13 +269,13 @@ struct MessageReader: ~Copyable {
             contexts.append(byte: UInt8(ascii: ","))
         }
         contexts.append(vendorMembers[Int(reading.vendor)])
-        if !reading.message.isEmpty {
+        if reading.message >= 0 {
             contexts.append(",\"message\":")
-            contexts.appendString(reading.message)
+            contexts.appendString(vendors.tape.text(of: reading.message))
         }
-        if !reading.campaign.isEmpty {
+        if reading.campaign >= 0 {
             contexts.append(",\"campaign\":")
-            contexts.appendString(reading.campaign)
+            contexts.appendString(vendors.tape.text(of: reading.campaign))
         }
         contexts.append(byte: UInt8(ascii: "}"))
         return contexts.finish()

@@ -91,22 +91,25 @@ extension VendorReader {
     /// The limit of an id, in bytes.
     static let idBytes = 128
 
-    /// Returns the first usable id, or an empty view.
-    mutating func id(_ places: PointerImages) -> ByteView {
+    /// Returns the node of the first usable id, or -1.
+    mutating func id(_ places: PointerImages) -> Int32 {
         for place in places {
             let node = value(place)
             guard node >= 0, tape.kind(of: node) == .number || tape.kind(of: node) == .string else { continue }
+            if isUsableID(node) { return node }
+            tests.giveUp()
             let text = tape.text(of: node)
-            if text.isEmpty { continue }
-            if text.count > Self.idBytes {
-                note(.idTooLong, at: node)
-            } else if !Self.isPrintable(text) {
-                note(.idMalformed, at: node)
-            } else {
-                return text
-            }
+            if !text.isEmpty { note(text.count > Self.idBytes ? .idTooLong : .idMalformed, at: node) }
         }
-        return .empty
+        return -1
+    }
+
+    /// Returns a Boolean value that indicates whether a string or number is an id within the limit, without control
+    /// characters.
+    mutating func isUsableID(_ node: Int32) -> Bool {
+        let text = tape.text(of: node)
+        guard 1...Self.idBytes ~= text.count else { return false }
+        return tape.nodes[Int(node)].isPlain || Self.isPrintable(text)
     }
 
     /// Returns a Boolean value that indicates whether a text has no control or format character, and no white space

@@ -11,13 +11,15 @@ struct VendorReader: ~Copyable {
     let table: VendorTable?
     var tape: JSONTape
     var surface: VendorSurface
-    private(set) var notes = Growable<VendorNote>(capacity: 64)
+    var notes = Growable<VendorNote>(capacity: 64)
     /// The tapped button, if its name is the id of the button, or -1.
     ///
     /// The id is a value of the record, so the pointers of notes do not contain it.
     var namedButton: Int32 = -1
     /// The objects with the parts of the message that the push service itself shows, or -1.
     var notifications: (Int32, Int32) = (-1, -1)
+    var plans = MessagePlans()
+    var tests = ValueTests()
     /// The pointers in notes.
     private var texts = OutputArena(chunkBytes: 4096)
 
@@ -106,6 +108,7 @@ struct VendorReader: ~Copyable {
     /// Returns the object or the array that a string contains, or -1, or the node itself if it is no string.
     private mutating func content(_ node: Int32) -> Int32 {
         guard tape.kind(of: node) == .string else { return node }
+        tests.giveUp()
         let content = tape.readContent(of: node)
         guard content >= 0 else { return -1 }
         switch tape.kind(of: content) {
@@ -144,12 +147,18 @@ struct VendorReader: ~Copyable {
         if condition.hasEquals && !isOne(of: condition.equals, node) { return false }
         if condition.notEquals.count > 0 && isOne(of: condition.notEquals, node) { return false }
         if let start = condition.start {
-            guard kind == .string, tape.text(of: node).hasPrefix(start) else { return false }
+            guard kind == .string else { return false }
+            let begins = tape.text(of: node).hasPrefix(start)
+            tests.add(.begins, node, start, passes: begins)
+            if !begins { return false }
         }
         guard let empty = condition.empty else { return true }
         switch kind {
         case .object, .array: return (tape.end(of: node) == node &+ 1) == empty
-        case .string: return tape.text(of: node).isEmpty == empty
+        case .string:
+            let isEmpty = tape.text(of: node).isEmpty
+            tests.add(.empty, node, passes: isEmpty)
+            return isEmpty == empty
         default: return false
         }
     }
@@ -162,9 +171,12 @@ struct VendorReader: ~Copyable {
     /// Returns a Boolean value that indicates whether a string, number, or Boolean value has a text.
     mutating func equals(_ node: Int32, _ text: ByteView) -> Bool {
         switch tape.kind(of: node) {
-        case .string, .number, .boolean: tape.text(of: node) == text
-        default: false
+        case .string, .number, .boolean: break
+        default: return false
         }
+        let equals = tape.text(of: node) == text
+        tests.add(.equals, node, text, passes: equals)
+        return equals
     }
 
     // MARK: Links
@@ -174,14 +186,16 @@ struct VendorReader: ~Copyable {
         of links: UnsafeBufferPointer<LinkImage>, in base: Int32 = -1, on platform: VendorSurfaces
     ) -> VendorOutcome? {
         var needsPlatform = false
-        for link in links {
+        for index in links.indices {
+            let place = links.baseAddress.unsafelyUnwrapped + index
+            let link = place.pointee
             let isForUnknown = link.platform == .unknown
             if !link.platform.isEmpty && !platform.isEmpty && link.platform != platform { continue }
             guard holdsAll(link.conditions, in: base) else { continue }
             let node = value(link.pointer, in: base)
             if !link.platform.isEmpty && platform.isEmpty && !isForUnknown {
                 needsPlatform = true
-            } else if let outcome = outcome(ofLinkAt: node, link) {
+            } else if let outcome = outcome(ofLinkAt: node, place) {
                 return outcome
             }
         }
@@ -206,8 +220,8 @@ struct VendorReader: ~Copyable {
 
     /// Returns what a link opens, or nil if the node is -1, or no string with text.
     ///
-    /// - Parameter image: The place of the link, if it is one of the table.
-    mutating func outcome(ofLinkAt node: Int32, _ image: LinkImage? = nil) -> VendorOutcome? {
+    /// - Parameter place: The place of the link, if it is one of the table.
+    mutating func outcome(ofLinkAt node: Int32, _ place: UnsafePointer<LinkImage>? = nil) -> VendorOutcome? {
         guard node >= 0 else { return nil }
         switch tape.kind(of: node) {
         case .string: break
@@ -217,18 +231,24 @@ struct VendorReader: ~Copyable {
             return nil
         }
         let text = tape.text(of: node)
-        if text.isEmpty { return nil }
+        if text.isEmpty {
+            tests.giveUp()
+            return nil
+        }
         // A value of only white space has no scheme, so no other place is read.
         let range = WireFormat.trimmed(text, from: 0)
         let link = text.slice(range.lowerBound, range.upperBound)
         var wrapped: ByteView?
-        if let image, !image.wrapperScheme.isEmpty, LinkWrapper.hasScheme(image.wrapperScheme, link) {
-            wrapped = LinkWrapper.content(of: link, image)
-            if wrapped == nil { return nil }
+        if let place, !place.pointee.wrapperScheme.isEmpty, LinkWrapper.hasScheme(place.pointee.wrapperScheme, link) {
+            wrapped = LinkWrapper.content(of: link, place.pointee)
+            if wrapped == nil {
+                tests.giveUp()
+                return nil
+            }
         }
         if range.count < text.count { note(.linkTrimmed, at: node) }
         if let wrapped { return outcome(ofWrapped: wrapped, at: node) }
-        if Resolver.schemeLength(link) > 0 { return VendorOutcome(kind: .link, link: link, node: node) }
+        if Resolver.schemeLength(link) > 0 { return VendorOutcome(kind: .link, link: link, node: node, place: place) }
         note(.linkWithoutScheme, at: node)
         return VendorOutcome(kind: .noLink)
     }
@@ -253,16 +273,22 @@ extension VendorReader {
     /// A Boolean value that indicates whether the push service itself shows a notification.
     ///
     /// FCM shows a title or a body, also one that the app translates, on every platform.
-    var isShown: Bool { isShown(notifications.0) || isShown(notifications.1) }
+    var isShown: Bool {
+        mutating get { isShown(notifications.0) || isShown(notifications.1) }
+    }
 
-    private func isShown(_ notification: Int32) -> Bool {
+    private mutating func isShown(_ notification: Int32) -> Bool {
         guard tape.isObject(notification) else { return false }
         var node = tape.first(in: notification)
         while node < tape.end(of: notification) {
             let member = tape.nodes + Int(node)
-            let isText = member.pointee.kind == .string && !member.pointee.text.isEmpty
             let name = member.pointee.name
-            if isText && (name.hasPrefix(ByteView("title")) || name.hasPrefix(ByteView("body"))) { return true }
+            let isText = member.pointee.kind == .string
+            if isText && (name.hasPrefix(ByteView("title")) || name.hasPrefix(ByteView("body"))) {
+                let isEmpty = member.pointee.text.isEmpty
+                tests.add(.empty, node, passes: isEmpty)
+                if !isEmpty { return true }
+            }
             node = member.pointee.end
         }
         return false
@@ -374,9 +400,9 @@ struct VendorReading: BitwiseCopyable {
     /// The positions of the form and of its vendor in the table, or -1.
     var form: Int32 = -1
     var vendor: Int32 = -1
-    /// The ids of the message and of the campaign, or empty views.
-    var message = ByteView.empty
-    var campaign = ByteView.empty
+    /// The ids of the message and of the campaign, or -1.
+    var message: Int32 = -1
+    var campaign: Int32 = -1
     /// The outcome of the tapped button.
     ///
     /// It precedes the pointers of the route table.
@@ -410,6 +436,8 @@ struct VendorOutcome: BitwiseCopyable {
     var link = ByteView.empty
     /// The node of the link, or -1.
     var node: Int32 = -1
+    /// The place of a link as it is in the message, if it is one of the table.
+    var place: UnsafePointer<LinkImage>?
 }
 
 /// A note about a message: a code, and the place or the vendor that it is about.
