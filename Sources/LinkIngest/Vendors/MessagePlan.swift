@@ -172,7 +172,8 @@ extension VendorReader {
     mutating func read(
         _ push: UnsafePointer<PushMessage>, for platform: PlatformClass, action: ByteView, isBackground: Bool
     ) -> VendorReading {
-        let input = UInt32(push.pointee.kind.rawValue) << 8 | UInt32((push.pointee.type?.rawValue ?? 7))
+        // The tests of a tapped button compare with a text of the record, which a plan cannot keep.
+        let input = UInt32(push.pointee.kind.rawValue) << 8 | UInt32(push.pointee.type?.rawValue ?? 7)
         let hasPlan =
             tape.shape != 0 && action.isEmpty && !isBackground && push.pointee.recordForm < 0 && !push.pointee.isDryRun
         let plan = plans.reading(tape.shape, platform)
