@@ -21,6 +21,9 @@ enum Benchmarks {
                                                           memory and answers of `linkd console`, with bounds
           LinkdBenchmarks cpu FILE.jsonl TABLE.json [VENDORS.json [PLATFORMS.json]]
                                                           time per record of a workload file, pass by pass
+          LinkdBenchmarks instructions [--recorded FILE] [--record]
+                                                          instructions per record, counted by valgrind and compared
+                                                          with FILE, which --record writes
           LinkdBenchmarks resolve FILE.jsonl TABLE.json [VENDORS.json [PLATFORMS.json]]
                                                           print key, tab, and decision of each record
 
@@ -58,6 +61,9 @@ enum Benchmarks {
 
     private static func run(_ arguments: [String]) -> Int32 {
         do {
+            if arguments.first == "instructions" {
+                return try InstructionBenchmark.run(Array(arguments.dropFirst()))
+            }
             if arguments.first == "resolve" || arguments.first == "cpu", (3...5).contains(arguments.count) {
                 let bench = try RecordBenchmark(
                     workload: try Workload(path: arguments[1]), table: arguments[2],

@@ -8,8 +8,10 @@ internal import ByteStorage
 /// The benchmark `push`: push messages of a vendor beside native events with the same links and of the same size.
 struct PushBenchmark {
     /// The forms of a record.
-    private enum Form: String, CaseIterable {
+    enum Form: String, CaseIterable {
         case native, apns, fcm
+        /// The event of the workload, without filling.
+        case event
     }
 
     private var records: [Form: (bytes: [UInt8], spans: [Range<Int>])] = [:]
@@ -25,6 +27,7 @@ struct PushBenchmark {
         for span in workload.spans.prefix(20_000) {
             guard let event = try? JSONValue.parse(Array(workload.bytes[span])) else { continue }
             add(event)
+            append(Array(workload.bytes[span]), to: .event)
         }
     }
 
@@ -41,12 +44,15 @@ struct PushBenchmark {
         let size = (texts.values.map(\.utf8.count).max() ?? 0) + 10
         for (form, text) in texts {
             let fill = String(repeating: "x", count: size - text.utf8.count - 10)
-            var (bytes, spans) = records.removeValue(forKey: form) ?? ([], [])
-            let start = bytes.count
-            bytes += Array((text + #","fill":"\#(fill)"}"#).utf8)
-            spans.append(start..<bytes.count)
-            records[form] = (bytes, spans)
+            append(Array((text + #","fill":"\#(fill)"}"#).utf8), to: form)
         }
+    }
+
+    private mutating func append(_ record: [UInt8], to form: Form) {
+        var (bytes, spans) = records.removeValue(forKey: form) ?? ([], [])
+        spans.append(bytes.count..<bytes.count + record.count)
+        bytes += record
+        records[form] = (bytes, spans)
     }
 
     func run(_ options: BenchmarkOptions, _ report: Report) {
@@ -54,7 +60,7 @@ struct PushBenchmark {
         var times: [Form: [Double]] = [:]
         var withPlatforms: [Double] = []
         for _ in 0..<options.rounds {
-            for form in Form.allCases { times[form, default: []].append(pass(form)) }
+            for form in Form.allCases where form != .event { times[form, default: []].append(pass(form)) }
             withPlatforms.append(pass(.native, platforms))
         }
         let native = times[.native] ?? []
@@ -65,15 +71,23 @@ struct PushBenchmark {
         report.figure("FCM message", unit: "ns", times[.fcm] ?? [], baseline: ("native", native), bound: 1.5)
     }
 
+    /// Decides about the records of a form so many times.
+    func run(_ form: Form, hasPlatforms: Bool, passes: Int) {
+        _ = pass(form, hasPlatforms ? platforms : nil, passes: passes)
+    }
+
+    /// The number of records of a form.
+    func count(of form: Form) -> Int { records[form]?.spans.count ?? 0 }
+
     /// Returns the time per record of the best of some passes, in nanoseconds.
-    private func pass(_ form: Form, _ platforms: LinkPlatforms? = nil) -> Double {
+    private func pass(_ form: Form, _ platforms: LinkPlatforms? = nil, passes: Int = 5) -> Double {
         guard let (bytes, spans) = records[form] else { return .nan }
         var decider = Decider(DeciderConfiguration(tables: tables, vendors: vendors, platforms: platforms))
         var arena = OutputArena(chunkBytes: 4 << 20)
         var decisions: [ProducedDecision] = []
         decisions.reserveCapacity(2000)
         return bytes.withUnsafeBufferPointer { bytes in
-            (0..<5).map { _ in
+            (0..<passes).map { _ in
                 nanoseconds {
                     var record = ConsumedRecord(
                         topic: 0, partition: 0, offset: 0, timestamp: 0, key: nil, value: nil, index: 0,
