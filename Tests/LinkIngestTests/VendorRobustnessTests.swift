@@ -132,7 +132,7 @@ struct VendorRobustnessTests {
         return ranges
     }
 
-    /// What a record opens for each device, as a worker reads it.
+    /// Returns what a record opens for each device, as a worker reads it.
     private static func openings(_ bytes: [UInt8], _ reader: inout EventReader) -> [String] {
         let value = ExactBytes(bytes)
         let key = ExactBytes(Array("k".utf8))

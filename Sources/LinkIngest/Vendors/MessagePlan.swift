@@ -1,14 +1,14 @@
 internal import ByteStorage
 internal import StrictJSON
 
-/// What the reader found in the last message of a shape.
+/// The result of reading the last message of a shape.
 ///
 /// Messages of one shape have the same names, structure, and kinds of values (see `JSONTape.shape`). So the same is
 /// found in a later message if its values pass the same tests as those of the first.
 struct MessagePlan<Result: BitwiseCopyable>: BitwiseCopyable {
     /// The shape, or 0 if there is no plan.
     var shape: UInt32 = 0
-    /// What the result depends on besides the message, as bits.
+    /// The inputs of the result other than the message, as bits.
     var input: UInt32 = 0
     var result: Result
     var testCount = 0
@@ -144,7 +144,7 @@ extension VendorReader {
 
     /// Detects the envelope as `detect` does, or by the plan of the shape.
     ///
-    /// - Parameter input: What the envelope depends on besides the body.
+    /// - Parameter input: The inputs of the envelope other than the body, as bits.
     mutating func detectKnown(
         _ input: UInt32, into message: UnsafeMutablePointer<PushMessage>, _ detect: (inout VendorReader) -> PushMessage?
     ) -> Bool {
