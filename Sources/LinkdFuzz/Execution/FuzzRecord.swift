@@ -88,3 +88,32 @@ enum ThreadClock {
         return UInt64(time.tv_sec) &* 1_000_000_000 &+ UInt64(time.tv_nsec)
     }
 }
+
+/// The speed of the processor, measured by a fixed work that does not use the product's code.
+struct SpeedReference {
+    /// The nanoseconds of the work on the machine of the cost bound, while it is quiet.
+    private static let quiet = 16_000.0
+    private static let bytes = (0..<(16 << 10)).map { UInt8(truncatingIfNeeded: $0 &* 167 &+ $0 >> 5) }
+    private static let table = (0..<256).map { UInt32(truncatingIfNeeded: $0 &* 0x9E37_79B9) }
+
+    private var least = UInt64.max
+    private var result: UInt32 = 0
+
+    /// The factor by which this machine is slower than the one of the cost bound, at least 1.
+    var slowness: Double { max(1, Double(least) / Self.quiet) }
+
+    /// Does the work once.
+    mutating func measure() {
+        let start = ThreadClock.nanoseconds()
+        // Four independent sums keep all units of the processor busy, as the reading of a record does.
+        var sums = SIMD4<UInt32>(repeating: result)
+        for index in stride(from: 0, to: Self.bytes.count, by: 4) {
+            sums[0] = (sums[0] ^ Self.table[Int(Self.bytes[index])]) &+ 1
+            sums[1] = (sums[1] &+ Self.table[Int(Self.bytes[index + 1])]) ^ 3
+            sums[2] = (sums[2] ^ Self.table[Int(Self.bytes[index + 2])]) &+ 5
+            sums[3] = (sums[3] &+ Self.table[Int(Self.bytes[index + 3])]) ^ 7
+        }
+        result = sums.wrappedSum()
+        least = min(least, ThreadClock.nanoseconds() &- start)
+    }
+}
