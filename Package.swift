@@ -53,14 +53,20 @@ let package = Package(
         .target(
             name: "HTTPServer", dependencies: ["CMicroHTTPD", "SystemThreads", "ByteStorage", "CPlatform"],
             swiftSettings: strict),
+        .systemLibrary(
+            name: "CLMDB",
+            pkgConfig: "lmdb",
+            providers: [.apt(["liblmdb-dev"]), .brew(["lmdb"])]),
+        // The local copy of the registry of devices, on disk.
+        .target(name: "DeviceRegistry", dependencies: ["CLMDB", "ByteStorage", "CPlatform"], swiftSettings: strict),
         // The index of decisions that the console searches.
         .target(name: "DecisionIndex", dependencies: ["ByteStorage"], swiftSettings: strict),
         .target(name: "KafkaClient", dependencies: ["CRdKafka", "CPlatform", "ByteStorage"], swiftSettings: strict),
         .target(
             name: "DispatchWorker",
             dependencies: [
-                "LinkCoordinator", "LinkIngest", "LinkDecider", "KafkaClient", "ByteStorage", "StrictJSON",
-                "SystemThreads", "CPlatform",
+                "LinkCoordinator", "LinkIngest", "LinkDecider", "KafkaClient", "DeviceRegistry", "ByteStorage",
+                "StrictJSON", "SystemThreads", "CPlatform",
             ],
             swiftSettings: strict),
         .target(
@@ -157,6 +163,9 @@ let package = Package(
             name: "HTTPServerTests", dependencies: ["HTTPServer", "CPlatform", "TestSupport"], swiftSettings: strict),
         .testTarget(
             name: "DecisionIndexTests", dependencies: ["DecisionIndex", "ByteStorage", "TestSupport"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "DeviceRegistryTests", dependencies: ["DeviceRegistry", "ByteStorage", "TestSupport"],
             swiftSettings: strict),
         .testTarget(
             name: "KafkaClientTests",

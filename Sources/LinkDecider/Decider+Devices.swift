@@ -34,7 +34,7 @@ extension Decider {
             if !reader.selectDevice(at: index) { return DeadLetterCause(reader.failure, value: value) }
             let known = view(of: request, among: viewCount)
             let number = known ?? min(viewCount, RequestRoot.maxCount - 1)
-            if known == nil {
+            if known == nil, !event.pointee.hasNoDevice {
                 do throws(ReadingFailure) {
                     guard try addView(number, of: request) else { return Self.applicationUnknown(event.pointee) }
                 } catch {
@@ -44,10 +44,13 @@ extension Decider {
             }
             fillHead(event, device, index: index)
             let id = Self.stableID(of: device, in: &arena)
-            let part = candidate?.part(of: id, table: views[number].table) ?? .served
+            let part =
+                event.pointee.hasNoDevice ? .served : candidate?.part(of: id, table: views[number].table) ?? .served
             arena.begin()
             let summary: DecisionSummary
-            if part == .candidate, let candidate {
+            if event.pointee.hasNoDevice {
+                summary = resolvers.pointee.decideNoDevice(head: decisionHead, into: &arena)
+            } else if part == .candidate, let candidate {
                 do throws(ReadingFailure) {
                     summary = try candidate.decide(number, &reader, isOver: isOver, head: decisionHead, into: &arena)
                 } catch {

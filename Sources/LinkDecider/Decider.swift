@@ -25,15 +25,22 @@ package struct Decider: ~Copyable {
     /// `topic-partition-offset` of the record, the beginning of its decisions' ids.
     private var source = SourceName()
     let head: UnsafeMutablePointer<DecisionHead>
+    /// A Boolean value that indicates whether facts of known devices are joined.
+    private let joinsDevices: Bool
 
     /// Creates a decider.
-    package init(_ configuration: DeciderConfiguration) {
+    ///
+    /// - Parameters:
+    ///   - configuration: The configuration.
+    ///   - devices: The devices about which more is known than events say, or nil for no join.
+    package init(_ configuration: DeciderConfiguration, devices: (any KnownDevices)? = nil) {
+        joinsDevices = devices != nil
         tables = configuration.tables
         limits = configuration.limits
         resolvers = .allocate(capacity: RequestRoot.maxCount)
         resolvers.initialize(to: Resolver())
         views = .allocate(capacity: RequestRoot.maxCount)
-        reader = EventReader(configuration)
+        reader = EventReader(configuration, devices: devices)
         head = .allocate(capacity: 1)
         head.initialize(
             to: DecisionHead(
@@ -126,6 +133,7 @@ package struct Decider: ~Copyable {
             return decideOther(value, timestamp: timestamp, into: &arena, body: body)
         }
         let device = reader.devicePointer
+        if joinsDevices { reader.joinDevice() }
         let request = event.pointer(to: \.request).unsafelyUnwrapped
         let facts = device.pointer(to: \.facts).unsafelyUnwrapped
         fillHead(event, device, index: 0)
@@ -161,6 +169,9 @@ package struct Decider: ~Copyable {
         head.pointee.application = event.pointee.hasApplication ? event.pointee.application : .empty
         head.pointee.context =
             device.pointee.context.isEmpty ? event.pointee.context : device.pointee.context
+        guard joinsDevices else { return }
+        head.pointee.isUser = event.pointee.hasNoDevice
+        head.pointee.facts = event.pointee.hasNoDevice ? .empty : device.pointee.joined
     }
 
     /// Returns the device's id with the lifetime of the batch: a view into the record, or a copy if the id is in memory

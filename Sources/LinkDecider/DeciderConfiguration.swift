@@ -33,9 +33,13 @@ package struct DeciderConfiguration: Sendable {
 
 extension EventReader {
     /// Creates the reader of a decider with a configuration.
-    package init(_ configuration: DeciderConfiguration) {
+    ///
+    /// - Parameters:
+    ///   - configuration: The configuration.
+    ///   - devices: The devices about which more is known than events say, or nil for no join.
+    package init(_ configuration: DeciderConfiguration, devices: (any KnownDevices)? = nil) {
         self.init(
             limits: configuration.limits, passthrough: configuration.passthrough, vendors: configuration.vendors,
-            platforms: configuration.platforms)
+            platforms: configuration.platforms, devices: devices)
     }
 }

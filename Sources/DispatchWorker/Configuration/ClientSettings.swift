@@ -317,6 +317,17 @@ package enum ClientSettings {
         return result
     }
 
+    /// Returns the settings of the reader of `devices.topic`, which is in no group.
+    package static func registryConfiguration(_ configuration: WorkerConfiguration, _ identity: LaneIdentity)
+        -> ClientConfiguration
+    {
+        var result = clientConfiguration(
+            of: .consumer, configuration: configuration, identity: identity, messageLimit: nil)
+        result["statistics.interval.ms"] = "0"
+        result["client.id"] = identity.clientID + "-devices"
+        return result
+    }
+
     private static func number(_ key: String, _ overrides: [ClientProperty], otherwise: Int) -> Int {
         overrides.last { split($0.key).key == key }.flatMap { Int($0.value) } ?? otherwise
     }

@@ -1,4 +1,5 @@
 package import KafkaClient
+package import LinkIngest
 
 /// The configuration of a worker: validated settings, with their units in the names.
 ///
@@ -59,6 +60,12 @@ package struct WorkerConfiguration: Sendable {
     package var shutdownGraceMilliseconds = 30_000
     /// `state.dir`: the directory of files that outlive the process, or nil for none.
     package var stateDirectory: String?
+    /// `devices.topic`: the topic of the registry of devices, or nil for no registry.
+    package var devicesTopic: String?
+    /// `devices.members`: the facts that the registry stores, joins, and publishes.
+    package var deviceMembers = DeviceMembers.standard
+    /// `devices.max`: the largest number of devices in the registry.
+    package var maxDevices = 20_000_000
     /// `http.max.loop.age` in milliseconds.
     package var maxLoopAgeMilliseconds = 60_000
     /// `http.max.stall` in milliseconds.

@@ -8,16 +8,23 @@ package struct RecordProcessor: RecordProcessing, ~Copyable {
     private let served: ServedTables
     private var version: Int
     private var canary: CanaryCounts?
+    private let devices: RegisteredDevices?
 
     /// Creates a processor that uses the served tables instead of the tables in the configuration.
-    package init(_ served: ServedTables, _ configuration: DeciderConfiguration) {
+    ///
+    /// - Parameters:
+    ///   - served: The tables.
+    ///   - configuration: The configuration.
+    ///   - devices: The registry's devices, or nil for no join.
+    package init(_ served: ServedTables, _ configuration: DeciderConfiguration, devices: RegisteredDevices? = nil) {
+        self.devices = devices
         let first = served.current()
         self.served = served
         version = first.number
         var configuration = configuration
         configuration.tables = first.tables
         configuration.candidate = first.canary
-        decider = Decider(configuration)
+        decider = Decider(configuration, devices: devices)
         canary = first.canary.map(CanaryCounts.init)
     }
 
@@ -39,8 +46,9 @@ package struct RecordProcessor: RecordProcessing, ~Copyable {
         return decider.decide(record, headers: headers, topicName: topicName, into: &arena, decisions: &decisions)
     }
 
-    /// Takes the newest tables, and returns the number of their version.
+    /// Takes the newest tables and the newest state of the registry, and returns the number of their version.
     package mutating func refresh() -> Int {
+        devices?.refresh()
         guard served.number != version else { return version }
         let next = served.current()
         version = next.number

@@ -11,6 +11,8 @@ struct TopicFacts: Sendable, Equatable {
     var compactedInputs: Set<String> = []
     /// The number of partitions of all inputs.
     var inputPartitions = 0
+    /// The facts about the topic of the registry, or nil without a registry.
+    var registry: RegistryFacts?
 }
 
 /// The check of a worker's topics before the lanes start.
@@ -37,14 +39,23 @@ struct TopicPreflight {
             if !outputs.contains(name) { outputs.append(name) }
         }
         let described = try admin.describe(topics: outputs, timeoutMilliseconds: requestTimeout)
-        if let exit = denial(inputs, described) { return .failure(exit) }
-        for topic in inputs + described {
+        let registries = try admin.describe(
+            topics: configuration.devicesTopic.map { [$0] } ?? [], timeoutMilliseconds: requestTimeout)
+        if let exit = denial(inputs + registries, described) { return .failure(exit) }
+        for topic in inputs + described + registries {
             if let exit = try problem(with: topic) { return .failure(exit) }
         }
         if isStopping() { return .success(nil) }
         facts.inputPartitions = inputs.reduce(0) { $0 + $1.partitions.count }
         // librdkafka's mock cluster does not answer DescribeConfigs.
         if !configuration.isMockBroker { readSettings(outputs, inputs.map(\.name), into: &facts) }
+        if let registry = registries.first {
+            do throws(WorkerExit) {
+                facts.registry = try registryFacts(registry)
+            } catch {
+                return .failure(error)
+            }
+        }
         return .success(isStopping() ? nil : facts)
     }
 
@@ -80,6 +91,28 @@ struct TopicPreflight {
             return topic.partitions.isEmpty ? .missingTopic(topic.name) : nil
         }
         throw error
+    }
+
+    /// Returns the facts about the topic of the registry.
+    ///
+    /// A topic that is known not to be compacted loses devices, so it ends the worker.
+    private func registryFacts(_ topic: TopicDescription) throws(WorkerExit) -> RegistryFacts {
+        var facts = RegistryFacts(partitions: topic.partitions.map(\.id).sorted())
+        if configuration.isMockBroker { return facts }
+        facts.cluster = admin.clusterID(timeoutMilliseconds: requestTimeout) ?? ""
+        if LibraryInfo.hasTopicIDs {
+            let ids = try? admin.topicIDs(of: [topic.name], timeoutMilliseconds: requestTimeout)
+            facts.topicID = ids?[topic.name] ?? ""
+        }
+        let settings = try? admin.settings(ofTopics: [topic.name], timeoutMilliseconds: requestTimeout)
+        guard let values = settings?.first?.values else { return facts }
+        if let policy = values["cleanup.policy"], !policy.contains("compact") {
+            throw WorkerExit(
+                .configuration, "the topic \(topic.name) of `devices.topic` is not compacted (cleanup.policy=\(policy))",
+                advice: "create it with `linkd topics create`, or set cleanup.policy=compact")
+        }
+        facts.retentionSeconds = values["delete.retention.ms"].flatMap { Int64($0) }.map { $0 / 1000 }
+        return facts
     }
 
     /// Fetches `max.message.bytes` of the outputs and `cleanup.policy` of the inputs.

@@ -12,6 +12,8 @@ package final class WorkerShared: Sendable {
     package let brokers: BrokerWatch?
     /// The watch of the group, or nil without one.
     package let group: GroupWatch?
+    /// The local copy of the registry of devices, or nil without a registry.
+    package let devices: RegistryCopy?
     /// The lines of librdkafka that were logged.
     let library = Mutex(LibraryLines())
     /// The limit on dead letters of the process.
@@ -23,11 +25,15 @@ package final class WorkerShared: Sendable {
     private let exit = Mutex<WorkerExit?>(nil)
 
     /// Creates the shared state of a worker.
-    package init(stopAfter: Int64, log: Log, brokers: BrokerWatch? = nil, group: GroupWatch? = nil) {
+    package init(
+        stopAfter: Int64, log: Log, brokers: BrokerWatch? = nil, group: GroupWatch? = nil,
+        devices: RegistryCopy? = nil
+    ) {
         stop = StopCounter(target: stopAfter)
         self.log = log
         self.brokers = brokers
         self.group = group
+        self.devices = devices
     }
 
     /// A Boolean value that indicates whether a stop was requested.

@@ -21,6 +21,9 @@ package enum Health {
         for lane in snapshot.lanes where !lane.snapshot.isReady {
             reasons.append("lane \(lane.snapshot.lane): \(lane.snapshot.stage.rawValue)")
         }
+        if let devices = snapshot.devices, !devices.isRestored {
+            reasons.append("restoring the registry of devices: \(devices.remaining) offsets left")
+        }
         if !snapshot.isReady && snapshot.lanes.allSatisfy(\.snapshot.isReady) {
             reasons.append(snapshot.lanes.isEmpty ? "starting" : "starting: not every lane has begun")
         }

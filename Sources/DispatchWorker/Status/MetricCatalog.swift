@@ -303,6 +303,21 @@ extension MetricCatalog {
         Metric("linkd_brokers_reachable", .gauge, "1 if a broker answers, otherwise 0.") { snapshot, text in
             text.add([], snapshot.brokers.isReachable)
         },
+        devices("linkd_devices", .gauge, "Devices in the registry.") { devices, _ in Double(devices.devices) },
+        devices("linkd_devices_bytes", .gauge, "Bytes of the local copy of the registry.") { devices, _ in
+            Double(devices.bytes)
+        },
+        devices("linkd_devices_restored", .gauge, "1 if the registry is restored, otherwise 0.") { devices, _ in
+            devices.isRestored ? 1 : 0
+        },
+        devices("linkd_devices_malformed_total", .counter, "Records of the registry that are no valid device.") {
+            devices, _ in Double(devices.malformed)
+        },
+        devices(
+            "linkd_devices_age_seconds", .gauge, "Seconds since everything in the registry's topic was last read."
+        ) { devices, snapshot in
+            devices.currentAt.map { Double(snapshot.now.saturatingSubtract($0)) / 1e9 }
+        },
         Metric("linkd_table_age_seconds", .gauge, labels: ["table"], "Seconds since a served table was loaded.") {
             snapshot, text in
             for table in snapshot.tables {
@@ -370,6 +385,16 @@ extension MetricCatalog {
             text.add(seconds: snapshot.process.startSeconds)
         },
     ]
+
+    /// Returns a metric of the registry of devices, which has no sample without one.
+    private static func devices(
+        _ name: String, _ kind: MetricDescription.Kind, _ help: String,
+        _ value: @escaping @Sendable (RegistryCopy.View, WorkerSnapshot) -> Double?
+    ) -> Metric {
+        Metric(name, kind, help) { snapshot, text in
+            if let value = snapshot.devices.flatMap({ value($0, snapshot) }) { text.add([], seconds: value) }
+        }
+    }
 
     /// Returns a table as in decisions.
     private static func label(_ table: ServedTable) -> String { "\(table.id)@\(table.version)+\(table.hash)" }

@@ -26,6 +26,7 @@ package enum StatusDocument {
         text.boolean("paused", snapshot.isPaused)
         writeBrokers(snapshot, &text)
         writeGroup(snapshot, &text)
+        writeDevices(snapshot, &text)
         writeTables(snapshot, &text)
         text.beginObject("rates")
         text.decimal("records_per_s", snapshot.recordsPerSecond)
@@ -85,6 +86,23 @@ package enum StatusDocument {
             text.endObject()
         }
         text.endArray()
+    }
+
+    private static func writeDevices(_ snapshot: WorkerSnapshot, _ text: inout JSONText) {
+        guard let devices = snapshot.devices else { return }
+        let rate = devices.rate(now: snapshot.now)
+        text.beginObject("devices")
+        text.boolean("restored", devices.isRestored)
+        text.number("count", Int64(devices.devices))
+        text.number("bytes", Int64(devices.bytes))
+        text.number("malformed", number(devices.malformed))
+        text.number("current_ms", age(devices.currentAt, snapshot.now))
+        if !devices.isRestored {
+            text.number("remaining", devices.remaining)
+            text.decimal("records_per_s", rate)
+            if rate > 0 { text.number("left_ms", Int64(min(Double(devices.remaining) / rate * 1000, 1e15))) }
+        }
+        text.endObject()
     }
 
     private static func writeCanary(_ snapshot: WorkerSnapshot, _ text: inout JSONText) {

@@ -36,6 +36,8 @@ package struct WorkerSnapshot: Sendable {
     package var brokers = BrokerState()
     /// The lag of the group, or nil while the brokers do not report it.
     package var groupLag: GroupLag?
+    /// The registry of devices, or nil without one or before its start.
+    package var devices: RegistryCopy.View?
     /// The tables that the worker serves.
     package var tables: [ServedTable] = []
     /// The counters of the tables.

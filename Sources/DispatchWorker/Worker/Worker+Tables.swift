@@ -16,7 +16,9 @@ extension Worker {
         tables: ServedTables, _ configuration: DeciderConfiguration, crashes: CrashIsolation? = nil
     ) -> WorkerOutcome {
         status.show(tables)
-        return run(crashes: crashes) { _ in RecordProcessor(tables, configuration) }
+        return run(crashes: crashes) { [shared] _ in
+            RecordProcessor(tables, configuration, devices: shared.devices?.devices())
+        }
     }
 
     /// Runs until the worker ends, with tables that never change.

@@ -43,7 +43,8 @@ package final class Worker: Sendable {
             stopAfter: configuration.stopAfter, log: log,
             brokers: configuration.isMockBroker
                 ? nil : BrokerWatch(connection, topics: LaneTopics(configuration).known),
-            group: configuration.isMockBroker ? nil : GroupWatch(configuration, identity))
+            group: configuration.isMockBroker ? nil : GroupWatch(configuration, identity),
+            devices: configuration.devicesTopic == nil ? nil : RegistryCopy(configuration, identity, log: log))
         laneCalls = (0..<configuration.lanes).map { _ in CallWatch() }
         laneStatuses = (0..<configuration.lanes).map { _ in LaneStatus() }
         status = WorkerStatus(
@@ -96,12 +97,22 @@ package final class Worker: Sendable {
         defer { shared.brokers?.stop() }
         let start = WorkerStart(
             configuration: configuration, shared: shared, identity: identity(of: 0), watch: startCalls)
-        switch start.facts({ shared.isDraining || (handlesSignals && StopSignals.request != .none) }) {
+        let isStopping = { [self] in shared.isDraining || (handlesSignals && StopSignals.request != .none) }
+        switch start.facts(isStopping) {
         case .failure(let exit): return ended(exit, [])
         case .success(let facts):
             guard let facts else { return ended(shared.failure, []) }
-            return runLanes(facts, crashes, makeProcessing)
+            defer { shared.devices?.stop() }
+            if let exit = restoreDevices(facts, isStopping) { return ended(exit, []) }
+            return isStopping() ? ended(shared.failure, []) : runLanes(facts, crashes, makeProcessing)
         }
+    }
+
+    /// Reads the registry of devices, if there is one, and returns the exit if it cannot be read.
+    private func restoreDevices(_ facts: TopicFacts, _ isStopping: () -> Bool) -> WorkerExit? {
+        guard let devices = shared.devices, let topic = configuration.devicesTopic else { return nil }
+        return devices.start(topic, facts.registry ?? RegistryFacts(), fail: { [shared] in shared.fail($0) })
+            ?? devices.waitUntilRestored(isStopping)
     }
 
     private func identity(of lane: Int) -> LaneIdentity {

@@ -126,6 +126,7 @@ package final class WorkerStatus: Sendable {
             result.partitions[index].isStalled = known.isStalled
         }
         result.brokers = shared.brokers?.state(now: now) ?? BrokerState()
+        result.devices = shared.devices?.view
         result.groupLag = shared.group?.lag(now: now)
         result.isReady = result.lanes.count == lanes.count && result.lanes.allSatisfy(\.snapshot.isReady)
         result.isDraining = shared.isDraining

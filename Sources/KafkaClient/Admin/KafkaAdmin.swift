@@ -62,6 +62,19 @@ package final class KafkaAdmin {
         return try ClusterMetadata(from: handle, topic: topic, timeoutMilliseconds: timeoutMilliseconds)
     }
 
+    /// Returns the id of the cluster, or nil if no broker reports it within the time limit.
+    package func clusterID(timeoutMilliseconds: Int32) -> String? {
+        defer { serve() }
+        return handle.clusterID(timeoutMilliseconds: timeoutMilliseconds)
+    }
+
+    /// Fetches the ids of topics by their names, as `KafkaConsumer.topicIDs` does.
+    package func topicIDs(of names: [String], timeoutMilliseconds: Int32) throws(KafkaError) -> [String: String] {
+        if names.isEmpty { return [:] }
+        defer { serve() }
+        return try AdminCall(handle, .describeTopics, timeoutMilliseconds: timeoutMilliseconds).topicIDs(of: names)
+    }
+
     /// Creates topics and returns one result per topic.
     ///
     /// With `validateOnly`, the broker only checks the request.

@@ -139,6 +139,13 @@ extension ClientHandle {
                     partitions: AssignmentReader(bytes).partitions())
             }, coordinator: group.broker.id)
     }
+
+    /// Returns the id of the cluster, or nil if no broker reports it within the time limit.
+    func clusterID(timeoutMilliseconds: Int32) -> String? {
+        guard let text = call(.metadata, { rd_kafka_clusterid($0, timeoutMilliseconds) }) else { return nil }
+        defer { rd_kafka_mem_free(nil, text) }
+        return String(cString: text)
+    }
 }
 
 /// A reader of the assignment of a member: `ConsumerProtocolAssignment` of Kafka's protocol.

@@ -108,6 +108,10 @@ package struct DecisionHead {
     package var application: ByteView
     /// The members of `context`, as `"name":value,"name":value`, or empty.
     package var context: ByteView
+    /// A Boolean value that indicates whether `device` is the name of a user without devices.
+    package var isUser = false
+    /// The facts that come from the registry of devices, as `"name":value,"name":value`, or empty.
+    package var facts = ByteView.empty
 
     /// Creates a head.
     package init(

@@ -28,7 +28,7 @@ extension Resolver {
             } else {
                 write(head.event, isPlain: head.eventIsPlain, &out)
             }
-            out.put("\",\"device\":\"")
+            if head.isUser { out.put("\",\"user\":\"") } else { out.put("\",\"device\":\"") }
             write(head.device, isPlain: head.deviceIsPlain, &out)
             if !head.application.isEmpty {
                 out.put("\",\"application\":\"")
@@ -72,15 +72,21 @@ extension Resolver {
         out.append(byte: UInt8(ascii: "]"))
     }
 
-    /// Writes the last members of the decision, `context` and `notes`.
+    /// Writes the last members of the decision: `context`, `facts`, and `notes`.
     @inline(__always)
     mutating func writeTail(_ out: inout OutputArena) {
-        if let head, head.context.count > 0 {
-            out.append(",\"context\":{")
-            out.append(head.context)
-            out.append(byte: UInt8(ascii: "}"))
+        if let head {
+            if head.context.count > 0 { Self.write(",\"context\":{", head.context, &out) }
+            if head.facts.count > 0 { Self.write(",\"facts\":{", head.facts, &out) }
         }
         if notes.count > 0 { writeNotes(&out) }
+        out.append(byte: UInt8(ascii: "}"))
+    }
+
+    /// Writes an object whose members are encoded.
+    private static func write(_ start: StaticString, _ members: ByteView, _ out: inout OutputArena) {
+        out.append(start)
+        out.append(members)
         out.append(byte: UInt8(ascii: "}"))
     }
 

@@ -225,6 +225,18 @@ extension Resolver {
         return summary
     }
 
+    /// Appends the decision `none` for a user without devices, which needs no table.
+    package mutating func decideNoDevice(
+        head: UnsafePointer<DecisionHead>, into out: inout OutputArena
+    ) -> DecisionSummary {
+        self.head = Ref(head)
+        notes.removeAll()
+        writeStart(&out)
+        out.append("\"outcome\":\"none\",\"reason\":\"no_device\"")
+        writeTail(&out)
+        return DecisionSummary(.none)
+    }
+
     /// Returns a Boolean value that indicates whether the table's pointers lead to a link or a route in a payload.
     ///
     /// The payload must have been read before for all tables.

@@ -82,6 +82,7 @@ extension EventReader {
     }
 
     private mutating func completeDevices(_ key: ByteView?) -> Fault? {
+        if let user = state.user { return useUser(user) }
         if let fault = state.deviceFault { return fault }
         if state.isTooLong {
             return Fault(.tooManyDevices, "too many devices", at: state.listOffset)
@@ -96,6 +97,34 @@ extension EventReader {
             return nil
         }
         return useKey(key)
+    }
+
+    /// Uses the devices that the registry knows of a user.
+    ///
+    /// A user without devices is the only device, so that the event has one decision.
+    private mutating func useUser(_ user: ByteView) -> Fault? {
+        if state.hasDevice || state.hasDevices {
+            return Fault(
+                .ambiguousEvent, "expected `user`, or `device` or `devices`, not both", at: state.userOffset)
+        }
+        var count = 0
+        let found = knownDevices?.devices(of: user, limit: limits.devices) { [deviceTexts = deviceTexts.views] id in
+            deviceTexts[count] = id
+            count += 1
+        }
+        if found ?? 0 > limits.devices {
+            return Fault(
+                .tooManyDevices, "expected a user with at most as many devices as `limits.devices`",
+                at: state.userOffset)
+        }
+        devicePointer.pointee.clear()
+        state.listedIDs = count
+        eventPointer.pointee.deviceCount = max(1, count)
+        if count > 0 { return nil }
+        eventPointer.pointee.hasNoDevice = true
+        devicePointer.pointee.id = user
+        devicePointer.pointee.isPlain = false
+        return nil
     }
 
     /// Uses the key of the record, or else the target of the message, as the only device of the event.

@@ -118,8 +118,12 @@ extension EventReader {
             if let member = EventMember(rawValue: tag) { try readMember(member, first, at: start) }
         } else {
             // The members of a push message are read after the others.
-            if first == UInt8(ascii: "\"") { state.countText(tag) }
-            try cursor.skip()
+            if tag == userTag {
+                try readUser(first, at: start)
+            } else {
+                if first == UInt8(ascii: "\"") { state.countText(tag) }
+                try cursor.skip()
+            }
         }
         if context.isPassedThrough(tag) { context.store(tag, text.slice(start, cursor.offset)) }
     }
@@ -296,6 +300,17 @@ extension EventReader {
         state.countDevice(list: false, at: start)
         try devices.read(&cursor, into: devicePointer)
         checkDeviceID()
+    }
+
+    private mutating func readUser(_ first: UInt8, at start: Int) throws(JSONError) {
+        state.hasOther = true
+        state.hasMembers = true
+        let expected: StaticString = "expected `user` to be a string of 1 to 256 bytes"
+        guard let text = try readText(expected, first, at: start) else { return }
+        let user = cursor.unescaped(text)
+        guard (1...Limits.deviceIDBytes).contains(user.count) else { return state.record(.type(expected, at: start)) }
+        state.user = user
+        state.userOffset = start
     }
 
     private mutating func readDevices(_ first: UInt8, at start: Int) throws(JSONError) {

@@ -11,6 +11,10 @@ package struct EventReader: ~Copyable {
     var cursor: JSONCursor
     var shape: MemberShape
     var devices = DeviceReader()
+    /// The join with what is known about devices.
+    private var join: DeviceJoin
+    /// The tag of the member `user`, or nil without a registry of devices.
+    let userTag: UInt8?
     /// The reader of push messages and of the envelopes that vendors use.
     var messages: MessageReader
     /// The event of CloudEvents that contains the record.
@@ -53,10 +57,12 @@ package struct EventReader: ~Copyable {
     ///   - passthrough: The members to copy into `context`. Names after the first 16 and repeated names are ignored.
     ///   - vendors: The vendors whose messages are recognized, or nil for none.
     ///   - platforms: The link platforms whose links are replaced by their destinations, or nil for none.
+    ///   - devices: The devices about which more is known than events say, or nil for no join.
     package init(
         limits: Limits = Limits(), passthrough: Passthrough = [], vendors: VendorTable? = nil,
-        platforms: LinkPlatforms? = nil
+        platforms: LinkPlatforms? = nil, devices: (any KnownDevices)? = nil
     ) {
+        join = DeviceJoin(devices)
         self.limits = limits
         messages = MessageReader(vendors, platforms, limits: limits)
         unwrapsLinks = platforms != nil
@@ -73,10 +79,22 @@ package struct EventReader: ~Copyable {
         // Passthrough members are read one by one, so that their bytes can be stored.
         let marks = context.tags(of: vendors?.namesBesideLinks ?? [])
         envelopeTags = EventMember.envelopeTags | marks.tags
+        var otherNames = context.otherNames + marks.newNames
+        userTag = devices == nil ? nil : Self.userTag(in: &otherNames)
         shape = MemberShape(
-            ContextWriter.knownNames, extra: context.otherNames + marks.newNames,
+            ContextWriter.knownNames, extra: otherNames,
             plain: EventMember.plainTags & ~context.passthroughTags)
     }
+
+    /// Returns the tag of the member `user`, and adds its name if it is not among the names.
+    private static func userTag(in names: inout [[UInt8]]) -> UInt8 {
+        let user = Array("user".utf8)
+        if !names.contains(user) { names.append(user) }
+        return UInt8(ContextWriter.knownNames.count + (names.firstIndex(of: user) ?? 0))
+    }
+
+    /// The devices about which more is known than events say, or nil for no join.
+    var knownDevices: (any KnownDevices)? { join.known }
 
     deinit {
         eventPointer.deallocate()
@@ -281,7 +299,7 @@ package struct EventReader: ~Copyable {
     mutating func accept(_ fault: Fault?) -> Bool {
         guard let fault else { return true }
         var failure = fault.failure(textOffset: textOffset)
-        if fault.reason == .tooManyDevices {
+        if fault.reason == .tooManyDevices, state.user == nil {
             let found = state.listed + state.listedIDs + state.skipped
             failure.detail = "expected at most \(limits.devices) devices, found \(found)"
         }
@@ -334,12 +352,21 @@ package struct EventReader: ~Copyable {
         if state.listed > 0 && !readListed(index) { return false }
         if state.listedIDs > 0 { selectID(index) }
         if cloudEvent.isDecoded { devicePointer.pointee.isPlain = false }
+        // The platform chooses what the message or the link opens.
+        if join.known != nil && !eventPointer.pointee.hasNoDevice { joinDevice() }
         switch eventPointer.pointee.request.form {
         case .payload: return selectMessage()
         case .link: if unwrapsLinks { selectLink() }
         case .path, .route: break
         }
         return true
+    }
+
+    /// Adds what is known about the selected device to its facts, if this was not done before.
+    package mutating func joinDevice() {
+        if devicePointer.pointee.isJoined { return }
+        devicePointer.pointee.isJoined = true
+        devicePointer.pointee.joined = join.join(devicePointer)
     }
 
     /// Reads a device of the list a second time.
@@ -391,6 +418,9 @@ struct ScanState {
     var deviceFault: Fault?
     /// The kind in `payloadType`.
     var namedKind: PayloadType?
+    /// The user in place of devices, or nil, and the offset of the member.
+    var user: ByteView?
+    var userOffset: Int?
     /// The number of devices in a list that contains only ids.
     var listedIDs = 0
     /// A Boolean value that indicates whether the record is a push body.

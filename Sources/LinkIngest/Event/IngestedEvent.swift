@@ -21,6 +21,10 @@ package struct IngestedEvent {
     package var expires: Int64?
     /// The number of devices, at least 1.
     package var deviceCount = 0
+    /// A Boolean value that indicates whether the event names a user without devices.
+    ///
+    /// Its only device then has the user's name as its id.
+    package var hasNoDevice = false
     /// A Boolean value that indicates whether this is a usual event: a link for one device that is already read.
     package var isUsual = false
     /// The passthrough members as `"name":value,"name":value`, or an empty view.
@@ -53,6 +57,10 @@ package struct EventDevice {
     package var roots = UnsafeBufferPointer<ByteView>(start: nil, count: 0)
     /// The members of `context` including `push`, or an empty view without a message of a known vendor.
     package var context = ByteView.empty
+    /// The facts that the registry knows and the event lacks, as members of JSON, or an empty view.
+    package var joined = ByteView.empty
+    /// A Boolean value that indicates whether the registry was asked about the device.
+    var isJoined = false
     /// The offset of the device's object in the JSON text.
     var offset = 0
     /// The offset of the value of `id`, or -1 for none.
@@ -76,6 +84,7 @@ package struct EventDevice {
         facts.attributes = none
         roots = none
         context = .empty
+        isJoined = false
         idOffset = -1
     }
 }

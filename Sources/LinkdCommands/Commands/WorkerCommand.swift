@@ -177,6 +177,9 @@ enum WorkerCommand {
         result.startTimeoutMilliseconds = Int(settings.number("start.timeout"))
         result.shutdownGraceMilliseconds = Int(settings.number("shutdown.grace"))
         result.stateDirectory = settings.text("state.dir")
+        result.devicesTopic = settings.text("devices.topic")
+        result.deviceMembers = try settings.deviceMembers
+        result.maxDevices = Int(settings.number("devices.max"))
         result.maxLoopAgeMilliseconds = Int(settings.number("http.max.loop.age"))
         result.maxStallMilliseconds = Int(settings.number("http.max.stall"))
         result.logLevel = logLevel(settings)

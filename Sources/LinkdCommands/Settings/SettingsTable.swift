@@ -1,3 +1,5 @@
+internal import LinkIngest
+
 /// The commands that accept a setting as a flag.
 struct CommandSet: OptionSet, Sendable {
     let rawValue: Int
@@ -140,6 +142,19 @@ enum SettingsTable {
         SettingRow(
             "output", .topic, default: "link-decisions", [.worker, .deadLetters, .topics, .doctor, .console, .config],
             bounds: "not an input or dead-letter topic", "Topic for decisions."),
+        SettingRow(
+            "devices.topic", .topic, default: .none("none, no registry"),
+            [.worker, .produce, .inspect, .topics, .doctor, .console, .config],
+            bounds: "compacted; not another topic of the worker",
+            "Topic with the registry of devices. What an event does not say about a device is taken from it."),
+        SettingRow(
+            "devices.members", .texts(count: 1...73, bytes: 1...267), default: .value(DeviceMembers.standard.text),
+            [.worker, .inspect, .console, .config], bounds: "4KiB for each device",
+            "Facts of the registry that are stored, joined, and published in decisions. `attributes` means all "
+                + "attributes, and `attributes.NAME` one of them."),
+        SettingRow(
+            "devices.max", .integer(1...1_000_000_000), default: "20000000", [.worker, .config],
+            "Maximum number of devices in the registry. A worker that finds more ends with exit code 78."),
         SettingRow(
             "dlq.topic", .topicTemplate, default: "{input}.dlq",
             [.worker, .inspect, .deadLetters, .topics, .doctor, .console, .config],

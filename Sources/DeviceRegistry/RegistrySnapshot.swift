@@ -1,0 +1,107 @@
+package import ByteStorage
+
+/// What a store knows about a device.
+///
+/// The views are valid until the snapshot's `end`.
+package struct RegistryRecord {
+    /// The timestamp of the record in milliseconds since 1970.
+    package let timestamp: Int64
+    /// The user, or an empty view if the device has none.
+    package let user: ByteView
+    /// The facts.
+    package let facts: ByteView
+}
+
+/// A reader of a store that sees one state between `begin` and `end`, while the writer goes on.
+///
+/// It belongs to one thread at a time. While a state is read, its pages are not used again, so the file grows if a
+/// state is read for long.
+package final class RegistrySnapshot {
+    /// The result of a lookup.
+    package enum Lookup {
+        /// There is no device with the id.
+        case absent
+        /// The device.
+        case found(RegistryRecord)
+        /// The device's bytes are not what was written. Call `RegistryStore.markDamaged`.
+        case damaged
+    }
+
+    /// The reader is released before the store, so that LMDB closes after its readers.
+    private let reader: StoreReader
+    private let buffer = KeyBuffer()
+    private let lender = ViewLender()
+    private var isOpen = false
+
+    /// Creates a snapshot of a store, which it keeps open.
+    package init(of store: RegistryStore) { reader = StoreReader(store.environment) }
+
+    /// Begins to read the newest state.
+    ///
+    /// - Throws: `.tooManySnapshots`, or `.failed` with an error of LMDB.
+    package func begin() throws(RegistryStoreError) {
+        if isOpen { end() }
+        try reader.begin()
+        isOpen = true
+    }
+
+    /// Ends the reading, and releases the state and all its views.
+    package func end() {
+        lender.revoke()
+        reader.end()
+        isOpen = false
+    }
+
+    /// Returns what is known about a device.
+    ///
+    /// Call it between `begin` and `end`.
+    package func find(_ id: ByteView) -> Lookup {
+        assert(isOpen)
+        guard let key = buffer.device(id) else { return .absent }
+        guard let value = reader.find(key) else { return .absent }
+        let name = UnsafeRawBufferPointer(rebasing: key[1...])
+        guard let device = StoredDevice(value, id: name) else { return .damaged }
+        return .found(
+            RegistryRecord(
+                timestamp: device.timestamp, user: lender.lend(ByteView(device.user)),
+                facts: lender.lend(ByteView(device.facts))))
+    }
+
+    /// Calls a function with the ids of a user's devices in the order of their bytes, and returns their number.
+    ///
+    /// Call it between `begin` and `end`. The function can call `find`, which reports a damaged device.
+    ///
+    /// - Parameters:
+    ///   - user: The user.
+    ///   - limit: The greatest number of ids with which the function is called.
+    ///   - body: The function, which gets views that are valid until `end`.
+    /// - Returns: The number of devices, or `limit + 1` if there are more than the limit.
+    package func devices(of user: ByteView, limit: Int, _ body: (ByteView) -> Void) -> Int {
+        assert(isOpen)
+        guard !user.isEmpty, limit >= 0 else { return 0 }
+        let hash = StoreHash.hash(UnsafeRawBufferPointer(user.buffer), seed: 1)
+        var found = reader.seek(buffer.link(hash, id: nil))
+        var count = 0
+        while let key = found, count <= limit {
+            guard key.count > StoreKey.linkHead, key[0] == StoreKey.link,
+                UInt64(bigEndian: key.loadUnaligned(fromByteOffset: 1, as: UInt64.self)) == hash
+            else { break }
+            let id = lender.lend(ByteView(UnsafeRawBufferPointer(rebasing: key[StoreKey.linkHead...])))
+            if belongs(id, to: user) {
+                count += 1
+                if count <= limit { body(id) }
+            }
+            found = reader.next()
+        }
+        return count
+    }
+
+    /// Returns a Boolean value that indicates whether a device has a user, because two users can have the same hash.
+    private func belongs(_ id: ByteView, to user: ByteView) -> Bool {
+        switch find(id) {
+        case .found(let record): record.user == user
+        case .damaged: true
+        case .absent: false
+        }
+    }
+}

@@ -1,0 +1,75 @@
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#elseif canImport(Darwin)
+internal import Darwin
+#endif
+
+/// The topic whose records a store holds, and the members that are stored.
+///
+/// A store of another source is not used.
+package struct RegistrySource: Sendable, Equatable {
+    /// The id of the cluster.
+    package var cluster: String
+    /// The name of the topic.
+    package var topic: String
+    /// The id of the topic, which changes if the topic is deleted and created again.
+    package var topicID: String
+    /// The stored members, as canonical text.
+    package var members: String
+
+    /// Creates a source.
+    package init(cluster: String, topic: String, topicID: String, members: String) {
+        self.cluster = cluster
+        self.topic = topic
+        self.topicID = topicID
+        self.members = members
+    }
+}
+
+/// The settings of a store.
+package struct RegistryStoreConfiguration: Sendable {
+    /// The directory of the store, which is created if its parent exists.
+    package var directory: String
+    /// The topic whose records the store holds.
+    package var source: RegistrySource
+    /// The limit of devices.
+    package var maxDevices: Int
+    /// The age in seconds after which a store is dropped, or nil for no limit.
+    ///
+    /// It is the topic's `delete.retention.ms`. Deletions that are older may be gone from the topic.
+    package var maxAgeSeconds: Int64?
+    /// The id of the machine's current boot, or an empty text if it is unknown, which counts as another boot.
+    package var bootID: String
+    /// The time in milliseconds since 1970.
+    package var now: Int64
+
+    /// Creates settings.
+    package init(
+        directory: String, source: RegistrySource, maxDevices: Int = 20_000_000, maxAgeSeconds: Int64? = nil,
+        bootID: String, now: Int64
+    ) {
+        self.directory = directory
+        self.source = source
+        self.maxDevices = maxDevices
+        self.maxAgeSeconds = maxAgeSeconds
+        self.bootID = bootID
+        self.now = now
+    }
+
+    /// The address space of the store in bytes, which costs neither memory nor disk until it is used.
+    ///
+    /// A device of ordinary size takes less than 200 bytes, and one with facts of 4 KiB at most 12 KiB.
+    var mapBytes: Int { 1 << 30 + (min(max(maxDevices, 1), 1 << 32) / 8 + 1) * 8 * 8192 }
+
+    /// Returns the id of the machine's current boot, or an empty text if the system does not report one.
+    package static func currentBootID() -> String {
+        let file = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC)
+        guard file >= 0 else { return "" }
+        defer { close(file) }
+        var bytes = [UInt8](repeating: 0, count: 64)
+        let count = read(file, &bytes, bytes.count)
+        return String(decoding: bytes.prefix(max(count, 0)).prefix { $0 > 0x20 }, as: UTF8.self)
+    }
+}
