@@ -96,7 +96,8 @@ let package = Package(
             name: "LinkdBenchmarks",
             dependencies: [
                 "LinkCoordinator", "RouteAnalysis", "LinkIngest", "LinkDecider", "KafkaClient", "DispatchWorker",
-                "LinkdFuzz", "ByteStorage", "StrictJSON", "CPlatform", "CAllocationCount", "TestSupport",
+                "DeviceRegistry", "CLMDB", "LinkdFuzz", "ByteStorage", "StrictJSON", "CPlatform", "CAllocationCount",
+                "TestSupport",
             ],
             swiftSettings: strict),
         // It replaces `malloc` in the program that links it.

@@ -29,7 +29,8 @@ package final class RegistryStore: Sendable {
 
     /// Opens the store of a directory, or creates an empty one.
     ///
-    /// It reads all of an existing store once, and deletes it if it cannot be used.
+    /// It reads all of an existing store once, which takes about 0.1 s for a million devices in the page cache. It
+    /// deletes a store that cannot be used.
     ///
     /// - Throws: `.inUse` if it is open elsewhere, and `.unusable` or `.noSpace` if its files cannot be used.
     package static func open(
@@ -50,9 +51,15 @@ package final class RegistryStore: Sendable {
         let environment = try StoreEnvironment(directory, mapBytes: configuration.mapBytes)
         let state = found ?? StoreState(source: configuration.source, updated: configuration.now)
         if found == nil {
-            let writer = try StoreWriter(environment)
-            try put(state, writer)
-            try writer.commit()
+            do throws(RegistryStoreError) {
+                let writer = try StoreWriter(environment)
+                try put(state, writer)
+                try writer.commit()
+            } catch {
+                // A file without a state would count as damaged.
+                directory.removeStore()
+                throw error
+            }
         }
         return RegistryStore(environment, state, maxDevices: configuration.maxDevices, droppedBecause: reason)
     }

@@ -75,8 +75,7 @@ struct StoreState: Sendable, Equatable {
         let bytes: UnsafeRawBufferPointer
         var at = 0
 
-        mutating func number<Number: FixedWidthInteger & BitwiseCopyable>(
-        ) throws(RegistryStore.DropReason) -> Number {
+        mutating func number<Number: FixedWidthInteger & BitwiseCopyable>() throws(RegistryStore.DropReason) -> Number {
             guard bytes.count - at >= MemoryLayout<Number>.size else { throw .damaged }
             defer { at += MemoryLayout<Number>.size }
             return Number(littleEndian: bytes.loadUnaligned(fromByteOffset: at, as: Number.self))

@@ -19,6 +19,8 @@ enum Benchmarks {
           LinkdBenchmarks endurance --broker HOST:PORT [--records N]   memory of a worker over reloads and rebalances
           LinkdBenchmarks console --broker HOST:PORT [--records N] [--routes N] [--seconds N] [--rate N]
                                                           memory and answers of `linkd console`, with bounds
+          LinkdBenchmarks registry [--records N]                 the store of N devices (default: 1000000) beside
+                                                          LMDB, and records with a join beside records without
           LinkdBenchmarks cpu FILE.jsonl TABLE.json [VENDORS.json [PLATFORMS.json]]
                                                           time per record of a workload file, pass by pass
           LinkdBenchmarks instructions [--recorded FILE] [--record]
@@ -94,7 +96,7 @@ enum Benchmarks {
     private static let searches: [String: (run: @Sendable (BenchmarkOptions) throws -> Int32, records: Int)] = [
         "adversarial": (AdversarialRecords.run, 10_000_000), "ingest": (IngestSearch.run, 10_000_000),
         "hostile": (HostileBenchmark.run, 10_000_000), "endurance": (EnduranceBenchmark.run, 10_000_000),
-        "console": (ConsoleBenchmark.run, 1_000_000),
+        "console": (ConsoleBenchmark.run, 1_000_000), "registry": (RegistryBenchmark.run, 1_000_000),
     ]
 
     private static func run(_ options: BenchmarkOptions) throws -> Int32 {

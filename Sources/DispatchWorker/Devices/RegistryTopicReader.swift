@@ -6,8 +6,8 @@ internal import SystemThreads
 
 /// The reader of the registry's topic, which writes what it reads to the store. One thread runs it.
 final class RegistryTopicReader: Sendable {
-    /// The records of one transaction of the store.
-    private static let batchRecords = 10_000
+    /// The records of one transaction of the store: larger ones take more space, smaller ones more time.
+    private static let batchRecords = 4_000
     /// The interval at which the ends of the partitions are asked for, in nanoseconds.
     private static let endInterval: UInt64 = 5_000_000_000
     /// The questions for ends after which new partitions are looked for.

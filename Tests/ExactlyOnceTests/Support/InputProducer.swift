@@ -11,13 +11,14 @@ final class InputProducer {
     /// The number of records that were produced.
     private(set) var sent = 0
 
-    init(_ records: [InputRecord], to topics: RunTopics) throws {
+    /// Creates a producer that writes to the input, or to another topic.
+    init(_ records: [InputRecord], to topics: RunTopics, topic name: String? = nil) throws {
         self.records = records
         producer = try KafkaProducer([
             "bootstrap.servers": topics.bootstrap, "enable.idempotence": "true", "partitioner": "murmur2_random",
             "linger.ms": "2", "message.max.bytes": "10000000",
         ])
-        topic = try producer.topic(topics.input)
+        topic = try producer.topic(name ?? topics.input)
     }
 
     /// Sends records until this number has been sent in all.

@@ -60,7 +60,7 @@ struct Oracle {
         }
     }
 
-    private static func withRecord<Result>(_ record: ReadRecord, _ body: (ConsumedRecord) -> Result) -> Result {
+    static func withRecord<Result>(_ record: ReadRecord, _ body: (ConsumedRecord) -> Result) -> Result {
         (record.key ?? []).withUnsafeBufferPointer { key in
             (record.value ?? []).withUnsafeBufferPointer { value in
                 body(

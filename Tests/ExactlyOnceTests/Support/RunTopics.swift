@@ -50,6 +50,20 @@ final class RunTopics {
         uncommittedView = views[1]
     }
 
+    /// The compacted topic of the registry of devices, which `createRegistry` creates.
+    var devices: String { input + ".devices" }
+
+    /// Creates the topic of the registry with as many partitions as the input.
+    func createRegistry() throws {
+        let admin = try KafkaAdmin(["bootstrap.servers": bootstrap])
+        defer { admin.close() }
+        let topic = TopicSpecification(
+            name: devices, partitions: partitions, settings: ["cleanup.policy": "compact"])
+        for result in try admin.create(topics: [topic], timeoutMilliseconds: 20_000) {
+            if let error = result.error { throw RunFailure("\(devices) was not created: \(error.text)") }
+        }
+    }
+
     /// Closes the clients.
     func close() {
         committedView.abandon()

@@ -1,0 +1,239 @@
+internal import ByteStorage
+internal import Foundation
+internal import TestSupport
+internal import Testing
+
+@testable internal import DeviceRegistry
+
+@Suite struct RegistryStoreTests {
+    let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
+    private func open(
+        _ change: (inout RegistryStoreConfiguration) -> Void = { _ in }
+    ) throws -> RegistryStore {
+        var configuration = RegistryStoreConfiguration.test(folder)
+        change(&configuration)
+        return try RegistryStore.open(configuration)
+    }
+
+    @Test(arguments: [1, 30, 3000])
+    func `A store returns what a dictionary returns, also after it was opened again`(size: Int) throws {
+        var model = StoreModel(seed: .random(in: 0 ... .max), devices: size, users: size / 15 + 1)
+        var store = Optional(try open())
+        for round in 0..<40 {
+            let batch = model.change(Int.random(in: 0...size, using: &model.random))
+            try store?.apply(batch, now: Int64(round))
+            if round % 5 == 4 {
+                // Half of the time the store is not closed.
+                if model.random.one(in: 2) { store?.close() }
+                store = nil
+                store = try open()
+                #expect(store?.droppedBecause == nil, "seed \(model.random.seed)")
+            }
+            try model.compare(try #require(store))
+        }
+    }
+
+    @Test func `The last change of a device in a batch counts`() throws {
+        let store = try open()
+        var batch = RegistryBatch(["a", "b", "c"], user: "u", facts: "1")
+        let results = [
+            batch.delete(id: ByteView("a")),
+            batch.put(id: ByteView("b"), user: ByteView("v"), timestamp: 1, facts: ByteView("2")),
+            batch.delete(id: ByteView("absent")),
+        ]
+        #expect(results == [true, true, true] && batch.count == 6)
+        try store.apply(batch, now: 1)
+        let snapshot = RegistrySnapshot(of: store)
+        try snapshot.begin()
+        #expect(snapshot.facts("a") == nil && snapshot.facts("b") == "2" && snapshot.facts("c") == "1")
+        #expect(snapshot.devices(of: Array("u".utf8), limit: 9).total == 1)
+        snapshot.end()
+        batch.removeAll()
+        #expect(batch.count == 0)
+    }
+
+    @Test func `Ids, users, and facts beyond their limits are refused`() throws {
+        var batch = RegistryBatch()
+        let long = PlainDevice(
+            user: .init(repeating: 1, count: 256), timestamp: .min, facts: .init(repeating: 2, count: 4096))
+        var longUser = long
+        longUser.user.append(1)
+        var longFacts = long
+        longFacts.facts.append(1)
+        let longID = [UInt8](repeating: 3, count: 257)
+        let results = [
+            batch.put(Array(longID.dropLast()), long), batch.put(longID, long), batch.put([], long),
+            batch.put([1], longUser), batch.put([1], longFacts), batch.delete(id: view(longID)),
+            batch.delete(id: .empty),
+        ]
+        #expect(results == [true, false, false, false, false, false, false] && batch.count == 1)
+        let store = try open()
+        try store.apply(batch, now: 1)
+        let snapshot = RegistrySnapshot(of: store)
+        try snapshot.begin()
+        #expect(snapshot.device(Array(repeating: 3, count: 256)) == long)
+        #expect(snapshot.device([]) == nil && snapshot.device(Array(repeating: 3, count: 257)) == nil)
+        #expect(snapshot.devices(of: [], limit: 9).total == 0)
+        snapshot.end()
+    }
+
+    /// Leaves a store with one device that was last updated at 1,000,000 ms, closed or not.
+    private func leaveStore(isClosed: Bool) throws {
+        let store = try open()
+        try store.apply(RegistryBatch(["a"], facts: "1"), now: 1_000_000)
+        if isClosed { store.close() }
+    }
+
+    @Test func `A store that was open when the machine stopped is dropped`() throws {
+        try leaveStore(isClosed: false)
+        let store = try open { $0.bootID = "boot-2" }
+        #expect(store.droppedBecause == .crashed && store.count == 0 && store.positions() == [:])
+    }
+
+    @Test func `A store that was closed is used after a start of the machine`() throws {
+        try leaveStore(isClosed: true)
+        let store = try open { $0.bootID = "boot-2" }
+        #expect(store.droppedBecause == nil && store.count == 1 && store.updated == 1_000_000)
+    }
+
+    @Test func `An unknown boot counts as another one`() throws {
+        var unknown = RegistryStoreConfiguration.test(folder)
+        unknown.bootID = ""
+        try RegistryStore.open(unknown).apply(RegistryBatch(["a"], facts: "1"), now: 1)
+        #expect(try RegistryStore.open(unknown).droppedBecause == .crashed)
+        #expect(RegistryStoreConfiguration.currentBootID() == RegistryStoreConfiguration.currentBootID())
+    }
+
+    @Test(arguments: 0..<4)
+    func `A store of another source is dropped`(member: Int) throws {
+        try leaveStore(isClosed: true)
+        let members = [\RegistrySource.cluster, \.topic, \.topicID, \.members]
+        let store = try open { $0.source[keyPath: members[member]] += "x" }
+        #expect(store.droppedBecause == .foreign && store.count == 0)
+    }
+
+    @Test(arguments: [(1_060_000, false), (1_061_000, true), (0, true), (940_000, false), (Int64.min, true)])
+    func `A store is dropped if it was last updated too long ago`(now: Int64, isDropped: Bool) throws {
+        try leaveStore(isClosed: true)
+        let store = try open { ($0.maxAgeSeconds, $0.now) = (60, now) }
+        #expect(store.droppedBecause == (isDropped ? .stale : nil))
+    }
+
+    @Test func `A store of another format is dropped`() throws {
+        try leaveStore(isClosed: true)
+        let file = try FileHandle(forUpdating: URL(fileURLWithPath: folder.path("devices/data.mdb")))
+        for page in UInt64(0)..<2 {
+            try file.seek(toOffset: page * UInt64(sysconf(Int32(_SC_PAGESIZE))) + 20)
+            try file.write(contentsOf: Data([2]))
+        }
+        try file.close()
+        #expect(try open().droppedBecause == .format)
+    }
+
+    @Test func `A second opening is refused while the first is open`() throws {
+        let directory = folder.path("devices")
+        let store = try open()
+        #expect(throws: RegistryStoreError.inUse(directory: directory)) { _ = try open() }
+        store.close()
+        #expect(throws: RegistryStoreError.closed) { try store.apply(RegistryBatch(), now: 1) }
+    }
+
+    @Test func `A directory that cannot be used is an error that says why`() throws {
+        let error = #expect(throws: RegistryStoreError.self) {
+            _ = try RegistryStore.open(.test("/dev/null/devices"))
+        }
+        #expect(error?.description.contains("state.dir") == true)
+    }
+
+    @Test func `More devices than the limit change nothing`() throws {
+        let store = try open { $0.maxDevices = 3 }
+        try store.apply(RegistryBatch(["a", "b", "c"], facts: "1"), now: 1)
+        var batch = RegistryBatch(["d"], facts: "2")
+        batch.setPosition(0, 7)
+        #expect(throws: RegistryStoreError.tooManyDevices(limit: 3)) { try store.apply(batch, now: 2) }
+        #expect(store.count == 3 && store.positions() == [:] && store.updated == 1)
+        let isAdded = batch.delete(id: ByteView("a"))
+        #expect(isAdded)
+        try store.apply(batch, now: 2)
+        #expect(store.count == 3 && store.positions() == [0: 7])
+    }
+
+    @Test func `A store with more devices than a new limit can only shrink`() throws {
+        do {
+            let store = try open()
+            try store.apply(RegistryBatch(["a", "b", "c"], facts: "1"), now: 1)
+            store.close()
+        }
+        let store = try open { $0.maxDevices = 1 }
+        try store.apply(RegistryBatch(["a"], facts: "2"), now: 1)
+        #expect(throws: RegistryStoreError.tooManyDevices(limit: 1)) {
+            try store.apply(RegistryBatch(["d"], facts: "2"), now: 1)
+        }
+        #expect(store.count == 3)
+    }
+
+    @Test func `A snapshot sees one state while the writer goes on`() async throws {
+        let store = try open()
+        let ids = (0..<200).map { "device-\($0)" }
+        try store.apply(RegistryBatch(ids, user: "u", facts: "0"), now: 1)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask {
+                for round in 1...300 { try store.apply(RegistryBatch(ids, user: "u", facts: "\(round)"), now: 1) }
+            }
+            for _ in 0..<2 {
+                group.addTask {
+                    let snapshot = RegistrySnapshot(of: store)
+                    var last = 0
+                    while last < 300 {
+                        try snapshot.begin()
+                        let rounds = Set(ids.map { snapshot.facts($0) ?? "none" })
+                        #expect(rounds.count == 1)
+                        let round = Int(rounds.first ?? "") ?? 301
+                        #expect(round >= last && round <= 300)
+                        #expect(snapshot.devices(of: Array("u".utf8), limit: 500).total == 200)
+                        last = max(round, last)
+                        snapshot.end()
+                        if round > 300 { return }
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+    }
+
+    @Test func `The file does not grow when the same devices change`() throws {
+        let store = try open()
+        let ids = (0..<1000).map { "device-\($0)" }
+        let snapshot = RegistrySnapshot(of: store)
+        var early = 0
+        for round in 0..<1000 {
+            try snapshot.begin()
+            snapshot.end()
+            try store.apply(RegistryBatch(ids, user: "u-\(round % 7)", facts: "\(round)"), now: 1)
+            if round == 20 { early = store.bytes }
+        }
+        #expect(store.bytes <= early * 3 / 2)
+        #expect(early > 0 && early < 4 << 20)
+    }
+
+    @Test func `Too many snapshots at once are an error`() throws {
+        let store = try open()
+        let snapshots = (0...1024).map { _ in RegistrySnapshot(of: store) }
+        for snapshot in snapshots.dropLast() { try snapshot.begin() }
+        #expect(throws: RegistryStoreError.tooManySnapshots) { try snapshots[1024].begin() }
+        snapshots[0].end()
+    }
+
+    @Test func `Every error and every reason has a text`() {
+        let errors: [RegistryStoreError] = [
+            .inUse(directory: "d"), .unusable(directory: "d", reason: "r"), .noSpace(directory: "d"),
+            .mapFull(directory: "d"), .tooManyDevices(limit: 1), .tooManySnapshots, .damaged(directory: "d"), .closed,
+            .failed(directory: "d", reason: "r"),
+        ]
+        #expect(Set(errors.map(\.description)).count == errors.count)
+        #expect(Set(RegistryStore.DropReason.allCases.map(\.text)).count == 5)
+    }
+}
