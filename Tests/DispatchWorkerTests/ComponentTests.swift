@@ -156,9 +156,9 @@ import Testing
     func ownTopics(template: String, output: String, expected: [String]) {
         let names = [
             "in", "in-a", "in.dlq", "in.dlq.replayed", "in.dlq.parked", "in.replayed", "in.dlq.other", "dead-in",
-            "dead-in.replayed", "other.dlq",
+            "dead-in.replayed", "other.dlq", "in-devices",
         ]
-        let topics = LaneTopics(output: output, deadLetterTemplate: template)
+        let topics = LaneTopics(output: output, deadLetterTemplate: template, devices: "in-devices")
         guard let pattern = PosixPattern("^in") else {
             Issue.record("the regular expression is not valid")
             return

@@ -139,11 +139,32 @@ internal import Testing
             (["--input", "a,b"], "--topic link-decisions --topic a.dlq --topic b.dlq"),
             (["--input", "^events-.*"], "--operation Read --topic TOPIC"),
             (["--guarantee", "at-least-once"], "--operation IdempotentWrite --cluster"),
+            (
+                ["--devices-topic", "d"],
+                "--operation Read --operation Describe --operation DescribeConfigs --topic d\n"
+            ),
         ])
     func settings(flags: [String], expected: String) {
         let result = linkd(["doctor", "--print-acls"] + flags, environment: Self.user)
         #expect(result.code == 0, "\(result.err)")
         #expect(result.out.contains(expected), "\(result.out)")
+    }
+
+    @Test("The rules for a registry of devices come with what a right to write it means")
+    func registry() {
+        let result = linkd("doctor", "--print-acls", "--devices-topic", "d", environment: Self.user)
+        #expect(result.err == "whoever may write to d may set the `claims` of devices, by which tables choose\n")
+        #expect(linkd("doctor", "--print-acls", environment: Self.user).err.isEmpty)
+        let names = ["d", "events"]
+        let roles = zip(names, [TopicDeclaration.Role.devices, .input])
+        let declarations = roles.map { TopicDeclaration(name: $0, role: $1, input: nil) }
+        let topics = names.map { DoctorTests.topic($0, partitions: 1, replicas: 1) }
+        let state = TopicState(descriptions: topics, settings: [:])
+        let lines = BrokerChecks.registry(declarations, state).map(\.line)
+        #expect(lines.count == 1)
+        #expect(lines.first?.contains("no mutual order") == true, "\(lines)")
+        let denied = TopicState(descriptions: [], settings: [:])
+        #expect(BrokerChecks.registry(declarations, denied).isEmpty)
     }
 
     @Test("The rules of a replay are those of the worker's reference, for its own principal")

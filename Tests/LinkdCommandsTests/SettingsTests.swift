@@ -116,6 +116,17 @@ internal import Testing
         InvalidSetting(flags: ["input": ["a", "a"]], code: .usage, parts: ["twice"]),
         InvalidSetting(
             flags: ["dlq.topic": ["{input}"]], code: .usage, parts: ["dead-letter topic link-events is an input"]),
+        InvalidSetting(
+            flags: ["devices.topic": ["link-decisions"]], code: .usage, parts: ["--devices-topic", "also an input"]),
+        InvalidSetting(
+            environment: ["LINKD_DEVICES_TOPIC": "link-events.dlq"], code: .configuration,
+            parts: ["LINKD_DEVICES_TOPIC", "dead-letter topic"]),
+        InvalidSetting(
+            flags: ["devices.topic": ["d"], "guarantee": ["at-least-once"]], code: .configuration,
+            parts: ["needs `guarantee` exactly-once", "event with `user`", "--guarantee exactly-once"]),
+        InvalidSetting(
+            flags: ["devices.members": ["platform", "tier"]], code: .usage,
+            parts: ["--devices.members", "unknown name", "attributes.NAME"]),
         InvalidSetting(flags: ["report": ["json"]], code: .usage, parts: ["stop.after"]),
         InvalidSetting(
             flags: ["passthrough": ["campaign", "push"]], code: .usage,

@@ -92,6 +92,35 @@ internal import Testing
         #expect(finding.advice.contains("cleanup.policy=delete"))
     }
 
+    @Test(
+        "A registry of devices must be compacted, and keep devices for any time",
+        arguments: [
+            ("compact", nil), ("delete", "no worker with `devices.topic` starts"),
+            ("compact,delete", "deletes devices after retention.ms"), ("delete,compact", "deletes devices"),
+        ] as [(String, String?)])
+    func registry(policy: String, text: String?) {
+        let partition = PartitionDescription(id: 0, leader: 1, replicas: [1], inSyncReplicas: [1], error: nil)
+        let state = TopicState(
+            descriptions: [TopicDescription(name: "d", partitions: [partition], error: nil)],
+            settings: ["d": ["cleanup.policy": policy, "retention.ms": "1000"]])
+        let declaration = TopicDeclaration(name: "d", role: .devices, input: nil)
+        let findings = TopicChecks.findings(declaration, state, TopicExpectations(lanes: 6, brokers: 1))
+        #expect(findings.map(\.code) == (text == nil ? [] : ["not_compacted"]))
+        if let text { #expect(findings.first?.text.contains(text) == true, "\(findings)") }
+        #expect(findings.allSatisfy { $0.advice == "set cleanup.policy=compact" })
+        #expect(TopicRow(declaration, state).retention == (policy == "compact" ? nil : 1000))
+    }
+
+    @Test("A registry that may not be described lacks Read")
+    func deniedRegistry() {
+        let error = KafkaError(code: .topicAuthorizationFailed)
+        let state = TopicState(
+            descriptions: [TopicDescription(name: "d", partitions: [], error: error)], settings: [:])
+        let declaration = TopicDeclaration(name: "d", role: .devices, input: nil)
+        let findings = TopicChecks.findings(declaration, state, TopicExpectations(brokers: 1))
+        #expect(findings.map(\.right) == [AccessRight("Read", on: .topic, "d")])
+    }
+
     @Test("The retention of a ledger is that of its dead letters and a margin, without an overflow")
     func ledgerMargin() {
         #expect(TopicDeclaration.ledgerRetention(deadLetters: 2_592_000_000) == 5_788_800_000)

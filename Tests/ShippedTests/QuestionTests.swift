@@ -16,22 +16,26 @@ struct QuestionTests {
         names = ["LINKD_INPUT": name, "LINKD_OUTPUT": name + "-decisions", "LINKD_GROUP": name]
     }
 
-    @Test("The printed commands answer the six questions")
+    @Test("The printed commands answer the seven questions")
     func answers() async throws {
         try await onThread {
             let blocks = page.blocks("sh", "run", "broker")
-            try #require(blocks.count == 10)
+            try #require(blocks.count == 13)
             try prepare(blocks[0])
             try check()
             try why(list: blocks[1], reason: blocks[2])
             try counts(reasons: blocks[3], campaigns: blocks[4])
             try replay(list: blocks[5], replay: blocks[6], worker: blocks[7])
-            try load(first: blocks[8], second: blocks[9])
+            try erase(fill: blocks[8], list: blocks[9], erase: blocks[10])
+            try load(first: blocks[11], second: blocks[12])
         }
     }
 
     private func output(_ block: MarkdownText.Block, status: Int32 = 0) throws -> String {
-        let result = try block.run(names)
+        // The registry has no default name.
+        let devices = "--devices-topic \(names["LINKD_INPUT"] ?? "")-devices"
+        let script = block.script.replacing("--devices-topic devices", with: devices)
+        let result = try MarkdownText.Block.run(script, names)
         #expect(result.status == status, "Questions.md:\(block.line): \(result.errors)")
         return result.output
     }
@@ -95,6 +99,24 @@ struct QuestionTests {
         let decided = Set(try values("-f '%{event}\\n'"))
         #expect(twice.keys.allSatisfy(decided.contains), "\(twice.keys)")
         #expect(try values("--dlq -f '%{dlq.reason}\\n'").count == 23, "no event failed again")
+    }
+
+    /// Checks the answer about a person that is erased.
+    private func erase(
+        fill: MarkdownText.Block, list: MarkdownText.Block, erase: MarkdownText.Block
+    ) throws {
+        #expect(try output(fill).contains("read 10, sent 10, delivered 10, failed 0, unreadable 0, deleted 1, "))
+        let lines = try output(list).split(separator: "\n").filter { !$0.hasPrefix(" ") }
+        #expect(lines.map { $0.prefix(13) } == ["d-0042  known", "d-0043  known", "d-0044  known"])
+        // After the summary of the deletions, nothing is listed.
+        let erased = try output(erase).split(separator: "\n")
+        #expect(erased.count == 1)
+        #expect(erased.first?.hasPrefix("read 3, sent 3, delivered 3, failed 0, unreadable 0, deleted 3, ") == true)
+        let topic = "\(names["LINKD_INPUT"] ?? "")-devices"
+        let records = try values("--topic \(topic) -f '%k %S\\n'")
+        #expect(records.count { $0.hasSuffix(" -1") } == 4, "\(records)")
+        let other = try values("--devices-topic \(topic) --user u-18").filter { !$0.hasPrefix(" ") }
+        #expect(other.map { $0.prefix(6) } == ["d-0100", "d-0101"])
     }
 
     /// Checks the answer about an interrupted file.

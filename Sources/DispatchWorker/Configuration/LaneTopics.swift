@@ -17,16 +17,20 @@ package struct LaneTopics: Sendable, Equatable {
     ///
     /// Empty for a regular expression.
     package var inputs: [String]
+    /// The topic of the registry of devices, or nil without one.
+    package var devices: String?
 
     /// Creates the topics of a configuration.
     package init(_ configuration: WorkerConfiguration) {
         output = configuration.output
         deadLetterTemplate = configuration.deadLetterTemplate
+        devices = configuration.devicesTopic
         if case .topics(let topics) = configuration.input { inputs = topics } else { inputs = [] }
     }
 
     /// Creates the topics of a worker whose input is a regular expression.
-    package init(output: String, deadLetterTemplate: String) {
+    package init(output: String, deadLetterTemplate: String, devices: String? = nil) {
+        self.devices = devices
         self.output = output
         self.deadLetterTemplate = deadLetterTemplate
         inputs = []
@@ -39,12 +43,13 @@ package struct LaneTopics: Sendable, Equatable {
         return result
     }
 
-    /// Regular expressions of the topics that a worker or a replay of its dead letters writes.
+    /// Regular expressions of the topics that a worker or a replay of its dead letters writes, and of the registry.
     ///
     /// A regular expression as input never matches them.
     package var ownPatterns: [String] {
         let deadLetters = Self.escaped(deadLetterTemplate).replacing("\\{input\\}", with: ".*")
-        return ["^\(Self.escaped(output))$", "^\(deadLetters)(\\.replayed|\\.parked)?$"]
+        return ([output] + [devices].compactMap(\.self)).map { "^\(Self.escaped($0))$" }
+            + ["^\(deadLetters)(\\.replayed|\\.parked)?$"]
     }
 
     /// Returns the names that a regular expression as input matches, without the topics of `ownPatterns`.

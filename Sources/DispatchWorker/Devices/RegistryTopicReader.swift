@@ -157,9 +157,7 @@ final class RegistryTopicReader: Sendable {
         if let target = run.targets[record.partition], record.offset + 1 >= target {
             run.targets[record.partition] = nil
         }
-        guard let key = record.key, (1...Self.maxKeyBytes).contains(key.count), key.firstIllFormedUTF8 == nil else {
-            return countMalformed(record, &run)
-        }
+        guard let key = record.key, RegisteredDeviceReader.isID(key) else { return countMalformed(record, &run) }
         guard let value = record.value else {
             run.batch.delete(id: key)
             return
@@ -168,8 +166,6 @@ final class RegistryTopicReader: Sendable {
         run.batch.put(id: key, user: device.user, timestamp: record.timestamp, facts: device.facts)
     }
 
-    /// The size limit of a device's id, in bytes.
-    private static let maxKeyBytes = 256
     /// The malformed records whose positions are logged in an interval.
     private static let loggedPositions: UInt64 = 5
 

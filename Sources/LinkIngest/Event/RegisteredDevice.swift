@@ -65,13 +65,18 @@ package struct DeviceMembers: Sendable, Equatable {
 
 /// A reader of the registry's values: JSON objects with the facts of a device, and optionally its user.
 ///
-/// A value is malformed if it is not an object in JSON, if a fact or the user has a wrong type or exceeds a limit, or if
-/// the stored facts exceed 4 KiB. Null counts as absent, and other members are ignored, as in events.
+/// A value is malformed if it is not an object in JSON, if a fact or the user has a wrong type or exceeds a limit, or
+/// if the stored facts exceed 4 KiB. Null counts as absent, and other members are ignored, as in events.
 package struct RegisteredDeviceReader: ~Copyable {
     /// The size limit of the facts that are stored of a device, in bytes.
     package static let maxBytes = 4096
     /// The size limit of a value, in bytes.
     package static let maxValueBytes = 64 << 10
+
+    /// Returns a Boolean value that indicates whether the key of a record can be the id of a device.
+    package static func isID(_ key: ByteView) -> Bool {
+        (1...Limits.deviceIDBytes).contains(key.count) && key.firstIllFormedUTF8 == nil
+    }
 
     /// A device as the registry stores it.
     ///

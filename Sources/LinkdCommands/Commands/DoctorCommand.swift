@@ -45,6 +45,7 @@ enum DoctorCommand {
             for command in rules.commands {
                 call.console.out.line(command)
             }
+            if let topic = settings.text("devices.topic") { call.console.note(BrokerChecks.registryRisk(topic)) }
             return .success
         }
         var report = DoctorReport(call.json ? nil : call.console.out)
@@ -87,6 +88,7 @@ enum DoctorCommand {
             let expected = TopicExpectations(
                 partitions: nil, replication: nil, lanes: lanes, brokers: metadata.brokers.count)
             report.add(BrokerChecks.topics(declarations, state, expected))
+            report.add(BrokerChecks.registry(declarations, state))
             let inputs = declarations.filter { $0.role == .input }.compactMap { state.description(of: $0.name) }
             let isGroupDenied = checkGroup(settings, admin, inputs, &report)
             name = "rights"

@@ -2,16 +2,19 @@ internal import DecisionIndex
 internal import KafkaClient
 internal import RouteTools
 
-/// `linkd inspect`: prints decisions or dead letters.
+/// `linkd inspect`: prints decisions or dead letters, or what is known about devices.
 enum InspectCommand {
     static let command = Command(
         path: ["inspect"],
-        summary: "Print decisions or dead letters",
+        summary: "Print decisions or dead letters, or what the registry says about devices",
         discussion: [
             "Reads the committed records of a topic, from its start to its end at the time of the call, without a "
                 + "consumer group. With --follow, it reads new records only, and ends after the time of --until.",
             "Up to 1 GiB of records is fetched in advance. The property `queued.max.messages.kbytes` limits it for "
                 + "each partition.",
+            "--devices and --user read the topic of the registry (`devices.topic`), and print what its last records "
+                + "say, and since when. A malformed record changes nothing, as in a worker. All partitions are read, "
+                + "because other programs can write a device to any of them. --partition reads only one.",
             "Format tokens: %t topic, %p partition, %o offset, %k key, %K length of the key, %s value, %S length of "
                 + "the value, %T timestamp in milliseconds, %h headers, %% percent sign, \\n, \\t, %{outcome} member "
                 + "of the decision, %{context.push.campaign} path into the decision, %{dlq.reason} header with this "
@@ -61,6 +64,12 @@ enum InspectCommand {
                 "--why", .text(bytes: 0...300), placeholder: "ID",
                 "Explain the decision with this id, or at this position: its event, its table, and the reason. --topic "
                     + "is the topic of the decision. Pass the worker's settings of tables, vendors, and limits."),
+            Flag(
+                "--devices", .text(bytes: 1...256), placeholder: "ID",
+                "Print what the registry says about the device with this id."),
+            Flag(
+                "--user", .text(bytes: 1...256), placeholder: "ID",
+                "Print what the registry says about all devices of this user."),
             Flag("--local", "Print local times in text and CSV, and read `yesterday` and `16:30` as local times."),
             Flag(
                 "--format", or: "-f", .text(bytes: 0...65536), placeholder: "FORMAT",
@@ -69,7 +78,7 @@ enum InspectCommand {
         settings: .inspect,
         main: [
             "--bootstrap", "--topic", "--dlq", "--device", "--event", "--route", "--outcome", "--reason", "--since",
-            "--last", "--follow", "--group-by", "--why",
+            "--last", "--follow", "--group-by", "--why", "--devices", "--user",
         ],
         examples: [
             "linkd inspect -b localhost:9092 --device d-0042": "The decisions of one device.",
@@ -83,12 +92,19 @@ enum InspectCommand {
                 "The dead letters with their reasons.",
             "linkd inspect -b localhost:9092 --last 100 --follow":
                 "The last 100 decisions, then new ones as they arrive.",
+            "linkd inspect -b localhost:9092 --devices-topic devices --user u-17":
+                "The devices of a user in the registry, with their facts.",
         ],
         run: run)
 
     private static func run(_ call: Invocation) throws(CommandFailure) -> ExitCode {
         let settings = try call.settings()
         if let why = call.text("why") { return try explain(why, call, settings) }
+        if let job = try RegistryJob(call, settings) {
+            try checkAlone(job.isOfUser ? "user" : "devices", with: ["json", "local", "partition"], call)
+            try job.run(Connection(settings))
+            return .success
+        }
         let filter = RecordFilter(call, ofDeadLetters: call.isOn("dlq"))
         let mode = try mode(call)
         let range = try filter.range(call)
@@ -106,13 +122,7 @@ enum InspectCommand {
     private static func explain(
         _ text: String, _ call: Invocation, _ settings: Settings
     ) throws(CommandFailure) -> ExitCode {
-        let allowed: Set = ["why", "json", "topic"]
-        for flag in command.flags {
-            let name = String(flag.names[0].dropFirst(2))
-            guard !allowed.contains(name), isGiven(name, call) || !call.list(name).isEmpty else { continue }
-            throw CommandFailure(
-                .usage, "--why and --\(name) cannot be combined", advice: "pass only one of them")
-        }
+        try checkAlone("why", with: ["json", "topic"], call)
         let output = call.text("topic") ?? settings.text("output") ?? "link-decisions"
         guard let reference = DecisionReference(text, output: output) else {
             throw CommandFailure(
@@ -124,6 +134,17 @@ enum InspectCommand {
         let job = try WhyJob(call, settings)
         _ = try connection.makeAdmin()
         return try job.run(reference, connection, output: output)
+    }
+
+    /// Checks that no flag of this command is given beside a flag and those that it allows.
+    private static func checkAlone(
+        _ flag: String, with allowed: Set<String>, _ call: Invocation
+    ) throws(CommandFailure) {
+        for other in command.flags.map({ String($0.names[0].dropFirst(2)) }) where other != flag {
+            guard !allowed.contains(other), isGiven(other, call) || !call.list(other).isEmpty else { continue }
+            throw CommandFailure(
+                .usage, "--\(flag) and --\(other) cannot be combined", advice: "pass only one of them")
+        }
     }
 
     /// Returns the output format, after a check of the flags that exclude each other.

@@ -1,8 +1,8 @@
-/// `linkd produce`: sends link events from files or standard input.
+/// `linkd produce`: sends link events, or devices for the registry, from files or standard input.
 enum ProduceCommand {
     static let command = Command(
         path: ["produce"],
-        summary: "Send link events from files or standard input",
+        summary: "Send link events, or devices for the registry, from files or standard input",
         discussion: [
             "Each line is an event (a JSON object) or a bare link. A file whose first line consists of member names is "
                 + "CSV (RFC 4180), with `device.app` for a member of the device. An empty cell is an absent member. "
@@ -16,6 +16,11 @@ enum ProduceCommand {
                 + "N` with which the same command goes on, without a double. If no broker answers for 10 s, it lists "
                 + "the lines that are not stored, and those that are possibly stored. Doubles are possible if you "
                 + "send the latter again, and if a second Ctrl-C, a kill -9, or a crash has ended the command.",
+            "With `--devices`, each line is a device for the registry (`devices.topic`): an object with its `id`, "
+                + "facts as in an event's `device`, and optionally its `user`, or a row of CSV with these columns. A "
+                + "list has spaces between its texts, and `attributes.NAME` is one attribute. A line replaces all that "
+                + "was known about the device, or deletes it if its `deleted` is true. A line that a worker would not "
+                + "take is reported and skipped.",
             "`--check` resolves every event as a worker with these tables does, except that no event has expired. An "
                 + "event that would become a dead letter, or that is rejected for all its devices, is reported and not "
                 + "sent. With `--dry-run`, a check needs no broker.",
@@ -48,6 +53,7 @@ enum ProduceCommand {
             Flag(
                 "--check", .files(count: 1...64), repeats: true,
                 "Send only events that a worker with this table resolves."),
+            Flag("--devices", "Send devices to the registry instead of events."),
             Flag("--raw", "Send lines without a check. The key is `--key` or `--device`."),
             Flag("--dry-run", "Only check and count, without a broker."),
             Flag("--json", "Print the summary as JSON."),
@@ -57,7 +63,7 @@ enum ProduceCommand {
             name: "FILE", help: "Files to send. `-` or no file means standard input.", count: 0...1000),
         main: [
             "--bootstrap", "--topic", "--format", "--map", "--rejects", "--device", "--key", "--check", "--dry-run",
-            "--skip", "--count", "--rate", "--json",
+            "--skip", "--count", "--rate", "--devices", "--json",
         ],
         examples: [
             "linkd produce -b localhost:9092 config/samples/shop.jsonl": "Sends events, one per line.",
@@ -67,6 +73,8 @@ enum ProduceCommand {
                 "Sends the sheet of a spreadsheet, and keeps the rows that cannot be sent.",
             "linkd produce --dry-run --check config/routes/shop.json config/samples/shop.jsonl":
                 "Says what a worker would do with the links, before they are sent.",
+            "linkd produce -b localhost:9092 --devices-topic devices --devices config/samples/devices.jsonl":
+                "Writes devices to the registry.",
         ],
         run: { call throws(CommandFailure) in
             var job = try ProduceJob(call)

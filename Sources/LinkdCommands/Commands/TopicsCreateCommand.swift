@@ -8,10 +8,11 @@ enum TopicsCreateCommand {
         path: ["topics", "create"],
         summary: "Create the missing topics",
         discussion: [
-            "Creates the input, output, and dead-letter topics of the settings, with `cleanup.policy=delete`. An "
-                + "existing topic is not changed. If it has fewer partitions than requested, the exit code is 1. If "
-                + "the input is a regular expression, only the output topic and the dead-letter topics of matching "
-                + "inputs are created.",
+            "Creates the input, output, and dead-letter topics of the settings, with `cleanup.policy=delete`, and "
+                + "`devices.topic`, if it is set, with `cleanup.policy=compact` and, without --partitions, as many "
+                + "partitions as the inputs. An existing topic is not changed. If it has fewer partitions than "
+                + "requested, the exit code is 1. If the input is a regular expression, only the other topics are "
+                + "created, with the dead-letter topics of matching inputs.",
             "With `--replay`, also creates the two topics that `linkd dlq replay` needs for each dead-letter topic: "
                 + "`<dlq>.replayed`, which lists the replayed dead letters and keeps an entry 37 days longer than they "
                 + "are kept, and `<dlq>.parked`, for dead letters that are not replayed. Both have as many partitions "
@@ -122,6 +123,10 @@ enum TopicsCreateCommand {
             let existing = declaration.deadLetters.flatMap { state.setting("max.message.bytes", of: $0) }
             settings["max.message.bytes"] = existing ?? String(bytes + TopicDeclaration.deadLetterHeaderBytes)
         }
+        if declaration.role == .devices {
+            settings["cleanup.policy"] = "compact"
+            settings["retention.ms"] = nil
+        }
         if declaration.role == .replayed {
             // The retention of the entries depends on the retention of the dead letters, which `--set` may change.
             settings["retention.ms"] = String(ledgerRetention(declaration, call, state))
@@ -135,7 +140,7 @@ enum TopicsCreateCommand {
     private static func retention(_ role: TopicDeclaration.Role, _ call: Invocation) -> Int64 {
         let day: Int64 = 86_400_000
         switch role {
-        case .input, .output: return call.number("retention") ?? 7 * day
+        case .input, .output, .devices: return call.number("retention") ?? 7 * day
         case .deadLetters, .replayed, .parked: return call.number("dlq-retention") ?? 30 * day
         }
     }
@@ -152,11 +157,13 @@ enum TopicsCreateCommand {
 
     /// Returns the requested number of partitions.
     ///
-    /// A topic that a replay writes gets as many as the dead letters have.
+    /// A topic that a replay writes gets as many as the dead letters have, and the registry as many as the inputs.
     private static func requestedPartitions(
         _ declaration: TopicDeclaration, _ call: Invocation, _ state: TopicState
     ) -> Int {
-        let existing = declaration.deadLetters.flatMap { state.description(of: $0) }?.partitions.count ?? 0
+        let inputs = call.number("partitions") == nil ? declaration.inputs : []
+        let models = inputs + [declaration.deadLetters].compactMap(\.self)
+        let existing = models.compactMap { state.description(of: $0)?.partitions.count }.max() ?? 0
         return existing > 0 ? existing : Int(call.number("partitions") ?? 6)
     }
 
@@ -179,8 +186,9 @@ enum TopicsCreateCommand {
             return Outcome(declaration: declaration, state: word, partitions: requested)
         }
         let existing = state.description(of: declaration.name)?.partitions.count ?? 0
-        // A replay writes to as many partitions as there are.
-        guard existing < requested, declaration.deadLetters == nil else {
+        // A replay writes to as many partitions as there are, and a worker reads as many of the registry.
+        let isFree = declaration.deadLetters != nil || declaration.role == .devices && call.number("partitions") == nil
+        guard existing < requested, !isFree else {
             return Outcome(declaration: declaration, state: "exists", partitions: existing)
         }
         return Outcome(

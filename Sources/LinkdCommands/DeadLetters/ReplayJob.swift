@@ -304,7 +304,9 @@ struct ReplaySite {
         guard let first = inputs.first, first.hasPrefix("^"), let pattern = PosixPattern(first) else {
             return inputs.contains(name)
         }
-        let topics = LaneTopics(output: output, deadLetterTemplate: settings.text("dlq.topic") ?? "{input}.dlq")
+        let topics = LaneTopics(
+            output: output, deadLetterTemplate: settings.text("dlq.topic") ?? "{input}.dlq",
+            devices: settings.text("devices.topic"))
         return !topics.inputs(matching: pattern, among: [name]).isEmpty
     }
 

@@ -43,6 +43,21 @@ enum BrokerChecks {
         return [.ok("topics", texts.joined(separator: ", "))]
     }
 
+    /// Says what a registry of devices that can be read means for rights and for the order of decisions.
+    static func registry(_ declarations: [TopicDeclaration], _ state: TopicState) -> [DoctorCheck] {
+        declarations.filter { $0.role == .devices && state.isReadable($0.name) }.map { declaration in
+            .ok(
+                "devices",
+                registryRisk(declaration.name) + "; events keyed by a user and events keyed by a device have no mutual "
+                    + "order")
+        }
+    }
+
+    /// Returns a text about the right to write to the registry.
+    static func registryRisk(_ topic: String) -> String {
+        "whoever may write to \(topic) may set the `claims` of devices, by which tables choose"
+    }
+
     /// Finds replicated topics in which one broker alone can confirm a record.
     ///
     /// If that broker fails, the record is lost.

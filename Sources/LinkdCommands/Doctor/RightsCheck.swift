@@ -17,13 +17,13 @@ struct RightsCheck {
         var rights: [AccessRight] = []
         let denied = declarations.filter { state.description(of: $0.name)?.isDenied == true }
         // Read and Write include Describe, so they are missing too.
-        add("Read", denied.filter { $0.role == .input }.map(\.name), to: &rights)
-        add("Read", try unreadableInputs(), to: &rights)
-        add("Write", denied.filter { $0.role != .input }.map(\.name), to: &rights)
+        add("Read", denied.filter(\.role.isRead).map(\.name), to: &rights)
+        add("Read", try unreadableTopics(), to: &rights)
+        add("Write", denied.filter { !$0.role.isRead }.map(\.name), to: &rights)
         let group = settings.text("group") ?? "linkd"
         if isGroupDenied { rights.append(AccessRight("Read", on: .group, group)) }
         guard probes else { return rights }
-        let writable = declarations.filter { $0.role != .input && state.isReadable($0.name) }
+        let writable = declarations.filter { !$0.role.isRead && state.isReadable($0.name) }
         for finding in try TopicProbe(connection, group: group, user: "doctor").findings(writable.map(\.name)) {
             guard let right = finding.right else {
                 throw CommandFailure(.finding, "\(finding.topic) \(finding.text)", advice: finding.advice)
@@ -50,8 +50,8 @@ struct RightsCheck {
     private var needed: [AccessRight] {
         let group = settings.text("group") ?? "linkd"
         var rights: [AccessRight] = []
-        add("Read", declarations.filter { $0.role == .input }.map(\.name), to: &rights)
-        add("Write", declarations.filter { $0.role != .input }.map(\.name), to: &rights)
+        add("Read", declarations.filter(\.role.isRead).map(\.name), to: &rights)
+        add("Write", declarations.filter { !$0.role.isRead }.map(\.name), to: &rights)
         rights.append(AccessRight("Read", on: .group, group))
         if settings.text("guarantee") != "at-least-once" {
             rights.append(AccessRight(["Write"], on: .transactionalID, ["linkd.\(group)."], isPrefixed: true))
@@ -63,10 +63,10 @@ struct RightsCheck {
         if !topics.isEmpty { rights.append(AccessRight([operation], on: .topic, topics)) }
     }
 
-    /// Returns the inputs that this user may describe and not read.
-    private func unreadableInputs() throws(CommandFailure) -> [String] {
+    /// Returns the inputs, and the registry, that this user may describe and not read.
+    private func unreadableTopics() throws(CommandFailure) -> [String] {
         var found: [String] = []
-        for declaration in declarations where declaration.role == .input && state.isReadable(declaration.name) {
+        for declaration in declarations where declaration.role.isRead && state.isReadable(declaration.name) {
             if try !isReadable(declaration.name) { found.append(declaration.name) }
         }
         return found

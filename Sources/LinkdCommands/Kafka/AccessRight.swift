@@ -109,9 +109,14 @@ struct AccessRules {
     private static func worker(_ settings: Settings, _ inputs: [String], _ outputs: [String]) -> [AccessRight] {
         let group = settings.text("group") ?? "linkd"
         let isAtLeastOnce = settings.text("guarantee") == "at-least-once"
+        // Without DescribeConfigs, a worker cannot see that the topic is not compacted.
+        let devices = settings.text("devices.topic").map {
+            AccessRight(["Read", "Describe", "DescribeConfigs"], on: .topic, [$0])
+        }
         return [
             AccessRight(["Read"], on: .topic, inputs),
             AccessRight(["Write", "DescribeConfigs"], on: .topic, outputs),
+        ] + [devices].compactMap(\.self) + [
             AccessRight("Read", on: .group, group),
             isAtLeastOnce
                 ? AccessRight("IdempotentWrite", on: .cluster, "kafka-cluster")

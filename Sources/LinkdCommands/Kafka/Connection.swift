@@ -208,6 +208,8 @@ struct ClusterTopics {
     let output: String
     /// The topics for dead letters, one for each input.
     let deadLetters: [String]
+    /// The topic of the registry of devices, or nil without one.
+    let devices: String?
     /// A Boolean value that indicates whether the setting `input` is a regular expression.
     let isPattern: Bool
 
@@ -216,6 +218,7 @@ struct ClusterTopics {
     /// A regular expression requires a request to the cluster.
     init(_ settings: Settings, _ admin: KafkaAdmin) throws(CommandFailure) {
         output = settings.text("output") ?? "link-decisions"
+        devices = settings.text("devices.topic")
         let named = settings.list("input")
         isPattern = named.first?.hasPrefix("^") == true
         inputs = isPattern ? try Self.matching(named[0], output, settings, admin) : named
@@ -236,8 +239,11 @@ struct ClusterTopics {
             try admin.metadata(timeoutMilliseconds: 10_000)
         }
         // Excludes the worker's own topics, which the expression can also match.
-        return LaneTopics(output: output, deadLetterTemplate: settings.text("dlq.topic") ?? "{input}.dlq")
-            .inputs(matching: pattern, among: metadata.topics.map(\.name)).sorted()
+        return LaneTopics(
+            output: output, deadLetterTemplate: settings.text("dlq.topic") ?? "{input}.dlq",
+            devices: settings.text("devices.topic")
+        )
+        .inputs(matching: pattern, among: metadata.topics.map(\.name)).sorted()
     }
 }
 

@@ -2,9 +2,17 @@ internal import LinkCoordinator
 internal import RouteTools
 internal import StrictJSON
 
-/// The columns of a CSV file, each a member of the event.
+/// The contents of the rows of a CSV file.
+enum RowKind: Sendable {
+    /// Events, whose columns `device.app` and the like are members of the device.
+    case events
+    /// Devices for the registry, whose columns are the members of a device.
+    case devices
+}
+
+/// The columns of a CSV file, each a member of the event or, with `--devices`, of the device.
 ///
-/// `device.app` is a member of the device. Columns with other names are ignored.
+/// Columns with other names are ignored.
 struct EventColumns {
     /// The meaning of a column.
     fileprivate enum Column {
@@ -14,10 +22,13 @@ struct EventColumns {
         case device(String)
         case deviceList(String)
         case attribute(String)
+        /// The mark of a device that is to be deleted from the registry.
+        case deletion
         case ignored
     }
 
     private let columns: [Column]
+    private let rows: RowKind
     /// The names of the columns that are ignored, although `--map` does not say so.
     let ignoredNames: [String]
 
@@ -32,16 +43,20 @@ struct EventColumns {
 
     static let deviceMembers = facts + lists + ["attributes"]
 
-    /// The valid column names, for messages.
-    static var names: [String] {
-        members + ["payload", "params.NAME"] + (facts + lists).map { "device." + $0 } + ["device.attributes.NAME"]
+    /// Returns the valid column names, for messages.
+    static func names(of rows: RowKind) -> [String] {
+        let device = facts + lists + ["attributes.NAME"]
+        return switch rows {
+        case .events: members + ["payload", "params.NAME"] + device.map { "device." + $0 }
+        case .devices: device + ["user", DeviceRecords.deletion]
+        }
     }
 
     /// Returns a Boolean value that indicates whether a name is the name of a column.
     ///
-    /// The names in `passthrough` are also valid.
-    static func isColumn(_ name: String, passthrough: [String]) -> Bool {
-        column(name, passthrough: passthrough) != nil
+    /// The names in `passthrough` are also valid for events.
+    static func isColumn(_ name: String, _ rows: RowKind, passthrough: [String]) -> Bool {
+        column(name, rows, passthrough: passthrough) != nil
     }
 
     /// Reads the header.
@@ -66,7 +81,7 @@ struct EventColumns {
                 columns.append(.ignored)
                 continue
             }
-            guard let column = Self.column(target, passthrough: map.passthrough) else {
+            guard let column = Self.column(target, map.rows, passthrough: map.passthrough) else {
                 columns.append(.ignored)
                 continue
             }
@@ -82,28 +97,32 @@ struct EventColumns {
             columns.append(column)
         }
         self.columns = columns
+        rows = map.rows
         ignoredNames = unknown
         try checkUnknown(unknown, file)
     }
 
-    /// Throws a failure for a misspelled name, and for a file from which no event can be read.
+    /// Throws a failure for a misspelled name, and for a file from which no event or device can be read.
     private func checkUnknown(_ unknown: [String], _ file: String) throws(CommandFailure) {
         for name in unknown {
-            guard let nearest = NearestName.of(name, among: Self.names.filter { !$0.hasSuffix(".NAME") }) else {
+            guard let nearest = NearestName.of(name, among: Self.names(of: rows).filter { !$0.hasSuffix(".NAME") })
+            else {
                 continue
             }
             throw CommandFailure(
                 .badData, "\(file): \(Escaping.list([name])) is not a valid column",
                 advice: "write `\(nearest)`, or ignore the column with --map \(Self.quoted(name + "="))")
         }
-        let likely = unknown.first { name in ["link", "url", "uri"].contains { name.lowercased().contains($0) } }
-        guard let first = likely ?? unknown.first, !columns.contains(where: \.isContent) else { return }
+        let (noun, column, words) =
+            rows == .events ? ("link", "link", ["link", "url", "uri"]) : ("id of a device", "id", ["id", "device"])
+        let likely = unknown.first { name in words.contains { name.lowercased().contains($0) } }
+        guard let first = likely ?? unknown.first, !columns.contains(where: isContent) else { return }
         throw CommandFailure(
             .badData,
-            "\(file): no column is a link, and \(Escaping.list(unknown)) "
+            "\(file): no column is \(rows == .events ? "a" : "the") \(noun), and \(Escaping.list(unknown)) "
                 + (unknown.count == 1 ? "is not a valid column" : "are not valid columns"),
-            advice: "name the link, such as --map \(Self.quoted(first + "=link")), or use "
-                + Self.names.joined(separator: ", "))
+            advice: "name the \(noun), such as --map \(Self.quoted("\(first)=\(column)")), or use "
+                + Self.names(of: rows).joined(separator: ", "))
     }
 
     /// Creates the columns of a file without a header.
@@ -113,29 +132,40 @@ struct EventColumns {
     ///   - map: The columns at their positions.
     init(count: Int, map: ColumnMap) {
         columns = (0..<max(count, map.numbers.keys.max() ?? 0)).map { index in
-            map.numbers[index + 1].flatMap { Self.column($0, passthrough: map.passthrough) } ?? .ignored
+            map.numbers[index + 1].flatMap { Self.column($0, map.rows, passthrough: map.passthrough) } ?? .ignored
         }
+        rows = map.rows
         ignoredNames = []
     }
 
     private static func quoted(_ text: String) -> String { ShellQuote.posix(Escaping.visible(text)) }
 
-    private static func column(_ name: String, passthrough: [String]) -> Column? {
+    private static func column(_ name: String, _ rows: RowKind, passthrough: [String]) -> Column? {
+        if rows == .devices {
+            return name == "user" ? .member(name) : name == DeviceRecords.deletion ? .deletion : deviceColumn(name)
+        }
         if members.contains(name) || passthrough.contains(name) { return .member(name) }
         if name == "payload" { return .payload }
         let parts = name.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
         guard parts.count == 2, !parts[1].isEmpty else { return nil }
         switch parts[0] {
         case "params": return .parameter(parts[1])
-        case "device":
-            if facts.contains(parts[1]) { return .device(parts[1]) }
-            if lists.contains(parts[1]) { return .deviceList(parts[1]) }
-            let prefix = "attributes."
-            guard parts[1].hasPrefix(prefix), parts[1].count > prefix.count else { return nil }
-            return .attribute(String(parts[1].dropFirst(prefix.count)))
+        case "device": return deviceColumn(parts[1])
         default: return nil
         }
     }
+
+    private static func deviceColumn(_ name: String) -> Column? {
+        if facts.contains(name) { return .device(name) }
+        if lists.contains(name) { return .deviceList(name) }
+        let prefix = "attributes."
+        guard name.hasPrefix(prefix), name.count > prefix.count else { return nil }
+        return .attribute(String(name.dropFirst(prefix.count)))
+    }
+
+    /// Returns a Boolean value that indicates whether the column says what to open or, with `--devices`, which device
+    /// is meant.
+    private func isContent(_ column: Column) -> Bool { rows == .events ? column.isContent : column.isID }
 
     /// Returns a Boolean value that indicates whether cells can be a row.
     ///
@@ -143,10 +173,10 @@ struct EventColumns {
     /// there is something to open.
     func isRow(_ cells: [[UInt8]]) -> Bool {
         guard cells.count == columns.count else { return false }
-        var hasContent = !columns.contains(where: \.isContent)
+        var hasContent = !columns.contains(where: isContent)
         for (column, cell) in zip(columns, cells) where !cell.isEmpty {
             guard column.accepts(cell) else { return false }
-            hasContent = hasContent || column.isContent
+            hasContent = hasContent || isContent(column)
         }
         return hasContent
     }
@@ -156,7 +186,7 @@ struct EventColumns {
     func canSpanLines(_ cells: [[UInt8]]) -> Bool {
         cells.count == columns.count
             && zip(columns, cells).allSatisfy { column, cell in
-                cell.isEmpty || !column.isContent || column.accepts(cell)
+                cell.isEmpty || !isContent(column) || column.accepts(cell)
             }
     }
 
@@ -168,7 +198,7 @@ struct EventColumns {
         }
     }
 
-    /// Returns the event of a row, or nil if its payload is not JSON.
+    /// Returns the event or the device of a row, or nil if its payload is not JSON.
     ///
     /// An empty cell is an absent member.
     func event(_ cells: [[UInt8]]) -> [UInt8]? {
@@ -181,20 +211,32 @@ struct EventColumns {
                 switch column {
                 case .member(let name): json.text(name, String(decoding: cell, as: UTF8.self))
                 case .payload: json.raw("payload", cell)
+                case .deletion: Self.deletion(cell, into: &json)
                 default: continue
                 }
             }
             Self.group("params", filled, into: &json) { if case .parameter(let name) = $0 { name } else { nil } }
+            guard filled.contains(where: \.0.isOfDevice) else { return }
+            if rows == .events { json.beginObject("device") }
             Self.device(filled, into: &json)
+            if rows == .events { json.endObject() }
         }
         return Array(event.utf8)
     }
 
     private typealias Cells = [(column: Column, cell: [UInt8])]
 
+    /// Writes a mark of deletion, whose check is left to `DeviceRecords` if it is not a Boolean value.
+    private static func deletion(_ cell: [UInt8], into json: inout JSONText) {
+        let text = String(decoding: cell, as: UTF8.self)
+        switch text.lowercased() {
+        case "true": json.boolean(DeviceRecords.deletion, true)
+        case "false": json.boolean(DeviceRecords.deletion, false)
+        default: json.text(DeviceRecords.deletion, text)
+        }
+    }
+
     private static func device(_ cells: Cells, into json: inout JSONText) {
-        guard cells.contains(where: \.column.isOfDevice) else { return }
-        json.beginObject("device")
         for (column, cell) in cells {
             switch column {
             case .device(let name): json.text(name, String(decoding: cell, as: UTF8.self))
@@ -205,7 +247,6 @@ struct EventColumns {
             }
         }
         group("attributes", cells, into: &json) { if case .attribute(let name) = $0 { name } else { nil } }
-        json.endObject()
     }
 
     private static func group(
@@ -229,6 +270,11 @@ extension EventColumns.Column {
         }
     }
 
+    /// A Boolean value that indicates whether the column is the id of the device.
+    fileprivate var isID: Bool {
+        if case .device("id") = self { true } else { false }
+    }
+
     /// A Boolean value that indicates whether the column is a member of the device.
     fileprivate var isOfDevice: Bool {
         switch self {
@@ -242,7 +288,7 @@ extension EventColumns.Column {
         switch self {
         case .member(let name): !EventColumns.members.contains(name) || name == "campaign"
         case .parameter, .attribute, .ignored: true
-        case .payload, .device, .deviceList: false
+        case .payload, .device, .deviceList, .deletion: false
         }
     }
 
@@ -283,6 +329,8 @@ struct ColumnMap {
     private(set) var numbers: [Int: String] = [:]
     /// The members that are passed through to decisions, which are also columns.
     let passthrough: [String]
+    /// The contents of the rows.
+    let rows: RowKind
 
     /// A Boolean value that indicates whether `--map` was given, which means that files are CSV.
     var isGiven: Bool { !names.isEmpty || hasNoHeader }
@@ -295,16 +343,18 @@ struct ColumnMap {
 
     /// Creates a map from the values of `--map`.
     ///
-    /// The names in `passthrough` are also columns.
-    init(_ pairs: [KeyValue] = [], passthrough: [String]) throws(CommandFailure) {
+    /// The names in `passthrough` are also columns of events.
+    init(_ pairs: [KeyValue] = [], passthrough: [String], of rows: RowKind = .events) throws(CommandFailure) {
         self.passthrough = passthrough
+        self.rows = rows
         let isNumbered = !pairs.isEmpty && pairs.allSatisfy { Int($0.key) != nil }
         for pair in pairs {
             let target =
-                EventColumns.isColumn(pair.value, passthrough: passthrough)
-                ? pair.value : Self.aliased(pair.value) ?? pair.value
-            guard target.isEmpty || EventColumns.isColumn(target, passthrough: passthrough) else {
-                let columns = EventColumns.names + passthrough.filter { !EventColumns.names.contains($0) }
+                EventColumns.isColumn(pair.value, rows, passthrough: passthrough)
+                ? pair.value : aliased(pair.value) ?? pair.value
+            guard target.isEmpty || EventColumns.isColumn(target, rows, passthrough: passthrough) else {
+                let names = EventColumns.names(of: rows)
+                let columns = names + (rows == .events ? passthrough.filter { !names.contains($0) } : [])
                 let nearest = NearestName.of(target, among: columns)
                 throw CommandFailure(
                     .usage, "--map: `\(Escaping.visible(target))` is not a column",
@@ -332,15 +382,21 @@ struct ColumnMap {
     func column(_ cell: [UInt8]) -> String? {
         let name = Self.trimmed(String(decoding: cell, as: UTF8.self))
         if let mapped = names[name] { return mapped }
-        if name.isEmpty || EventColumns.isColumn(name, passthrough: passthrough) { return name }
-        return Self.aliased(name)
+        if name.isEmpty || EventColumns.isColumn(name, rows, passthrough: passthrough) { return name }
+        return aliased(name)
     }
 
     /// Returns the column that another name or another spelling stands for, or nil.
-    private static func aliased(_ name: String) -> String? {
-        let plain = plain(name)
-        if let alias = aliases.first(where: { $0.0 == plain }) { return alias.1 }
-        return EventColumns.names.first { !$0.hasSuffix(".NAME") && Self.plain($0) == plain }
+    private func aliased(_ name: String) -> String? {
+        let plain = Self.plain(name)
+        let names = EventColumns.names(of: rows).filter { !$0.hasSuffix(".NAME") }
+        if let alias = Self.aliases.first(where: { $0.0 == plain }) {
+            if rows == .events { return alias.1 }
+            // The members of a device are columns without a prefix.
+            if let member = names.first(where: { "device." + $0 == alias.1 }) { return member }
+        }
+        if rows == .devices, plain == "userid" { return "user" }
+        return names.first { Self.plain($0) == plain }
     }
 
     /// Returns a name without white space at its ends.

@@ -54,7 +54,7 @@ final class EventInput {
         _ source: ByteSource, format: InputFormat, raw: Bool, separator: ColumnSeparator? = nil, map: ColumnMap
     ) throws(CommandFailure) {
         self.source = source
-        mode = raw ? .raw : .lines(format)
+        mode = raw ? .raw : .lines(format == .auto && map.rows == .devices ? .jsonl : format)
         rows = CSVReader(source, limit: Self.limit)
         guard !raw else { return }
         try InputEncoding.check(source.firstLine(), of: source.name)

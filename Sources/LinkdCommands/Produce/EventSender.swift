@@ -48,12 +48,7 @@ struct EventSender {
 
     /// Creates a producer for the topic of a call, after a broker has confirmed that the topic and the partition exist.
     init(_ call: Invocation, _ settings: Settings) throws(CommandFailure) {
-        let inputs = settings.list("input")
-        guard let topic = call.text("topic") ?? (inputs.count == 1 && !inputs[0].hasPrefix("^") ? inputs[0] : nil)
-        else {
-            throw CommandFailure(
-                .usage, "the setting `input` does not name exactly one topic", advice: "select a topic with --topic")
-        }
+        let topic = call.isOn("devices") ? try settings.requireDevicesTopic() : try Self.topic(call, settings)
         let connection = try Connection(settings)
         let admin = try connection.makeAdmin()
         let described = try attempt("describing topic \(topic)") { () throws(KafkaError) in
@@ -71,6 +66,16 @@ struct EventSender {
         }
         try self.init(
             connection, topic: topic, partition: partition, messageLimit: admin.messageLimits(of: [topic])[topic])
+    }
+
+    /// Returns the topic of events.
+    private static func topic(_ call: Invocation, _ settings: Settings) throws(CommandFailure) -> String {
+        let inputs = settings.list("input")
+        if let topic = call.text("topic") ?? (inputs.count == 1 && !inputs[0].hasPrefix("^") ? inputs[0] : nil) {
+            return topic
+        }
+        throw CommandFailure(
+            .usage, "the setting `input` does not name exactly one topic", advice: "select a topic with --topic")
     }
 
     /// Sends the record of an entry, waiting while the queue is full.

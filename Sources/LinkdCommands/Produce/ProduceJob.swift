@@ -18,6 +18,8 @@ struct ProduceJob {
     private let call: Invocation
     private let settings: Settings
     private let check: EventKeys
+    /// The check of devices for the registry, or nil for events.
+    private let devices: DeviceRecords?
     private let headers: HeaderCopies
     private let linkCheck: LinkCheck?
     private let format: InputFormat
@@ -50,6 +52,8 @@ struct ProduceJob {
         self.call = call
         settings = try call.settings()
         separator = try Self.separator(call.text("separator"))
+        let isOfDevices = try Self.isOfDevices(call)
+        devices = isOfDevices ? DeviceRecords(try settings.deviceMembers) : nil
         let vendors = try LoadedVendors(settings, ShippedFiles(environment: call.environment), on: call.console)
         check = EventKeys(
             settings, vendors, fixedKey: call.text("key").map { Array($0.utf8) },
@@ -62,7 +66,8 @@ struct ProduceJob {
             ? nil
             : try LinkCheck(tables, settings, vendors, headers: call.pairs("header"), on: call.console)
         format = InputFormat(rawValue: call.text("format") ?? "auto") ?? .auto
-        columns = try ColumnMap(call.pairs("map"), passthrough: settings.passthrough.names)
+        columns = try ColumnMap(
+            call.pairs("map"), passthrough: settings.passthrough.names, of: isOfDevices ? .devices : .events)
         isRaw = call.isOn("raw")
         for (flag, isOn) in [("--separator", separator != nil), ("--map", columns.isGiven)]
         where isOn && (isRaw || (format != .auto && format != .csv)) {
@@ -78,7 +83,21 @@ struct ProduceJob {
         skip = call.number("skip").map { Int($0) } ?? 0
         progress = ProgressLine(call.console)
         summary.isDryRun = call.isOn("dry-run")
+        summary.deleted = isOfDevices ? 0 : nil
         rejects = try call.text("rejects").map { (path) throws(CommandFailure) in try RejectFile(path) }
+    }
+
+    /// Returns a Boolean value that indicates whether the call writes devices, after a check of its flags.
+    private static func isOfDevices(_ call: Invocation) throws(CommandFailure) -> Bool {
+        guard call.isOn("devices") else { return false }
+        let isGiven =
+            call.isOn("raw") || !call.list("check").isEmpty
+            || ["topic", "key", "device"].contains { call.text($0) != nil } || call.text("format") == "url"
+        guard isGiven else { return true }
+        throw CommandFailure(
+            .usage,
+            "--devices excludes --topic, --key, --device, --check, --raw, and --format url",
+            advice: "remove them: the topic is the setting `devices.topic`, and the key is the id of a device")
     }
 
     private static func separator(_ text: String?) throws(CommandFailure) -> ColumnSeparator? {
@@ -107,7 +126,7 @@ struct ProduceJob {
                 // A later file can have vanished since the check of all files.
                 let source = try ByteSource(path: path)
                 map.begin(source.name)
-                if source.isTerminal { call.console.note("Type events or links, one per line. End with Ctrl-D.") }
+                if source.isTerminal { noteTerminal() }
                 defer { finished += source.consumed }
                 try sendAll(of: source)
             } catch {
@@ -125,6 +144,10 @@ struct ProduceJob {
     /// A Boolean value that indicates whether to read more entries.
     private var readsMore: Bool {
         summary.sent < limit && failure == nil && StopSignals.number == nil
+    }
+
+    private func noteTerminal() {
+        call.console.note("Type \(devices == nil ? "events or links" : "devices"), one per line. End with Ctrl-D.")
     }
 
     private mutating func sendAll(of source: ByteSource) throws(CommandFailure) {
@@ -167,19 +190,13 @@ struct ProduceJob {
     private mutating func send(
         _ line: EventLine, of input: EventInput, _ source: ByteSource
     ) throws(CommandFailure) -> Bool {
-        let value: ByteView
-        switch line.value {
+        let key: ByteView?
+        let value: ByteView?
+        switch line.value.flatMap(record) {
         case .failure(let fault): return try reportUnreadable(fault, line, of: input, source)
-        case .success(let bytes): value = bytes
+        case .success(let found): (key, value) = found
         }
-        var key = check.fixedKey ?? check.fallbackKey
-        if !isRaw {
-            switch check.key(of: value) {
-            case .failure(let fault): return try reportUnreadable(fault, line, of: input, source)
-            case .success(let found): key = found
-            }
-        }
-        if let linkCheck, let fault = linkCheck.fault(of: value, key: key) {
+        if let linkCheck, let value, let fault = linkCheck.fault(of: value, key: key) {
             try rejects?.write(line.raw, preamble: input.preamble)
             summary.rejected += 1
             report(fault, at: line.line, of: source, count: summary.rejected, "are rejected")
@@ -192,9 +209,17 @@ struct ProduceJob {
             }
         }
         if key == nil { summary.withoutKey += 1 }
+        if value == nil { summary.deleted? += 1 }
         summary.sent += 1
         if firstSent == nil { firstSent = Platform.monotonicSeconds }
         return true
+    }
+
+    /// Returns the key and the value of the record of an entry, or its fault.
+    private func record(of bytes: ByteView) -> Result<(key: ByteView?, value: ByteView?), EventLine.Fault> {
+        if let devices { return devices.record(of: bytes).map { ($0.key, $0.value) } }
+        if isRaw { return .success((check.fixedKey ?? check.fallbackKey, bytes)) }
+        return check.key(of: bytes).map { ($0, bytes) }
     }
 
     private mutating func reportUnreadable(

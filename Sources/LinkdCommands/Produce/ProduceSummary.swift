@@ -25,6 +25,8 @@ struct ProduceSummary {
     var rejected = 0
     /// The number of records without a key, whose order is not kept.
     var withoutKey = 0
+    /// The number of sent records that delete a device, or nil for events.
+    var deleted: Int?
     /// The number of the entry at which the next run goes on, from 1.
     var next = 1
     /// The duration in seconds.
@@ -51,6 +53,7 @@ struct ProduceSummary {
             }
             json.number("unreadable", Int64(unreadable))
             json.number("rejected", Int64(rejected))
+            if let deleted { json.number("deleted", Int64(deleted)) }
             json.number("without_key", Int64(withoutKey))
             json.number("next", Int64(next))
             json.decimal("seconds", seconds)
@@ -80,7 +83,7 @@ struct ProduceSummary {
         }
         parts.append("unreadable \(unreadable)")
         if rejected > 0 { parts.append("rejected \(rejected)") }
-        parts.append("without key \(withoutKey)")
+        parts.append(deleted.map { "deleted \($0)" } ?? "without key \(withoutKey)")
         return parts.joined(separator: ", ") + ", in \(Decimals.text(seconds)) s"
     }
 }

@@ -123,6 +123,24 @@ struct Settings: Sendable {
         return brokers
     }
 
+    /// Returns the topic of the registry of devices.
+    func requireDevicesTopic() throws(CommandFailure) -> String {
+        if let topic = text("devices.topic") { return topic }
+        throw CommandFailure(
+            .usage, "the setting `devices.topic` names no topic",
+            advice: "pass --devices-topic TOPIC, or set LINKD_DEVICES_TOPIC")
+    }
+
+    /// The facts of the registry that are stored, joined, and published.
+    var deviceMembers: DeviceMembers {
+        get throws(CommandFailure) {
+            if let members = DeviceMembers(list("devices.members")) { return members }
+            throw failure(
+                "devices.members", "`devices.members` has an unknown name",
+                advice: "use \(DeviceMembers.standard.text), attributes, or attributes.NAME for one attribute")
+        }
+    }
+
     /// Returns the dead-letter topic of an input topic.
     func deadLetterTopic(of input: String) -> String {
         (text("dlq.topic") ?? "{input}.dlq").replacing("{input}", with: input)
@@ -161,6 +179,7 @@ extension Settings {
     /// Checks the rules between settings.
     func checkTogether() throws(CommandFailure) {
         try checkTopics()
+        try checkDevices()
         try checkCommit()
         try checkCanary()
         try checkToken()
@@ -214,6 +233,24 @@ extension Settings {
                 code, "\(named.description): output topic \(output) is also an input or dead-letter topic",
                 advice: "set --output to another topic")
         }
+    }
+
+    private func checkDevices() throws(CommandFailure) {
+        _ = try deviceMembers
+        guard let topic = text("devices.topic") else { return }
+        let inputs = list("input")
+        if (inputs + [text("output") ?? ""] + inputs.map(deadLetterTopic)).contains(topic) {
+            throw failure(
+                "devices.topic", "the topic \(topic) of `devices.topic` is also an input, output, or dead-letter topic",
+                advice: "set --devices-topic to another topic")
+        }
+        guard text("guarantee") == "at-least-once" else { return }
+        // The exit code does not depend on the source: this is never a wrong flag alone.
+        throw CommandFailure(
+            .configuration,
+            "`devices.topic` needs `guarantee` exactly-once, because a repeat of an event with `user` could give the "
+                + "index of a decision to another device",
+            advice: "set --guarantee exactly-once, or remove `devices.topic`")
     }
 
     private func checkCommit() throws(CommandFailure) {

@@ -149,7 +149,7 @@ enum SettingsTable {
             "Topic with the registry of devices. What an event does not say about a device is taken from it."),
         SettingRow(
             "devices.members", .texts(count: 1...73, bytes: 1...267), default: .value(DeviceMembers.standard.text),
-            [.worker, .inspect, .console, .config], bounds: "4KiB for each device",
+            [.worker, .produce, .inspect, .console, .config], bounds: "4KiB for each device",
             "Facts of the registry that are stored, joined, and published in decisions. `attributes` means all "
                 + "attributes, and `attributes.NAME` one of them."),
         SettingRow(

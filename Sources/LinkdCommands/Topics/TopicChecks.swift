@@ -49,7 +49,7 @@ enum TopicChecks {
         let name = declaration.name
         if let denied = state.description(of: name), denied.isDenied {
             // Read and Write include Describe, so the right that a worker needs is missing too.
-            let right = AccessRight(declaration.role == .input ? "Read" : "Write", on: .topic, name)
+            let right = AccessRight(declaration.role.isRead ? "Read" : "Write", on: .topic, name)
             return [TopicFinding(topic: name, missing: right, principal)]
         }
         guard let description = state.description(of: name), description.exists else {
@@ -116,8 +116,11 @@ enum TopicChecks {
     private static func policies(_ declaration: TopicDeclaration, _ state: TopicState) -> [TopicFinding] {
         var findings: [TopicFinding] = []
         let name = declaration.name
-        // The entries of a ledger have different keys.
-        if declaration.role != .replayed, state.setting("cleanup.policy", of: name)?.contains("compact") == true {
+        if declaration.role == .devices {
+            if let finding = registryCleanup(name, state) { findings.append(finding) }
+        } else if declaration.role != .replayed,  // The entries of a ledger have different keys.
+            state.setting("cleanup.policy", of: name)?.contains("compact") == true
+        {
             findings.append(
                 TopicFinding(
                     topic: name, code: "compacted",
@@ -140,6 +143,16 @@ enum TopicChecks {
         }
         if declaration.role == .replayed, let finding = ledgerRetention(declaration, state) { findings.append(finding) }
         return findings
+    }
+
+    /// Returns the problem of a registry from which time deletes devices, or nil.
+    private static func registryCleanup(_ name: String, _ state: TopicState) -> TopicFinding? {
+        guard let policy = state.setting("cleanup.policy", of: name), policy != "compact" else { return nil }
+        let text =
+            policy.contains("compact")
+            ? "deletes devices after retention.ms, which workers that have read them keep"
+            : "is not compacted, so that devices are lost after retention.ms, and no worker with `devices.topic` starts"
+        return TopicFinding(topic: name, code: "not_compacted", text: text, advice: "set cleanup.policy=compact")
     }
 
     /// Returns the problem of a ledger whose entries can expire before their dead letters, or nil.

@@ -9,6 +9,10 @@ struct TopicDeclaration {
         case deadLetters = "dead letters"
         case replayed = "replayed dead letters"
         case parked = "parked dead letters"
+        case devices = "devices"
+
+        /// A Boolean value that indicates whether a worker reads the topic.
+        var isRead: Bool { self == .input || self == .devices }
     }
 
     let name: String
@@ -18,6 +22,8 @@ struct TopicDeclaration {
     let input: String?
     /// The dead-letter topic of a topic that a replay writes, otherwise nil.
     var deadLetters: String?
+    /// The inputs of a worker that reads the registry of devices, otherwise empty.
+    var inputs: [String] = []
 
     /// Returns all topics of the settings, inputs first.
     ///
@@ -27,6 +33,9 @@ struct TopicDeclaration {
         return names.inputs.map { TopicDeclaration(name: $0, role: .input, input: nil) }
             + [TopicDeclaration(name: names.output, role: .output, input: nil)]
             + zip(names.deadLetters, names.inputs).map { TopicDeclaration(name: $0, role: .deadLetters, input: $1) }
+            + [names.devices].compactMap(\.self).map {
+                TopicDeclaration(name: $0, role: .devices, input: nil, inputs: names.inputs)
+            }
             + replays
     }
 

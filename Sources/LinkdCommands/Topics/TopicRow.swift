@@ -16,7 +16,7 @@ struct TopicRow {
     let minInSync: String?
     /// The setting `retention.ms`.
     ///
-    /// -1 means unlimited.
+    /// -1 means unlimited. A topic that is only compacted has none.
     let retention: Int64?
     /// The setting `max.message.bytes`.
     let maxBytes: String?
@@ -37,9 +37,11 @@ struct TopicRow {
         partitions = description?.partitions.count ?? 0
         replicas = description?.partitions.map(\.replicas.count).min() ?? 0
         minInSync = state.setting("min.insync.replicas", of: declaration.name)
-        retention = state.setting("retention.ms", of: declaration.name).flatMap { Int64($0) }
+        let policy = state.setting("cleanup.policy", of: declaration.name)
+        retention =
+            policy == "compact" ? nil : state.setting("retention.ms", of: declaration.name).flatMap { Int64($0) }
         maxBytes = state.setting("max.message.bytes", of: declaration.name)
-        cleanup = state.setting("cleanup.policy", of: declaration.name)
+        cleanup = policy
         timestampType = state.setting("message.timestamp.type", of: declaration.name)
     }
 

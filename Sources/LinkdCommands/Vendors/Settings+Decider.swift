@@ -11,18 +11,6 @@ extension DeciderConfiguration {
     }
 }
 
-extension Settings {
-    /// The facts of the registry that are stored, joined, and published.
-    var deviceMembers: DeviceMembers {
-        get throws(CommandFailure) {
-            if let members = DeviceMembers(list("devices.members")) { return members }
-            throw CommandFailure(
-                .configuration, "devices.members has an unknown name",
-                advice: "use \(DeviceMembers.standard.text), attributes, or attributes.NAME for one attribute")
-        }
-    }
-}
-
 extension Limits {
     /// Creates the limits in the settings.
     init(_ settings: Settings) {
