@@ -74,6 +74,7 @@ let package = Package(
             dependencies: [
                 "LinkCoordinator", "RouteAnalysis", "RouteTools", "LinkIngest", "LinkDecider", "KafkaClient",
                 "DispatchWorker",
+                "DeviceRegistry",
                 "ByteStorage",
                 "StrictJSON",
                 "SystemThreads",

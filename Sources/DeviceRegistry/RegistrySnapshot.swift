@@ -96,6 +96,26 @@ package final class RegistrySnapshot {
         return count
     }
 
+    /// Calls a function with each device in the order of the bytes of their ids, until it returns false.
+    ///
+    /// Call it between `begin` and `end`. The views are valid until `end`.
+    ///
+    /// - Returns: False if the bytes of a device are not what was written. Call `RegistryStore.markDamaged`.
+    package func forEach(_ body: (_ id: ByteView, _ device: RegistryRecord) -> Bool) -> Bool {
+        assert(isOpen)
+        var found = withUnsafeBytes(of: StoreKey.device) { reader.seek($0) }
+        while let key = found, key[0] == StoreKey.device {
+            let id = UnsafeRawBufferPointer(rebasing: key[1...])
+            guard let value = reader.value(), let device = StoredDevice(value, id: id) else { return false }
+            let record = RegistryRecord(
+                timestamp: device.timestamp, user: lender.lend(ByteView(device.user)),
+                facts: lender.lend(ByteView(device.facts)))
+            if !body(lender.lend(ByteView(id)), record) { return true }
+            found = reader.next()
+        }
+        return true
+    }
+
     /// Returns a Boolean value that indicates whether a device has a user, because two users can have the same hash.
     private func belongs(_ id: ByteView, to user: ByteView) -> Bool {
         switch find(id) {

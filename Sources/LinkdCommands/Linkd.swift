@@ -120,6 +120,7 @@ enum CommandIndex {
         DemoCommand.command, WorkerCommand.command, ProduceCommand.command, InspectCommand.command,
         ConsoleCommand.command,
         DeadLettersListCommand.command, DeadLettersReplayCommand.command, ResolveCommand.command,
+        ForecastCommand.command,
         RoutesCheckCommand.command, RoutesListCommand.command, RoutesGraphCommand.command,
         RoutesDocsCommand.command, RoutesExportCommand.command,
         RoutesCoverageCommand.command, RoutesDiffCommand.command, VendorsCheckCommand.command,

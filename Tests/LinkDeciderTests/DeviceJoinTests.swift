@@ -94,6 +94,26 @@ struct DeviceJoinTests {
         }
     }
 
+    @Test("With several tables, a decision has the facts too")
+    func severalTables() throws {
+        let other = try RouteTable(
+            json: Array(
+                #"""
+                {"schemaVersion":1,"table":{"id":"other","version":"1"},"link":{"schemes":["other"],"host":"segment"},
+                 "coordinators":{"c":{"screens":{"s":{}}}},"routes":[{"id":"r","match":"/r","to":{"path":"/c/s"}}]}
+                """#.utf8))
+        var decider = Decider(
+            DeciderConfiguration(tables: TableSet([try Self.table(), other])),
+            devices: Self.devices([("d", Self.facts)]))
+        var run = DeciderTests.Run()
+        #expect(
+            run.process(
+                #"{"link":"shop://item","device":{"id":"d"}}"#, key: nil, timestamp: 1000, with: &decider) == nil)
+        let text = try #require(run.seen.first).value
+        #expect(
+            text.contains(#""variant":0"#) && text.contains(#","facts":{"platform":"ios","app":"6.1.0""#), "\(text)")
+    }
+
     @Test("Only the configured members are stored")
     func members() throws {
         let value = #"{"platform":"ios","attributes":{"a":"1","tier":"gold"},"claims":["c"]}"#

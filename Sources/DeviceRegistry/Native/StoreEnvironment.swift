@@ -195,6 +195,12 @@ final class StoreReader {
         return mdb_cursor_get(cursor, &key, &value, MDB_SET_RANGE) == 0 ? key.bytes : nil
     }
 
+    /// Returns the value of the key that `seek` or `next` has found, or nil if LMDB cannot read it.
+    func value() -> UnsafeRawBufferPointer? {
+        var (key, value) = (MDB_val(), MDB_val())
+        return mdb_cursor_get(cursor, &key, &value, MDB_GET_CURRENT) == 0 ? value.bytes : nil
+    }
+
     /// Returns the key after the last one, or nil if there is none.
     func next() -> UnsafeRawBufferPointer? {
         var (key, value) = (MDB_val(), MDB_val())

@@ -59,6 +59,11 @@ enum PlatformClass: UInt8 {
     }
 }
 
+extension DeviceClass {
+    /// The names of the platforms whose class is not `unknown`.
+    package static let platforms = ["ios", "ipados", "tvos", "macos", "watchos", "visionos", "android", "web"]
+}
+
 /// The push message of a record: its kind and the nodes of its parts.
 struct PushMessage: BitwiseCopyable {
     var kind = EnvelopeKind.map

@@ -1,5 +1,5 @@
 package import ByteStorage
-internal import LinkCoordinator
+package import LinkCoordinator
 internal import StrictJSON
 
 /// Devices about which more is known than an event says.
@@ -49,6 +49,14 @@ struct DeviceJoin: ~Copyable {
         return written.finish()
     }
 
+    /// Returns the facts that `RegisteredDeviceReader` has encoded, which are valid until the next call.
+    mutating func facts(_ record: ByteView) -> DeviceView {
+        var facts = DeviceView()
+        var bytes = FactBytes(record)
+        while let fact = bytes.fact(), read(fact, &bytes, true, into: &facts) { facts.setKnown(fact) }
+        return facts
+    }
+
     /// Reads a fact, and stores it if it is taken.
     ///
     /// Returns false if the bytes end before.
@@ -91,6 +99,17 @@ struct DeviceJoin: ~Copyable {
         }
         written.append(isObject ? "}" : "]")
     }
+}
+
+/// A reader of the facts of the registry's devices.
+package struct RegisteredFacts: ~Copyable {
+    private var join = DeviceJoin(nil)
+
+    /// Creates a reader.
+    package init() {}
+
+    /// Returns the facts that `RegisteredDeviceReader` has encoded, which are valid until the next call.
+    package mutating func read(_ record: ByteView) -> DeviceView { join.facts(record) }
 }
 
 /// The bytes of a `FactsRecord` that are not read yet.

@@ -344,7 +344,9 @@ package struct EventReader: ~Copyable {
     ///   being read a second time. The record must then have no decision for any device, and `failure` has the reason.
     package mutating func selectDevice(at index: Int) -> Bool {
         precondition(index >= 0 && index < eventPointer.pointee.deviceCount)
-        return state.hasOther ? selectOther(at: index) : true
+        if state.hasOther { return selectOther(at: index) }
+        if join.known != nil { joinDevice() }
+        return true
     }
 
     @inline(never)

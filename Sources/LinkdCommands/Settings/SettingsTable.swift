@@ -16,15 +16,16 @@ struct CommandSet: OptionSet, Sendable {
     static let doctor = CommandSet(rawValue: 1 << 9)
     static let deadLetters = CommandSet(rawValue: 1 << 10)
     static let console = CommandSet(rawValue: 1 << 11)
+    static let forecast = CommandSet(rawValue: 1 << 12)
 
     /// The commands that connect to a broker, and `config`, which shows their settings.
     static let connecting: CommandSet = [
-        .worker, .produce, .inspect, .deadLetters, .topics, .doctor, .console, .config,
+        .worker, .produce, .inspect, .deadLetters, .topics, .doctor, .console, .forecast, .config,
     ]
 
     /// The commands that read push messages, and the commands that show how they are read.
     static let reading: CommandSet = [
-        .worker, .produce, .inspect, .resolve, .vendors, .diff, .console, .config,
+        .worker, .produce, .inspect, .resolve, .vendors, .diff, .console, .forecast, .config,
     ]
 
     /// The names of the commands, for the reference.
@@ -32,7 +33,7 @@ struct CommandSet: OptionSet, Sendable {
         let all: [(CommandSet, String)] = [
             (.worker, "worker"), (.produce, "produce"), (.inspect, "inspect"), (.topics, "topics"),
             (.resolve, "resolve"), (.routes, "routes"), (.vendors, "vendors"), (.diff, "routes diff"),
-            (.doctor, "doctor"), (.deadLetters, "dlq"), (.console, "console"),
+            (.doctor, "doctor"), (.deadLetters, "dlq"), (.console, "console"), (.forecast, "forecast"),
         ]
         return all.filter { contains($0.0) }.map(\.1)
     }
@@ -149,11 +150,11 @@ enum SettingsTable {
             "Topic with the registry of devices. What an event does not say about a device is taken from it."),
         SettingRow(
             "devices.members", .texts(count: 1...73, bytes: 1...267), default: .value(DeviceMembers.standard.text),
-            [.worker, .produce, .inspect, .console, .config], bounds: "4KiB for each device",
+            [.worker, .produce, .inspect, .console, .forecast, .config], bounds: "4KiB for each device",
             "Facts of the registry that are stored, joined, and published in decisions. `attributes` means all "
                 + "attributes, and `attributes.NAME` one of them."),
         SettingRow(
-            "devices.max", .integer(1...1_000_000_000), default: "20000000", [.worker, .config],
+            "devices.max", .integer(1...1_000_000_000), default: "20000000", [.worker, .forecast, .config],
             "Maximum number of devices in the registry. A worker that finds more ends with exit code 78."),
         SettingRow(
             "dlq.topic", .topicTemplate, default: "{input}.dlq",
@@ -201,7 +202,7 @@ enum SettingsTable {
         SettingRow(
             "tables", .files(count: 1...64),
             default: .none("`worker` requires it or `table.directory`; otherwise the shipped tables"),
-            flags: ["--table"], [.worker, .inspect, .resolve, .routes, .doctor, .console, .config],
+            flags: ["--table"], [.worker, .inspect, .resolve, .routes, .doctor, .console, .forecast, .config],
             bounds: "64MiB each", "Route tables, one file each."),
         SettingRow(
             "table.directory", .directory, default: .none("none"), [.worker, .inspect, .doctor, .console, .config],

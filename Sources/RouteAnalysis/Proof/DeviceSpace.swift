@@ -57,7 +57,7 @@ struct DeviceSpace {
     }
 
     /// Returns versions above another one, the most readable first.
-    private static func above(_ text: String) -> [String] {
+    static func above(_ text: String) -> [String] {
         let plain = text.prefix { $0 != "-" && $0 != "+" }
         var numbers = plain.split(separator: ".").map { Int($0) ?? 0 }
         while numbers.count < 3 { numbers.append(0) }
@@ -161,12 +161,12 @@ struct DeviceSpace {
         var device = DeviceFacts()
         for (fact, numbers) in cell {
             guard let number = numbers.min(), let value = values[fact]?[number] else { continue }
-            set(fact, value, &device)
+            Self.set(fact, value, &device)
         }
         return device
     }
 
-    func set(_ fact: DeviceFact, _ value: String, _ device: inout DeviceFacts) {
+    static func set(_ fact: DeviceFact, _ value: String, _ device: inout DeviceFacts) {
         switch fact {
         case .app: device.app = value
         case .os: device.os = value
@@ -176,6 +176,7 @@ struct DeviceSpace {
         case .attribute(let name): device.attributes = (device.attributes ?? [:]).merging([name: value]) { $1 }
         case .claim(let name): device.claims = ((device.claims ?? []) + [name]).sorted()
         case .listed(let name): device.capabilities = ((device.capabilities ?? []) + [name]).sorted()
+        case .coordinator: device.coordinator = value
         case .query: return
         }
     }
@@ -223,6 +224,7 @@ enum DeviceFact: Hashable {
     case attribute(String)
     case claim(String)
     case listed(String)
+    case coordinator
     case query(String)
 }
 
@@ -292,7 +294,7 @@ package struct DeviceChoices {
     }
 
     /// Returns a readable version below another one, such as 3.9.9 below 4.0.0, or nil if there is none.
-    private static func below(_ text: String) -> String? {
+    static func below(_ text: String) -> String? {
         var numbers = text.prefix { $0 != "-" && $0 != "+" }.split(separator: ".").map { Int($0) ?? 0 }
         guard let last = numbers.lastIndex(where: { $0 > 0 }), let version = VersionText(text) else { return nil }
         numbers[last] -= 1

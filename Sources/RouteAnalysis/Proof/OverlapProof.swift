@@ -434,7 +434,7 @@ extension DeviceSpace {
         if case .query(let name) = fact {
             next.query[name] = .some(value)
         } else if let value {
-            set(fact, value, &next.device)
+            Self.set(fact, value, &next.device)
         }
         return next
     }

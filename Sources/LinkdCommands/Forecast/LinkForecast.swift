@@ -1,0 +1,270 @@
+internal import ByteStorage
+internal import LinkCoordinator
+internal import LinkDecider
+internal import LinkIngest
+internal import RouteAnalysis
+internal import StrictJSON
+
+/// What a link opens on the devices of a census.
+struct LinkForecast {
+    /// The devices on which the link opens the same.
+    struct Row {
+        /// What opens.
+        var destination: ForecastDestination
+        /// The number of devices.
+        var count = 0
+        /// The numbers of their kinds in the census, if it has only one part.
+        var kinds: [Int] = []
+        /// The id of a device, or nil if none is known.
+        var example: [UInt8]?
+        /// The facts on which the decision about that device depends.
+        var facts: DeviceFacts
+        /// The decision about that device, or an empty list for a dead letter.
+        var decision: [UInt8]
+    }
+
+    /// The link.
+    let link: String
+    /// The number of devices.
+    private(set) var devices = 0
+    private var found: [Row] = []
+    /// The positions of rows in `found`, by the numbers of their destinations.
+    private var positions: [Int: Int] = [:]
+
+    /// Creates a forecast without devices.
+    init(link: String) { self.link = link }
+
+    /// The rows, by descending number of devices.
+    var rows: [Row] { found.sorted { ($1.count, $0.destination.text) < ($0.count, $1.destination.text) } }
+
+    /// Adds devices of a kind.
+    ///
+    /// - Parameters:
+    ///   - number: The number of the kind in the census.
+    ///   - destination: The number of the destination, and a function that returns it.
+    ///   - decision: The decision about a device.
+    mutating func add(
+        _ number: Int, of census: DeviceCensus, _ destination: Int, _ named: (Int) -> ForecastDestination,
+        _ decision: ByteView
+    ) {
+        let entry = census.entries[number]
+        devices += entry.count
+        let position: Int
+        if let known = positions[destination] {
+            position = known
+        } else {
+            position = found.count
+            positions[destination] = position
+            found.append(
+                Row(
+                    destination: named(destination), example: entry.example,
+                    facts: census.kinds.facts(of: entry.kind), decision: decision.array))
+        }
+        found[position].count += entry.count
+        found[position].kinds.append(number)
+    }
+
+    /// Forgets the kinds of the rows, before devices of another part of the census are added.
+    mutating func forgetKinds() { for index in found.indices { found[index].kinds = [] } }
+}
+
+/// What a decision opens.
+struct ForecastDestination: Hashable {
+    /// The outcome, or `dead_letter`.
+    var outcome: String
+    /// The topmost screen with its coordinator, or nil.
+    var screen: String?
+    /// The URL, or nil.
+    var url: String?
+    /// The guard that defers the link, or nil.
+    var rule: String?
+    /// The reason, or nil.
+    var reason: String?
+    /// The detail of the reason, or nil.
+    var detail: String?
+
+    /// Creates the destination of a decision.
+    init(_ decision: JSONValue) {
+        outcome = decision["outcome"]?.string ?? "none"
+        url = decision["url"]?.string
+        rule = decision["guard"]?.string
+        reason = decision["reason"]?.string
+        detail = decision["detail"]?.string
+        if let top = decision["stack"]?.array?.last {
+            screen = [top["coordinator"]?.string, top["screen"]?.string].compactMap(\.self).joined(separator: ".")
+        }
+    }
+
+    /// Creates the destination of a link that becomes a dead letter.
+    init(_ cause: DeadLetterCause) {
+        outcome = "dead_letter"
+        reason = cause.reason.rawValue
+    }
+
+    /// A predicate for several devices, such as `open catalog.item`.
+    var text: String {
+        let because = reason.map { " (\($0)" + (detail.map { ": \($0)" } ?? "") + ")" } ?? ""
+        let place = screen ?? "the root of the app"
+        switch outcome {
+        case "navigate": return "open \(place)" + because
+        case "external": return "open a browser" + (url.map { " at \($0)" } ?? "") + because
+        case "deferred": return "open \(place) until guard \(rule ?? "") lets the link pass" + because
+        case "none": return "open nothing" + because
+        case "dead_letter": return "become dead letters" + because
+        default: return "reject the link" + because
+        }
+    }
+}
+
+/// A decider for kinds of devices.
+final class KindDecider {
+    /// The limit of the devices of one event, and of the bytes of their facts, before the last device.
+    private static let (maxDevices, maxBytes) = (500, 1 << 20)
+    /// The number of decisions whose destinations are remembered.
+    private static let maxKnown = 4096
+    /// The number of decisions with which others are compared first.
+    private static let maxRecent = 8
+
+    private var decider: Decider
+    private var arena = OutputArena()
+    /// The destinations so far.
+    private(set) var destinations: [ForecastDestination] = []
+    private var numbers: [ForecastDestination: Int] = [:]
+    /// The numbers of the destinations of decisions, and the latest of these decisions in `kept`.
+    private var known: [[UInt8]: Int] = [:]
+    private var recent: [(decision: ByteView, number: Int)] = []
+    private var kept = OutputArena()
+
+    /// Creates a decider with the tables and rules of a configuration.
+    init(_ configuration: DeciderConfiguration) {
+        var configuration = configuration
+        // The limits are those of a record with one device, which is one of many here.
+        configuration.limits.recordBytes = 64 << 20
+        configuration.limits.devices = Self.maxDevices
+        configuration.limits.decisionBytes = min(configuration.limits.decisionBytes, configuration.limits.outputBytes)
+        configuration.limits.outputBytes = .max
+        decider = Decider(configuration)
+    }
+
+    /// Returns the members of an event's devices with facts.
+    static func members(of facts: [DeviceFacts]) -> [[UInt8]] {
+        facts.map { facts in
+            let json = facts.json
+            return Array((#"{"id":"d""# + (json == "{}" ? "}" : "," + json.dropFirst())).utf8)
+        }
+    }
+
+    /// Decides about a link for devices, and calls `body` for each, in order.
+    ///
+    /// - Parameters:
+    ///   - devices: The devices, as members of an event.
+    ///   - body: A function that gets the number of the destination in `destinations`.
+    func decide(
+        _ link: String, _ devices: [[UInt8]],
+        _ body: (_ index: Int, _ destination: Int, _ decision: ByteView) -> Void
+    ) {
+        let start = Array((#"{"link":"# + JSONValue(.string(link)).text + #","devices":["#).utf8)
+        var index = 0
+        var event: [UInt8] = []
+        while index < devices.count {
+            event.replaceSubrange(0..., with: start)
+            var end = index
+            while end < devices.count, end - index < Self.maxDevices, event.count < Self.maxBytes {
+                if end > index { event.append(UInt8(ascii: ",")) }
+                event += devices[end]
+                end += 1
+            }
+            event += "]}".utf8
+            if let cause = decide(event, from: index, body) {
+                if end == index + 1 {
+                    body(index, number(of: ForecastDestination(cause)), .empty)
+                } else {
+                    // A cause can apply to one of the devices only.
+                    for index in index..<end {
+                        guard let cause = decide(start + devices[index] + "]}".utf8, from: index, body) else {
+                            continue
+                        }
+                        body(index, number(of: ForecastDestination(cause)), .empty)
+                    }
+                }
+            }
+            index = end
+        }
+    }
+
+    /// Decides about an event, and calls `body` for each device unless the event becomes a dead letter.
+    private func decide(
+        _ event: [UInt8], from first: Int, _ body: (Int, Int, ByteView) -> Void
+    ) -> DeadLetterCause? {
+        var decisions: [ByteView] = []
+        arena.reset()
+        let cause = event.withUnsafeBufferPointer { event in
+            decider.decide(value: ByteView(event), key: nil, into: &arena) { _, decision, _ in
+                decisions.append(decision)
+            }
+        }
+        if let cause { return cause }
+        for (index, decision) in decisions.enumerated() { body(first + index, destination(of: decision), decision) }
+        return nil
+    }
+
+    private func destination(of decision: ByteView) -> Int {
+        if let index = recent.firstIndex(where: { $0.decision == decision }) { return recent[index].number }
+        let bytes = decision.array
+        let found =
+            known[bytes]
+            ?? number(of: ForecastDestination((try? JSONValue.parse(bytes, maxDepth: 512)) ?? JSONValue(.object([]))))
+        if known.count >= Self.maxKnown { known.removeAll(keepingCapacity: true) }
+        known[bytes] = found
+        if recent.count >= Self.maxRecent {
+            recent.removeAll(keepingCapacity: true)
+            kept.reset()
+        }
+        kept.begin()
+        kept.append(decision)
+        recent.append((kept.finish(), found))
+        return found
+    }
+
+    private func number(of destination: ForecastDestination) -> Int {
+        if let number = numbers[destination] { return number }
+        destinations.append(destination)
+        numbers[destination] = destinations.count - 1
+        return destinations.count - 1
+    }
+}
+
+/// The forecasts of some links.
+struct ForecastRun {
+    /// The forecasts, in the order of the links.
+    private(set) var forecasts: [LinkForecast]
+    private let decider: KindDecider
+
+    /// Creates forecasts without devices.
+    init(_ links: [String], _ configuration: DeciderConfiguration) {
+        forecasts = links.map { LinkForecast(link: $0) }
+        decider = KindDecider(configuration)
+    }
+
+    /// Adds the devices of a census, or of a part of one.
+    mutating func add(_ census: DeviceCensus) {
+        let devices = KindDecider.members(of: census.entries.map { census.kinds.facts(of: $0.kind) })
+        for index in forecasts.indices {
+            forecasts[index].forgetKinds()
+            decider.decide(forecasts[index].link, devices) { number, destination, decision in
+                forecasts[index].add(number, of: census, destination, { decider.destinations[$0] }, decision)
+            }
+        }
+    }
+
+    /// Returns for each row what distinguishes its devices from those of the other rows, or nil if no short text does.
+    func conditions(of rows: [LinkForecast.Row], in forecast: LinkForecast, _ census: DeviceCensus) -> [String?] {
+        let condition = ForecastCondition(forecast, census) { kinds in
+            let devices = KindDecider.members(of: kinds.map(census.kinds.facts(of:)))
+            var found: [ForecastDestination] = []
+            decider.decide(forecast.link, devices) { _, number, _ in found.append(decider.destinations[number]) }
+            return found
+        }
+        return rows.map(condition.text(of:))
+    }
+}
