@@ -56,6 +56,39 @@ struct RegistryTests {
         }
     }
 
+    @Test("A worker decides nothing before it has read the registry")
+    func restored() async throws {
+        try await onThread {
+            let topics = try RunTopics(bootstrap: BrokerEnvironment.bootstrapServers ?? "", settings: [])
+            defer { topics.close() }
+            try topics.createRegistry()
+            let devices = (0..<100_000).map { number in
+                InputRecord(key: Array("d\(number)".utf8), value: Array(#"{"app":"\(number)"}"#.utf8))
+            }
+            let registry = try InputProducer(devices, to: topics, topic: topics.devices)
+            try registry.send(upTo: devices.count)
+            try registry.finish()
+            // The last devices of all partitions.
+            let events = devices.suffix(20).map { device in
+                InputRecord(key: device.key, value: Array("https://shop.example/p/new".utf8))
+            }
+            let input = try InputProducer(events, to: topics)
+            try input.send(upTo: events.count)
+            try input.finish()
+            let run = try ChildProcess.run(
+                [BuiltProgram.linkd, "worker", "-b", topics.bootstrap, "--input", topics.input]
+                    + ["--output", topics.output, "--group", topics.group, "--devices-topic", topics.devices]
+                    + ["--table", try ServedFile.shop.path, "--stop-after", String(events.count)])
+            #expect(run.status == 0, "\(run.errors)")
+            for decision in try topics.read(topics.output) {
+                let json = try JSONValue.parse(decision.value ?? [])
+                let device = json["device"]?.string ?? ""
+                #expect(json["facts"]?["app"]?.string == String(device.dropFirst()))
+            }
+            #expect(try topics.read(topics.output).count == events.count)
+        }
+    }
+
     /// Returns the decisions by the records of their events, ordered by their index.
     ///
     /// Two decisions with one id stay two, so that they differ from what is expected.

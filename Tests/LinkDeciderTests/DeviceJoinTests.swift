@@ -34,10 +34,21 @@ struct DeviceJoinTests {
                 """#.utf8))
     }
 
-    static func decider(_ devices: GivenDevices?) throws -> Decider {
+    /// A table that nothing in these tests opens.
+    static func otherTable() throws -> RouteTable {
+        try RouteTable(
+            json: Array(
+                #"""
+                {"schemaVersion":1,"table":{"id":"other","version":"1"},"link":{"schemes":["other"],"host":"segment"},
+                 "coordinators":{"c":{"screens":{"s":{}}}},"routes":[{"id":"r","match":"/r","to":{"path":"/c/s"}}]}
+                """#.utf8))
+    }
+
+    /// Returns a decider with a number of tables, of which the first decides.
+    static func decider(_ devices: GivenDevices?, tables: Int = 1) throws -> Decider {
         Decider(
             DeciderConfiguration(
-                tables: TableSet([try table()]), passthrough: ["n"],
+                tables: TableSet(tables == 1 ? [try table()] : [try table(), try otherTable()]), passthrough: ["n"],
                 vendors: try VendorTable(json: VendorDecisionTests.bytes(of: "vendors.json")),
                 platforms: try LinkPlatforms(file: VendorDecisionTests.bytes(of: "link-platforms.json"))),
             devices: devices)
@@ -92,26 +103,6 @@ struct DeviceJoinTests {
         } else {
             #expect(text.contains(#","facts":{\#(expected)}"#), "\(text)")
         }
-    }
-
-    @Test("With several tables, a decision has the facts too")
-    func severalTables() throws {
-        let other = try RouteTable(
-            json: Array(
-                #"""
-                {"schemaVersion":1,"table":{"id":"other","version":"1"},"link":{"schemes":["other"],"host":"segment"},
-                 "coordinators":{"c":{"screens":{"s":{}}}},"routes":[{"id":"r","match":"/r","to":{"path":"/c/s"}}]}
-                """#.utf8))
-        var decider = Decider(
-            DeciderConfiguration(tables: TableSet([try Self.table(), other])),
-            devices: Self.devices([("d", Self.facts)]))
-        var run = DeciderTests.Run()
-        #expect(
-            run.process(
-                #"{"link":"shop://item","device":{"id":"d"}}"#, key: nil, timestamp: 1000, with: &decider) == nil)
-        let text = try #require(run.seen.first).value
-        #expect(
-            text.contains(#""variant":0"#) && text.contains(#","facts":{"platform":"ios","app":"6.1.0""#), "\(text)")
     }
 
     @Test("Only the configured members are stored")
@@ -232,8 +223,10 @@ struct DeviceJoinTests {
         #""payload":{"aps":{},"ab":{},"ab_uri":"shop://mine"}"#,
     ]
 
-    @Test("A decision equals the one for the event with the registry's facts written into it")
-    func law() throws {
+    @Test(
+        "A decision equals the one for the event with the registry's facts written into it, with one and two tables",
+        arguments: [1, 2])
+    func law(tables: Int) throws {
         let seed = UInt64.random(in: .min ... .max)
         var random = SeededGenerator(seed: seed)
         let known = GivenDevices()
@@ -246,8 +239,8 @@ struct DeviceJoinTests {
             let members = facts[number].map { #""\#($0.0)":\#($0.1)"# }.joined(separator: ",")
             #expect(known.add(Array("d\(number)".utf8), Array("{\(members)}".utf8)))
         }
-        var joining = try Self.decider(known)
-        var plain = try Self.decider(nil)
+        var joining = try Self.decider(known, tables: tables)
+        var plain = try Self.decider(nil, tables: tables)
         for _ in 0..<2000 {
             let request = Self.requests.randomElement(using: &random)!
             let count = Int.random(in: 0...3, using: &random)
@@ -269,10 +262,11 @@ struct DeviceJoinTests {
                 said.append(#"{"id":"d\#(number)"\#(own.map { #","\#($0.0)":\#($0.1)"# }.joined())}"#)
                 written.append(#"{"id":"d\#(number)"\#(all.map { #","\#($0.0)":\#($0.1)"# }.joined())}"#)
             }
+            let application = request.hasPrefix(#""link""#) ? "" : #","application":"com.shop""#
             func event(_ devices: [String]) -> String {
                 count == 0
-                    ? #"{\#(request),"device":\#(devices[0])}"#
-                    : #"{\#(request),"devices":[\#(devices.joined(separator: ","))]}"#
+                    ? #"{\#(request)\#(application),"device":\#(devices[0])}"#
+                    : #"{\#(request)\#(application),"devices":[\#(devices.joined(separator: ","))]}"#
             }
             var first = DeciderTests.Run()
             var second = DeciderTests.Run()
