@@ -30,7 +30,7 @@ extension Decider {
         let decisionHead = UnsafePointer(head)
         var viewCount = 0
         var written = 0
-        for index in 0..<event.pointee.deviceCount {
+        for index in 0..<event.pointee.deviceCount where onlyDevice ?? index == index {
             if !reader.selectDevice(at: index) { return DeadLetterCause(reader.failure, value: value) }
             let known = view(of: request, among: viewCount)
             let number = known ?? min(viewCount, RequestRoot.maxCount - 1)

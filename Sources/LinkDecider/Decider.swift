@@ -5,8 +5,8 @@ package import LinkIngest
 /// The one place where a record and a configuration become decisions or a dead letter.
 ///
 /// A decider reads a record, chooses the table, and resolves the link for each device. A lane uses one instance for all
-/// its records. It performs no I/O, has no clock, and allocates nothing per record. The same record and configuration
-/// yield the same bytes.
+/// its records. It performs no I/O, has no clock, and allocates nothing per record. The same record, configuration,
+/// and facts of known devices yield the same bytes.
 package struct Decider: ~Copyable {
     var reader: EventReader
     /// One resolver for each view of a request.
@@ -27,6 +27,10 @@ package struct Decider: ~Copyable {
     let head: UnsafeMutablePointer<DecisionHead>
     /// A Boolean value that indicates whether facts of known devices are joined.
     private let joinsDevices: Bool
+    /// The index of the only device of an event for which a decision is made, or nil for all devices.
+    ///
+    /// A usual event has a decision for its only device with any index.
+    package var onlyDevice: Int?
 
     /// Creates a decider.
     ///

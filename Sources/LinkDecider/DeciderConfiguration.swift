@@ -3,7 +3,8 @@ package import LinkIngest
 
 /// Everything that determines how a record is decided.
 ///
-/// Two deciders with the same configuration return the same bytes for the same record.
+/// Two deciders with the same configuration, and devices of which the same is known, return the same bytes for the same
+/// record.
 package struct DeciderConfiguration: Sendable {
     package var tables: TableSet
     /// The candidate for one of the tables, or nil.

@@ -17,7 +17,7 @@ import Testing
         #expect(
             document.object?.map(\.name) == [
                 "version", "librdkafka", "time", "instance", "group", "ready", "not_ready", "draining", "paused",
-                "brokers", "group_lag", "tables", "rates", "canary", "log_dropped", "lanes",
+                "brokers", "group_lag", "devices", "tables", "rates", "canary", "log_dropped", "lanes",
             ])
         #expect(document["time"]?.string == "2027-01-15T08:00:00.123Z")
         #expect(document["not_ready"]?.array?.compactMap(\.string) == ["lane 1: starting"])
@@ -35,6 +35,25 @@ import Testing
         #expect(canary["routes"]?.array?.first?["witness"]?.string == "in-0-41-0")
         #expect(StatusDocument.json(.sample()).contains(#""percent":5.000,"compare":1.500,"#))
         #expect(try Self.parse(WorkerSnapshot(now: 0)).object?.map(\.name).contains("canary") == false)
+    }
+
+    @Test("The registry of devices has what is left only until it is restored, and no member without it")
+    func devices() throws {
+        var snapshot = WorkerSnapshot.sample()
+        let restored = try #require(try Self.parse(snapshot)["devices"])
+        #expect(restored.text == #"{"restored":true,"count":1200,"bytes":81920,"malformed":3,"current_ms":2500}"#)
+        snapshot.devices?.restored = 1
+        snapshot.devices?.currentAt = nil
+        let restoring = try #require(try Self.parse(snapshot)["devices"])
+        #expect(restoring["restored"]?.text == "false" && restoring["current_ms"]?.isNull == true)
+        #expect(restoring["remaining"]?.integer == Int64(500))
+        #expect(restoring["records_per_s"]?.text == "50.000")
+        #expect(restoring["left_ms"]?.integer == Int64(10_000))
+        #expect(
+            try Self.parse(snapshot)["not_ready"]?.array?.last?.string
+                == "restoring the registry of devices: 500 offsets left")
+        snapshot.devices = nil
+        #expect(try Self.parse(snapshot)["devices"] == nil)
     }
 
     @Test("A lane has its state, ages, partitions, and errors")

@@ -217,6 +217,7 @@ struct DeviceJoinTests {
 
     static let requests = [
         #""link":"shop://item""#, #""link":"shop://mine?a=1""#, #""link":"shop://ar""#, #""path":"home/item""#,
+        #""application":"com.shop","link":"shop://item""#,
         #""route":"item""#, #""payload":{"aps":{},"l":"shop://item"}"#,
         #""payload":{"message":{"android":{"data":{"l":"shop://ar"}},"apns":{"payload":{"aps":{},"l":"shop://item"}}}}"#,
         #""link":"https://b.onelink.me/x?af_dp=shop%3A%2F%2Fitem&af_ios_url=x&af_android_url=y""#,

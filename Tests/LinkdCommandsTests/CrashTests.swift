@@ -3,6 +3,8 @@ internal import DispatchWorker
 internal import Foundation
 internal import KafkaClient
 internal import LinkCoordinator
+internal import LinkDecider
+internal import LinkIngest
 internal import StrictJSON
 internal import TestSupport
 internal import Testing
@@ -77,9 +79,12 @@ struct CrashFilesTests {
         let headers = [RecordHeader(name: [0, 1], value: []), RecordHeader(name: [], value: nil)]
         for (key, value) in [([], [0xff, 0]), (nil, nil), ([1], [])] as [([UInt8]?, [UInt8]?)] {
             let record = TriedRecord(mark: mark, timestamp: -1, key: key, value: value, headers: headers)
-            for candidate in [nil, "c"] {
-                let read = try #require(TriedRecord.read(record.bytes(tables: ["a", "b"], candidate: candidate)))
+            for (candidate, asks) in [(nil, true), ("c", false)] {
+                let read = try #require(
+                    TriedRecord.read(
+                        record.bytes(tables: ["a", "b"], candidate: candidate, asksDevices: asks)))
                 #expect(read.record == record && read.tables == ["a", "b"] && read.candidate == candidate)
+                #expect(read.asksDevices == asks)
             }
             let bytes = record.bytes(tables: ["a", "b"])
             for count in bytes.indices { _ = TriedRecord.read(Array(bytes[..<count])) }
@@ -149,6 +154,60 @@ struct CrashFilesTests {
         #expect(trial.run(record, tables: [hashes[0]]) == .passed)
         let missing = trial.run(record, tables: [hashes[0]], candidate: SHA256.hex([]))
         #expect(missing == .failed("the child process ended with code 78"))
+    }
+
+    /// Devices that count the questions about them.
+    private final class CountedDevices: KnownDevices {
+        let given = GivenDevices()
+        var asked: [String] = []
+
+        func facts(of id: ByteView) -> ByteView? {
+            asked.append(id.string)
+            return given.facts(of: id)
+        }
+
+        func devices(of user: ByteView, limit: Int, _ body: (ByteView) -> Void) -> Int {
+            asked.append(user.string)
+            return given.devices(of: user, limit: limit, body)
+        }
+    }
+
+    /// Events, the questions of a child process until its end, and the result if the candidate ends the process.
+    static let questions: [(event: String, asked: [String], result: CrashTrial)] = [
+        (#""device":{"id":"d"}"#, ["d"], .crashed(signal: SIGSEGV)),
+        (#""devices":[{"id":"x"},{"id":"d"}]"#, ["x"], .crashed(signal: SIGSEGV)),
+        (#""user":"u""#, ["u", "d"], .crashed(signal: SIGSEGV)), (#""user":"nobody""#, ["nobody"], .passed),
+        (#""user":"many""#, ["many"], .passed),
+    ]
+
+    @Test("A trial has the devices of its lane, which the child process asks for", arguments: questions.indices)
+    func devices(index: Int) throws {
+        let archive = TableArchive(try StateDirectory(path: folder.path("state")))
+        let hashes = (1...2).map { version in
+            let json = Array(TableFolder.text("a", version: version).utf8)
+            #expect(archive.keep(json, hash: SHA256.hex(json)) == nil)
+            return SHA256.hex(json)
+        }
+        let (event, asked, result) = Self.questions[index]
+        try folder.write("candidate.json", TableFolder.text("a", version: 2))
+        let library = ProcessInfo.processInfo.environment["LD_LIBRARY_PATH"].map { ["LD_LIBRARY_PATH": $0] } ?? [:]
+        let trial = RecordTrial(
+            program: BuiltProgram.linkd,
+            words: [
+                "-b", "nowhere:1", "--state-dir", folder.path("state"), "--canary-table",
+                folder.path("candidate.json"), "--canary-percent", "100",
+            ], environment: library.merging(["LINKD_TEST_CRASH_AT": "in-0-5=candidate"]) { $1 })
+        let record = TriedRecord(
+            mark: CrashMark(topic: "in", partition: 0, offset: 5), timestamp: 1, key: nil,
+            value: Array(#"{"link":"a:/",\#(event)}"#.utf8), headers: [])
+        let known = CountedDevices()
+        known.given.add(Array("d".utf8), Array(#"{"user":"u","app":"2"}"#.utf8))
+        for number in 0...500 { known.given.add(Array("m\(number)".utf8), Array(#"{"user":"many"}"#.utf8)) }
+        #expect(trial.run(record, tables: [hashes[0]], candidate: hashes[1], devices: known) == result)
+        #expect(known.asked == asked)
+        // Without a registry, nothing is asked, and a user is no device.
+        let plain = trial.run(record, tables: [hashes[0]], candidate: hashes[1])
+        #expect(plain == (event.contains("user") ? .passed : .crashed(signal: SIGSEGV)))
     }
     #endif
 }

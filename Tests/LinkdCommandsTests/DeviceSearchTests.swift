@@ -114,12 +114,12 @@ internal import Testing
         let others = (0..<10_000).map { Step("d-\($0)", Self.value("u-2")) }
         #expect(try Self.search(subject, others, limit: 0).lines == [])
         let own = (0..<100).map { Step("d-\($0)", Self.value("u-1")) }
-        #expect(try Self.search(subject, own, limit: 100 * 300).lines.count == 100)
-        let error = #expect(throws: CommandFailure.self) { try Self.search(subject, own, limit: 50 * 256) }
+        #expect(try Self.search(subject, own, limit: 100 * 600).lines.count == 100)
+        let error = #expect(throws: CommandFailure.self) { try Self.search(subject, own, limit: 50 * 512) }
         #expect(error?.code == .badData)
         #expect(error?.line.contains("--devices ID") == true, "\(error?.line ?? "")")
         // One device that changes often needs no more than one value.
         let changes = (0..<1000).map { _ in Step("d-1", Self.value("u-1")) }
-        #expect(try Self.search(subject, changes, limit: 300).lines.count == 1)
+        #expect(try Self.search(subject, changes, limit: 600).lines.count == 1)
     }
 }

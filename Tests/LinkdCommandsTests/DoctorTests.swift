@@ -349,6 +349,16 @@ struct DoctorRefusalTests {
         expectSnapshot(DoctorTests.lines(result, [(name, "TOPIC"), (Self.broker, "BROKER")]), "doctor-acl")
     }
 
+    @Test("The right to read the registry of devices is needed too")
+    func unreadableRegistry() throws {
+        let name = TestBroker.uniqueName("doctor-registry")
+        let flags = ["--input", name, "--output", name + ".out", "--devices-topic", name + ".devices"]
+        let result = try Self.doctor(["--group", name] + flags, [:])
+        #expect(result.code == 77, "\(result.out)\(result.err)")
+        #expect(result.out.contains("Read on Topic \(name), \(name).devices; "), "\(result.out)")
+        #expect(!result.out.contains("devices: whoever"), "\(result.out)")
+    }
+
     @Test(
         "Access rules tell the rights to write, and the commands of --print-acls add them",
         .enabled(if: TestBroker.script != nil, "the tests did not start the broker"))

@@ -179,8 +179,8 @@ struct InspectBrokerTests {
         #expect(
             result.out.split(separator: "\n") == [
                 "time,topic,partition,offset,device,outcome,route,reason,detail,table,decision"
-                    + ",event,campaign,application",
-                "1970-01-01T05:31:00.000+05:30,\(topic.name),0,\(offset),d-1,reject,,,,,,,,",
+                    + ",event,campaign,application,user",
+                "1970-01-01T05:31:00.000+05:30,\(topic.name),0,\(offset),d-1,reject,,,,,,,,,",
             ])
     }
 }

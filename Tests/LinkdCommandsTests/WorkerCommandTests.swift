@@ -47,6 +47,7 @@ internal import Testing
         (["--lanes", "65", "--log-format", "json"], ["LINKD_LOG_FORMAT": "text"], 64),
         (["--tabel", "x"], [:], 64), (["operand"], [:], 64), (["--lanes"], ["LINKD_LOG_FORMAT": "json"], 64),
         (["--tabel", "x", "--log-format=json"], ["LINKD_LOG_FORMAT": "text"], 64),
+        (["--devices-topic", "d", "--guarantee", "at-least-once"], [:], 78),
     ]
 
     @Test("A wrong setting is the last line of the log in its format", arguments: wrongSettings)

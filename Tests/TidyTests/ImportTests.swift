@@ -93,7 +93,7 @@ import Testing
         #expect(modules.subtracting(["LinkdBenchmarks"]).subtracting(Self.rules.map(\.module)) == [])
     }
 
-    @Test("Only the folders Native of KafkaClient and HTTPServer name types and pointers of C libraries")
+    @Test("Only the folders Native of three modules name types and pointers of C libraries")
     func noTypesOfTheLibrary() throws {
         let found = try Checkout.trackedFiles().filter { file in
             file.path.hasPrefix("Sources/") && file.suffix == "swift"

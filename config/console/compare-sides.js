@@ -9,7 +9,7 @@ import { drawSentence } from "./try-answer.js";
 const MEMBERS = {
   __proto__: null, route: "the route", variant: "the variant", via: "the redirects", mode: "how the screens are opened",
   dismissModals: "whether sheets close first", path: "the path", notes: "the notes", reason: "the reason",
-  detail: "the detail", resume: "what follows", context: "the context",
+  detail: "the detail", resume: "what follows", context: "the context", facts: "the facts from the registry",
 };
 /** The most values that are named. */
 const MAX_NAMED = 4;

@@ -1,6 +1,6 @@
 // The members of a decision that was read from a record. Anybody can write a record, so nothing is sure about them.
 
-const TEXTS = ["event", "device", "table", "route", "outcome", "mode", "path", "url", "reason", "detail", "guard",
+const TEXTS = ["event", "device", "user", "table", "route", "outcome", "mode", "path", "url", "reason", "detail", "guard",
   "notice", "decision"];
 
 /**
@@ -19,6 +19,7 @@ export function decisionOf(value) {
   for (const name of TEXTS) check(name, isText);
   for (const name of ["via", "notes"]) check(name, (list) => Array.isArray(list) && list.every(isText));
   check("context", (context) => isObject(context) && (context.push == null || isObject(context.push)));
+  check("facts", isObject);
   check("resume", isObject);
   check("stack", (stack) => Array.isArray(stack) && stack.every(isEntry));
   const needsStack = decision.outcome === "navigate" || decision.outcome === "deferred";

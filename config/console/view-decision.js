@@ -50,7 +50,7 @@ class Decision {
     const { wrong, ...decision } = decisionOf(why.decision);
     this.app.title(`${topScreen(why.decision)}, decided ${shortTime(why.record.timestamp)}`);
     const ties = tiesOf(explain);
-    const facts = factsOf(input, device);
+    const facts = factsOf(input, device, decision.facts);
     const drawn = (then) => drawPhones(why.decision, { platform: facts?.platform, then });
     const phones = el("div", {}, drawn(null));
     if (isWaiting(decision)) {
@@ -69,6 +69,8 @@ class Decision {
     const text = typeof input?.value?.link === "string" ? input.value.link : null;
     showLink(linkNode, text ?? "", text === null ? null : explain, ties);
     clear(this.root, lead(decision, parts, why, device), deviceLine(facts),
+      decision.facts && el("p", { class: "source label" }, "From the registry of devices: ",
+        outside(Object.keys(decision.facts).join(", "), { limit: 200 })),
       warnings.length > 0 && el("ul", { class: "stack section" }, warnings.map((warning) => el("li", { class: "banner", data: { tone: "deferred" } }, icon("warning"), prose(sentence(warning))))),
       el("div", { class: "why-columns" },
         el("div", {}, section("What the device was told", phones), timelineSection(timeline, why.record, decision, device)),
@@ -77,6 +79,7 @@ class Decision {
           explain && section(why.same === false ? "What these tables would decide" : "Why", drawPhases({ explain, decision }, ties)),
           !explain && this.app.info.mask && section("Why", el("p", { class: "muted", text: "The explanation contains the link, so it is masked." })),
           why.expired && section("Why", el("p", { text: "The event had expired when it was decided, so no table was asked." })),
+          decision.reason === "no_device" && section("Why", el("p", { text: "The registry knew no device of the event's user when it was decided." })),
           why.differences.length > 0 && section("Decided then, and now", differences(why)),
           inputSection(input), section("The decision", json(why.decision, "Decision as JSON")))));
     followTies(this.root);
@@ -101,6 +104,7 @@ function lead(decision, parts, why, device) {
   const facts = [
     dateTime(why.record.timestamp),
     device && el("span", {}, "device ", link("decisions", { device }, outside(device, { limit: 120 }))),
+    decision.user && el("span", {}, "user ", outside(decision.user, { limit: 120 })),
     decision.event && el("span", {}, "event ", link("decisions", { event: decision.event, kind: "any" }, outside(decision.event, { limit: 120 }))),
     decision.route && el("span", {}, "route ", link("route", { table, route: decision.route }, outside(decision.route))),
     decision.reason && el("span", {}, "reason ", link("decisions", changed({}, { reason: decision.reason }), outside(decision.reason))),
@@ -129,12 +133,13 @@ function section(title, ...content) {
   return el("section", {}, el("h2", { text: title }), content);
 }
 
-/** The facts of the device of the decision, as its event states them, or null. */
-function factsOf(input, device) {
+/** The facts of the device of the decision, as its event states them and as they came from the registry, or null. */
+function factsOf(input, device, registered) {
   const value = input?.value;
   const all = [value?.device, ...(Array.isArray(value?.devices) ? value.devices : [])];
   const stated = all.find((other) => other?.id === device) ?? value?.device;
-  return stated !== null && typeof stated === "object" ? factsIn(stated) : null;
+  const isStated = stated !== null && typeof stated === "object";
+  return isStated || registered ? factsIn({ ...(isStated ? stated : {}), ...registered }) : null;
 }
 
 /** The facts about the device as a line below the headline. */

@@ -333,7 +333,9 @@ function cells(row, filter) {
     row.route && filterLink("route", row.route, filter),
     row.reason && [row.route && ", ", filterLink("reason", row.reason, filter), el("span", { class: "muted", text: ` ${reasonText(row.reason)}` })],
   ];
-  return [time, outcome, why, row.device != null && filterLink("device", row.device, filter),
+  const device = row.device != null ? filterLink("device", row.device, filter)
+    : row.user != null && el("span", {}, "user ", outside(row.user, { limit: 120 }));
+  return [time, outcome, why, device,
     row.campaign && filterLink("campaign", row.campaign, filter), target(row)].map((content, index) =>
     el("span", { class: `feed-cell cell-${index}`, attrs: { role: "gridcell" } }, content || (index === 5 ? null : el("span", { class: "muted", text: "–", attrs: { "aria-label": "none" } }))));
 }

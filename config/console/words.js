@@ -34,6 +34,7 @@ export const REASONS = {
   expired: "the event has expired",
   open_app: "the button only opens the app",
   needs_resolution: "the link is a short link, which only its platform can resolve",
+  no_device: "the registry knows no device of the user",
   // Dead letters
   null_value: "the record has no value",
   empty_value: "the record's value is empty",

@@ -138,7 +138,9 @@ package struct BatchWork<Processing: RecordProcessing & ~Copyable>: ~Copyable {
             var attempts = 1
             if hasRefused, isolation.isRefused(partitions.slots[slot].partition, record.offset) {
                 (cause, attempts) = (.refusedOutput, isolation.failures + 1)
-            } else if !suspects.isEmpty, let crash = crashes?.crashLoop(record, consumer, topicName, suspects) {
+            } else if !suspects.isEmpty,
+                let crash = crashes?.crashLoop(record, consumer, topicName, suspects, processing.knownDevices)
+            {
                 (cause, attempts) = crash
             } else {
                 journal?.begin(partition: record.partition, offset: record.offset)
@@ -313,7 +315,7 @@ struct LaneCrashes {
     /// The records that are resolved in a child process first.
     let suspects: CrashSuspects
     /// Resolves a record in a child process.
-    let trial: @Sendable (TriedRecord) -> CrashTrial
+    let trial: @Sendable (TriedRecord, (any KnownDevices)?) -> CrashTrial
 
     /// Creates the isolation of a lane.
     init(_ isolation: CrashIsolation, lane: Int) {
@@ -326,7 +328,8 @@ struct LaneCrashes {
     /// usual.
     @inline(never)
     func crashLoop<Consumer: LaneConsumer>(
-        _ record: ConsumedRecord, _ consumer: Consumer, _ topic: ByteView, _ suspects: [CrashSuspects.Entry]
+        _ record: ConsumedRecord, _ consumer: Consumer, _ topic: ByteView, _ suspects: [CrashSuspects.Entry],
+        _ devices: (any KnownDevices)?
     ) -> (cause: DeadLetterCause, attempts: Int)? {
         let entry = suspects.first { entry in
             let mark = entry.suspect.mark
@@ -334,7 +337,7 @@ struct LaneCrashes {
                 && Array(mark.topic.utf8) == topic.array
         }
         guard let entry else { return nil }
-        let trial = entry.trial ?? tried(record, consumer, entry.suspect.mark)
+        let trial = entry.trial ?? tried(record, consumer, entry.suspect.mark, devices)
         guard case .crashed(let signal) = trial else { return nil }
         let deaths = entry.suspect.deaths
         let cause = DeadLetterCause(
@@ -346,14 +349,14 @@ struct LaneCrashes {
 
     /// Resolves a record in a child process and records the result.
     private func tried<Consumer: LaneConsumer>(
-        _ record: ConsumedRecord, _ consumer: Consumer, _ mark: CrashMark
+        _ record: ConsumedRecord, _ consumer: Consumer, _ mark: CrashMark, _ devices: (any KnownDevices)?
     ) -> CrashTrial {
         var headers: [HeaderView] = []
         if record.hasHeaders { consumer.headerViews(of: record.index, into: &headers) }
         let result = trial(
             TriedRecord(
                 mark: mark, timestamp: record.timestamp, key: record.key?.array, value: record.value?.array,
-                headers: headers.map(\.copied)))
+                headers: headers.map(\.copied)), devices)
         suspects.record(result, of: mark)
         return result
     }

@@ -1,5 +1,6 @@
 package import ByteStorage
 package import LinkDecider
+package import LinkIngest
 internal import Synchronization
 
 /// The isolation of records whose resolution ends the process.
@@ -11,13 +12,13 @@ package struct CrashIsolation: Sendable {
     package var suspects: CrashSuspects
     /// Creates the journal of a lane, or returns nil if it cannot be written.
     package var journal: @Sendable (_ lane: Int) -> CrashJournal?
-    /// Resolves a record in a child process.
-    package var trial: @Sendable (TriedRecord) -> CrashTrial
+    /// Resolves a record in a child process, with the devices that the lane of the record knows, if any.
+    package var trial: @Sendable (TriedRecord, (any KnownDevices)?) -> CrashTrial
 
     /// Creates the isolation of a worker.
     package init(
         suspects: CrashSuspects, journal: @escaping @Sendable (_ lane: Int) -> CrashJournal?,
-        trial: @escaping @Sendable (TriedRecord) -> CrashTrial
+        trial: @escaping @Sendable (TriedRecord, (any KnownDevices)?) -> CrashTrial
     ) {
         self.suspects = suspects
         self.journal = journal

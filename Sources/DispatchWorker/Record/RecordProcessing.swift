@@ -4,10 +4,12 @@ package import LinkIngest
 
 /// A processor that turns one record's bytes into decisions, without I/O.
 ///
-/// The same bytes and tables yield the same decisions.
+/// The same bytes, tables, and facts of known devices yield the same decisions.
 package protocol RecordProcessing: ~Copyable {
     /// The limits of a record and of its decisions.
     var limits: Limits { get }
+    /// The devices about which more is known than records say, or nil.
+    var knownDevices: (any KnownDevices)? { get }
 
     /// Resolves one record for each of its devices.
     ///
@@ -36,6 +38,9 @@ package protocol RecordProcessing: ~Copyable {
 extension RecordProcessing where Self: ~Copyable {
     /// The default limits.
     package var limits: Limits { Limits() }
+
+    /// Returns nil, for a processor without a registry of devices.
+    package var knownDevices: (any KnownDevices)? { nil }
 
     /// Returns 0, the number of tables that never change.
     package mutating func refresh() -> Int { 0 }

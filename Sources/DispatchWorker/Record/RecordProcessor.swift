@@ -37,6 +37,9 @@ package struct RecordProcessor: RecordProcessing, ~Copyable {
     /// The limits of a record and of its decisions.
     package var limits: Limits { decider.limits }
 
+    /// The registry's devices, or nil.
+    package var knownDevices: (any KnownDevices)? { devices }
+
     /// Decides about a record with the tables of the last `refresh`.
     package mutating func process(
         _ record: ConsumedRecord, headers: [HeaderView], topicName: ByteView, into arena: inout OutputArena,

@@ -113,7 +113,7 @@ public struct Decision: Sendable, Hashable, CustomStringConvertible {
         guard let reason = value["reason"]?.string.map({ Reason(rawValue: $0) }) else { return false }
         switch value["outcome"]?.string {
         case "navigate", "external": return true
-        case "none": return ![.noLink, .excluded, .expired, .opensApp, .needsResolution].contains(reason)
+        case "none": return reason != .noLink && reason != .excluded && !Reason.beforeResolution.contains(reason)
         default: return false
         }
     }
@@ -201,6 +201,11 @@ extension Decision {
         public static let needsResolution = Reason(rawValue: "needs_resolution")
         /// A worker received the event after its `expires`.
         public static let expired = Reason(rawValue: "expired")
+        /// The event names a user of whom the registry knows no device.
+        public static let noDevice = Reason(rawValue: "no_device")
+
+        /// The reasons for which nothing is resolved.
+        package static let beforeResolution: [Reason] = [.opensApp, .needsResolution, .expired, .noDevice]
     }
 }
 

@@ -7,7 +7,7 @@ internal import LinkIngest
 /// `linkd try-record`: resolves one record as the worker that started it would, and ends with 0 if it survives.
 ///
 /// A worker starts it with its own flags and a record on standard input. It connects to nothing, and prints one byte
-/// before it resolves the record.
+/// before it resolves the record. It asks the worker what the registry knows about the record's devices.
 enum TryRecordCommand {
     /// The size limit of the input in bytes.
     private static let inputBytes = 128 << 20
@@ -22,23 +22,23 @@ enum TryRecordCommand {
 
     private static func run(_ call: Invocation) throws(CommandFailure) -> ExitCode {
         let settings = try call.settings()
-        guard case .success(let input) = Platform.standardInput(limit: inputBytes),
-            let (record, hashes, candidate) = TriedRecord.read(input), let directory = settings.text("state.dir")
+        guard case .success(let input?) = TrialPipe.field(from: 0, limit: inputBytes),
+            let received = TriedRecord.read(input), let directory = settings.text("state.dir")
         else { throw CommandFailure(.usage, "no record", advice: "this command is started by a worker") }
-        let tables = try hashes.map { hash throws(CommandFailure) in try table(hash, in: directory) }
+        let tables = try received.tables.map { hash throws(CommandFailure) in try table(hash, in: directory) }
         var canary: CanaryPlan?
-        if let candidate, let file = CanaryFile(settings) {
+        if let candidate = received.candidate, let file = CanaryFile(settings) {
             canary = try file.plan(try table(candidate, in: directory), for: tables)
         }
         let vendors = try LoadedVendors(settings, ShippedFiles(environment: call.environment)) { _, _ in }
         let configuration = DeciderConfiguration(settings, tables, vendors, candidate: canary)
         let limits = configuration.limits
-        var decider = Decider(configuration)
+        var decider = Decider(configuration, devices: received.asksDevices ? AskedDevices() : nil)
         linkd_limit_process(
             RecordTrial.seconds,
             RecordTrial.memoryBytes(recordBytes: limits.recordBytes, outputBytes: limits.outputBytes))
         withUnsafeBytes(of: UInt8(ascii: ".")) { _ = Platform.write(1, $0) }
-        record.resolve(with: &decider)
+        received.record.resolve(with: &decider)
         return .success
     }
 

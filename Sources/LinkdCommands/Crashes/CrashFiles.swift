@@ -53,11 +53,12 @@ struct CrashFiles: Sendable {
                 Self.logUnsaved(SystemError.last, log)
                 return nil
             },
-            trial: { record in
+            trial: { record, devices in
                 let began = SystemClock.monotonicNanoseconds()
                 let version = tables.current()
                 let result = child.run(
-                    record, tables: version.entries.map(\.hash), candidate: version.canaryEntry?.hash)
+                    record, tables: version.entries.map(\.hash), candidate: version.canaryEntry?.hash,
+                    devices: devices)
                 let milliseconds = (SystemClock.monotonicNanoseconds() - began) / 1_000_000
                 log.log(Self.entry(result, record.mark, Int64(milliseconds)))
                 return result

@@ -1,5 +1,6 @@
 internal import ByteStorage
 internal import DispatchWorker
+internal import LinkIngest
 internal import Synchronization
 
 #if canImport(Glibc)
@@ -43,13 +44,22 @@ struct RecordTrial: Sendable {
     }
 
     /// Resolves a record with the tables that have these hashes, and with the candidate, if any.
-    func run(_ record: TriedRecord, tables: [String], candidate: String? = nil) -> CrashTrial {
+    ///
+    /// - Parameters:
+    ///   - record: The record.
+    ///   - tables: The hashes of the tables.
+    ///   - candidate: The hash of the candidate, or nil for none.
+    ///   - devices: What the lane of the record knows about devices, or nil without a registry.
+    func run(
+        _ record: TriedRecord, tables: [String], candidate: String? = nil, devices: (any KnownDevices)? = nil
+    ) -> CrashTrial {
         guard let program else { return .failed("the path of this program is unknown") }
+        let bytes = record.bytes(tables: tables, candidate: candidate, asksDevices: devices != nil)
         // A child process must not inherit the pipes of another one.
-        return Self.running.withLock { _ in run(program, record.bytes(tables: tables, candidate: candidate)) }
+        return Self.running.withLock { _ in run(program, TrialPipe.field(bytes), devices) }
     }
 
-    private func run(_ program: String, _ bytes: [UInt8]) -> CrashTrial {
+    private func run(_ program: String, _ bytes: [UInt8], _ devices: (any KnownDevices)?) -> CrashTrial {
         guard let input = ChildProgram.makePipe() else { return .failed(SystemError.last.text) }
         guard let output = ChildProgram.makePipe() else {
             let error = SystemError.last
@@ -62,18 +72,19 @@ struct RecordTrial: Sendable {
         Platform.close(input.read)
         Platform.close(output.write)
         let deadline = Platform.monotonicSeconds + Double(Self.milliseconds) / 1_000
-        if case .success = started { Self.write(bytes, to: input.write, until: deadline) }
-        // The child process reads to the end of its input.
-        Platform.close(input.write)
+        defer { Platform.close(input.write) }
         let child: ChildProgram
         switch started {
         case .success(let program): child = program
         case .failure(let error): return .failed("this program cannot be started: \(error.text)")
         }
-        let result = Self.result(of: child, until: deadline)
+        Self.write(bytes, to: input.write, until: deadline)
         // A child process that did not reach the record says nothing about it.
-        var byte: UInt8 = 0
-        let isReached = withUnsafeMutableBytes(of: &byte) { Platform.read(output.read, into: $0) } == 1
+        let isReached = TrialPipe.read(output.read, 1, until: deadline) != nil
+        AskedDevices.answer(with: devices, from: output.read, until: deadline) {
+            Self.write($0, to: input.write, until: deadline)
+        }
+        let result = Self.result(of: child, until: deadline)
         if case .crashed(let signal) = result, !isReached {
             return .failed("signal \(signal) has ended the child process before it resolved the record")
         }
@@ -112,27 +123,31 @@ struct RecordTrial: Sendable {
     }
 }
 
-/// The form of a record on its way to a child process: fields, each a length of 8 bytes and that many bytes.
-///
-/// A field without a value has the length -1.
+/// The fields of a record on its way to a child process.
 extension TriedRecord {
+    /// What a child process receives.
+    struct Received {
+        var record: TriedRecord
+        /// The hashes of the tables that resolve the record.
+        var tables: [String]
+        /// The hash of the candidate, or nil.
+        var candidate: String?
+        /// A Boolean value that indicates whether the worker answers questions about devices.
+        var asksDevices: Bool
+    }
+
     /// Returns the fields of the record, with the hashes of the tables that resolve it and of the candidate, if any.
-    func bytes(tables: [String], candidate: String? = nil) -> [UInt8] {
+    func bytes(tables: [String], candidate: String? = nil, asksDevices: Bool = false) -> [UInt8] {
         var fields: [[UInt8]?] = [
-            Array("\(mark.partition) \(mark.offset) \(timestamp)".utf8), Array(mark.topic.utf8),
+            Array("\(mark.partition) \(mark.offset) \(timestamp) \(asksDevices)".utf8), Array(mark.topic.utf8),
             Array(tables.joined(separator: " ").utf8), candidate.map { Array($0.utf8) }, key, value,
         ]
         for header in headers { fields += [header.name, header.value] }
-        var result: [UInt8] = []
-        for field in fields {
-            withUnsafeBytes(of: Int64(field?.count ?? -1).littleEndian) { result += $0 }
-            result += field ?? []
-        }
-        return result
+        return fields.flatMap(TrialPipe.field)
     }
 
     /// Reads the fields of a record and the hashes, or returns nil if they are not complete.
-    static func read(_ bytes: [UInt8]) -> (record: TriedRecord, tables: [String], candidate: String?)? {
+    static func read(_ bytes: [UInt8]) -> Received? {
         var fields: [[UInt8]?] = []
         var index = 0
         while index < bytes.count {
@@ -147,8 +162,8 @@ extension TriedRecord {
             let tables = fields[2]
         else { return nil }
         let words = String(decoding: numbers, as: UTF8.self).split(separator: " ")
-        guard words.count == 3, let partition = Int32(words[0]), let offset = Int64(words[1]),
-            let timestamp = Int64(words[2])
+        guard words.count == 4, let partition = Int32(words[0]), let offset = Int64(words[1]),
+            let timestamp = Int64(words[2]), let asksDevices = Bool(String(words[3]))
         else { return nil }
         var headers: [RecordHeader] = []
         for number in stride(from: 6, to: fields.count, by: 2) {
@@ -158,9 +173,8 @@ extension TriedRecord {
         let mark = CrashMark(topic: String(decoding: topic, as: UTF8.self), partition: partition, offset: offset)
         let record = TriedRecord(
             mark: mark, timestamp: timestamp, key: fields[4], value: fields[5], headers: headers)
-        return (
-            record, String(decoding: tables, as: UTF8.self).split(separator: " ").map(String.init),
-            fields[3].map { String(decoding: $0, as: UTF8.self) }
-        )
+        return Received(
+            record: record, tables: String(decoding: tables, as: UTF8.self).split(separator: " ").map(String.init),
+            candidate: fields[3].map { String(decoding: $0, as: UTF8.self) }, asksDevices: asksDevices)
     }
 }

@@ -99,6 +99,9 @@ struct DecisionTape: ~Copyable {
 }
 
 extension DecisionTape {
+    /// Returns the device of a decision, or else the key of its record, which is no device if there is a user instead.
+    mutating func device(key: ByteView?) -> ByteView? { string("device") ?? (member("user") < 0 ? key : nil) }
+
     /// The campaign of the push message, or else a campaign that was passed through.
     var campaign: ByteView? {
         mutating get {

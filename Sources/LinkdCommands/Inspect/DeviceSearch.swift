@@ -45,7 +45,7 @@ struct DeviceSearch: ~Copyable {
     /// The limit of the memory for the devices of a user, in bytes.
     static let maxBytes = 256 << 20
     /// The estimated size of an entry without its key, user, and value, in bytes.
-    private static let entryBytes = 256
+    private static let entryBytes = 512
 
     private let subject: Subject
     private let limit: Int

@@ -205,7 +205,9 @@ extension DecisionTape {
 /// Words about names of filters that no record can have, or that no record had.
 enum KnownNames {
     /// The reasons of decisions and dead letters.
-    static let reasons = ReasonCode.allCases.map(\.rawValue) + DeadLetterReason.allCases.map(\.rawValue)
+    static let reasons =
+        ReasonCode.allCases.map(\.rawValue) + Decision.Reason.beforeResolution.map(\.rawValue)
+        + DeadLetterReason.allCases.map(\.rawValue)
 
     /// Tells that this version knows no such reason.
     ///

@@ -1,4 +1,5 @@
 internal import DecisionIndex
+internal import LinkCoordinator
 internal import StrictJSON
 
 /// The replacement of what identifies people, for consoles with `--mask`.
@@ -68,7 +69,8 @@ struct RecordMask: Sendable {
         guard isOn, value.object != nil else { return isOn ? masked : value }
         return value.mapMembers { member in
             switch member.name {
-            case "device", "event": masked(id: member.value)
+            case "device", "user", "event": masked(id: member.value)
+            case "facts": facts(member.value)
             case "stack": member.value.mapElements(entry)
             case "notes": member.value.mapElements(note)
             case "resume": pick(member.value, ["claim", "mode", "ttl", "once"])
@@ -84,7 +86,7 @@ struct RecordMask: Sendable {
         guard isOn, value.object != nil else { return isOn ? masked : value }
         return value.mapMembers { member in
             switch member.name {
-            case "id": masked(id: member.value)
+            case "id", "user": masked(id: member.value)
             case "device": device(member.value)
             case "devices": member.value.mapElements(device)
             case "link": member.value.string.map { string(origin($0)) } ?? masked
@@ -166,6 +168,11 @@ struct RecordMask: Sendable {
             default: masked
             }
         }
+    }
+
+    private func facts(_ value: JSONValue) -> JSONValue {
+        let names = DeviceFacts.Fact.allCases.map(\.name.description)
+        return device(value.mapMembers { names.contains($0.name) ? $0.value : nil })
     }
 
     private func device(_ value: JSONValue) -> JSONValue {

@@ -209,7 +209,7 @@ enum CSVText {
     /// The names of the columns of a record.
     static let columns =
         "time,topic,partition,offset,device,outcome,route,reason,detail,table,decision"
-        + ",event,campaign,application"
+        + ",event,campaign,application,user"
 
     /// Appends the line of a record.
     ///
@@ -230,18 +230,18 @@ enum CSVText {
         line.append(decimal: record.offset)
         let isDeadLetter = record.isDeadLetter
         let cells: [ByteView?] = [
-            decision.string("device") ?? record.key, isDeadLetter ? nil : decision.string("outcome"),
+            decision.device(key: record.key), isDeadLetter ? nil : decision.string("outcome"),
             isDeadLetter ? nil : decision.string("route"),
             isDeadLetter ? record.header("dlq.reason") : decision.string("reason"),
             isDeadLetter ? record.header("dlq.detail") : decision.string("detail"),
             isDeadLetter ? nil : decision.string("table"), isDeadLetter ? nil : decision.string("decision"),
             isDeadLetter ? record.header("dlq.event") : decision.string("event"), decision.campaign,
-            decision.application,
+            decision.application, decision.string("user"),
         ]
         for (index, cell) in cells.enumerated() {
             line.append(",")
-            // The ids of the device and the event, and the detail, are values of the record.
-            guard let mask, mask.isOn, [0, 4, 7].contains(index) else {
+            // The ids of the device, the event, and the user, and the detail, are values of the record.
+            guard let mask, mask.isOn, [0, 4, 7, 10].contains(index) else {
                 append(cell ?? .empty, escaped: escaped, to: &line)
                 continue
             }

@@ -31,20 +31,32 @@ final class Explainer {
         }
     }
 
-    /// Creates an explainer of the decisions that a decider with the same configuration makes.
-    init(_ configuration: DeciderConfiguration) {
+    /// Creates an explainer of the decisions that a decider with the same configuration and devices makes.
+    init(_ configuration: DeciderConfiguration, devices: (any KnownDevices)? = nil) {
         tables = configuration.tables
-        reader = EventReader(configuration)
+        reader = EventReader(configuration, devices: devices)
     }
 
     /// Returns an explanation for each device of an event, or an empty array if there is no decision.
-    func explain(value: ByteView, key: ByteView?, headers: [HeaderView]) -> [DeviceExplanation] {
+    ///
+    /// - Parameters:
+    ///   - value: The value of the record.
+    ///   - key: The key of the record, or nil for none.
+    ///   - headers: The headers of the record.
+    ///   - only: The index of the only device that is explained, or nil for all devices.
+    func explain(
+        value: ByteView, key: ByteView?, headers: [HeaderView], only: Int? = nil
+    ) -> [DeviceExplanation] {
         guard reader.readInPlace(value: value, key: key, headers: headers) else { return [] }
         var explanations: [DeviceExplanation] = []
         let event = reader.eventPointer
         let device = reader.devicePointer
-        for index in 0..<event.pointee.deviceCount {
+        for index in 0..<event.pointee.deviceCount where only ?? index == index {
             guard reader.selectDevice(at: index) else { return [] }
+            if event.pointee.hasNoDevice {
+                explanations.append(DeviceExplanation(decision: nil, envelope: envelope(nil)))
+                continue
+            }
             guard let request = event.pointer(to: \.request), let facts = device.pointer(to: \.facts) else { return [] }
             // An event that cannot be read again is a dead letter `internal`, which has no explanation.
             guard let choice = try? reader.chooseTable(in: tables, using: &resolver) else { return [] }

@@ -9,6 +9,15 @@ extension WorkerSnapshot {
     /// A second in nanoseconds.
     static let second: UInt64 = 1_000_000_000
 
+    /// Returns a registry that is restored, and has read 1,000 records in 20 s.
+    private static func devices() -> RegistryCopy.View {
+        var view = RegistryCopy.View()
+        (view.partitions, view.restored, view.records, view.remaining) = (2, 2, 1000, 500)
+        (view.devices, view.bytes, view.malformed) = (1200, 81_920, 3)
+        (view.startedAt, view.currentAt) = (80 * second, 97 * second + second / 2)
+        return view
+    }
+
     /// Returns the state of a worker with two lanes of which one has joined, with every figure.
     ///
     /// - Parameters:
@@ -20,6 +29,7 @@ extension WorkerSnapshot {
         (result.version, result.library, result.instance, result.group) = ("1.2.3", "2.0.2", "host-1", "linkd")
         result.output = "out"
         result.recordsPerSecond = 12.5
+        result.devices = devices()
         let partition = TopicPartition(topic: topic, partition: 1)
         var machine = MachineTests.ready()
         MachineTests.assign(&machine, [partition], now: 1)

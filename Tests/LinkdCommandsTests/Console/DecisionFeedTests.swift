@@ -214,7 +214,8 @@ struct DecisionFeedTests {
         let lines = Self.read(stream).split(separator: "\n")
         #expect(lines.count == 19 && !lines.contains { $0.contains(",host,") })
         #expect(
-            lines.first?.hasSuffix(",event,campaign,application") == true && lines.last?.hasSuffix(",e-1,,") == true)
+            lines.first?.hasSuffix(",event,campaign,application,user") == true
+                && lines.last?.hasSuffix(",e-1,,,") == true)
     }
 
     @Test func `While the broker does not answer, the rows of the index are shown at once`() throws {

@@ -24,6 +24,8 @@ internal import Testing
             #"{"notes":["rewrite:lang=S","skipped:/a(id=S)","truncated:S","unwrapped:S",7,{"S":1}]}"#,
             #"{"notes":"S","stack":"S","context":"S","resume":"S"}"#,
             #"{"stack":["S",7,{"data":"S","nav":"push"},[["S"]],{"data":{"P":"S"}}]}"#,
+            #"{"user":"S","outcome":"none","reason":"no_device"}"#, #"{"user":["S"],"facts":"S"}"#,
+            #"{"facts":{"platform":["S"],"claims":["S"],"attributes":{"S":"S"},"coordinator":"S","S":"S"}}"#,
             #"{"unknown":"S","another":{"S":"S"}}"#, #""S""#, #"["S"]"#,
         ])
     func `Nothing personal is left of a decision`(decision: String) throws {
@@ -38,7 +40,7 @@ internal import Testing
             #"{"path":"/S","params":{"S":"S"},"headers":{"apns-id":"S"},"action":"S"}"#,
             #"{"payload":{"aps":{"alert":{"title":"S","S":[{"S":"S"}]}}},"campaign":"S","other":{"S":"S"}}"#,
             #"{"application":["S"],"mode":{"S":1},"device":{"app":["S"],"locale":{"S":"S"}}}"#,
-            #"{"link":"S"}"#, #"{"link":["S"]}"#, #""S""#,
+            #"{"link":"S"}"#, #"{"link":["S"]}"#, #"{"user":"S"}"#, #"{"user":{"S":"S"}}"#, #""S""#,
         ])
     func `Nothing personal is left of an event`(event: String) throws {
         let text = Self.mask.event(try Self.json(event.replacing("S", with: Self.secret))).text

@@ -49,12 +49,11 @@ internal import Testing
     func schemaReasons() throws {
         let codes = Set(schema["properties"]?["reason"]?["enum"]?.array?.compactMap(\.string) ?? [])
         // These are determined before the resolution.
-        let early: Set = ["expired", "open_app", "needs_resolution"]
+        let early: Set = ["expired", "open_app", "needs_resolution", "no_device"]
         #expect(codes.subtracting(early) == Set(ReasonCode.allCases.map(\.rawValue)))
         let row = #/\| (?:worker|payload|link) \| `([a-z_]+)` \|/#
         #expect(Set(page.text.matches(of: row).map { String($0.1) }) == early)
-        let published: [Decision.Reason] = [.expired, .opensApp, .needsResolution]
-        #expect(Set(published.map(\.rawValue)) == early)
+        #expect(Set(Decision.Reason.beforeResolution.map(\.rawValue)) == early)
     }
 
     @Test("The reference has the notes that the code adds")

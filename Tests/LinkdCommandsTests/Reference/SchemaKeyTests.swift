@@ -53,6 +53,16 @@ internal import Testing
         }
     }
 
+    @Test("The schemas of events, devices, and decisions have the facts of a device in their order")
+    func facts() throws {
+        let facts = DeviceFacts.Fact.allCases.map(\.name.description)
+        let event = try Self.schema("event")["$defs"]?["device"]?["properties"]?.object?.map(\.name)
+        #expect(event == ["id"] + facts)
+        #expect(try Self.schema("device")["properties"]?.object?.map(\.name) == ["$schema", "user"] + facts)
+        let decision = try Self.schema("decision")["properties"]?["facts"]?["properties"]?.object?.map(\.name)
+        #expect(decision == facts)
+    }
+
     @Test("The schema of tables has the keys of every object", arguments: TableObject.allCases)
     func keys(object: TableObject) throws {
         let definition = try #require(Self.value(at: Self.pointer(of: object), in: try Self.schema("table")))

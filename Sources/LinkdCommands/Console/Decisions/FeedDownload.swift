@@ -125,7 +125,7 @@ enum FeedDownload {
     private static func append(_ row: DecisionIndex.Row, _ topic: String, to lines: inout OutputArena) {
         if row.key.time >= 0 { Timestamps.append(row.key.time, to: &lines) }
         lines.append(text: ",\(topic),\(row.key.source.partition),\(row.key.offset),")
-        let fields: [RowField?] = [.outcome, .route, .reason, nil, .table, nil, nil, .campaign, .application]
+        let fields: [RowField?] = [.outcome, .route, .reason, nil, .table, nil, nil, .campaign, .application, nil]
         for field in fields {
             lines.append(",")
             var text = field.flatMap { row.values[$0] } ?? ""

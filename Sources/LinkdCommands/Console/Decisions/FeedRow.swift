@@ -37,6 +37,7 @@ struct FeedRow: Sendable {
         switch key.source.kind {
         case .decision:
             Self.write("id", tape.string("decision"), &json)
+            Self.write("user", tape.string("user").map { mask.id(Self.text($0)) }, &json)
             Self.write("detail", mask.text(tape.string("detail").map(Self.text)), &json)
             let target = tape.string("path") ?? tape.string("url")
             Self.write("target", mask.text(target.map(Self.text)), &json)
@@ -117,7 +118,7 @@ extension RowFacts {
         var time = RecordFilter(isDeadLetters: source.kind == .deadLetter).time(of: record)
         if time > now + Self.lead { time = now }
         self.init(RowKey(time: time, source: source, offset: record.offset))
-        device = tape.string("device") ?? record.key
+        device = tape.device(key: record.key)
         campaign = tape.campaign
         application = tape.application
         reason = RowField.reason.value(of: record, &tape)

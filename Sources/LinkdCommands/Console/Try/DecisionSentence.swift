@@ -158,5 +158,6 @@ struct DecisionSentence {
         "no_link": "the message contains neither a link nor a route", "internal": "an internal error occurred",
         "expired": "the event has expired", "open_app": "the button only opens the app",
         "needs_resolution": "the link is a short link, which only its platform can resolve",
+        "no_device": "the registry knows no device of the user",
     ]
 }

@@ -32,6 +32,9 @@ struct DecisionID: Equatable {
     /// The text of the id.
     var text: String { "\(topic)-\(partition)-\(offset)-\(index)" }
 
+    /// The first bytes of the decision, which begins with its id.
+    var decisionStart: [UInt8] { Array("{\"decision\":\"\(text)\"".utf8) }
+
     /// Returns a decimal number without leading zeros, or nil.
     fileprivate static func number<Number: FixedWidthInteger>(_ text: Substring) -> Number? {
         guard text.utf8.allSatisfy({ (0x30...0x39).contains($0) }), text == "0" || text.first != "0" else { return nil }
@@ -81,13 +84,13 @@ struct DecisionSearch {
     private static let tolerance: Int64 = 60_000
 
     private let topic: String
-    /// The first bytes of the decision, which begins with its id.
+    /// The first bytes of the decision.
     private let prefix: [UInt8]
 
     /// Creates a search in a topic.
     init(_ id: DecisionID, in topic: String) {
         self.topic = topic
-        prefix = Array("{\"decision\":\"\(id.text)\"".utf8)
+        prefix = id.decisionStart
     }
 
     /// Returns the decision, or nil if there is none.

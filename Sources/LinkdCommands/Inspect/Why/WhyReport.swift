@@ -49,9 +49,11 @@ struct WhyReport {
     }
 
     /// A Boolean value that indicates whether the event had expired before a table was asked.
-    var isExpired: Bool {
+    var isExpired: Bool { isNone("expired") }
+
+    private func isNone(_ reason: String) -> Bool {
         let json = decision.json
-        return json?["outcome"]?.string == "none" && json?["reason"]?.string == "expired"
+        return json?["outcome"]?.string == "none" && json?["reason"]?.string == reason
     }
 
     /// The first members that differ, at most 20.
@@ -133,6 +135,14 @@ struct WhyReport {
             out.line(out.style.heading("the reason:"))
             let expiry = input?.json?["expires"]?.string.map { " at " + Escaping.visible($0) } ?? ""
             out.line("    expired    the event expires\(expiry), and the time of its record is later")
+        }
+        if isNone("no_device") {
+            out.line(out.style.heading("the reason:"))
+            out.line("    no_device    the registry of devices knew no device of the event's user")
+            return
+        }
+        if let facts = decision.json?["facts"]?.text {
+            out.line("facts from the registry: " + DisplayWidth.cut(Escaping.visible(facts), to: 2000))
         }
         guard let explanation else { return }
         let heading =

@@ -8,7 +8,7 @@ internal import StrictJSON
 /// A search for a decision and its event, with the explanation of the decision by its table.
 struct WhySearch: Sendable {
     private let settings: Settings
-    private let tables: WhyTables
+    let tables: WhyTables
     private let vendors: LoadedVendors
     /// The topics from which events are read, or nil for any.
     ///
@@ -37,10 +37,7 @@ struct WhySearch: Sendable {
     ) throws(CommandFailure) -> WhyReport {
         let id = try id(reference, &scan, output: output)
         let input = try event(id, &scan)
-        let device = input.flatMap { input in
-            let decisions = resolve(input, tables.files.map(\.table))
-            return id.index < decisions.count ? decisions[id.index].device : nil
-        }
+        let device = input.flatMap { self.device(of: id, in: $0) }
         let found = try DecisionSearch(id, in: output)
             .run(device: device, time: input?.timestamp, &scan, progress: progress)
         guard let found else {
@@ -57,6 +54,16 @@ struct WhySearch: Sendable {
             throw Self.noDecision(decision.topic, decision.partition, decision.offset)
         }
         return report(id, DecisionSearch.Found(record: decision), try event(id, &scan))
+    }
+
+    /// Returns the device of a decision by its event alone, or nil if the event does not say it.
+    ///
+    /// The device of an event with `user` depends on the registry.
+    private func device(of id: DecisionID, in input: InspectedRecord) -> [UInt8]? {
+        let tables = tables.files.map(\.table)
+        let decision = resolve(input, tables, only: id, devices: GivenDevices())
+        guard let decision, (try? JSONValue.parse(decision.json))?["user"] == nil else { return nil }
+        return resolve(input, tables, only: id).flatMap { $0.device == decision.device ? $0.device : nil }
     }
 
     private static func noDecision(_ topic: String, _ partition: Int32, _ offset: Int64) -> CommandFailure {
@@ -114,7 +121,8 @@ struct WhySearch: Sendable {
         return result
     }
 
-    private func report(_ id: DecisionID, _ found: DecisionSearch.Found, _ input: InspectedRecord?) -> WhyReport {
+    /// Explains a decision by the record of its event, or nil if that no longer exists.
+    func report(_ id: DecisionID, _ found: DecisionSearch.Found, _ input: InspectedRecord?) -> WhyReport {
         let identity = found.record.json?["table"]?.string
         let table = identity.flatMap(tables.table)
         var report = WhyReport(
@@ -124,32 +132,45 @@ struct WhySearch: Sendable {
         guard let input else { return report }
         // A decision without a table depends on all tables.
         let used = table.map { [$0.table] } ?? tables.files.map(\.table)
-        let decisions = resolve(input, used)
-        if id.index < decisions.count { report.again = decisions[id.index].json }
-        report.older = older(id, input, used, decisions)
-        let explainer = Explainer(DeciderConfiguration(settings, used, vendors))
-        let explanations = input.withViews { record in
-            explainer.explain(value: record.value ?? .empty, key: record.key, headers: record.headers)
-        }
-        if id.index < explanations.count { report.explanation = explanations[id.index] }
+        let devices = devices(of: found.record.json, id, input, used)
+        report.again = resolve(input, used, only: id, devices: devices)?.json
+        if let again = report.again { report.older = older(id, input, used, again, devices) }
+        let explainer = Explainer(DeciderConfiguration(settings, used, vendors), devices: devices)
+        report.explanation =
+            input.withViews { record in
+                explainer.explain(
+                    value: record.value ?? .empty, key: record.key, headers: record.headers, only: id.index)
+            }.first
         return report
+    }
+
+    /// Returns what the registry said when a decision was made, or nil if it was made without a registry.
+    ///
+    /// A decision with the members `facts` or `user` was made with one. Any other decision had no facts from it: it was
+    /// made without one if the event without a registry is for the decision's device. Otherwise, the event has `user`.
+    private func devices(
+        of decision: JSONValue?, _ id: DecisionID, _ input: InspectedRecord, _ tables: [RouteTable]
+    ) -> DecidedDevice? {
+        let device = decision?["device"]?.string.map { Array($0.utf8) }
+        if decision?["facts"] == nil, decision?["user"] == nil,
+            let plain = resolve(input, tables, only: id), plain.device == device
+        {
+            return nil
+        }
+        return DecidedDevice(device, decision?["facts"], index: id.index)
     }
 
     /// Returns the decisions of versions that published no `application`, and passed no campaign through by default.
     private func older(
-        _ id: DecisionID, _ input: InspectedRecord, _ tables: [RouteTable],
-        _ decisions: [(device: [UInt8], json: [UInt8])]
+        _ id: DecisionID, _ input: InspectedRecord, _ tables: [RouteTable], _ now: [UInt8], _ devices: DecidedDevice?
     ) -> [(json: [UInt8], missing: String)] {
-        guard id.index < decisions.count else { return [] }
         var older: [(json: [UInt8], missing: String)] = []
-        let now = decisions[id.index].json
         let bare = Self.withoutApplication(now)
         if bare != now { older.append((bare, "`application`")) }
         guard settings.passthrough == .campaign else { return older }
-        let others = resolve(input, tables, passthrough: [])
-        guard id.index < others.count else { return older }
-        older.append((others[id.index].json, "`campaign` in `context`"))
-        older.append((Self.withoutApplication(others[id.index].json), "`application`, and no `campaign` in `context`"))
+        guard let other = resolve(input, tables, passthrough: [], only: id, devices: devices) else { return older }
+        older.append((other.json, "`campaign` in `context`"))
+        older.append((Self.withoutApplication(other.json), "`application`, and no `campaign` in `context`"))
         return older
     }
 
@@ -162,16 +183,34 @@ struct WhySearch: Sendable {
         return end < json.count ? Array(json[..<name.lowerBound] + json[(end + 1)...]) : json
     }
 
+    /// Returns one of the decisions that resolving an event yields, or nil if there is none with the id.
+    private func resolve(
+        _ input: InspectedRecord, _ tables: [RouteTable], passthrough: Passthrough? = nil, only id: DecisionID,
+        devices: (any KnownDevices)? = nil
+    ) -> (device: [UInt8], json: [UInt8])? {
+        let decisions = resolve(input, tables, passthrough: passthrough, index: id.index, devices: devices)
+        return decisions.first { $0.json.starts(with: id.decisionStart) }
+    }
+
     /// Resolves an event as a worker with the settings does.
     ///
     /// Returns an empty array if the event becomes a dead letter.
+    ///
+    /// - Parameters:
+    ///   - input: The record of the event.
+    ///   - tables: The tables.
+    ///   - passthrough: The members to copy into `context`, or nil for those of the settings.
+    ///   - index: The index of the only device, or nil for all devices.
+    ///   - devices: What the registry knows, or nil for no registry.
     func resolve(
-        _ input: InspectedRecord, _ tables: [RouteTable], passthrough: Passthrough? = nil
+        _ input: InspectedRecord, _ tables: [RouteTable], passthrough: Passthrough? = nil, index: Int? = nil,
+        devices: (any KnownDevices)? = nil
     ) -> [(device: [UInt8], json: [UInt8])] {
         guard !tables.isEmpty else { return [] }
         var configuration = DeciderConfiguration(settings, tables, vendors)
         if let passthrough { configuration.passthrough = passthrough }
-        var decider = Decider(configuration)
+        var decider = Decider(configuration, devices: devices)
+        decider.onlyDevice = index
         return input.withViews { record in
             var arena = OutputArena(chunkBytes: 1 << 16)
             arena.begin()
@@ -185,5 +224,34 @@ struct WhySearch: Sendable {
                 consumed, headers: record.headers, topicName: topic, into: &arena, decisions: &decisions)
             return cause == nil ? decisions.map { ($0.key.array, $0.value.array) } : []
         }
+    }
+}
+
+/// What the registry of devices said about the device of one decision, from the decision itself.
+///
+/// Every user has that device with its index, or no device if the decision has none. Only its decision may be read.
+private final class DecidedDevice: KnownDevices {
+    private let given = GivenDevices()
+    /// The memory of `device`.
+    private let arena: OutputArena
+    private let device: ByteView?
+    private let index: Int
+
+    /// Creates the device of a decision with its member `facts`.
+    init(_ device: [UInt8]?, _ facts: JSONValue?, index: Int) {
+        var arena = OutputArena(chunkBytes: 512)
+        self.device = device.map { arena.copy($0) }
+        self.arena = arena
+        self.index = index
+        if let device, let facts { given.add(device, Array(facts.text.utf8)) }
+    }
+
+    func facts(of id: ByteView) -> ByteView? { given.facts(of: id) }
+
+    func devices(of user: ByteView, limit: Int, _ body: (ByteView) -> Void) -> Int {
+        guard let device else { return 0 }
+        // The devices before it are unknown, and are not decided.
+        for _ in 0...index { body(device) }
+        return index + 1
     }
 }
