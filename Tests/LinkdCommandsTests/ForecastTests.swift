@@ -193,8 +193,8 @@ struct ForecastTests {
             }
         }
         print(
-            "forecast of \(names): \(registry.values.count) devices, \(census.entries.count) kinds, \(several) links vary"
-        )
+            "forecast of \(names): \(registry.values.count) devices, \(census.entries.count) kinds, "
+                + "\(several) links vary")
         #expect(several > 0)
     }
 }

@@ -23,6 +23,7 @@ struct QuestionTests {
             try #require(blocks.count == 13)
             try prepare(blocks[0])
             try check()
+            try forecast()
             try why(list: blocks[1], reason: blocks[2])
             try counts(reasons: blocks[3], campaigns: blocks[4])
             try replay(list: blocks[5], replay: blocks[6], worker: blocks[7])
@@ -50,6 +51,13 @@ struct QuestionTests {
 
     private func prepare(_ block: MarkdownText.Block) throws {
         #expect(try output(block).contains("45 records"))
+    }
+
+    /// Checks the answer about a campaign, which is printed below its command.
+    private func forecast() throws {
+        let block = try #require(page.blocks("sh", "run", "forecast").first)
+        let printed = try #require(page.blocks("text").first { $0.lines.contains { $0.contains("9,341,000") } })
+        #expect(try output(block) == printed.lines.joined(separator: "\n") + "\n")
     }
 
     /// Checks the answer about links that are not sent yet.

@@ -31,8 +31,8 @@ import Testing
         (
             "LinkdCommands",
             "LinkCoordinator RouteAnalysis RouteTools LinkIngest LinkDecider KafkaClient DispatchWorker ByteStorage "
-                + "StrictJSON SystemThreads HTTPServer DecisionIndex CPlatform Synchronization Foundation "
-                + "FoundationEssentials Dispatch",
+                + "DeviceRegistry StrictJSON SystemThreads HTTPServer DecisionIndex CPlatform Synchronization "
+                + "Foundation FoundationEssentials Dispatch",
             true
         ),
         ("linkd", "LinkdCommands", false),

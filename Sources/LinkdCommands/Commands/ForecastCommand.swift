@@ -15,6 +15,9 @@ enum ForecastCommand {
                 + "call: a worker with the same tables, vendors, and members decides the same for every device.",
             "If the devices have more than 100,000 kinds, they are resolved in several parts, and the output has no "
                 + "conditions.",
+            "A census is a file with the number of devices of each kind, without ids. It can be used in CI, where "
+                + "there is no broker, and with `linkd routes diff`. It serves all tables that ask about the same facts, or "
+                + "about fewer. With --save-census and without a link, nothing else is done.",
             "The registry is kept in a temporary file without a name in the directory TMPDIR, about 200 bytes a "
                 + "device.",
         ],
@@ -22,21 +25,27 @@ enum ForecastCommand {
             Flag(
                 "--devices", .topic, default: "the setting `devices.topic`",
                 "Topic with the registry of devices."),
+            Flag("--census", .file, "Census to use in place of the topic."),
+            Flag("--save-census", .file, "Write the census to this file."),
             Flag(
                 "--at-least", .integer(1...1_000_000_000), default: "1", placeholder: "N",
-                "Merge rows of fewer devices, so that the output says nothing about a few people."),
+                "Merge rows, and kinds in a saved census, of fewer devices, so that the output says nothing about a "
+                    + "few people."),
             Flag("--json", "Print one JSON object per link."),
             Flag("--csv", "Print comma-separated values (RFC 4180)."),
         ],
         settings: .forecast,
         operands: Operands(
             name: "LINK", help: "Links. Without any, the lines of standard input.", count: 0...10_000),
-        main: ["--devices", "--at-least", "--json", "--bootstrap", "--table"],
+        main: ["--devices", "--census", "--save-census", "--at-least", "--json", "--bootstrap", "--table"],
         examples: [
             "linkd forecast -b localhost:9092 --devices link-devices 'https://shop.example/p/new'":
                 "How many devices open what.",
             "linkd forecast -b localhost:9092 --devices link-devices --table my-shop.json --csv < campaign.txt":
                 "The links of a campaign with your table, as CSV.",
+            "linkd forecast -b localhost:9092 --devices link-devices --save-census census.json --at-least 100":
+                "Saves a census, for example for CI.",
+            "linkd forecast --census census.json 'https://shop.example/p/new'": "Without a broker.",
         ],
         run: { call throws(CommandFailure) in
             try ForecastJob(call).run()
@@ -54,6 +63,9 @@ private struct ForecastJob {
         guard !call.json || !call.isOn("csv") else {
             throw CommandFailure(.usage, "--json and --csv cannot be combined", advice: "pass only one of them")
         }
+        guard call.text("census") == nil || call.text("devices") == nil else {
+            throw CommandFailure(.usage, "--census and --devices cannot be combined", advice: "pass only one of them")
+        }
         let settings = try call.settings()
         if call.operands.isEmpty { try call.reserveStandardInput(for: "the links", settings.list("tables")) }
         let shipped = ShippedFiles(environment: call.environment)
@@ -65,10 +77,17 @@ private struct ForecastJob {
 
     func run() throws(CommandFailure) -> ExitCode {
         var run = ForecastRun(try links(), configuration)
-        let empty = DeviceCensus(DeviceKinds(tables, platforms: DeviceClass.platforms))
-        let devices = try readDevices()
+        let kinds = DeviceKinds(tables, platforms: DeviceClass.platforms)
+        let least = Int(call.number("at-least") ?? 1)
+        if let path = call.text("census") {
+            let file = try CensusFile(path: path, for: kinds)
+            call.console.note("devices of \(Escaping.visible(file.topic)) at \(Escaping.visible(file.time))")
+            run.add(file.census)
+            return try finish(run, file.census, file, least)
+        }
+        let (devices, topic) = try readDevices()
         var whole: DeviceCensus?
-        let parts = try devices.forEachPart(of: empty, on: call.console) { census in
+        let parts = try devices.forEachPart(of: DeviceCensus(kinds), on: call.console) { census in
             run.add(census)
             whole = census
         }
@@ -78,11 +97,30 @@ private struct ForecastJob {
                     + "resolved in \(parts) parts, and no conditions are shown")
             whole = nil
         }
-        return try report(ForecastReport(run: run, census: whole, least: Int(call.number("at-least") ?? 1)))
+        return try finish(run, whole, whole.map { CensusFile(topic: topic, $0) }, least)
+    }
+
+    /// Saves the census, and prints the forecasts.
+    private func finish(
+        _ run: ForecastRun, _ census: DeviceCensus?, _ file: CensusFile?, _ least: Int
+    ) throws(CommandFailure) -> ExitCode {
+        if let path = call.text("save-census") {
+            guard let file else {
+                throw CommandFailure(
+                    .badData, "the devices have too many kinds for a census",
+                    advice: "use tables that ask about fewer facts, or fewer tables")
+            }
+            try file.write(to: path, least: least)
+            call.console.note(
+                "\(Escaping.visible(path)) has \(Counts.grouped(Int64(file.census.devices))) devices of "
+                    + Counts.text(file.census.entries.count, "kind"))
+            if run.forecasts.isEmpty { return .success }
+        }
+        return try report(ForecastReport(run: run, census: census, least: least))
     }
 
     private func links() throws(CommandFailure) -> [String] {
-        if !call.operands.isEmpty { return call.operands }
+        if !call.operands.isEmpty || call.text("save-census") != nil { return call.operands }
         var links: [String] = []
         try ByteSource(path: "-").forEachLine(limit: EventInput.limit, request: "Type links", on: call.console) {
             links.append(String(decoding: $0, as: UTF8.self))
@@ -90,8 +128,8 @@ private struct ForecastJob {
         return links
     }
 
-    /// Reads the registry's topic.
-    private func readDevices() throws(CommandFailure) -> RegistryDevices {
+    /// Reads the registry's topic, and returns its name too.
+    private func readDevices() throws(CommandFailure) -> (devices: RegistryDevices, topic: String) {
         guard let topic = call.text("devices") ?? settings.text("devices.topic") else {
             throw CommandFailure(
                 .usage, "no registry of devices is specified", advice: "pass --devices TOPIC, or set devices.topic")
@@ -107,7 +145,7 @@ private struct ForecastJob {
                 "\(Counts.grouped(devices.malformed)) of \(Counts.grouped(devices.records)) records of \(topic) are no "
                     + "valid devices and change nothing")
         }
-        return devices
+        return (devices, topic)
     }
 
     private func report(_ report: ForecastReport) throws(CommandFailure) -> ExitCode {

@@ -2,6 +2,7 @@ internal import DispatchWorker
 internal import RouteTools
 internal import RouteAnalysis
 internal import LinkCoordinator
+internal import LinkIngest
 internal import StrictJSON
 
 /// `linkd routes diff`: compares the decisions of two tables.
@@ -30,14 +31,18 @@ enum RoutesDiffCommand {
             "With --canary, the tables are those of a worker's canary: the report has the differences that the worker "
                 + "counted, with the position and the index of the first decision of each route. The file is a saved "
                 + "page /status.",
+            "With --census, the report also says for how many devices of the registry a request of each change is "
+                + "decided differently. `--fail-on devices:0.1%` selects changes that concern more than this share of "
+                + "the devices.",
             "Ends with exit code 0 if no change that --fail-on selects was found, with 1 if one was found, and with "
                 + "another code if the tables could not be compared.",
         ],
         flags: [
             Flag("--traffic", .file, "File with links or events. `-` means standard input."),
             Flag("--canary", .file, "Saved page /status of a worker, instead of OLD and NEW."),
+            Flag("--census", .file, "Census of `linkd forecast --save-census`, to count the devices of each change."),
             Flag(
-                "--fail-on", .choice(["any", "breaking", "none"]), default: "any",
+                "--fail-on", .text(bytes: 1...32), default: "any", placeholder: "any|breaking|none|devices:P%",
                 "Changes that end with exit code 1."),
             Flag("--json", "Print one JSON object, with one object per cause."),
         ],
@@ -49,12 +54,15 @@ enum RoutesDiffCommand {
                 "The effects on recorded links.",
             "linkd routes diff config/routes/shop.json my-shop.json --fail-on breaking":
                 "Fails in CI if an edit breaks links.",
+            "linkd routes diff config/routes/shop.json my-shop.json --census census.json --fail-on devices:0.1%":
+                "Fails in CI if an edit concerns more than a thousandth of the devices.",
             "linkd routes diff --canary status.json":
                 "The differences that a worker counted between its table and a candidate.",
         ],
         run: run)
 
     private static func run(_ call: Invocation) throws(CommandFailure) -> ExitCode {
+        let condition = try condition(call)
         if let path = call.text("canary") { return try reportCanary(path, call) }
         guard call.operands.count == 2 else {
             throw CommandFailure(
@@ -62,7 +70,7 @@ enum RoutesDiffCommand {
         }
         let old = try CheckedTable.validTable(at: call.operands[0])
         let new = try CheckedTable.validTable(at: call.operands[1])
-        let breakingOnly = call.text("fail-on") == "breaking"
+        let breakingOnly = condition == .breaking
         if let path = call.text("traffic") {
             let report = try compareTraffic(path, call, old, new)
             print(call, old.identity, new.identity, report.print, report.write)
@@ -72,12 +80,45 @@ enum RoutesDiffCommand {
             return try checkChanges(
                 call, found, "\(found) of \(Counts.text(difference.total, "decision")) changed\(manner)")
         }
-        let report = SetsReport(difference: new.difference(from: old))
+        var report = SetsReport(difference: new.difference(from: old))
+        if let path = call.text("census") {
+            let kinds = DeviceKinds([old, new], platforms: DeviceClass.platforms)
+            let census = try CensusFile(path: path, for: kinds).census
+            report.census = CensusDifference(report.difference, old, new, census)
+        }
         print(call, old.identity, new.identity, report.print, report.write)
+        if let census = report.census, case .devices = condition {
+            // A removed application has no request, but concerns all devices.
+            let isLost = report.difference.groups.contains { !$0.losses.isEmpty }
+            guard isLost || condition.isExceeded(by: census) else { return .success }
+            throw CommandFailure(
+                .finding, "another decision for \(census.text(census.changed))",
+                advice: "see `linkd resolve --explain` for the requests above, and change the table if a change is not "
+                    + "intended")
+        }
         let found = breakingOnly ? report.breaking : report.difference.groups.count
         let kind = breakingOnly ? "breaking changes" : "changes"
         return try checkChanges(
             call, found, "\(Counts.text(found, "cause")) of \(kind) between \(old.identity) and \(new.identity)")
+    }
+
+    /// Returns the condition of `--fail-on`, after a check of the flags that exclude each other.
+    private static func condition(_ call: Invocation) throws(CommandFailure) -> FailureCondition {
+        let text = call.text("fail-on") ?? "any"
+        guard let condition = FailureCondition(text) else {
+            throw CommandFailure(
+                .usage, "`\(Escaping.visible(DisplayWidth.cut(text, to: 80)))` is not a valid value for flag --fail-on",
+                advice: "pass any, breaking, none, or devices:P% with at most 4 decimal places")
+        }
+        let hasCensus = call.text("census") != nil
+        if case .devices = condition, !hasCensus {
+            throw CommandFailure(.usage, "--fail-on \(text) needs a census", advice: "pass --census FILE")
+        }
+        if hasCensus, let other = ["traffic", "canary"].first(where: { call.text($0) != nil }) {
+            throw CommandFailure(
+                .usage, "--census and --\(other) cannot be combined", advice: "pass only one of them")
+        }
+        return condition
     }
 
     /// Reports the differences in a saved page `/status`.

@@ -47,6 +47,19 @@ package struct DeviceKinds: Sendable {
         self.questions = questions
     }
 
+    /// Creates the kinds of a census from the names of the questions and the texts that they distinguish.
+    ///
+    /// Returns nil if a name is unknown, or if a text is no version although it is compared with versions.
+    package init?(_ named: [(name: String, texts: [String])]) {
+        var questions: [DeviceQuestion] = []
+        for (name, texts) in named {
+            guard let fact = DeviceQuestion.fact(name), texts.count < UInt16.max / 4 else { return nil }
+            if fact == .app || fact == .os, !texts.allSatisfy({ VersionText($0) != nil }) { return nil }
+            questions.append(DeviceQuestion(fact, texts))
+        }
+        self.questions = questions
+    }
+
     /// Returns texts in lowercase, each once.
     private static func folded(_ texts: [String]) -> [String] { Array(Set(texts.map(\.lowercasedASCII))).sorted() }
 
@@ -108,7 +121,7 @@ package struct DeviceQuestion: Sendable {
         }
     }
 
-    /// The name of the fact, as in an event.
+    /// The name of the fact, such as `app`, `attributes.tier`, or `claim session`.
     package var name: String {
         switch fact {
         case .app: "app"
@@ -117,12 +130,25 @@ package struct DeviceQuestion: Sendable {
         case .region: "region"
         case .locale: "locale"
         case .coordinator: "coordinator"
-        case .attribute(let name): "attributes.\(name)"
-        case .claim(let name): "claim \(name)"
-        case .listed(let name): "capability \(name)"
-        case .query(let name): "query \(name)"
+        case .attribute(let name): Self.attributes + name
+        case .claim(let name): Self.claim + name
+        case .listed(let name): Self.capability + name
+        case .query(let name): "query " + name
         }
     }
+
+    /// Returns the fact with a name, or nil if there is none.
+    static func fact(_ name: String) -> DeviceFact? {
+        func rest(_ prefix: String) -> String? { name.hasPrefix(prefix) ? String(name.dropFirst(prefix.count)) : nil }
+        if let name = rest(attributes) { return .attribute(name) }
+        if let name = rest(claim) { return .claim(name) }
+        if let name = rest(capability) { return .listed(name) }
+        return [DeviceFact.app, .os, .platform, .region, .locale, .coordinator].first {
+            DeviceQuestion($0, []).name == name
+        }
+    }
+
+    private static let (attributes, claim, capability) = ("attributes.", "claim ", "capability ")
 
     /// Returns each version, and versions below, between, and above them, or nil if there seem to be none.
     private static func intervals(_ named: [String]) -> [String?] {

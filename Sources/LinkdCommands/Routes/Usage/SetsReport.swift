@@ -6,6 +6,8 @@ internal import StrictJSON
 /// The report of a difference of two tables over all links and devices, cause by cause.
 struct SetsReport {
     let difference: TableDifference
+    /// The devices of a census that the changes concern, or nil without a census.
+    var census: CensusDifference?
 
     /// The limits of printed effects for each cause, and of printed values for each witness.
     private static let (maxEffects, maxValues) = (6, 8)
@@ -62,15 +64,27 @@ struct SetsReport {
             "all links and devices: \(changed) of \(Counts.text(difference.comparedSetCount, "set")) of links changed"
                 + (others == 0 ? "" : ", and \(Counts.text(others, "change")) of other requests"))
         for line in limits { out.line(line) }
-        for group in difference.groups {
+        printCensus(on: out)
+        for (index, group) in difference.groups.enumerated() {
             out.line()
             let mark = group.isAddition ? "added" : "compatible"
             let title = group.causes.map(Self.causeText).joined(separator: " and ")
             let painted = out.style.paint(group.isBreaking ? "breaking" : mark, group.isBreaking ? .bad : .good)
             out.line(painted + "  " + out.style.name(Escaping.visible(DisplayWidth.cut(title, to: 200))))
+            if let census { out.line("  " + census.text(census.groups[index])) }
             printEffects(of: group, on: out)
             for loss in group.losses { out.line("  " + Escaping.visible(loss)) }
             if let witness = group.changes.first { printWitness(witness, on: out) }
+        }
+    }
+
+    private func printCensus(on out: Channel) {
+        guard let census else { return }
+        out.line(
+            "another decision about one of the requests below: " + census.text(census.changed)
+                + (census.isWhole ? "" : " at least, because not all requests were tried"))
+        if census.merged > 0 {
+            out.line("not among them: \(Counts.grouped(Int64(census.merged))) devices that the census has merged")
         }
     }
 
@@ -148,11 +162,21 @@ struct SetsReport {
         }
         json.number("changes", Int64(difference.changes.count))
         json.number("breaking", Int64(breaking))
-        json.objects("groups", of: difference.groups) { json, group in write(group, to: &json) }
+        if let census {
+            json.beginObject("census")
+            json.number("devices", Int64(census.total))
+            json.number("changed", Int64(census.changed))
+            json.number("merged", Int64(census.merged))
+            json.boolean("whole", census.isWhole)
+            json.endObject()
+        }
+        json.objects("groups", of: difference.groups.enumerated()) { json, group in
+            write(group.element, devices: census?.groups[group.offset], to: &json)
+        }
         json.endObject()
     }
 
-    private func write(_ group: TableDifference.Group, to json: inout JSONText) {
+    private func write(_ group: TableDifference.Group, devices: Int?, to json: inout JSONText) {
         json.objects("causes", of: group.causes) { json, cause in
             json.text("place", cause.location)
             json.text("old", cause.old)
@@ -161,6 +185,7 @@ struct SetsReport {
         json.boolean("breaking", group.isBreaking)
         json.boolean("added", group.isAddition)
         json.number("changes", Int64(group.changes.count))
+        if let devices { json.number("devices", Int64(devices)) }
         if !group.losses.isEmpty { json.texts("losses", group.losses) }
         if let witness = group.changes.first { Self.write(witness, to: &json) }
         json.objects("effects", of: Effect.all(group)) { json, effect in
