@@ -219,7 +219,8 @@ struct DeviceJoinTests {
         #""link":"shop://item""#, #""link":"shop://mine?a=1""#, #""link":"shop://ar""#, #""path":"home/item""#,
         #""application":"com.shop","link":"shop://item""#,
         #""route":"item""#, #""payload":{"aps":{},"l":"shop://item"}"#,
-        #""payload":{"message":{"android":{"data":{"l":"shop://ar"}},"apns":{"payload":{"aps":{},"l":"shop://item"}}}}"#,
+        #""payload":{"message":{"android":{"data":{"l":"shop://ar"}},"#
+            + #""apns":{"payload":{"aps":{},"l":"shop://item"}}}}"#,
         #""link":"https://b.onelink.me/x?af_dp=shop%3A%2F%2Fitem&af_ios_url=x&af_android_url=y""#,
         #""payload":{"aps":{},"ab":{},"ab_uri":"shop://mine"}"#,
     ]
@@ -263,7 +264,8 @@ struct DeviceJoinTests {
                 said.append(#"{"id":"d\#(number)"\#(own.map { #","\#($0.0)":\#($0.1)"# }.joined())}"#)
                 written.append(#"{"id":"d\#(number)"\#(all.map { #","\#($0.0)":\#($0.1)"# }.joined())}"#)
             }
-            let application = request.hasPrefix(#""link""#) ? "" : #","application":"com.shop""#
+            let isComplete = request.hasPrefix(#""link""#) || request.hasPrefix(#""application""#)
+            let application = isComplete ? "" : #","application":"com.shop""#
             func event(_ devices: [String]) -> String {
                 count == 0
                     ? #"{\#(request)\#(application),"device":\#(devices[0])}"#

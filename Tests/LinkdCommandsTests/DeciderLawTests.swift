@@ -73,4 +73,17 @@ struct DeciderLawTests {
             }
         }
     }
+    @Test("With a registry, the console takes an event with a user for no dead letter")
+    func user() throws {
+        let table = try RouteTable(json: Array(TableFolder.text("a", version: 1).utf8))
+        let configuration = DeciderConfiguration(tables: TableSet([table]))
+        let value = Array(#"{"link":"a:///","user":"u"}"#.utf8)
+        let without = TryResolver(configuration).resolve(value, key: nil, table: nil, explains: true)
+        #expect(without.cause?.reason == .missingDevice)
+        let answer = TryResolver(configuration, hasRegistry: true).resolve(value, key: nil, table: nil, explains: true)
+        #expect(answer.cause == nil && answer.decisions.map(\.device) == ["u"])
+        #expect(answer.explanations.count == 1 && answer.explanations.first?.decision == nil)
+        let decision = answer.decisions.first.map { String(decoding: $0.json, as: UTF8.self) }
+        #expect(decision == #"{"outcome":"none","reason":"no_device"}"#)
+    }
 }

@@ -168,15 +168,15 @@ internal import Testing
                 OutputArena.text { CSVText.append(record, &decision, local: false, escaped: false, to: &$0) }
             }
         }
-        #expect(CSVText.columns.split(separator: ",").count == 14)
+        #expect(CSVText.columns.split(separator: ",").count == 15)
         #expect(
             line(
                 Self.record(
                     #"{"device":"d","outcome":"reject","reason":"r","detail":"x,y","decision":"t-0-1-0","event":"e"}"#))
-                == "1970-01-01T00:00:00.000Z,t,0,1,d,reject,,r,\"x,y\",,t-0-1-0,e,,\n")
+                == "1970-01-01T00:00:00.000Z,t,0,1,d,reject,,r,\"x,y\",,t-0-1-0,e,,,\n")
         #expect(
             line(Self.record("{}", key: "k", headers: [("dlq.reason", "a"), ("dlq.detail", "b"), ("dlq.event", "e")]))
-                == "1970-01-01T00:00:00.000Z,t,0,1,k,,,a,b,,,e,,\n")
+                == "1970-01-01T00:00:00.000Z,t,0,1,k,,,a,b,,,e,,,\n")
     }
 
     @Test("Appended text for people is that of the escapes, for any bytes")

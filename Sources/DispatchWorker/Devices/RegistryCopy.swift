@@ -133,7 +133,9 @@ package final class RegistryCopy: Sendable {
         store.withLock { store in store.map { RegisteredDevices(RegistrySnapshot(of: $0), self) } }
     }
 
-    /// Ends the reading, and closes the copy. The lanes must have ended.
+    /// Ends the reading, and closes the copy.
+    ///
+    /// The lanes must have ended.
     package func stop() {
         thread.stop()
         thread.join(milliseconds: 10_000)

@@ -4,7 +4,9 @@ internal import KafkaClient
 internal import LinkIngest
 internal import SystemThreads
 
-/// The reader of the registry's topic, which writes what it reads to the store. One thread runs it.
+/// The reader of the registry's topic, which writes what it reads to the store.
+///
+/// One thread runs it.
 final class RegistryTopicReader: Sendable {
     /// The records of one transaction of the store: larger ones take more space, smaller ones more time.
     private static let batchRecords = 4_000

@@ -108,7 +108,8 @@ struct TopicPreflight {
         guard let values = settings?.first?.values else { return facts }
         if let policy = values["cleanup.policy"], !policy.contains("compact") {
             throw WorkerExit(
-                .configuration, "the topic \(topic.name) of `devices.topic` is not compacted (cleanup.policy=\(policy))",
+                .configuration,
+                "the topic \(topic.name) of `devices.topic` is not compacted (cleanup.policy=\(policy))",
                 advice: "create it with `linkd topics create`, or set cleanup.policy=compact")
         }
         facts.retentionSeconds = values["delete.retention.ms"].flatMap { Int64($0) }.map { $0 / 1000 }

@@ -16,8 +16,8 @@ enum ForecastCommand {
             "If the devices have more than 100,000 kinds, they are resolved in several parts, and the output has no "
                 + "conditions.",
             "A census is a file with the number of devices of each kind, without ids. It can be used in CI, where "
-                + "there is no broker, and with `linkd routes diff`. It serves all tables that ask about the same facts, or "
-                + "about fewer. With --save-census and without a link, nothing else is done.",
+                + "there is no broker, and with `linkd routes diff`. It serves all tables that ask about the same "
+                + "facts, or about fewer. With --save-census and without a link, nothing else is done.",
             "The registry is kept in a temporary file without a name in the directory TMPDIR, about 200 bytes a "
                 + "device.",
         ],

@@ -96,6 +96,13 @@ import Testing
         // Only a worker has the reason `expired`.
         let expired = try Decision(json: #"{"table":"t@1+0","outcome":"none","reason":"expired"}"#.utf8)
         #expect(expired.reason == .expired && !expired.isFallback)
+        let json = #"{"decision":"in-0-1-0","event":"e","user":"u","outcome":"none","reason":"no_device"}"#
+        let none = try Decision(json: json.utf8)
+        #expect(none.reason == .noDevice && !none.isFallback && none.table == nil)
+        let known =
+            #"{"decision":"in-0-1-0","device":"d","table":"t@1+0","route":"r","outcome":"navigate","mode":"#
+            + #""replace","path":"/","stack":[],"facts":{"app":"6"},"notes":["n"]}"#
+        #expect(try Decision(json: known.utf8).notes == ["n"])
         #expect(Set(constants) == Set(codes) && constants.count == codes.count)
     }
 }

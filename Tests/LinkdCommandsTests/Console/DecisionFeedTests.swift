@@ -218,6 +218,21 @@ struct DecisionFeedTests {
                 && lines.last?.hasSuffix(",e-1,,,") == true)
     }
 
+    @Test(arguments: [false, true])
+    func `A decision for a user without devices has a user and no device`(masks: Bool) throws {
+        let site = try Site(masks: masks) { site in
+            let value = #"{"decision":"in-0-9-0","event":"e","user":"u-1","outcome":"none","reason":"no_device"}"#
+            try site.decisions.write([
+                FilledTopic.Record(partition: 0, key: "u-1", value: value, time: site.now - 1_000)
+            ])
+        }
+        #expect(site.awaits(1))
+        let row = try #require(try site.json("/api/decisions")["rows"]?.array?.first)
+        #expect(row["reason"]?.string == "no_device" && row["device"] == nil)
+        #expect(row["user"]?.string.map { masks ? $0.hasPrefix("masked-") : $0 == "u-1" } == true)
+        #expect(try site.json("/api/decisions", [("device", "u-1")])["total"]?.integer == 0)
+    }
+
     @Test func `While the broker does not answer, the rows of the index are shown at once`() throws {
         let site = try Site { try $0.write(0..<20) }
         #expect(site.awaits(20))

@@ -147,7 +147,7 @@ struct ReplayReasons {
     ///
     /// - Parameter feed: The reader, or nil without a broker.
     static func add(to router: inout ConsoleRouter, _ site: ConsoleSite, _ feed: DecisionFeed?) {
-        let resolver = TryResolver(site.decider)
+        let resolver = TryResolver(site.decider, hasRegistry: site.settings.text("devices.topic") != nil)
         router.get("/api/replay/reasons") { request throws(ConsoleProblem) in
             try ReplayReasons(resolver: resolver, feed: try DecisionFeed.present(feed)).answer(request)
         }

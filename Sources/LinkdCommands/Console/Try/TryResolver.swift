@@ -1,6 +1,7 @@
 internal import ByteStorage
 internal import LinkCoordinator
 internal import LinkDecider
+internal import LinkIngest
 internal import SystemThreads
 
 /// The resolver behind the endpoints that try links.
@@ -27,9 +28,9 @@ final class TryResolver: Sendable {
         let explainer: Explainer
         var arena = OutputArena()
 
-        init(_ configuration: DeciderConfiguration) {
-            decider = Decider(configuration)
-            explainer = Explainer(configuration)
+        init(_ configuration: DeciderConfiguration, hasRegistry: Bool) {
+            decider = Decider(configuration, devices: hasRegistry ? GivenDevices() : nil)
+            explainer = Explainer(configuration, devices: hasRegistry ? GivenDevices() : nil)
         }
     }
 
@@ -40,8 +41,14 @@ final class TryResolver: Sendable {
     /// The tools for all tables, under the empty text, and for each table alone, by its id.
     private let tools = Monitor<[String: Tools]>([:])
 
-    /// Creates a resolver that decides like a worker with this configuration.
-    init(_ configuration: DeciderConfiguration) { self.configuration = configuration }
+    /// A Boolean value that indicates whether the worker has a registry of devices, which is unknown here.
+    private let hasRegistry: Bool
+
+    /// Creates a resolver that decides like a worker with this configuration and an empty registry of devices, or none.
+    init(_ configuration: DeciderConfiguration, hasRegistry: Bool = false) {
+        self.configuration = configuration
+        self.hasRegistry = hasRegistry
+    }
 
     /// Resolves a record with one table, or with all of them, and explains its decisions on request.
     ///
@@ -58,7 +65,7 @@ final class TryResolver: Sendable {
             let id = table?.id ?? ""
             var configuration = configuration
             if let table { configuration.tables = TableSet([table]) }
-            let tools = known[id] ?? Tools(configuration)
+            let tools = known[id] ?? Tools(configuration, hasRegistry: hasRegistry)
             known[id] = tools
             return value.withUnsafeBufferPointer {
                 tools.resolve(ByteView($0), key: key, explains: explains, time: time)
