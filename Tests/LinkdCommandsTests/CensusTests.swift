@@ -207,15 +207,55 @@ struct CensusTests {
         }
     }
 
+    /// A link, and the conditions of its rows, the row of most devices first.
+    private static let reasons: [(String, [String?])] = [
+        ("rich://mine", ["claim session", "no claim session"]),
+        ("rich://words", ["locale de or en-gb", "locale unknown or other", "locale en"]),
+        ("rich://item/1", ["app from 4.0.0 before 12", "app unknown or before 4.0.0"]),
+        ("rich://nowhere", [nil]),
+    ]
+
+    @Test("A condition has only facts that matter for the link", arguments: reasons)
+    func conditions(link: String, expected: [String?]) throws {
+        let tables = [try ForecastTests.table("rich")]
+        var registry = try ForecastTests.Registry()
+        // Devices of other regions also have other versions and claims.
+        for number in 0..<60 {
+            let value =
+                number < 35
+                ? #"{"platform":"ios","app":"4.1","os":"18","region":"US","claims":["session"],"locale":"de_AT"}"#
+                : #"{"os":"18","region":"FR","locale":"\#(number < 40 ? "EN_gb" : number < 45 ? "en" : "fr")"}"#
+            try registry.add("d-\(number)", number == 59 ? #"{"app":"3","os":"18"}"# : value)
+        }
+        let census = try registry.census(tables)
+        var run = ForecastRun([link], try ForecastTests.configuration(tables))
+        run.add(census)
+        let forecast = try #require(run.forecasts.first)
+        #expect(run.conditions(of: forecast.rows, in: forecast, census) == expected)
+    }
+
+    @Test("The console counts the devices of each platform and version")
+    func matrix() throws {
+        let table = try ForecastTests.table("shop")
+        let census = try Self.registry(["4.0.0": 30, "3.9.9": 20, "4.0.0-beta": 1, "6": 7, "x": 3]).census([table])
+        let matrix = VersionMatrix(
+            TriedInput(Self.link), facts: [], table: table, isAlone: true,
+            TryResolver(try ForecastTests.configuration([table])))
+        #expect(matrix.platforms == ["ios", "android"])
+        let (cells, others) = matrix.devices(of: census)
+        #expect(cells == [[21, 37], [0, 0]])
+        #expect(others == 4)
+    }
+
     /// A condition, and the millionths that it allows.
-    private static let conditions: [(String, FailureCondition?)] = [
+    private static let failures: [(String, FailureCondition?)] = [
         ("any", .any), ("devices:0.1%", .devices(millionths: 1000)), ("devices:100%", .devices(millionths: 1_000_000)),
         ("devices:0%", .devices(millionths: 0)), ("devices:0.0001%", .devices(millionths: 1)), ("devices:%", nil),
         ("devices:1.%", nil), ("devices:.1%", nil), ("devices:101%", nil), ("devices:0.00001%", nil),
         ("devices:-1%", nil), ("devices:1.2.3%", nil), ("device:1%", nil), ("", nil),
     ]
 
-    @Test("Conditions of --fail-on are read", arguments: conditions)
+    @Test("Conditions of --fail-on are read", arguments: failures)
     func condition(_ text: String, _ expected: FailureCondition?) {
         #expect(FailureCondition(text) == expected)
     }

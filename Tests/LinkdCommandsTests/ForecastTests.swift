@@ -103,7 +103,7 @@ struct ForecastTests {
         var device = DeviceFacts()
         // Half of the devices have the facts of a kind, with other spellings.
         let kind = kinds.questions.map { question in
-            UInt16(Int.random(in: 0..<question.answerCount, using: &random))
+            UInt16.random(in: question.answers, using: &random)
         }
         device = kinds.facts(of: kind)
         if random.one(in: 2) { device.platform = device.platform?.uppercased() }

@@ -56,6 +56,18 @@ internal import Testing
         #expect(!text.contains("secret"))
     }
 
+    @Test(
+        "With a registry, the key of an event with a user is the user",
+        arguments: [(["--devices-topic", "devices"], 0), ([], 1)])
+    func userKey(flags: [String], withoutKey: Int) {
+        let environment = ["LINKD_HOME": Checkout.root.path + "/config"]
+        withTemporaryFile(#"{"link":"shop:///p/new","user":"u-1"}"# + "\n") { path in
+            let sent = linkd(["produce", "--dry-run", "--json"] + flags + [path], environment: environment)
+            #expect(sent.code == 0, "\(sent.err)")
+            #expect(sent.out.contains(#""without_key":\#(withoutKey)"#), "\(sent.out)")
+        }
+    }
+
     @Test("A limit of the stored facts depends on the members that a worker stores")
     func storedFacts() throws {
         let texts = (0..<40).map { "\"a\($0)\":\"\(String(repeating: "x", count: 200))\"" }.joined(separator: ",")

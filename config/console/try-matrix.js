@@ -8,7 +8,7 @@ import { detailText, platformName, reasonText, toneOf } from "./words.js";
 
 /** Draws the matrix into `root`. `choose(platform, version)` is called by a click or Enter. */
 export function drawMatrix(root, matrix, device, choose) {
-  const { platforms, versions, results, cells } = matrix;
+  const { platforms, versions, results, cells, devices } = matrix;
   const order = versions.map((_, index) => index).reverse();
   const current = position(matrix, device);
   const words = wordsOf(results);
@@ -20,15 +20,16 @@ export function drawMatrix(root, matrix, device, choose) {
       platforms.map((platform, p) => cell(results[cells[p][v]], words[cells[p][v]],
         p === current.platform && v === current.version,
         () => choose(platform, versions.length > 1 ? versions[v].version : null),
-        `${platformName(platform)}, app ${versions[v].label}`))))));
+        `${platformName(platform)}, app ${versions[v].label}`, devices?.[p][v]))))));
   const kinds = new Set(results.map(({ sentence }) => sentenceText(sentence))).size;
   clear(root, grid, el("p", { class: "label", text: summary(kinds, matrix) }));
   moveByArrows(grid, current.platform >= 0 && current.version >= 0);
 }
 
 /** How many results there are. */
-function summary(kinds, { versions, truncated }) {
-  const more = truncated ? " The table tells more versions apart." : "";
+function summary(kinds, { versions, truncated, others }) {
+  const more = (truncated ? " The table tells more versions apart." : "")
+    + (others > 0 ? ` ${count(others, "more device")} of other platforms, or without a known version.` : "");
   if (kinds > 1) return `${count(kinds, "different result")}.${more}`;
   return (versions.length > 1 ? "The same on every platform and version." : "The same on every platform.") + more;
 }
@@ -61,16 +62,18 @@ function position({ platforms, versions }, device) {
   return { platform: platforms.indexOf(device.platform), version };
 }
 
-/** One cell. */
-function cell(result, { words, sentence, more }, isCurrent, choose, where) {
-  const name = `${where}: ${sentence}${isCurrent ? " This device." : ""}`;
+/** One cell. `devices` is the number of devices of a census, or undefined. */
+function cell(result, { words, sentence, more }, isCurrent, choose, where, devices) {
+  const number = devices === undefined ? "" : count(devices, "device");
+  const name = `${where}: ${sentence}${isCurrent ? " This device." : ""}${number && ` ${number}.`}`;
   return el("td", { attrs: { role: "gridcell", "aria-selected": String(isCurrent) } },
     el("button", {
       class: "cell", data: { outcome: result.decision ? result.outcome : "reject", tone: result.decision && toneOf(result.decision) }, title: shown(sentence),
         on: { click: choose },
       attrs: { type: "button", tabindex: "-1", "aria-label": shown(name) },
     }, icon(result.decision ? toneOf(result.decision) : "warning"), el("span", { class: "cell-text" },
-      el("bdi", {}, breakable(shown(words, 60))), more !== "" && el("small", {}, outside(more, { limit: 80 })))));
+      el("bdi", {}, breakable(shown(words, 60))), more !== "" && el("small", {}, outside(more, { limit: 80 })),
+      number !== "" && el("small", { text: number }))));
 }
 
 /** A text that may break after its periods, as hosts do. */

@@ -31,6 +31,9 @@ enum ConsoleCommand {
             Flag(
                 "--token-file", .file,
                 "File with the token, 22 to 256 characters, instead of a random one. It stays valid after a restart."),
+            Flag(
+                "--census", .file,
+                "Census of `linkd forecast --save-census` for these tables, to show how many devices see what."),
             Flag("--since", .time, default: "24h", "Time from which decisions and dead letters are read."),
             Flag("--mask", "Mask the ids of devices and the parameters of links in records."),
             Flag("--allow-replay", "Allow to replay dead letters, after a dry run."),

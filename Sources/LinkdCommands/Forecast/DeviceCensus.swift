@@ -3,9 +3,9 @@ internal import LinkCoordinator
 internal import RouteAnalysis
 
 /// The number of devices of each kind that some tables distinguish.
-struct DeviceCensus {
+struct DeviceCensus: Sendable {
     /// The devices of one kind.
-    struct Entry {
+    struct Entry: Sendable {
         /// The kind.
         var kind: DeviceKinds.Kind
         /// The number of devices.

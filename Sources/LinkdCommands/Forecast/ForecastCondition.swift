@@ -2,75 +2,136 @@ internal import RouteAnalysis
 
 /// The search for what distinguishes the devices of the rows of a forecast.
 struct ForecastCondition {
-    /// The kinds of each row whose answers are changed, to find the questions that matter.
+    /// The kinds whose answers are changed to find the questions that matter, of all rows together.
     private static let maxTries = 16
     /// The limit of alternatives in a condition.
     private static let maxParts = 3
 
-    private let forecast: LinkForecast
     private let census: DeviceCensus
+    private let rows: [LinkForecast.Row]
+    /// The answers of the devices of each row, by question: whether there is a device with the answer.
+    private let answers: [[[Bool]]]
     /// The numbers of the questions that matter.
     private let questions: [Int]
+    /// The answers of no device, by row and question, with which its devices would still open the same.
+    private let possible: [[Set<UInt16>]]
 
     /// Finds the questions that matter: those of which another answer changes what opens.
     ///
     /// - Parameter decide: A function that returns what the link opens for devices of some kinds.
     init(_ forecast: LinkForecast, _ census: DeviceCensus, _ decide: ([DeviceKinds.Kind]) -> [ForecastDestination]) {
-        self.forecast = forecast
         self.census = census
         let rows = forecast.rows
+        self.rows = rows
+        guard rows.count > 1 else {
+            (answers, questions, possible) = ([], [], [])
+            return
+        }
+        let answers = rows.map { Self.answers($0.kinds, census) }
+        self.answers = answers
+        let tries = max(1, Self.maxTries / rows.count)
+        var possible = rows.map { _ in census.kinds.questions.map { _ in Set<UInt16>() } }
         questions = census.kinds.questions.indices.filter { question in
-            let answers = Set(census.entries.map { $0.kind[question] })
-            guard answers.count > 1, rows.count > 1 else { return false }
-            return rows.contains { row in
-                row.kinds.prefix(Self.maxTries).contains { number in
-                    let changed = answers.map { answer in
-                        var kind = census.entries[number].kind
+            let all = census.kinds.questions[question].answers
+            let present = all.filter { answer in answers.contains { $0[question][Int(answer)] } }
+            guard present.count > 1 else { return false }
+            var changed: [DeviceKinds.Kind] = []
+            var places: [(row: Int, answer: UInt16)] = []
+            for (number, row) in rows.enumerated() {
+                let count = min(tries, row.kinds.count)
+                for index in 0..<count {
+                    var kind = census.entries[row.kinds[index * row.kinds.count / count]].kind
+                    for answer in all {
                         kind[question] = answer
-                        return kind
+                        changed.append(kind)
+                        places.append((number, answer))
                     }
-                    return decide(changed).contains { $0 != row.destination }
+                }
+                possible[number][question] = Set(all).subtracting(present)
+            }
+            var matters = false
+            for (place, destination) in zip(places, decide(changed)) where destination != rows[place.row].destination {
+                if possible[place.row][question].remove(place.answer) == nil, present.contains(place.answer) {
+                    matters = true
                 }
             }
+            return matters
         }
+        self.possible = possible
+    }
+
+    private static func answers(_ kinds: [Int], _ census: DeviceCensus) -> [[Bool]] {
+        var found = census.kinds.questions.map { Array(repeating: false, count: $0.answers.count) }
+        for number in kinds {
+            let kind = census.entries[number].kind
+            for question in kind.indices { found[question][Int(kind[question])] = true }
+        }
+        return found
     }
 
     /// Returns what distinguishes the devices of a row from those of the other rows, or nil if no short text does.
     func text(of row: LinkForecast.Row) -> String? {
-        let others = forecast.rows.filter { $0.destination != row.destination }.flatMap(\.kinds)
-        guard !others.isEmpty, !row.kinds.isEmpty else { return nil }
-        if let text = conjunction(row.kinds, others) { return text }
+        guard let index = rows.firstIndex(where: { $0.destination == row.destination }), !answers.isEmpty else {
+            return nil
+        }
+        let others = rows.indices.filter { $0 != index }
+        let otherAnswers = census.kinds.questions.indices.map { question in
+            answers[index][question].indices.map { answer in others.contains { answers[$0][question][answer] } }
+        }
+        if let text = conjunction(answers[index], possible[index], others, otherAnswers) { return text }
         for question in questions {
-            let parts = Dictionary(grouping: row.kinds) { census.entries[$0].kind[question] }
-            guard (2...Self.maxParts).contains(parts.count) else { continue }
-            let texts = parts.sorted { $0.key < $1.key }.map { conjunction($0.value, others) }
+            let own = answers[index][question].indices.filter { answers[index][question][$0] }
+            guard (2...Self.maxParts).contains(own.count) else { continue }
+            let texts = own.map { answer in
+                let kinds = row.kinds.filter { census.entries[$0].kind[question] == UInt16(answer) }
+                return conjunction(Self.answers(kinds, census), possible[index], others, otherAnswers)
+            }
             if texts.allSatisfy({ $0 != nil }) { return texts.compactMap(\.self).joined(separator: "; or ") }
         }
         return nil
     }
 
-    /// Returns a condition that all kinds of a row meet and no others, or nil if no such one was found.
-    private func conjunction(_ own: [Int], _ others: [Int]) -> String? {
-        func answers(_ kinds: [Int], _ question: Int) -> Set<UInt16> {
-            Set(kinds.map { census.entries[$0].kind[question] })
+    /// Returns a condition that all kinds with some answers meet and no kinds of other rows, or nil if there seems to
+    /// be none.
+    ///
+    /// - Parameters:
+    ///   - own: The answers of the kinds.
+    ///   - possible: The answers of no device with which the kinds would open the same.
+    ///   - others: The other rows.
+    ///   - otherAnswers: The answers of the kinds of these rows.
+    private func conjunction(
+        _ own: [[Bool]], _ possible: [Set<UInt16>], _ others: [Int], _ otherAnswers: [[Bool]]
+    ) -> String? {
+        func words(_ question: Int) -> String {
+            let answers = census.kinds.questions[question].answers
+            let mine = Set(answers.filter { own[question][Int($0)] })
+            var rest = Set(answers.filter { otherAnswers[question][Int($0)] }).subtracting(mine)
+            if census.kinds.questions[question].isVersion {
+                // A range of versions ends where other versions would open something else.
+                rest.formUnion(
+                    answers.filter { answer in
+                        answer > 0 && !mine.contains(answer) && !otherAnswers[question][Int(answer)]
+                            && !possible[question].contains(answer)
+                    })
+            }
+            return census.kinds.questions[question].words(mine, among: rest)
         }
-        let all = questions.map { (question: $0, own: answers(own, $0), others: answers(others, $0)) }
-        if let single = all.first(where: { $0.own.isDisjoint(with: $0.others) }) {
-            return census.kinds.questions[single.question].words(single.own, among: single.others)
-        }
-        var needed = all.filter { !$0.others.isSubset(of: $0.own) }
-        func isExact(_ parts: [(question: Int, own: Set<UInt16>, others: Set<UInt16>)]) -> Bool {
-            !others.contains { number in
-                parts.allSatisfy { $0.own.contains(census.entries[number].kind[$0.question]) }
+        let pairs = questions.map { (question: $0, pairs: zip(own[$0], otherAnswers[$0])) }
+        if let single = pairs.first(where: { $0.pairs.allSatisfy { !($0 && $1) } }) { return words(single.question) }
+        var needed = pairs.filter { $0.pairs.contains { !$0 && $1 } }.map(\.question)
+        func isExact(_ questions: [Int]) -> Bool {
+            !others.contains { other in
+                rows[other].kinds.contains { number in
+                    let kind = census.entries[number].kind
+                    return questions.allSatisfy { own[$0][Int(kind[$0])] }
+                }
             }
         }
         guard !needed.isEmpty, isExact(needed) else { return nil }
-        for part in needed {
-            let rest = needed.filter { $0.question != part.question }
+        for question in needed {
+            let rest = needed.filter { $0 != question }
             if !rest.isEmpty, isExact(rest) { needed = rest }
         }
-        return needed.map { part in
-            census.kinds.questions[part.question].words(part.own, among: part.others.subtracting(part.own))
-        }.joined(separator: ", ")
+        return needed.map(words).joined(separator: ", ")
     }
 }

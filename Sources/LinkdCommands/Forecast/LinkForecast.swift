@@ -123,7 +123,7 @@ final class KindDecider {
     /// The number of decisions whose destinations are remembered.
     private static let maxKnown = 4096
     /// The number of decisions with which others are compared first.
-    private static let maxRecent = 8
+    private static let maxRecent = 32
 
     private var decider: Decider
     private var arena = OutputArena()

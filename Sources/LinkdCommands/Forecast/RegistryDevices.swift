@@ -135,7 +135,7 @@ final class RegistryDevices {
                 .configuration, "the topic has more than \(limit) devices", advice: "increase --devices-max")
         }
         return CommandFailure(
-            .temporary, "the temporary store of devices cannot be used: \(error.reason)",
+            .configuration, "the temporary store of devices cannot be used: \(error.reason)",
             advice: "set TMPDIR to a directory on a disk with room for 300 bytes a device")
     }
 }

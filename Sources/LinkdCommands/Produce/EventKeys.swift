@@ -16,13 +16,14 @@ final class EventKeys {
 
     /// Creates a check with the limits of a worker.
     init(_ settings: Settings, _ vendors: LoadedVendors, fixedKey: [UInt8]?, fallbackKey: [UInt8]?) {
-        reader = EventReader(DeciderConfiguration(settings, [], vendors))
+        reader = EventReader(DeciderConfiguration(settings, [], vendors), devices: settings.emptyRegistry)
         self.fixedKey = fixedKey.map { arena.copy($0) }
         self.fallbackKey = fallbackKey.map { arena.copy($0) }
     }
 
     /// Returns the key of an event, or nil for an event without a device.
     ///
+    /// The key of an event with `user` is the user, if there is a registry of devices.
     /// The key is valid until the next call.
     func key(of value: ByteView) -> Result<ByteView?, EventLine.Fault> {
         let key = fixedKey ?? fallbackKey

@@ -43,7 +43,7 @@ final class LinkCheck {
         }
         for conflict in tables.conflicts where !console.quiet { console.warn(Escaping.visible(conflict.text)) }
         record = RecordFlags(key: nil, headers: headers)
-        decider = Decider(DeciderConfiguration(settings, tables.tables, vendors))
+        decider = Decider(DeciderConfiguration(settings, tables.tables, vendors), devices: settings.emptyRegistry)
     }
 
     /// The number of decisions by outcome and reason, most frequent first.

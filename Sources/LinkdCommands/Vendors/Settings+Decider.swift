@@ -11,6 +11,13 @@ extension DeciderConfiguration {
     }
 }
 
+extension Settings {
+    /// A registry without devices for checks that read no registry, or nil if the worker has none.
+    ///
+    /// An event with `user` is then valid, and has no devices.
+    var emptyRegistry: GivenDevices? { text("devices.topic") == nil ? nil : GivenDevices() }
+}
+
 extension Limits {
     /// Creates the limits in the settings.
     init(_ settings: Settings) {

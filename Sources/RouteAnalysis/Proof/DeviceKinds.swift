@@ -102,8 +102,11 @@ package struct DeviceQuestion: Sendable {
     private var known: [[UInt8]: UInt16] = [:]
     private let namedBytes: [[UInt8]]
 
-    /// The number of answers.
-    package var answerCount: Int { examples.count }
+    /// A Boolean value that indicates whether the answers are versions and the intervals between them, ascending.
+    package var isVersion: Bool { fact == .app || fact == .os }
+
+    /// The answers.
+    package var answers: Range<UInt16> { 0..<UInt16(examples.count) }
 
     /// The number of texts whose answers are remembered.
     private static let knownLimit = 1 << 16

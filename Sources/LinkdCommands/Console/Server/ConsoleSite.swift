@@ -1,5 +1,7 @@
 internal import HTTPServer
 internal import LinkCoordinator
+internal import LinkIngest
+internal import RouteAnalysis
 internal import RouteTools
 internal import LinkDecider
 
@@ -32,6 +34,9 @@ final class ConsoleSite: Sendable {
     /// The worker whose state is shown, or nil.
     let worker: WorkerAddress?
 
+    /// The census of the registry of devices for all tables, or nil.
+    let census: DeviceCensus?
+
     /// The configuration by which a worker with these settings decides.
     var decider: DeciderConfiguration { DeciderConfiguration(settings, tables.map(\.table), vendors) }
 
@@ -52,6 +57,10 @@ final class ConsoleSite: Sendable {
         self.connection = connection
         masks = call.isOn("mask")
         allowsReplay = call.isOn("allow-replay")
+        let kinds = DeviceKinds(tables.map(\.table), platforms: DeviceClass.platforms)
+        census = try call.text("census").map { path throws(CommandFailure) in
+            try CensusFile(path: path, for: kinds).census
+        }
         worker = try call.text("worker").map { text throws(CommandFailure) in try WorkerAddress(text) }
     }
 

@@ -71,6 +71,11 @@ struct TryRoutes {
                     json.text("below", column.range?.below)
                 }
                 json.matrix("cells", matrix.platforms.indices.map { row in matrix.columns.map { $0.cells[row] } })
+                if let census = site.census {
+                    let (devices, others) = matrix.devices(of: census)
+                    json.matrix("devices", devices)
+                    json.number("others", Int64(others))
+                }
                 json.objects("results", of: matrix.results) { json, answer in
                     if let decision = answer.decisions.first {
                         json.text("outcome", Self.value(decision.json)["outcome"]?.string)
@@ -270,6 +275,14 @@ struct VersionMatrix {
         var range: DeviceChoices.VersionRange?
         /// The indices of the decisions in `results`, one for each platform.
         var cells: [Int]
+
+        /// Returns a Boolean value that indicates whether a version of a device is in the range.
+        func contains(_ app: String?) -> Bool {
+            guard let range else { return true }
+            guard let version = app.flatMap(VersionText.init) else { return false }
+            return (range.from.flatMap(VersionText.init).map { $0.order(version) <= 0 } ?? true)
+                && (range.below.flatMap(VersionText.init).map { version.order($0) < 0 } ?? true)
+        }
     }
 
     /// The platforms, which are the rows.
@@ -318,6 +331,24 @@ struct VersionMatrix {
             }
             add(range, cells)
         }
+    }
+
+    /// Returns the numbers of devices of a census for each platform and column, and the number of all other devices.
+    ///
+    /// The others have another platform, or no known platform or version.
+    func devices(of census: DeviceCensus) -> (cells: [[Int]], others: Int) {
+        var counts = platforms.map { _ in columns.map { _ in 0 } }
+        var counted = 0
+        for entry in census.entries {
+            let facts = census.kinds.facts(of: entry.kind)
+            guard let platform = facts.platform?.lowercased(),
+                let row = platforms.firstIndex(where: { $0.lowercased() == platform }),
+                let column = columns.firstIndex(where: { $0.contains(facts.app) })
+            else { continue }
+            counts[row][column] += entry.count
+            counted += entry.count
+        }
+        return (counts, census.devices + census.merged - counted)
     }
 
     /// Returns the common platforms, the platform of the device, and the platforms in the table's conditions, each
