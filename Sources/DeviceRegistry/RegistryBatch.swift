@@ -26,6 +26,7 @@ package struct RegistryBatch: Sendable {
     private(set) var bytes: [UInt8] = []
     private var changes: [Change] = []
     private(set) var positions: [Int32: Int64] = [:]
+    private(set) var witnesses: [Int32: RegistryWitness] = [:]
 
     /// Creates an empty batch.
     package init() {}
@@ -68,11 +69,17 @@ package struct RegistryBatch: Sendable {
     /// Sets the next offset of a partition.
     package mutating func setPosition(_ partition: Int32, _ nextOffset: Int64) { positions[partition] = nextOffset }
 
-    /// Removes all changes and positions.
+    /// Sets the last record that was read of a partition.
+    package mutating func setWitness(_ partition: Int32, _ witness: RegistryWitness) {
+        witnesses[partition] = witness
+    }
+
+    /// Removes all changes, positions, and witnesses.
     package mutating func removeAll(keepingCapacity: Bool = true) {
         bytes.removeAll(keepingCapacity: keepingCapacity)
         changes.removeAll(keepingCapacity: keepingCapacity)
         positions.removeAll(keepingCapacity: keepingCapacity)
+        witnesses.removeAll(keepingCapacity: keepingCapacity)
     }
 
     private mutating func add(_ id: ByteView, valueCount: Int) -> Change? {

@@ -75,7 +75,7 @@ package final class RegistryStore: Sendable {
         }
         do throws(DropReason) {
             let state = try StoreCheck.run(data)
-            guard state.source == configuration.source else { return .failure(.foreign) }
+            guard state.source.isSame(as: configuration.source) else { return .failure(.foreign) }
             if let limit = configuration.maxAgeSeconds {
                 // A time in the future is as wrong as one in the past.
                 let (age, isFar) = configuration.now.subtractingReportingOverflow(state.updated)
@@ -98,6 +98,9 @@ package final class RegistryStore: Sendable {
 
     /// Returns the next offsets by partition, as of the last batch.
     package func positions() -> [Int32: Int64] { current.withLock { $0.state.positions } }
+
+    /// Returns the last records that were read, by partitions.
+    package func witnesses() -> [Int32: RegistryWitness] { current.withLock { $0.state.witnesses } }
 
     /// Makes the next opening delete the store, such as after a snapshot has found a damaged device.
     ///
@@ -145,6 +148,7 @@ extension RegistryStore {
         var state = before.state
         state.updated = now
         state.positions.merge(batch.positions) { $1 }
+        state.witnesses.merge(batch.witnesses) { $1 }
         do throws(RegistryStoreError) {
             let writer = try StoreWriter(environment)
             try batch.bytes.withUnsafeBufferPointer { (bytes) throws(RegistryStoreError) in

@@ -6,6 +6,23 @@ internal import Musl
 internal import Darwin
 #endif
 
+/// The last record that was read of a partition, by which a topic that was created again is recognized.
+package struct RegistryWitness: Sendable, Equatable {
+    /// The record's offset.
+    package let offset: Int64
+    /// The record's timestamp in milliseconds since 1970, or -1 for none.
+    package let timestamp: Int64
+    /// A hash of the record's key and value.
+    package let hash: UInt64
+
+    /// Creates a witness.
+    package init(offset: Int64, timestamp: Int64, hash: UInt64) {
+        self.offset = offset
+        self.timestamp = timestamp
+        self.hash = hash
+    }
+}
+
 /// The topic whose records a store holds, and the members that are stored.
 ///
 /// A store of another source is not used.
@@ -25,6 +42,15 @@ package struct RegistrySource: Sendable, Equatable {
         self.topic = topic
         self.topicID = topicID
         self.members = members
+    }
+
+    /// Returns a Boolean value that indicates whether both can be the same topic with the same members.
+    ///
+    /// An id that no broker has reported can be any.
+    func isSame(as other: RegistrySource) -> Bool {
+        topic == other.topic && members == other.members
+            && (cluster == other.cluster || cluster.isEmpty || other.cluster.isEmpty)
+            && (topicID == other.topicID || topicID.isEmpty || other.topicID.isEmpty)
     }
 }
 

@@ -1,7 +1,7 @@
 /// What a store knows about itself, which each transaction writes together with its changes.
 struct StoreState: Sendable, Equatable {
     /// The version of the format of keys and values.
-    static let format: UInt32 = 1
+    static let format: UInt32 = 2
 
     /// The topic whose records the store holds.
     var source: RegistrySource
@@ -13,6 +13,8 @@ struct StoreState: Sendable, Equatable {
     var updated: Int64
     /// The next offsets by partition.
     var positions: [Int32: Int64] = [:]
+    /// The last records that were read, by partitions.
+    var witnesses: [Int32: RegistryWitness] = [:]
 
     /// The bytes of the state: a checksum, the format, and the values.
     var encoded: [UInt8] {
@@ -26,6 +28,13 @@ struct StoreState: Sendable, Equatable {
         for (partition, offset) in positions.sorted(by: { $0.key < $1.key }) {
             writer.add(partition)
             writer.add(offset)
+        }
+        writer.add(witnesses.count)
+        for (partition, witness) in witnesses.sorted(by: { $0.key < $1.key }) {
+            writer.add(partition)
+            writer.add(witness.offset)
+            writer.add(witness.timestamp)
+            writer.add(witness.hash)
         }
         var whole = Writer()
         whole.add(writer.bytes.withUnsafeBytes { StoreHash.hash($0, seed: 0) })
@@ -55,6 +64,11 @@ struct StoreState: Sendable, Equatable {
         for _ in 0..<(try reader.number() as Int) {
             let partition: Int32 = try reader.number()
             positions[partition] = try reader.number()
+        }
+        for _ in 0..<(try reader.number() as Int) {
+            let partition: Int32 = try reader.number()
+            witnesses[partition] = RegistryWitness(
+                offset: try reader.number(), timestamp: try reader.number(), hash: try reader.number())
         }
     }
 

@@ -156,7 +156,7 @@ internal import Testing
                     try store.apply(model.change(800), now: 2)
                 } catch RegistryStoreError.noSpace {
                     failures += 1
-                    (model.devices, model.positions) = (old.devices, old.positions)
+                    (model.devices, model.positions, model.witnesses) = (old.devices, old.positions, old.witnesses)
                 }
                 try model.compare(store)
             }

@@ -16,6 +16,7 @@ struct PlainDevice: Equatable {
 struct StoreModel {
     var devices: [[UInt8]: PlainDevice] = [:]
     var positions: [Int32: Int64] = [:]
+    var witnesses: [Int32: RegistryWitness] = [:]
     var random: SeededGenerator
     /// The ids of all changes, some of them so long that links have the longest keys.
     let ids: [[UInt8]]
@@ -59,6 +60,10 @@ struct StoreModel {
         let partition = Int32.random(in: 0..<5, using: &random)
         positions[partition, default: 0] += Int64(count)
         batch.setPosition(partition, positions[partition] ?? 0)
+        let witness = RegistryWitness(
+            offset: positions[partition] ?? 0, timestamp: Int64(bitPattern: random.next()), hash: random.next())
+        witnesses[partition] = witness
+        batch.setWitness(partition, witness)
         return batch
     }
 
@@ -67,6 +72,7 @@ struct StoreModel {
         let comment = Comment(rawValue: "seed \(random.seed)")
         #expect(store.count == devices.count, comment, sourceLocation: sourceLocation)
         #expect(store.positions() == positions, comment, sourceLocation: sourceLocation)
+        #expect(store.witnesses() == witnesses, comment, sourceLocation: sourceLocation)
         let snapshot = RegistrySnapshot(of: store)
         try snapshot.begin()
         defer { snapshot.end() }

@@ -22,6 +22,20 @@ import Testing
         ServiceState(maxLoopAgeMilliseconds: 60_000, watchdogMilliseconds: watchdog)
     }
 
+    @Test("The start of a worker takes longer while it restores the registry of devices")
+    func restoring() {
+        var state = Self.state()
+        var snapshot = Self.snapshot(1)
+        snapshot.devices = RegistryCopy.View()
+        snapshot.devices?.partitions = 2
+        snapshot.devices?.remaining = 7
+        let message = ServiceState.Message.restoring("restoring the registry of devices, 7 offsets left")
+        #expect(state.messages(for: snapshot, []) == [message])
+        #expect(state.messages(for: snapshot, []) == [message])
+        snapshot.devices?.restored = 2
+        #expect(state.messages(for: snapshot, []) == [])
+    }
+
     @Test("A worker is ready once, stops once, and describes its state")
     func states() {
         var state = Self.state()

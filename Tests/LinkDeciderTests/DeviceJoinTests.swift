@@ -129,6 +129,9 @@ struct DeviceJoinTests {
     }
 
     static let malformed = [
+        // Texts that are longer in normal form C, and attributes that then have one name.
+        #"{"claims":["\#(String(repeating: "\u{1D160}", count: 64))"]}"#,
+        "{\"attributes\":{\"\u{e9}\":\"1\",\"e\u{301}\":\"2\"}}",
         "", "7", "[]", "{", #"{"app":7}"#, #"{"app":"1","app":"2"}"#, #"{"claims":"session"}"#, #"{"user":7}"#,
         #"{"user":""}"#, #"{"claims":[1]}"#, #"{"app":"\#(String(repeating: "a", count: 257))"}"#,
         #"{"user":"\#(String(repeating: "u", count: 257))"}"#,

@@ -87,9 +87,10 @@ package final class RegistryCopy: Sendable {
         do throws(RegistryStoreError) {
             opened = try RegistryStore.open(storeConfiguration(topic, facts))
         } catch {
-            removeTemporary()
             return Self.exit(error)
         }
+        // Nothing stays of a temporary copy, however the process ends.
+        removeTemporary()
         store.withLock { $0 = opened }
         state.withLock {
             $0.partitions = facts.partitions.count
@@ -104,8 +105,8 @@ package final class RegistryCopy: Sendable {
                     [LogField("code", .text(reason.rawValue)), LogField("reason", .text(reason.text))]))
         }
         let reader = RegistryTopicReader(
-            topic: topic, partitions: facts.partitions, members: configuration.deviceMembers, store: opened, log: log,
-            state: state)
+            topic: topic, partitions: facts.partitions, members: configuration.deviceMembers,
+            retentionSeconds: facts.retentionSeconds ?? Self.defaultRetention, store: opened, log: log, state: state)
         let client = ClientSettings.registryConfiguration(configuration, identity)
         let isStarted = thread.start { [self] in
             if let exit = reader.run(client, thread) {
@@ -143,8 +144,13 @@ package final class RegistryCopy: Sendable {
             store?.close()
             store = nil
         }
-        removeTemporary()
     }
+
+    /// Kafka's default of `delete.retention.ms` in seconds.
+    private static let defaultRetention: Int64 = 86_400
+
+    /// Deletes the copy below a state directory, if a worker without a registry starts there.
+    static func remove(from stateDirectory: String) { RegistryStore.remove(directory: stateDirectory + "/devices") }
 
     /// Ends the process at once, because a lane cannot read the copy and no decision may be made without it.
     ///
@@ -165,7 +171,8 @@ package final class RegistryCopy: Sendable {
             source: RegistrySource(
                 cluster: facts.cluster, topic: topic, topicID: facts.topicID,
                 members: configuration.deviceMembers.text),
-            maxDevices: configuration.maxDevices, maxAgeSeconds: facts.retentionSeconds,
+            maxDevices: configuration.maxDevices,
+            maxAgeSeconds: facts.retentionSeconds ?? Self.defaultRetention,
             bootID: RegistryStoreConfiguration.currentBootID(), now: SystemClock.wallMilliseconds())
     }
 

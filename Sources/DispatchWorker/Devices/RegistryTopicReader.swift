@@ -12,24 +12,29 @@ final class RegistryTopicReader: Sendable {
     private static let batchRecords = 4_000
     /// The interval at which the ends of the partitions are asked for, in nanoseconds.
     private static let endInterval: UInt64 = 5_000_000_000
-    /// The questions for ends after which new partitions are looked for.
-    private static let questionsBetweenTopics = 12
     /// The interval of log lines about malformed records, in nanoseconds.
     private static let logInterval: UInt64 = 60_000_000_000
+    /// The interval at which the age of the store is saved without other changes, in milliseconds.
+    private static let saveInterval: Int64 = 600_000
+    /// The least time for which the copy can be behind after it was current, in milliseconds.
+    private static let leastRetention: Int64 = 60_000
     /// The time limit of a request, in milliseconds.
     private static let requestTimeout: Int32 = 5_000
 
     private let topic: String
     private let partitions: [Int32]
     private let members: DeviceMembers
+    /// The time for which the topic keeps deletions, in milliseconds.
+    private let retention: Int64
     private let store: RegistryStore
     private let log: Log
     private let state: Monitor<RegistryCopy.View>
 
     init(
-        topic: String, partitions: [Int32], members: DeviceMembers, store: RegistryStore, log: Log,
-        state: Monitor<RegistryCopy.View>
+        topic: String, partitions: [Int32], members: DeviceMembers, retentionSeconds: Int64, store: RegistryStore,
+        log: Log, state: Monitor<RegistryCopy.View>
     ) {
+        retention = retentionSeconds.multipliedReportingOverflow(by: 1000).overflow ? .max : retentionSeconds * 1000
         self.topic = topic
         self.partitions = partitions
         self.members = members
@@ -45,19 +50,28 @@ final class RegistryTopicReader: Sendable {
         var batch = RegistryBatch()
         /// The next offset of each partition.
         var next: [Int32: Int64] = [:]
-        /// The number of questions for the ends.
-        var questions = 0
-        /// The stable ends that the partitions had at the start and that were not reached yet.
+        /// The last time at which everything up to the ends was read, in milliseconds since 1970.
+        var current: Int64
+        /// The time at which the store last got the time above, in milliseconds since 1970.
+        var saved: Int64
+        /// A Boolean value that indicates whether everything up to the ends was read since the start.
+        var wasCurrent = false
+        /// A Boolean value that indicates whether the topic was missing.
+        var isGone = false
+        /// The stable ends that the partitions had at the start and that were not reached yet, or the greatest number
+        /// for a partition that seemed to be read and whose end was not reported yet.
         var targets: [Int32: Int64] = [:]
-        /// The newest known stable ends.
-        var ends: [Int32: Int64] = [:]
+        /// The last record of each partition that the store has, until it was read again.
+        var witnesses: [Int32: RegistryWitness] = [:]
         var askedAt: UInt64 = 0
         var malformed: UInt64 = 0
         var loggedAt: UInt64?
         var logged: UInt64 = 0
 
-        init(_ reader: KafkaReader, _ members: DeviceMembers) {
+        init(_ reader: KafkaReader, _ members: DeviceMembers, current: Int64) {
             self.reader = reader
+            self.current = current
+            saved = current
             devices = RegisteredDeviceReader(members)
         }
     }
@@ -70,15 +84,24 @@ final class RegistryTopicReader: Sendable {
         } catch {
             return WorkerExit(.configuration, error.text, advice: "correct the setting that the message names")
         }
-        var run = Run(reader, members)
-        defer { run.reader.close() }
+        var run = Run(reader, members, current: store.updated)
+        defer {
+            run.reader.close()
+            // The next start counts the age of the store from here.
+            try? store.apply(RegistryBatch(), now: run.current)
+        }
+        var failedAt: UInt64?
         while !thread.isStopped {
             do {
                 if let exit = try begin(&run) { return exit }
                 break
             } catch {
-                // The brokers were reached a moment ago.
                 _ = run.reader.takeEvents()
+                let now = SystemClock.monotonicNanoseconds()
+                if failedAt.map({ now.saturatingSubtract($0) >= Self.logInterval }) ?? true {
+                    failedAt = now
+                    logFailure(error)
+                }
                 _ = thread.sleep(milliseconds: 200)
             }
         }
@@ -87,7 +110,7 @@ final class RegistryTopicReader: Sendable {
                 .info, "devices.restoring", "reading the registry of devices",
                 [
                     LogField("topic", .text(topic)), LogField("devices", .count(store.count)),
-                    LogField("offsets", .count(run.targets.reduce(0) { $0 + Int($1.value - (run.next[$1.key] ?? 0)) })),
+                    LogField("offsets", .number(Self.remaining(run))),
                 ]))
         publish(&run)
         while !thread.isStopped {
@@ -100,62 +123,125 @@ final class RegistryTopicReader: Sendable {
     private func begin(_ run: inout Run) throws(KafkaError) -> WorkerExit? {
         let all = partitions.map { TopicPartition(topic: topic, partition: $0) }
         let known = store.positions()
+        let witnesses = store.witnesses()
         var starts: [PartitionOffset] = []
         _ = try run.reader.describe(topic: topic, timeoutMilliseconds: Self.requestTimeout)
+        let lows = try ends(of: all, LogicalOffset.beginning, run.reader)
+        let highs = try ends(of: all, LogicalOffset.end, run.reader)
         for partition in all {
-            let marks = try run.reader.watermarks(of: partition, timeoutMilliseconds: Self.requestTimeout)
-            let position = known[partition.partition] ?? marks.low
-            guard (marks.low...max(marks.low, marks.high)).contains(position) else { return Self.lost(store) }
+            guard let low = lows[partition], let high = highs[partition] else { throw KafkaError(code: .timedOut) }
+            let position = known[partition.partition] ?? low
+            guard (low...max(low, high)).contains(position) else { return Self.lost(store) }
             run.next[partition.partition] = position
-            run.ends[partition.partition] = marks.high
-            if position < marks.high { run.targets[partition.partition] = marks.high }
-            starts.append(PartitionOffset(partition, offset: position))
+            run.targets[partition.partition] = position < high ? high : .max
+            var start = position
+            if let witness = witnesses[partition.partition], (low..<max(low, position)).contains(witness.offset) {
+                // A topic that was created again has another record there, or none if it was compacted since.
+                run.witnesses[partition.partition] = witness
+                start = witness.offset
+            }
+            starts.append(PartitionOffset(partition, offset: start))
         }
         try run.reader.start(starts)
         return nil
     }
 
-    private static func lost(_ store: RegistryStore) -> WorkerExit {
+    /// Returns the first offsets or the stable ends of partitions, without those that were not reported.
+    private func ends(
+        of partitions: [TopicPartition], _ end: Int64, _ reader: KafkaReader
+    ) throws(KafkaError) -> [TopicPartition: Int64] {
+        var found: [TopicPartition: Int64] = [:]
+        let times = partitions.map { PartitionOffset($0, offset: end) }
+        for result in try reader.offsets(forTimes: times, timeoutMilliseconds: Self.requestTimeout) {
+            if let error = result.error { throw error }
+            // Without an answer, the request is returned unchanged.
+            if let offset = result.offset, offset >= 0 { found[result.partition] = offset }
+        }
+        return found
+    }
+
+    private func logFailure(_ error: KafkaError) {
+        log.log(
+            LogEntry(
+                .warning, "devices.unreachable", "the registry of devices cannot be read",
+                [
+                    LogField("topic", .text(topic)), LogField("error", .text(error.name)),
+                    LogField("advice", .text("check the brokers and the topic with `linkd doctor`")),
+                ]))
+    }
+
+    /// Returns the exit for a copy that must be read again.
+    private static func lost(
+        _ store: RegistryStore,
+        _ reason: String = "devices.topic does not have the records that the local copy of the registry was read from"
+    ) -> WorkerExit {
         store.markDamaged()
         return WorkerExit(
-            .tryAgain, "devices.topic does not have the next offset of the local copy of the registry",
-            advice: "restart the worker, which reads devices.topic again from its start")
+            .tryAgain, reason, advice: "restart the worker, which reads devices.topic again from its start")
     }
 
     private func step(_ run: inout Run) -> WorkerExit? {
         let outcome = run.reader.poll(max: Self.batchRecords, timeoutMilliseconds: 200)
-        for record in run.reader.records { add(record, &run) }
+        var last: [Int32: Int] = [:]
+        for (index, record) in run.reader.records.enumerated() {
+            if record.offset < run.next[record.partition] ?? 0 {
+                let witness = run.witnesses[record.partition]
+                if let witness, witness.offset == record.offset, witness != Self.witness(of: record) {
+                    return Self.lost(store)
+                }
+                if witness?.offset == record.offset { run.witnesses[record.partition] = nil }
+                continue
+            }
+            add(record, &run)
+            last[record.partition] = index
+        }
         for event in run.reader.events {
             switch event.kind {
             case .endOfPartition:
                 run.next[event.partition] = max(run.next[event.partition] ?? 0, event.offset)
                 run.targets[event.partition] = nil
+                run.witnesses[event.partition] = nil
             case .offsetOutOfRange: return Self.lost(store)
             case .authorization:
                 return WorkerExit(
                     .denied, "the client's principal lacks Read on Topic \(topic)", advice: RightsText.advice)
-            case .unknownTopic, .maxPollExceeded, .fatal, .other: continue
+            case .unknownTopic: run.isGone = true
+            case .fatal:
+                return WorkerExit(
+                    .tryAgain, "the reader of devices.topic failed: \(event.error?.text ?? "no reason")",
+                    advice: "start the worker again")
+            case .maxPollExceeded, .other: continue
             }
         }
         _ = run.reader.takeEvents()
         if outcome.records > 0 {
             for (partition, offset) in run.next { run.batch.setPosition(partition, offset) }
+            for (partition, index) in last {
+                run.batch.setWitness(partition, Self.witness(of: run.reader.records[index]))
+            }
             do throws(RegistryStoreError) {
-                try store.apply(run.batch, now: SystemClock.wallMilliseconds())
+                try store.apply(run.batch, now: run.current)
+                run.saved = run.current
             } catch {
                 return RegistryCopy.exit(error)
             }
             run.batch.removeAll()
             run.reader.releaseBatch()
         }
-        askEnds(&run)
+        if let exit = askEnds(&run) { return exit }
         publish(&run, records: outcome.records)
         logMalformed(&run)
         return nil
     }
 
+    private static func witness(of record: ConsumedRecord) -> RegistryWitness {
+        let witness = Witness(record)
+        return RegistryWitness(offset: witness.offset, timestamp: witness.timestamp, hash: witness.hash)
+    }
+
     private func add(_ record: ConsumedRecord, _ run: inout Run) {
         run.next[record.partition] = record.offset + 1
+        run.witnesses[record.partition] = nil
         if let target = run.targets[record.partition], record.offset + 1 >= target {
             run.targets[record.partition] = nil
         }
@@ -204,43 +290,77 @@ final class RegistryTopicReader: Sendable {
         run.loggedAt = nil
     }
 
-    /// Asks for the stable ends of the partitions, so that the age of the copy is known.
-    private func askEnds(_ run: inout Run) {
+    /// Asks for the partitions and their ends, so that the age of the copy is known.
+    ///
+    /// A copy that is behind for longer than the topic keeps deletions could keep deleted devices, and a topic that was
+    /// created again has other records, so both are read again from the start.
+    private func askEnds(_ run: inout Run) -> WorkerExit? {
         let now = SystemClock.monotonicNanoseconds()
-        guard now.saturatingSubtract(run.askedAt) >= Self.endInterval else { return }
+        guard now.saturatingSubtract(run.askedAt) >= Self.endInterval else { return nil }
         run.askedAt = now
-        run.questions += 1
-        if run.questions % Self.questionsBetweenTopics == 0 { findPartitions(&run) }
-        let times = run.next.keys.sorted().map {
-            PartitionOffset(TopicPartition(topic: topic, partition: $0), offset: LogicalOffset.end)
+        let wall = SystemClock.wallMilliseconds()
+        guard let isCurrent = isCurrent(&run) else { return nil }
+        if run.wasCurrent, wall - run.current > max(retention, Self.leastRetention) {
+            return Self.lost(store, "the local copy of the registry was behind for longer than delete.retention.ms")
         }
-        guard let results = try? run.reader.offsets(forTimes: times, timeoutMilliseconds: Self.requestTimeout) else {
-            return
+        if isCurrent {
+            if run.isGone { return Self.lost(store) }
+            run.wasCurrent = true
+            run.current = wall
+            state.withLock { $0.currentAt = now }
         }
-        for result in results where result.error == nil {
-            if let offset = result.offset, offset >= 0 { run.ends[result.partition.partition] = offset }
+        guard wall - run.saved >= Self.saveInterval, run.saved != run.current else { return nil }
+        run.saved = run.current
+        do throws(RegistryStoreError) {
+            try store.apply(RegistryBatch(), now: run.current)
+            return nil
+        } catch {
+            return RegistryCopy.exit(error)
         }
-        let isCurrent =
-            results.allSatisfy { $0.error == nil }
-            && run.ends.allSatisfy { (run.next[$0.key] ?? 0) >= $0.value }
-        if isCurrent { state.withLock { $0.currentAt = now } }
     }
 
-    /// Starts to read partitions that were added to the topic.
-    private func findPartitions(_ run: inout Run) {
-        guard let found = try? run.reader.describe(topic: topic, timeoutMilliseconds: Self.requestTimeout) else {
-            return
-        }
-        for partition in found.partitions.map(\.id) where run.next[partition] == nil {
-            let start = PartitionOffset(TopicPartition(topic: topic, partition: partition), offset: 0)
-            guard (try? run.reader.start([start])) != nil else { continue }
+    /// Returns a Boolean value that indicates whether everything up to the ends of all partitions was read, or nil if
+    /// the brokers do not answer.
+    ///
+    /// Partitions that were added to the topic are read from now on.
+    private func isCurrent(_ run: inout Run) -> Bool? {
+        guard
+            let description = try? run.reader.describe(topic: topic, timeoutMilliseconds: Self.requestTimeout),
+            description.error == nil, !description.partitions.isEmpty
+        else { return nil }
+        for partition in description.partitions.map(\.id) where run.next[partition] == nil {
+            let start = PartitionOffset(
+                TopicPartition(topic: topic, partition: partition), offset: LogicalOffset.beginning)
+            guard (try? run.reader.start([start])) != nil else { return nil }
             run.next[partition] = 0
+            log.log(
+                LogEntry(
+                    .warning, "devices.partitions", "the registry of devices has a new partition",
+                    [
+                        LogField("topic", .text(topic)), LogField("partition", .number(Int64(partition))),
+                        LogField("advice", .text("write all devices again: records in two partitions have no order")),
+                    ]))
+        }
+        let partitions = run.next.keys.sorted().map { TopicPartition(topic: topic, partition: $0) }
+        guard let ends = try? ends(of: partitions, LogicalOffset.end, run.reader) else { return nil }
+        return partitions.allSatisfy { partition in
+            guard let end = ends[partition], let next = run.next[partition.partition] else { return false }
+            // Records of an open transaction, and all after them, cannot be read yet.
+            let high = run.reader.cachedWatermarks(of: partition)?.high ?? end
+            return next >= max(end, high)
+        }
+    }
+
+    /// Returns the number of offsets that are left until all partitions are restored.
+    private static func remaining(_ run: borrowing Run) -> Int64 {
+        run.targets.reduce(Int64(0)) { sum, target in
+            target.value == .max ? sum : sum + max(0, target.value - (run.next[target.key] ?? 0))
         }
     }
 
     private func publish(_ run: inout Run, records: Int = 0) {
-        let restored = run.next.count - run.targets.count
-        let remaining = run.targets.reduce(Int64(0)) { $0 + max(0, $1.value - (run.next[$1.key] ?? 0)) }
+        let restored = run.next.count - Set(run.targets.keys).union(run.witnesses.keys).count
+        let remaining = Self.remaining(run)
         let (devices, bytes) = (store.count, store.bytes)
         let isFirst = state.signal { view in
             let wasRestored = view.isRestored

@@ -285,6 +285,8 @@ extension Lane where Processing: ~Copyable {
         let now = environment.now()
         let events = consumer.events
         consumer.releaseBatch()
+        // A paused lane must not keep an old state of the registry, whose pages could not be used again.
+        refreshTables()
         machine.interrupted(consumer.takeInterruptions())
         machine.polled(outcome, isKeepAlive: true, now: now)
         if !outcome.rebalanced {

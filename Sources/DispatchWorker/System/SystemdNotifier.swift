@@ -80,6 +80,12 @@ package final class SystemdNotifier: Sendable {
         return send("STOPPING=1")
     }
 
+    /// Reports that the start takes longer, with a description of what it does.
+    ///
+    /// The service manager then waits for another 30 s (`EXTEND_TIMEOUT_USEC` of sd_notify(3)).
+    @discardableResult
+    package func extendStart(_ text: String) -> Bool { send("EXTEND_TIMEOUT_USEC=30000000") && status(text) }
+
     /// Reports that the service works.
     @discardableResult
     package func watchdog() -> Bool { send("WATCHDOG=1") }

@@ -110,7 +110,10 @@ package final class Worker: Sendable {
 
     /// Reads the registry of devices, if there is one, and returns the exit if it cannot be read.
     private func restoreDevices(_ facts: TopicFacts, _ isStopping: () -> Bool) -> WorkerExit? {
-        guard let devices = shared.devices, let topic = configuration.devicesTopic else { return nil }
+        guard let devices = shared.devices, let topic = configuration.devicesTopic else {
+            configuration.stateDirectory.map(RegistryCopy.remove)
+            return nil
+        }
         return devices.start(topic, facts.registry ?? RegistryFacts(), fail: { [shared] in shared.fail($0) })
             ?? devices.waitUntilRestored(isStopping)
     }

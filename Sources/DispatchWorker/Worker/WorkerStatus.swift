@@ -252,6 +252,7 @@ package final class StatusMonitor: Sendable {
         case .stopping: notifier.stopping()
         case .watchdog: notifier.watchdog()
         case .status(let text): notifier.status(text)
+        case .restoring(let text): notifier.extendStart(text)
         }
     }
 
@@ -285,6 +286,8 @@ package struct ServiceState: Sendable {
         case watchdog
         /// A description of the state.
         case status(String)
+        /// A description of the state of a start that takes long.
+        case restoring(String)
     }
 
     /// The longest time between two messages to the watchdog of the service manager, in milliseconds.
@@ -316,6 +319,9 @@ package struct ServiceState: Sendable {
         if snapshot.isDraining, !isStopping {
             isStopping = true
             result += [.stopping, .status("finishing the work in progress")]
+        }
+        if let devices = snapshot.devices, !devices.isRestored, !isReady, !isStopping {
+            result.append(.restoring("restoring the registry of devices, \(devices.remaining) offsets left"))
         }
         result += entries.compactMap(Self.status).map(Message.status)
         guard let watchdogInterval, Health.notLive(snapshot, maxLoopAge: maxLoopAge).isEmpty else { return result }

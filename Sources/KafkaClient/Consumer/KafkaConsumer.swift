@@ -292,12 +292,4 @@ extension KafkaConsumer {
         if names.isEmpty { return [:] }
         return try AdminCall(handle, .describeTopics, timeoutMilliseconds: timeoutMilliseconds).topicIDs(of: names)
     }
-
-    /// Returns the watermarks from the last fetch responses without a request, or nil before the first response.
-    ///
-    /// `high` is the high watermark regardless of the isolation level. A reader of committed records does not reach it
-    /// after a transaction, because control records are not returned. `low` may be outdated or -1.
-    package func cachedWatermarks(of partition: TopicPartition) -> Watermarks? {
-        handle.cachedWatermarks(of: partition)
-    }
 }

@@ -62,6 +62,14 @@ package class RecordReceiver {
     /// The number of topics with an index.
     package final var topicCount: Int { topics.count }
 
+    /// Returns the watermarks from the last fetch responses without a request, or nil before the first response.
+    ///
+    /// `high` is the high watermark regardless of the isolation level. A reader of committed records does not reach it
+    /// after a transaction, because control records are not returned. `low` may be outdated or -1.
+    package final func cachedWatermarks(of partition: TopicPartition) -> Watermarks? {
+        handle.cachedWatermarks(of: partition)
+    }
+
     /// Returns and removes the log lines, statistics, and errors that have arrived, oldest first.
     package final func takeEvents() -> [ClientEvent] {
         serve()

@@ -142,7 +142,7 @@ extension ClientHandle {
 
     /// Returns the id of the cluster, or nil if no broker reports it within the time limit.
     func clusterID(timeoutMilliseconds: Int32) -> String? {
-        guard let text = call(.metadata, { rd_kafka_clusterid($0, timeoutMilliseconds) }) else { return nil }
+        guard let text = call(.clusterID, { rd_kafka_clusterid($0, timeoutMilliseconds) }) else { return nil }
         defer { rd_kafka_mem_free(nil, text) }
         return String(cString: text)
     }

@@ -22,6 +22,7 @@ package enum LibraryCall: String, Sendable, CaseIterable {
     case resume = "resume_partitions"
     case offsetsForTimes = "offsets_for_times"
     case metadata
+    case clusterID = "clusterid"
     case listGroups = "list_groups"
     case consumerPoll = "consumer_poll"
     case consumeQueue = "consume_queue"

@@ -57,6 +57,9 @@ package struct DeviceMembers: Sendable, Equatable {
         text = (names + attributes.map { "attributes." + String(decoding: $0, as: UTF8.self) }).joined(separator: ",")
     }
 
+    /// The facts of which something is stored, as bits.
+    var bits: UInt16 { attributes.isEmpty ? facts : facts | DeviceFacts.Fact.attributes.bit }
+
     /// Returns a Boolean value that indicates whether an attribute is stored.
     func hasAttribute(_ name: ByteView) -> Bool {
         facts & DeviceFacts.Fact.attributes.bit != 0 || attributes.contains { name.buffer.elementsEqual($0) }
@@ -115,10 +118,11 @@ package struct RegisteredDeviceReader: ~Copyable {
             cursor.open(text)
             try reader.read(&cursor, into: device)
             try cursor.finish()
-            guard device.pointee.facts.unreadable == 0 else { return nil }
+            guard device.pointee.facts.unreadable & members.bits == 0 else { return nil }
             arena.begin()
-            FactsRecord.append(device.pointee.facts, members, to: &arena)
+            let isValid = FactsRecord.append(device.pointee.facts, members, to: &arena)
             let facts = arena.finish()
+            guard isValid else { return nil }
             guard facts.count <= Self.maxBytes, let user = try readUser(text) else { return nil }
             return Device(user: user, facts: facts)
         } catch {
@@ -190,35 +194,40 @@ package final class GivenDevices: KnownDevices {
 /// Attributes are a list of alternating names and values.
 enum FactsRecord {
     /// Appends the known facts that are among the members.
-    static func append(_ facts: DeviceView, _ members: DeviceMembers, to arena: inout OutputArena) {
+    ///
+    /// Returns false if a text is too long in normal form C, or if two attributes then have one name. An event with
+    /// such facts could not be read.
+    static func append(_ facts: DeviceView, _ members: DeviceMembers, to arena: inout OutputArena) -> Bool {
         for fact in DeviceFacts.Fact.allCases where facts.has(fact) {
             if fact == .attributes {
-                append(attributes: facts.attributes, members, to: &arena)
+                guard append(attributes: facts.attributes, members, to: &arena) else { return false }
             } else if members.facts & fact.bit != 0 {
                 arena.append(byte: UInt8(fact.rawValue))
                 if let text = facts.text(fact) {
-                    append(text, to: &arena)
+                    guard append(text, to: &arena) else { return false }
                 } else {
                     let list = facts.list(fact)
                     append(list.count, to: &arena)
-                    for text in list { append(text, to: &arena) }
+                    for text in list { guard append(text, to: &arena) else { return false } }
                 }
             }
         }
+        return true
     }
 
     private static func append(
         attributes: UnsafeBufferPointer<ByteView>, _ members: DeviceMembers, to arena: inout OutputArena
-    ) {
+    ) -> Bool {
         let names = stride(from: 0, to: attributes.count, by: 2).filter { members.hasAttribute(attributes[$0]) }
         let isWhole = members.facts & DeviceFacts.Fact.attributes.bit != 0
-        if names.isEmpty && !isWhole { return }
+        if names.isEmpty && !isWhole { return true }
+        if names.count > 1, Set(names.map { attributes[$0].array }).count < names.count { return false }
         arena.append(byte: UInt8(DeviceFacts.Fact.attributes.rawValue))
         append(2 * names.count, to: &arena)
         for index in names {
-            append(attributes[index], to: &arena)
-            append(attributes[index + 1], to: &arena)
+            guard append(attributes[index], to: &arena), append(attributes[index + 1], to: &arena) else { return false }
         }
+        return true
     }
 
     private static func append(_ count: Int, to arena: inout OutputArena) {
@@ -226,9 +235,12 @@ enum FactsRecord {
         arena.append(byte: UInt8(truncatingIfNeeded: count >> 8))
     }
 
-    private static func append(_ text: ByteView, to arena: inout OutputArena) {
+    /// Appends a text, or returns false if it is too long.
+    private static func append(_ text: ByteView, to arena: inout OutputArena) -> Bool {
+        if text.count > Limits.factBytes { return false }
         append(text.count, to: &arena)
         arena.append(text)
+        return true
     }
 }
 

@@ -64,6 +64,19 @@ final class RunTopics {
         }
     }
 
+    /// Deletes the topic of the registry, and waits until it is gone.
+    func deleteRegistry() throws {
+        let admin = try KafkaAdmin(["bootstrap.servers": bootstrap])
+        defer { admin.close() }
+        for result in try admin.delete(topics: [devices], timeoutMilliseconds: 20_000) {
+            if let error = result.error { throw RunFailure("\(devices) was not deleted: \(error.text)") }
+        }
+        let isGone = try becomesTrue(withinSeconds: 60) {
+            try admin.metadata(timeoutMilliseconds: 10_000).topics.allSatisfy { $0.name != devices }
+        }
+        if !isGone { throw RunFailure("\(devices) was not deleted in time") }
+    }
+
     /// Closes the clients.
     func close() {
         committedView.abandon()
