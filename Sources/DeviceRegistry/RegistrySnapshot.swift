@@ -1,6 +1,6 @@
 package import ByteStorage
 
-/// What a store knows about a device.
+/// The state of a device in a store.
 ///
 /// The views are valid until the snapshot's `end`.
 package struct RegistryRecord {

@@ -21,7 +21,7 @@ package enum RegistryStoreError: Error, Sendable, Equatable {
 }
 
 extension RegistryStoreError: CustomStringConvertible {
-    /// What happened, without a final period.
+    /// The reason, without a final period.
     package var reason: String {
         switch self {
         case .inUse(let directory): "another process uses the device store \(directory)"

@@ -13,7 +13,7 @@ internal import Darwin
 /// It has LMDB's files, a lock, and a mark that exists while the store is open. The mark is a file of its own, because
 /// after a crash of the machine LMDB's pages can be a mixture of old and new ones.
 final class StoreDirectory: Sendable {
-    /// What the mark says about the last process that had the store open.
+    /// The end of the last process that had the store open.
     enum Mark: Equatable {
         /// It closed the store.
         case none

@@ -1,4 +1,4 @@
-/// What a store knows about itself, which each transaction writes together with its changes.
+/// The state of a store, which each transaction writes together with its changes.
 struct StoreState: Sendable, Equatable {
     /// The version of the format of keys and values.
     static let format: UInt32 = 2

@@ -31,7 +31,7 @@ struct WhyDevicesTests {
         """#
     }
 
-    /// What the registry knows when the decisions are made.
+    /// The devices of the registry when the decisions are made.
     static let known: [(String, String)] = [
         ("a", #"{"user":"u","platform":"ios","app":"6.1.0","claims":["session"]}"#), ("b", #"{"user":"u"}"#),
         ("é\"", #"{"user":"u","capabilities":["ar"],"attributes":{"n":"\u0001é"},"locale":"d\\e"}"#),

@@ -43,7 +43,18 @@ final class RegistryTopicReader: Sendable {
         self.state = state
     }
 
-    /// What the thread knows while it runs.
+    /// The ends of all partitions at one time.
+    private struct Question {
+        var ends: [Int32: Int64]
+        /// The time in milliseconds since 1970.
+        var wall: Int64
+        /// The time in nanoseconds of the monotonic clock.
+        var at: UInt64
+
+        func isReached(_ next: [Int32: Int64]) -> Bool { ends.allSatisfy { next[$0.key] ?? 0 >= $0.value } }
+    }
+
+    /// The state of the thread.
     private struct Run: ~Copyable {
         let reader: KafkaReader
         var devices: RegisteredDeviceReader
@@ -64,6 +75,8 @@ final class RegistryTopicReader: Sendable {
         /// The last record of each partition that the store has, until it was read again.
         var witnesses: [Int32: RegistryWitness] = [:]
         var askedAt: UInt64 = 0
+        /// The last ends that were asked for, until they are reached.
+        var question: Question?
         var malformed: UInt64 = 0
         var loggedAt: UInt64?
         var logged: UInt64 = 0
@@ -196,22 +209,7 @@ final class RegistryTopicReader: Sendable {
             last[record.partition] = index
         }
         for event in run.reader.events {
-            switch event.kind {
-            case .endOfPartition:
-                run.next[event.partition] = max(run.next[event.partition] ?? 0, event.offset)
-                run.targets[event.partition] = nil
-                run.witnesses[event.partition] = nil
-            case .offsetOutOfRange: return Self.lost(store)
-            case .authorization:
-                return WorkerExit(
-                    .denied, "the client's principal lacks Read on Topic \(topic)", advice: RightsText.advice)
-            case .unknownTopic: run.isGone = true
-            case .fatal:
-                return WorkerExit(
-                    .tryAgain, "the reader of devices.topic failed: \(event.error?.text ?? "no reason")",
-                    advice: "start the worker again")
-            case .maxPollExceeded, .other: continue
-            }
+            if let exit = handle(event, &run) { return exit }
         }
         _ = run.reader.takeEvents()
         if outcome.records > 0 {
@@ -234,6 +232,27 @@ final class RegistryTopicReader: Sendable {
         return nil
     }
 
+    /// Handles an event, and returns the exit if the reader cannot go on.
+    private func handle(_ event: ConsumerEvent, _ run: inout Run) -> WorkerExit? {
+        switch event.kind {
+        case .endOfPartition:
+            run.next[event.partition] = max(run.next[event.partition] ?? 0, event.offset)
+            run.targets[event.partition] = nil
+            run.witnesses[event.partition] = nil
+        case .offsetOutOfRange: return Self.lost(store)
+        case .authorization:
+            return WorkerExit(
+                .denied, "the client's principal lacks Read on Topic \(topic)", advice: RightsText.advice)
+        case .unknownTopic: run.isGone = true
+        case .fatal:
+            return WorkerExit(
+                .tryAgain, "the reader of devices.topic failed: \(event.error?.text ?? "no reason")",
+                advice: "start the worker again")
+        case .maxPollExceeded, .other: break
+        }
+        return nil
+    }
+
     private static func witness(of record: ConsumedRecord) -> RegistryWitness {
         let witness = Witness(record)
         return RegistryWitness(offset: witness.offset, timestamp: witness.timestamp, hash: witness.hash)
@@ -242,7 +261,7 @@ final class RegistryTopicReader: Sendable {
     private func add(_ record: ConsumedRecord, _ run: inout Run) {
         run.next[record.partition] = record.offset + 1
         run.witnesses[record.partition] = nil
-        if let target = run.targets[record.partition], record.offset + 1 >= target {
+        if let target = run.targets[record.partition], target == .max || record.offset + 1 >= target {
             run.targets[record.partition] = nil
         }
         guard let key = record.key, RegisteredDeviceReader.isID(key) else { return countMalformed(record, &run) }
@@ -299,15 +318,26 @@ final class RegistryTopicReader: Sendable {
         guard now.saturatingSubtract(run.askedAt) >= Self.endInterval else { return nil }
         run.askedAt = now
         let wall = SystemClock.wallMilliseconds()
-        guard let isCurrent = isCurrent(&run) else { return nil }
+        guard let ends = findEnds(&run) else { return nil }
+        if run.isGone {
+            // The next start finds out whether it is the same topic.
+            return WorkerExit(
+                .tryAgain, "devices.topic was missing and is back",
+                advice: "restart the worker, which compares the topic")
+        }
         if run.wasCurrent, wall - run.current > max(retention, Self.leastRetention) {
             return Self.lost(store, "the local copy of the registry was behind for longer than delete.retention.ms")
         }
-        if isCurrent {
-            if run.isGone { return Self.lost(store) }
+        // While records arrive, the newest ends are never reached, but those of an earlier question are.
+        let asked = Question(ends: ends, wall: wall, at: now)
+        let reached = [asked, run.question].compactMap(\.self).first { $0.isReached(run.next) }
+        if let reached {
             run.wasCurrent = true
-            run.current = wall
-            state.withLock { $0.currentAt = now }
+            run.current = reached.wall
+            state.withLock { $0.currentAt = reached.at }
+            run.question = asked
+        } else if run.question == nil {
+            run.question = asked
         }
         guard wall - run.saved >= Self.saveInterval, run.saved != run.current else { return nil }
         run.saved = run.current
@@ -319,11 +349,11 @@ final class RegistryTopicReader: Sendable {
         }
     }
 
-    /// Returns a Boolean value that indicates whether everything up to the ends of all partitions was read, or nil if
-    /// the brokers do not answer.
+    /// Returns the ends of all partitions, or nil if the brokers do not answer.
     ///
-    /// Partitions that were added to the topic are read from now on.
-    private func isCurrent(_ run: inout Run) -> Bool? {
+    /// The ends include records of open transactions, which cannot be read yet. Partitions that were added to the topic
+    /// are read from now on.
+    private func findEnds(_ run: inout Run) -> [Int32: Int64]? {
         guard
             let description = try? run.reader.describe(topic: topic, timeoutMilliseconds: Self.requestTimeout),
             description.error == nil, !description.partitions.isEmpty
@@ -343,12 +373,12 @@ final class RegistryTopicReader: Sendable {
         }
         let partitions = run.next.keys.sorted().map { TopicPartition(topic: topic, partition: $0) }
         guard let ends = try? ends(of: partitions, LogicalOffset.end, run.reader) else { return nil }
-        return partitions.allSatisfy { partition in
-            guard let end = ends[partition], let next = run.next[partition.partition] else { return false }
-            // Records of an open transaction, and all after them, cannot be read yet.
-            let high = run.reader.cachedWatermarks(of: partition)?.high ?? end
-            return next >= max(end, high)
+        guard ends.count == partitions.count else { return nil }
+        var found: [Int32: Int64] = [:]
+        for (partition, end) in ends {
+            found[partition.partition] = max(end, run.reader.cachedWatermarks(of: partition)?.high ?? end)
         }
+        return found
     }
 
     /// Returns the number of offsets that are left until all partitions are restored.

@@ -125,7 +125,7 @@ struct RecordTrial: Sendable {
 
 /// The fields of a record on its way to a child process.
 extension TriedRecord {
-    /// What a child process receives.
+    /// The input of a child process.
     struct Received {
         var record: TriedRecord
         /// The hashes of the tables that resolve the record.

@@ -5,11 +5,11 @@ internal import LinkIngest
 internal import RouteAnalysis
 internal import StrictJSON
 
-/// What a link opens on the devices of a census.
+/// The destinations of a link on the devices of a census.
 struct LinkForecast {
     /// The devices on which the link opens the same.
     struct Row {
-        /// What opens.
+        /// The destination.
         var destination: ForecastDestination
         /// The number of devices.
         var count = 0
@@ -68,7 +68,7 @@ struct LinkForecast {
     mutating func forgetKinds() { for index in found.indices { found[index].kinds = [] } }
 }
 
-/// What a decision opens.
+/// The destination of a decision.
 struct ForecastDestination: Hashable {
     /// The outcome, or `dead_letter`.
     var outcome: String

@@ -2,7 +2,7 @@ internal import ByteStorage
 internal import LinkIngest
 internal import RouteTools
 
-/// What the registry's topic says about one device.
+/// The state of one device in the registry's topic.
 struct RegistryEntry: Equatable {
     /// The position and the time of a record.
     struct Place: Equatable {
@@ -12,7 +12,7 @@ struct RegistryEntry: Equatable {
         var timestamp: Int64
     }
 
-    /// What the last record that is not malformed says.
+    /// The content of the last record that is not malformed.
     enum State: Equatable {
         /// No such record was read.
         case unknown

@@ -12,7 +12,7 @@ final class DeviceRecords {
     struct Record {
         /// The id of the device.
         var key: ByteView
-        /// What the line says about the device, or nil to delete it.
+        /// The value of the device, or nil to delete it.
         var value: ByteView?
     }
 

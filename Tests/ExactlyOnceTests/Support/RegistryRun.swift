@@ -4,7 +4,7 @@ import TestSupport
 
 /// A run of two workers with a registry of devices, which are killed while records and changes of devices arrive.
 final class RegistryRun {
-    /// What happens to a worker's local copy of the registry between its end and its start.
+    /// The harm to a worker's local copy of the registry between its end and its start.
     enum Harm: CaseIterable {
         case none, deleted, damaged, cut, markLost
     }

@@ -227,7 +227,7 @@ struct WhySearch: Sendable {
     }
 }
 
-/// What the registry of devices said about the device of one decision, from the decision itself.
+/// The facts of the device of one decision, taken from the decision itself.
 ///
 /// Every user has that device with its index, or no device if the decision has none. Only its decision may be read.
 private final class DecidedDevice: KnownDevices {
