@@ -43,17 +43,6 @@ final class RegistryTopicReader: Sendable {
         self.state = state
     }
 
-    /// The ends of all partitions at one time.
-    private struct Question {
-        var ends: [Int32: Int64]
-        /// The time in milliseconds since 1970.
-        var wall: Int64
-        /// The time in nanoseconds of the monotonic clock.
-        var at: UInt64
-
-        func isReached(_ next: [Int32: Int64]) -> Bool { ends.allSatisfy { next[$0.key] ?? 0 >= $0.value } }
-    }
-
     /// The state of the thread.
     private struct Run: ~Copyable {
         let reader: KafkaReader
@@ -75,8 +64,7 @@ final class RegistryTopicReader: Sendable {
         /// The last record of each partition that the store has, until it was read again.
         var witnesses: [Int32: RegistryWitness] = [:]
         var askedAt: UInt64 = 0
-        /// The last ends that were asked for, until they are reached.
-        var question: Question?
+        var age = RegistryAge()
         var malformed: UInt64 = 0
         var loggedAt: UInt64?
         var logged: UInt64 = 0
@@ -328,16 +316,10 @@ final class RegistryTopicReader: Sendable {
         if run.wasCurrent, wall - run.current > max(retention, Self.leastRetention) {
             return Self.lost(store, "the local copy of the registry was behind for longer than delete.retention.ms")
         }
-        // While records arrive, the newest ends are never reached, but those of an earlier question are.
-        let asked = Question(ends: ends, wall: wall, at: now)
-        let reached = [asked, run.question].compactMap(\.self).first { $0.isReached(run.next) }
-        if let reached {
+        if let reached = run.age.reached(by: run.next, RegistryAge.Question(ends: ends, wall: wall, at: now)) {
             run.wasCurrent = true
             run.current = reached.wall
             state.withLock { $0.currentAt = reached.at }
-            run.question = asked
-        } else if run.question == nil {
-            run.question = asked
         }
         guard wall - run.saved >= Self.saveInterval, run.saved != run.current else { return nil }
         run.saved = run.current
@@ -409,5 +391,48 @@ final class RegistryTopicReader: Sendable {
             LogEntry(
                 .info, "devices.restored", "the registry of devices is restored",
                 [LogField("topic", .text(topic)), LogField("devices", .count(devices))]))
+    }
+}
+
+/// The last time up to which everything in the registry's topic was read.
+///
+/// While records arrive, the newest ends of the partitions are never reached, but those of an earlier question are.
+package struct RegistryAge: Sendable {
+    /// The ends of all partitions at one time.
+    package struct Question: Sendable, Equatable {
+        /// The ends by partition.
+        package var ends: [Int32: Int64]
+        /// The time in milliseconds since 1970.
+        package var wall: Int64
+        /// The time in nanoseconds of the monotonic clock.
+        package var at: UInt64
+
+        /// Creates a question with its answer.
+        package init(ends: [Int32: Int64], wall: Int64, at: UInt64) {
+            self.ends = ends
+            self.wall = wall
+            self.at = at
+        }
+
+        fileprivate func isReached(by next: [Int32: Int64]) -> Bool {
+            ends.allSatisfy { next[$0.key] ?? 0 >= $0.value }
+        }
+    }
+
+    /// The last question whose ends were not reached yet, or nil before the first one.
+    private var open: Question?
+
+    /// Creates an age without questions.
+    package init() {}
+
+    /// Returns the newest question whose ends are reached, or nil.
+    ///
+    /// - Parameters:
+    ///   - next: The next offsets by partition.
+    ///   - asked: The question of now, with its answer.
+    package mutating func reached(by next: [Int32: Int64], _ asked: Question) -> Question? {
+        let reached = [asked, open].compactMap(\.self).first { $0.isReached(by: next) }
+        if reached != nil || open == nil { open = asked }
+        return reached
     }
 }
