@@ -119,7 +119,7 @@ enum CommandIndex {
     static let all: [Command] = [
         DemoCommand.command, WorkerCommand.command, ProduceCommand.command, InspectCommand.command,
         ConsoleCommand.command,
-        DeadLettersListCommand.command, DeadLettersReplayCommand.command, ResolveCommand.command,
+        DeadLettersListCommand.command, DeadLettersReplayCommand.command, VerifyCommand.command, ResolveCommand.command,
         ForecastCommand.command,
         RoutesCheckCommand.command, RoutesListCommand.command, RoutesGraphCommand.command,
         RoutesDocsCommand.command, RoutesExportCommand.command,

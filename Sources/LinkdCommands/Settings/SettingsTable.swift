@@ -17,10 +17,11 @@ struct CommandSet: OptionSet, Sendable {
     static let deadLetters = CommandSet(rawValue: 1 << 10)
     static let console = CommandSet(rawValue: 1 << 11)
     static let forecast = CommandSet(rawValue: 1 << 12)
+    static let verify = CommandSet(rawValue: 1 << 13)
 
     /// The commands that connect to a broker, and `config`, which shows their settings.
     static let connecting: CommandSet = [
-        .worker, .produce, .inspect, .deadLetters, .topics, .doctor, .console, .forecast, .config,
+        .worker, .produce, .inspect, .deadLetters, .topics, .doctor, .console, .forecast, .verify, .config,
     ]
 
     /// The commands that read push messages, and the commands that show how they are read.
@@ -34,6 +35,7 @@ struct CommandSet: OptionSet, Sendable {
             (.worker, "worker"), (.produce, "produce"), (.inspect, "inspect"), (.topics, "topics"),
             (.resolve, "resolve"), (.routes, "routes"), (.vendors, "vendors"), (.diff, "routes diff"),
             (.doctor, "doctor"), (.deadLetters, "dlq"), (.console, "console"), (.forecast, "forecast"),
+            (.verify, "verify"),
         ]
         return all.filter { contains($0.0) }.map(\.1)
     }
@@ -138,10 +140,11 @@ enum SettingsTable {
     private static let topics: [SettingRow] = [
         SettingRow(
             "input", .topics(count: 1...64), default: "link-events",
-            [.worker, .deadLetters, .topics, .doctor, .console, .config],
+            [.worker, .deadLetters, .topics, .doctor, .console, .verify, .config],
             bounds: "or one regular expression that begins with `^`", "Topics with link events."),
         SettingRow(
-            "output", .topic, default: "link-decisions", [.worker, .deadLetters, .topics, .doctor, .console, .config],
+            "output", .topic, default: "link-decisions",
+            [.worker, .deadLetters, .topics, .doctor, .console, .verify, .config],
             bounds: "not an input or dead-letter topic", "Topic for decisions."),
         SettingRow(
             "devices.topic", .topic, default: .none("none, no registry"),
@@ -158,7 +161,7 @@ enum SettingsTable {
             "Maximum number of devices in the registry. A worker that finds more ends with exit code 78."),
         SettingRow(
             "dlq.topic", .topicTemplate, default: "{input}.dlq",
-            [.worker, .inspect, .deadLetters, .topics, .doctor, .console, .config],
+            [.worker, .inspect, .deadLetters, .topics, .doctor, .console, .verify, .config],
             bounds: "must contain `{input}` if there are several inputs",
             "Topic for the dead letters of an input topic."),
         SettingRow(
@@ -184,7 +187,8 @@ enum SettingsTable {
     ]
 
     private static let group: [SettingRow] = [
-        SettingRow("group", .text(bytes: 1...200), default: "linkd", [.worker, .doctor, .config], "Consumer group."),
+        SettingRow(
+            "group", .text(bytes: 1...200), default: "linkd", [.worker, .doctor, .verify, .config], "Consumer group."),
         SettingRow(
             "instance", .name(bytes: 1...64), default: .none("a new name at every start"), [.worker, .config],
             "Stable name of this process, for a fleet of fixed size: static group membership, and a restart takes over "
@@ -194,7 +198,7 @@ enum SettingsTable {
             [.worker, .doctor, .config], "Threads, each with its own consumer and producer."),
         SettingRow(
             "guarantee", .choice(["exactly-once", "at-least-once"]), default: "exactly-once",
-            [.worker, .doctor, .config],
+            [.worker, .doctor, .verify, .config],
             "Transactions, or an idempotent producer that may repeat records after a failure."),
     ]
 

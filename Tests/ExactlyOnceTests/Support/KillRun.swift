@@ -34,6 +34,8 @@ final class KillRun {
         var killsInTransaction = 0
         /// The ends of the output at each kill, summed over partitions.
         var outputs: [Int64] = []
+        /// The records that `linkd verify` has checked meanwhile, summed over its calls.
+        var verified: Int64 = 0
         var seconds = 0.0
         /// The number of log lines by event.
         var events: [String: Int] = [:]
@@ -82,6 +84,8 @@ final class KillRun {
             }
             let portionEnd = total * (index + 1) / (plan.count + 1)
             try produceAndKill(kill, upTo: portionEnd)
+            // Workers run, and the killed one starts.
+            if index % 5 == 2 { statistics.verified += try topics.verify() ?? 0 }
             outputs = statistics.outputs.last ?? 0
         }
         try producer.send(upTo: total)

@@ -1,33 +1,32 @@
+import ByteStorage
 import KafkaClient
+import LinkdCommands
 
 /// A comparison of the workers' output with the expected results.
 ///
-/// All lists are empty if the output is as expected.
-struct OutcomeCheck: Equatable {
-    /// Records without an outcome.
-    var lost: [String] = []
-    /// Outcomes of records that already have one.
-    var duplicated: [String] = []
-    /// Outcomes without a record, or of the wrong kind.
-    var unexpected: [String] = []
-    /// Outcomes after a later one of the same device, or for dead letters of the same partition.
-    var disordered: [String] = []
+/// `linkd verify` checks that each record has an outcome, once and in order. What is left is whether it is the right
+/// one.
+struct OutcomeCheck {
+    /// The result of `linkd verify`.
+    let findings: Findings
+    /// Outcomes of the wrong kind.
+    private(set) var unexpected: [String] = []
     /// Outcomes with an unexpected key, value, header, or partition.
-    var different: [String] = []
+    private(set) var different: [String] = []
 
-    init() {}
-
-    init(_ oracle: Oracle, topic: String, decisions: [ReadRecord], deadLetters: [ReadRecord]) {
-        var seen: Set<SourcePosition> = []
-        var last: [[UInt8]: SourcePosition] = [:]
+    /// Checks all records of topics, whose workers have committed all records of the input.
+    init(
+        _ oracle: Oracle, _ topics: RunTopics, input: [ReadRecord], decisions: [ReadRecord], deadLetters: [ReadRecord]
+    ) throws {
+        findings = try Self.verify(topics, input: input, decisions: decisions, deadLetters: deadLetters)
         for record in decisions {
             let value = record.value ?? []
-            guard let position = Self.source(ofDecision: value, topic: topic), let expected = oracle.decisions[position]
+            guard let position = Self.source(ofDecision: value, topic: topics.input),
+                let expected = oracle.decisions[position]
             else {
                 unexpected.append("decision at \(record.partition)-\(record.offset)")
                 continue
             }
-            if !seen.insert(position).inserted { duplicated.append("\(position)") }
             // A device's records share a partition of the input, and its decisions are in the output partition with the
             // same number.
             if expected.key != record.key ?? [] || !expected.values.contains(value)
@@ -35,19 +34,51 @@ struct OutcomeCheck: Equatable {
             {
                 different.append("\(position): \(String(decoding: value, as: UTF8.self))")
             }
-            if let before = last[expected.key], before >= position { disordered.append("\(position) after \(before)") }
-            last[expected.key] = position
         }
-        check(deadLetters, oracle, topic, &seen)
-        let unseen =
-            oracle.decisions.keys.filter { !seen.contains($0) } + oracle.deadLetters.keys.filter { !seen.contains($0) }
-        lost = unseen.sorted().map(\.description)
+        check(deadLetters, oracle, topics.input)
     }
 
-    private mutating func check(
-        _ deadLetters: [ReadRecord], _ oracle: Oracle, _ topic: String, _ seen: inout Set<SourcePosition>
-    ) {
-        var last: [Int32: SourcePosition] = [:]
+    private static func verify(
+        _ topics: RunTopics, input: [ReadRecord], decisions: [ReadRecord], deadLetters: [ReadRecord]
+    ) throws -> Findings {
+        let (committed, ends) = (try topics.committed(), try topics.ends(topics.input))
+        let sources = committed.indices.map {
+            OutcomeVerifier.Source(topics.input, Int32($0), 0..<ends[$0], committed: committed[$0])
+        }
+        var verifier = OutcomeVerifier(
+            sources, partitions: [topics.input: topics.partitions],
+            outcomes: OutcomeVerifier.Outcomes(
+                topics.output, isWhole: sources.map { _ in true }, hasAllDeadLetters: true))
+        for (index, source) in sources.enumerated() {
+            verifier.bounds(
+                of: topics.input, source.partition, low: 0, end: ends[index], before: committed[index],
+                after: committed[index])
+        }
+        for topic in [topics.output, topics.deadLetters] {
+            let (stable, ends) = (try topics.stableEnds(topic), try topics.ends(topic))
+            for index in ends.indices {
+                verifier.transactions(of: topic, Int32(index), stableEnd: stable[index], end: ends[index])
+            }
+        }
+        for record in input { verifier.input(topics.input, record.partition, record.offset) }
+        for record in decisions {
+            (record.value ?? []).withUnsafeBufferPointer {
+                verifier.output(record.partition, record.offset, ByteView($0))
+            }
+        }
+        for letter in deadLetters {
+            Array(topics.input.utf8).withUnsafeBufferPointer { name in
+                verifier.deadLetter(
+                    at: TopicPlace(topics.deadLetters, letter.partition, letter.offset),
+                    of: letter.header("dlq.source.topic") == topics.input ? ByteView(name) : nil,
+                    letter.header("dlq.source.partition").flatMap { Int32($0) },
+                    letter.header("dlq.source.offset").flatMap { Int64($0) })
+            }
+        }
+        return verifier.finish()
+    }
+
+    private mutating func check(_ deadLetters: [ReadRecord], _ oracle: Oracle, _ topic: String) {
         for letter in deadLetters {
             guard let partition = letter.header("dlq.source.partition").flatMap({ Int32($0) }),
                 let offset = letter.header("dlq.source.offset").flatMap({ Int64($0) }),
@@ -58,7 +89,6 @@ struct OutcomeCheck: Equatable {
                 continue
             }
             let position = SourcePosition(partition: partition, offset: offset)
-            if !seen.insert(position).inserted { duplicated.append("\(position)") }
             let headers = [
                 "dlq.schema": "1", "dlq.reason": expected.kind.reason, "dlq.stage": expected.kind.stage,
                 "dlq.source.topic": topic, "dlq.source.timestamp": String(expected.record.timestamp),
@@ -72,10 +102,6 @@ struct OutcomeCheck: Equatable {
                 && letter.partition == partition && letter.timestamp == expected.record.timestamp
                 && Array(letter.headers.prefix(expected.record.headers.count)) == expected.record.headers
             if !isCopy { different.append("\(position) \(expected.kind): not the original record") }
-            if let before = last[letter.partition], before >= position {
-                disordered.append("\(position) after \(before)")
-            }
-            last[letter.partition] = position
         }
     }
 
@@ -94,13 +120,14 @@ struct OutcomeCheck: Equatable {
     /// A Boolean value that indicates that the output is as expected.
     ///
     /// An expectation of it does not print all records.
-    var isRight: Bool { self == OutcomeCheck() }
+    var isRight: Bool {
+        findings.harms.isEmpty && findings.doubts.isEmpty && unexpected.isEmpty && different.isEmpty
+    }
 
     /// The number of failures of each kind, and the first ones.
     var summary: String {
-        [
-            ("lost", lost), ("duplicated", duplicated), ("unexpected", unexpected), ("disordered", disordered),
-            ("different", different),
-        ].map { "\($0.0) \($0.1.count) \($0.1.prefix(3))" }.joined(separator: ", ")
+        "\(findings.harms) \(findings.doubts), "
+            + [("unexpected", unexpected), ("different", different)].map { "\($0.0) \($0.1.count) \($0.1.prefix(3))" }
+            .joined(separator: ", ")
     }
 }

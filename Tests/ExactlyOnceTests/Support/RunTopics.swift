@@ -103,6 +103,17 @@ final class RunTopics {
         try partitions(topic).map { try committedView.watermarks(of: $0, timeoutMilliseconds: 20_000).high }
     }
 
+    /// Runs `linkd verify`, which must find nothing, also while workers run and are killed.
+    ///
+    /// - Returns: The number of records that it has checked.
+    func verify() throws -> Int64? {
+        let result = try ChildProcess.run(
+            [BuiltProgram.linkd, "verify", "-b", bootstrap, "--input", input, "--output", output]
+                + ["--group", group, "--json"], seconds: 120)
+        guard result.status == 0 else { throw RunFailure("linkd verify: \(result.output)\(result.errors)") }
+        return try JSONValue.parse(Array(result.output.utf8))["records"]?.integer
+    }
+
     /// Returns all records of a topic, sorted by partition and offset.
     func read(_ topic: String, isolation: String = "read_committed") throws -> [ReadRecord] {
         let reader = try KafkaReader([

@@ -50,6 +50,16 @@ final class FilledTopic {
 
     /// Writes records in a transaction, and commits or aborts it.
     func write(_ records: [Record], commit: Bool = true) throws {
+        try begin(records)
+        if commit {
+            try producer.commitTransaction(timeoutMilliseconds: 20_000)
+        } else {
+            try producer.abortTransaction(timeoutMilliseconds: 20_000)
+        }
+    }
+
+    /// Writes records in a transaction that stays open.
+    func begin(_ records: [Record]) throws {
         try producer.beginTransaction()
         for record in records {
             try record.withViews { key, value, headers in
@@ -59,11 +69,6 @@ final class FilledTopic {
             }
         }
         try producer.flush(timeoutMilliseconds: 20_000)
-        if commit {
-            try producer.commitTransaction(timeoutMilliseconds: 20_000)
-        } else {
-            try producer.abortTransaction(timeoutMilliseconds: 20_000)
-        }
     }
 
     /// Runs `linkd inspect` for the topic.

@@ -1,0 +1,383 @@
+package import ByteStorage
+
+/// A check that each record of the inputs was decided or became a dead letter exactly once, in order.
+///
+/// It is a value that is fed the records of topics and does no I/O. `linkd verify` feeds it a user's topics, and the
+/// exactly-once tests feed it their own. It needs three bits for each record of the inputs, 38 MB for 100,000,000,
+/// 16 bytes for each pair of an input partition and an output partition, and at most `IndexWindow`s of
+/// `windowLimit` events.
+///
+/// A worker writes the outcomes of an input partition in the order of its records, to the partition of each device.
+/// So within one output partition the ids of one input partition ascend. That is stronger than the order of each
+/// device, and needs no memory of devices.
+package struct OutcomeVerifier {
+    /// A partition of an input.
+    package struct Source: Sendable {
+        /// The topic.
+        package var topic: String
+        /// The partition.
+        package var partition: Int32
+        /// The offsets to check, which end at most at the offset that was committed before the ends of the other
+        /// topics were determined.
+        package var range: Range<Int64>
+        /// The offset that was committed after those ends were determined, or nil for none.
+        ///
+        /// Outcomes exist below it only.
+        package var committed: Int64?
+        /// A Boolean value that indicates whether the topic is compacted, so that any record can be removed.
+        package var isCompacted: Bool
+
+        /// Creates a partition.
+        package init(
+            _ topic: String, _ partition: Int32, _ range: Range<Int64>, committed: Int64?, isCompacted: Bool = false
+        ) {
+            (self.topic, self.partition, self.range) = (topic, partition, range)
+            (self.committed, self.isCompacted) = (committed, isCompacted)
+        }
+    }
+
+    /// The topics of the outcomes.
+    package struct Outcomes: Sendable {
+        /// The topic of the decisions.
+        package var output: String
+        /// A Boolean value for each partition of the output that indicates whether all its records are passed.
+        package var isWhole: [Bool]
+        /// A Boolean value that indicates whether all dead letters are passed.
+        package var hasAllDeadLetters: Bool
+        /// A Boolean value that indicates whether one of the topics is compacted, so that any record can be removed.
+        package var isCompacted: Bool
+        /// A Boolean value that indicates whether outcomes can be repeated (`guarantee` is `at-least-once`).
+        package var canRepeat: Bool
+
+        /// Creates a description.
+        package init(
+            _ output: String, isWhole: [Bool], hasAllDeadLetters: Bool, isCompacted: Bool = false,
+            canRepeat: Bool = false
+        ) {
+            (self.output, self.isWhole, self.hasAllDeadLetters) = (output, isWhole, hasAllDeadLetters)
+            (self.isCompacted, self.canRepeat) = (isCompacted, canRepeat)
+        }
+    }
+
+    /// The outcomes of an input partition in an output partition, as offset times 512 plus index.
+    private struct Cursor {
+        var first = Int64.max
+        var last = Int64.min
+    }
+
+    /// What was read of an input partition and its outcomes.
+    private struct State {
+        var exists: OffsetSet
+        var decided: OffsetSet
+        var dead: OffsetSet
+        var window = IndexWindow()
+        /// The offset below which the input has lost its records.
+        var floor = Int64.min
+        var firstDead = Int64.max
+    }
+
+    private struct Topic {
+        let name: String
+        let bytes: [UInt8]
+        /// The number of partitions, of which some need not be checked.
+        let partitions: Int32
+        var sources: [Int32: Int] = [:]
+    }
+
+    private enum Origin {
+        case source(Int)
+        /// A partition that is not checked.
+        case unchecked
+        /// A partition that the input does not have.
+        case nowhere
+        /// A topic that is not checked.
+        case other
+    }
+
+    private let sources: [Source]
+    private var outcomes: Outcomes
+    private let windowLimit: Int
+    private var topics: [Topic] = []
+    private var states: [State]
+    private var cursors: [Cursor]
+    /// The result so far.
+    package private(set) var findings = Findings()
+
+    /// Creates a check.
+    ///
+    /// - Parameters:
+    ///   - sources: The partitions of the inputs to check.
+    ///   - partitions: The number of partitions of each input.
+    ///   - windowLimit: The limit of events with several devices whose indexes are kept, about 150 bytes each.
+    package init(
+        _ sources: [Source], partitions: [String: Int32], outcomes: Outcomes, windowLimit: Int = 1_000_000
+    ) {
+        self.sources = sources
+        self.outcomes = outcomes
+        self.windowLimit = windowLimit
+        states = sources.map {
+            State(exists: OffsetSet($0.range), decided: OffsetSet($0.range), dead: OffsetSet($0.range))
+        }
+        cursors = Array(repeating: Cursor(), count: sources.count * outcomes.isWhole.count)
+        for (name, count) in partitions.sorted(by: { $0.key < $1.key }) {
+            var topic = Topic(name: name, bytes: Array(name.utf8), partitions: count)
+            for (index, source) in sources.enumerated() where source.topic == name {
+                topic.sources[source.partition] = index
+            }
+            topics.append(topic)
+        }
+    }
+
+    // MARK: - Records
+
+    /// Takes a record of an input.
+    package mutating func input(_ topic: String, _ partition: Int32, _ offset: Int64) {
+        guard let index = topics.first(where: { $0.name == topic })?.sources[partition],
+            sources[index].range.contains(offset), states[index].exists.insert(offset)
+        else { return }
+        findings.records += 1
+    }
+
+    /// Takes a record of the output.
+    package mutating func output(_ partition: Int32, _ offset: Int64, _ value: ByteView?) {
+        let place = TopicPlace(outcomes.output, partition, offset)
+        guard let value, let id = OutcomeID(decision: value) else {
+            return findings.add(.notADecision, place, "\(place) is not a decision of linkd")
+        }
+        let origin = origin(id.topic, id.partition)
+        if case .other = origin { return findings.others += 1 }
+        if id.isCorrection { return findings.corrections += 1 }
+        findings.decisions += 1
+        guard let index = source(origin, id.topic, id.partition, id.offset, place) else { return }
+        let record = TopicPlace(sources[index].topic, id.partition, id.offset)
+        let isNew = sources[index].range.contains(id.offset) ? take(id.index, of: record, index, place) : true
+        order(id.offset << 9 | Int64(id.index), record, id.index, index, Int(partition), place, isNew)
+    }
+
+    /// Takes a dead letter, with the position of its source from its headers.
+    ///
+    /// A record without a position is of another program.
+    package mutating func deadLetter(
+        at place: TopicPlace, of topic: ByteView?, _ partition: Int32?, _ offset: Int64?
+    ) {
+        guard let topic, let partition, let offset else { return findings.others += 1 }
+        let origin = origin(topic, partition)
+        if case .other = origin { return findings.others += 1 }
+        findings.deadLetters += 1
+        guard let index = source(origin, topic, partition, offset, place) else { return }
+        states[index].firstDead = min(states[index].firstDead, offset)
+        guard sources[index].range.contains(offset) else { return }
+        let record = TopicPlace(sources[index].topic, partition, offset)
+        if !states[index].dead.insert(offset) {
+            repeated(.doubled, place, "\(place) is another dead letter of \(record)")
+        } else if states[index].decided.contains(offset) {
+            contradict(place, "\(place) is a dead letter of \(record), which has a decision")
+        }
+    }
+
+    /// Notes how far committed records of a topic can be read after the wait for open transactions.
+    package mutating func transactions(of topic: String, _ partition: Int32, stableEnd: Int64, end: Int64) {
+        guard stableEnd < end else { return }
+        let place = TopicPlace(topic, partition, stableEnd)
+        findings.add(
+            .openTransaction, place,
+            "\(place) is in a transaction that is open for longer than its time limit, and hides "
+                + "\(end - stableEnd) later records from consumers with `read_committed`")
+    }
+
+    /// Notes what an input has, and compares it with the group's offsets.
+    ///
+    /// - Parameters:
+    ///   - low: The first offset that exists.
+    ///   - end: The offset after the last record.
+    ///   - before: The offset that was committed before `low` and `end` were determined, or nil for none.
+    ///   - after: The offset that was committed after that, or nil for none.
+    package mutating func bounds(
+        of topic: String, _ partition: Int32, low: Int64, end: Int64, before: Int64?, after: Int64?
+    ) {
+        remove(of: topic, partition, below: low)
+        if let after, after < low {
+            let place = TopicPlace(topic, partition, after)
+            findings.add(
+                .expired, place, count: low - after,
+                "\(place) and the records after it up to \(low - 1) were removed before the group read them")
+        }
+        if let before, before > end {
+            let place = TopicPlace(topic, partition, before)
+            findings.add(.offsetBeyondEnd, place, "\(place) is the committed offset, and the partition ends at \(end)")
+        }
+    }
+
+    /// Notes that an input does not have its records below an offset any more.
+    package mutating func remove(of topic: String, _ partition: Int32, below low: Int64) {
+        guard let index = topics.first(where: { $0.name == topic })?.sources[partition] else { return }
+        states[index].floor = max(states[index].floor, low)
+    }
+
+    /// Notes that outcomes were removed while they were read.
+    package mutating func loseOutcomes() { outcomes.isCompacted = true }
+
+    // MARK: - Order and uniqueness
+
+    private func origin(_ topic: ByteView, _ partition: Int32) -> Origin {
+        for known in topics where known.bytes.withUnsafeBufferPointer({ ByteView($0) == topic }) {
+            if let index = known.sources[partition] { return .source(index) }
+            return (0..<known.partitions).contains(partition) ? .unchecked : .nowhere
+        }
+        return .other
+    }
+
+    /// Returns the partition of an outcome's record, or nil if it is not checked or the record cannot exist.
+    private mutating func source(
+        _ origin: Origin, _ topic: ByteView, _ partition: Int32, _ offset: Int64, _ place: TopicPlace
+    ) -> Int? {
+        guard case .source(let index) = origin else {
+            if case .nowhere = origin {
+                findings.add(
+                    .noRecord, place,
+                    "\(place) is the outcome of \(topic.string)-\(partition)-\(offset), and the input has no such "
+                        + "partition")
+            }
+            return nil
+        }
+        let name = sources[index].topic
+        guard let committed = sources[index].committed else {
+            findings.add(.noOffset, TopicPlace(name, partition, offset))
+            return index
+        }
+        if offset >= committed {
+            repeated(
+                .beyondCommit, place,
+                "\(place) is the outcome of \(name)-\(partition)-\(offset), and the committed offset of the partition is "
+                    + "\(committed)")
+        }
+        return index
+    }
+
+    /// Notes an index of a record in the range, and returns false if the record had it.
+    private mutating func take(_ number: Int, of record: TopicPlace, _ index: Int, _ place: TopicPlace) -> Bool {
+        if states[index].dead.contains(record.offset) {
+            contradict(place, "\(place) is a decision of \(record), which is a dead letter")
+        }
+        if number == 0 { return states[index].decided.insert(record.offset) }
+        guard record.offset >= states[index].window.closedEarlyBelow else {
+            findings.add(.uneven, record)
+            return true
+        }
+        return states[index].window.insert(record.offset, number)
+    }
+
+    private mutating func order(
+        _ position: Int64, _ record: TopicPlace, _ number: Int, _ index: Int, _ partition: Int, _ place: TopicPlace,
+        _ isNew: Bool
+    ) {
+        guard outcomes.isWhole.indices.contains(partition) else { return }
+        let slot = index * outcomes.isWhole.count + partition
+        let last = cursors[slot].last
+        if !isNew || position == last {
+            repeated(.doubled, place, "\(place) is another decision with the id \(record)-\(number)")
+        } else if position < last {
+            repeated(
+                .disordered, place,
+                "\(place) is the decision \(record)-\(number), after the decision of the later record "
+                    + "\(record.topic)-\(record.partition)-\(last >> 9)")
+        }
+        cursors[slot].first = min(cursors[slot].first, position >> 9)
+        cursors[slot].last = max(last, position)
+    }
+
+    /// Notes a harm that is none if the worker can repeat outcomes.
+    private mutating func repeated(_ harm: Harm, _ place: TopicPlace, _ text: @autoclosure () -> String) {
+        if outcomes.canRepeat { findings.repeats += 1 } else { findings.add(harm, place, text()) }
+    }
+
+    private mutating func contradict(_ place: TopicPlace, _ text: @autoclosure () -> String) {
+        repeated(.contradicted, place, text())
+    }
+
+    // MARK: - Ends
+
+    /// Forgets events whose decisions were all read.
+    ///
+    /// Call it from time to time, best when all partitions of the output were read up to nearly the same time.
+    package mutating func advance() {
+        let count = outcomes.isWhole.count
+        for index in states.indices where states[index].window.count > 0 {
+            let ends = cursors[index * count..<(index + 1) * count].map(\.last)
+            // A partition can still have another index of the event at its cursor.
+            states[index].window.close(below: (ends.min() ?? .min) >> 9, decided: states[index].decided)
+        }
+        guard states.reduce(0, { $0 + $1.window.count }) > windowLimit else { return }
+        for index in states.indices {
+            for event in states[index].window.take(half: true) { close(event.offset, event.indexes, index) }
+        }
+    }
+
+    /// Ends the check, after all records were passed, and returns the result.
+    package mutating func finish() -> Findings {
+        for index in states.indices {
+            let from = certainFrom(index)
+            for event in states[index].window.take(half: false) {
+                close(event.offset, event.indexes, index, certainFrom: from)
+            }
+            compare(index, certainFrom: from)
+        }
+        return findings
+    }
+
+    /// Checks the indexes of an event.
+    ///
+    /// - Parameter from: The first offset whose decisions were certainly read, or nil if the event was closed early.
+    private mutating func close(
+        _ offset: Int64, _ indexes: IndexWindow.Indexes, _ index: Int, certainFrom from: Int64? = nil
+    ) {
+        let hasFirst = states[index].decided.contains(offset)
+        guard let missing = IndexWindow.firstMissing(indexes, hasFirst: hasFirst) else { return }
+        let place = TopicPlace(sources[index].topic, sources[index].partition, offset)
+        guard let from else { return findings.add(.uneven, place) }
+        // The record has an outcome, although its first decision is missing.
+        states[index].decided.insert(offset)
+        guard offset >= from else { return findings.add(.removed, place) }
+        findings.add(
+            .missingIndex, place, "\(place) has decisions of several devices, and none with the index \(missing)")
+    }
+
+    /// Returns the first offset of an input partition whose outcomes exist if they were ever written.
+    ///
+    /// The outcomes of a partition are in order. So if the first one that is left belongs to an earlier record,
+    /// retention has not removed that of a later one.
+    private func certainFrom(_ index: Int) -> Int64 {
+        guard !outcomes.isCompacted else { return .max }
+        var from = Int64.min
+        for (partition, isWhole) in outcomes.isWhole.enumerated() where !isWhole {
+            let first = cursors[index * outcomes.isWhole.count + partition].first
+            from = max(from, first == .max ? .max : first + 1)
+        }
+        guard !outcomes.hasAllDeadLetters else { return from }
+        return max(from, states[index].firstDead == .max ? .max : states[index].firstDead + 1)
+    }
+
+    /// Compares the records of a partition with the outcomes.
+    private mutating func compare(_ index: Int, certainFrom from: Int64) {
+        let (state, source) = (states[index], sources[index])
+        var found = findings
+        for word in state.exists.words.indices {
+            let exists = state.exists.words[word]
+            let outcome = state.decided.words[word] | state.dead.words[word]
+            guard exists != outcome else { continue }
+            state.exists.forEach(in: exists & ~outcome, at: word) { offset in
+                let place = TopicPlace(source.topic, source.partition, offset)
+                guard offset >= from else { return found.add(.removed, place) }
+                found.add(
+                    .lost, place, "\(place) has no decision and no dead letter, and the committed offset is after it")
+            }
+            state.exists.forEach(in: outcome & ~exists, at: word) { offset in
+                guard offset >= state.floor else { return }
+                let place = TopicPlace(source.topic, source.partition, offset)
+                if source.isCompacted { return found.add(.compacted, place) }
+                found.add(.noRecord, place, "\(place) has a decision or a dead letter, and no such record exists")
+            }
+        }
+        findings = found
+    }
+}

@@ -1,0 +1,126 @@
+internal import DispatchWorker
+internal import KafkaClient
+internal import RouteTools
+
+/// The topics and offsets of a check, determined in an order in which a running worker cannot be taken for a wrong one.
+///
+/// The group's offsets are asked first. Then the ends of the topics of outcomes are, and every transaction that was open
+/// at that time is awaited. So the outcomes of all records below the first offsets are there. Then the offsets are
+/// asked again: outcomes of later records than these cannot be there.
+struct VerifySite {
+    /// The partitions of a topic with their first offset and their stable end.
+    typealias Bounds = [Int32: Watermarks]
+
+    /// The inputs, the output, and the dead letters.
+    let topics: ClusterTopics
+    /// The group.
+    let group: String
+    /// The bounds of the inputs, the output, and the dead-letter topics.
+    private(set) var bounds: [String: Bounds] = [:]
+    /// The topics that are compacted, as far as this user may read their settings.
+    private(set) var compacted: Set<String> = []
+    /// The offsets that were committed before the ends of the topics were determined.
+    private(set) var before: [TopicPartition: Int64] = [:]
+    /// The offsets that were committed after the ends of the topics were determined.
+    private(set) var after: [TopicPartition: Int64] = [:]
+    /// The partitions of outcomes with a transaction that did not end in time, and the ends that they had.
+    private(set) var open: [TopicPartition: Int64] = [:]
+
+    /// Determines the topics and offsets.
+    ///
+    /// - Parameter wait: Called again and again while transactions are open.
+    init(
+        _ settings: Settings, _ connection: Connection, _ scan: TopicScan, wait: () -> Void
+    ) throws(CommandFailure) {
+        let admin = try connection.makeAdmin()
+        topics = try ClusterTopics(settings, admin)
+        group = settings.text("group") ?? "linkd"
+        let outcomes = Set([topics.output] + topics.deadLetters).sorted()
+        let found = try? admin.settings(ofTopics: topics.inputs + outcomes, timeoutMilliseconds: 10_000)
+        for result in found ?? [] where result.values["cleanup.policy"]?.contains("compact") == true {
+            compacted.insert(result.name)
+        }
+        for topic in topics.inputs { bounds[topic] = try scan.description(of: topic) }
+        let offsets = GroupOffsets(connection, group, bounds)
+        before = try offsets.committed()
+        for topic in topics.inputs { bounds[topic] = try scan.description(of: topic) }
+        try awaitTransactions(outcomes, settings, connection, scan, wait)
+        after = try offsets.committed()
+    }
+
+    /// Waits until everything that the topics of outcomes have now is committed or aborted.
+    private mutating func awaitTransactions(
+        _ names: [String], _ settings: Settings, _ connection: Connection, _ scan: TopicScan, _ wait: () -> Void
+    ) throws(CommandFailure) {
+        for name in names { bounds[name] = try scan.description(of: name) }
+        open = try ends(names, connection)
+        let limit = settings.property("transaction.timeout.ms", client: "producer").flatMap { Double($0.value) }
+        // Brokers look for transactions beyond their limit every 10 s.
+        let deadline = Platform.monotonicSeconds + (limit ?? 30_000) / 1_000 + 10
+        while true {
+            for name in names { bounds[name] = try scan.description(of: name) }
+            open = open.filter { (bounds[$0.key.topic]?[$0.key.partition]?.high ?? .max) < $0.value }
+            if open.isEmpty || Platform.monotonicSeconds > deadline { return }
+            wait()
+            Platform.sleep(milliseconds: 200)
+        }
+    }
+
+    /// Returns the ends of all partitions of topics, with the records of open transactions.
+    private func ends(_ names: [String], _ connection: Connection) throws(CommandFailure) -> [TopicPartition: Int64] {
+        let configuration = connection.configuration(
+            .consumer, ["group.id": "linkd-verify", "isolation.level": "read_uncommitted"])
+        let reader = try connection.make(configuration) { config throws(ConfigurationError) in
+            try KafkaReader(config)
+        }
+        defer { reader.close() }
+        var found: [TopicPartition: Int64] = [:]
+        for name in names {
+            for number in bounds[name, default: [:]].keys {
+                let partition = TopicPartition(topic: name, partition: number)
+                found[partition] = try attempt("asking for the end of \(name)") { () throws(KafkaError) in
+                    try reader.watermarks(of: partition, timeoutMilliseconds: 10_000).high
+                }
+            }
+        }
+        return found
+    }
+}
+
+/// The questions for the offsets of a group, which is not joined.
+private struct GroupOffsets {
+    let connection: Connection
+    let group: String
+    let partitions: [TopicPartition]
+
+    init(_ connection: Connection, _ group: String, _ bounds: [String: VerifySite.Bounds]) {
+        self.connection = connection
+        self.group = group
+        partitions = bounds.flatMap { topic in
+            topic.value.keys.map { TopicPartition(topic: topic.key, partition: $0) }
+        }.sorted()
+    }
+
+    /// Returns the committed offsets, without partitions that have none.
+    ///
+    /// Brokers answer after the transactions that have changed the offsets.
+    func committed() throws(CommandFailure) -> [TopicPartition: Int64] {
+        let configuration = connection.configuration(
+            .consumer, ["group.id": group, "isolation.level": "read_committed"])
+        let member = try connection.make(configuration) { config throws(ConfigurationError) in
+            try KafkaConsumer(config) { _, _ in }
+        }
+        defer { member.abandon() }
+        let results = try attempt(
+            "asking for the offsets of the group \(Escaping.visible(group))",
+            needing: AccessRight("Describe", on: .group, group), as: connection.principal
+        ) { () throws(KafkaError) in
+            let results = try member.committed(partitions, timeoutMilliseconds: 60_000)
+            if let error = results.compactMap(\.error).first { throw error }
+            return results
+        }
+        var offsets: [TopicPartition: Int64] = [:]
+        for result in results { offsets[result.partition] = result.offset.flatMap { $0 >= 0 ? $0 : nil } }
+        return offsets
+    }
+}

@@ -1,0 +1,216 @@
+internal import ByteStorage
+internal import TestSupport
+
+@testable internal import LinkdCommands
+
+/// The topics and offsets that a worker leaves, which a test makes wrong in one way.
+struct WorkedTopics {
+    /// A wrong that a worker can do, each of which the check must find.
+    enum Wrong: CaseIterable {
+        case losesARecord, losesADeadLetter, skipsRecords, decidesTwice, decidesTwiceElsewhere, decidesInWrongOrder
+        case buriesTwice, decidesAndBuries, omitsAnIndex, omitsTheFirstIndex, namesNoRecord, namesNoPartition
+        case writesNoDecision, decidesBeyondItsOffset, fallsBehindRetention, keepsAnOldOffset
+        case leavesATransactionOpen
+    }
+
+    static let partitions = 3
+    /// The records of each partition of the input.
+    static let records: Int64 = 40
+
+    let topic: String
+    /// The offset that the group has committed, by partition of the input.
+    var committed = [Int64](repeating: WorkedTopics.records, count: partitions)
+    /// The first offset and the end, by partition of the input.
+    var low = [Int64](repeating: 0, count: partitions)
+    var ends = [Int64](repeating: WorkedTopics.records, count: partitions)
+    /// The ids of the decisions, by partition of the output.
+    var output = [[String]](repeating: [], count: partitions)
+    /// The partition and offset of each source of a dead letter.
+    var letters: [(partition: Int, offset: Int64)] = []
+    /// The end of the output's last partition with the records of an open transaction, or nil.
+    var openEnd: Int64?
+    /// The records with two decisions or more, and those with one.
+    private var families: [(partition: Int, offset: Int64, count: Int)] = []
+    private var singles: [(partition: Int, offset: Int64)] = []
+
+    /// Creates what a right worker leaves: a dead letter of every eighth record, and decisions of up to 80 devices.
+    init(topic: String = "link-events", _ random: inout SeededGenerator) {
+        self.topic = topic
+        for offset in 0..<Self.records {
+            for partition in 0..<Self.partitions {
+                // The first records have decisions everywhere, so that each partition has a cursor.
+                if offset > 2, random.one(in: 8) {
+                    letters.append((partition, offset))
+                    continue
+                }
+                let count = random.one(in: 3) ? (random.one(in: 20) ? 80 : Int.random(in: 2...4, using: &random)) : 1
+                for index in 0..<(offset < 2 ? 3 : count) {
+                    let target = offset < 2 ? index : Int.random(in: 0..<Self.partitions, using: &random)
+                    output[target].append("\(topic)-\(partition)-\(offset)-\(index)")
+                }
+                if offset > 2, count > 1 { families.append((partition, offset, count)) }
+                if offset > 2, count == 1 { singles.append((partition, offset)) }
+            }
+        }
+    }
+
+    func place(_ record: (partition: Int, offset: Int64)) -> TopicPlace {
+        TopicPlace(topic, Int32(record.partition), record.offset)
+    }
+
+    private func id(_ record: (partition: Int, offset: Int64), _ index: Int) -> String {
+        "\(place(record))-\(index)"
+    }
+
+    private mutating func remove(_ id: String) {
+        for index in output.indices { output[index].removeAll { $0 == id } }
+    }
+
+    /// Appends a decision to a partition, and returns its position.
+    private mutating func append(_ id: String, to partition: Int) -> TopicPlace {
+        output[partition].append(id)
+        return TopicPlace("link-decisions", Int32(partition), Int64(output[partition].count - 1))
+    }
+
+    private func home(of id: String) -> Int { output.firstIndex { $0.contains(id) } ?? 0 }
+
+    /// Makes the topics wrong, and returns the harm to find and the place that shows it, or the record if two places
+    /// contradict each other.
+    mutating func apply(_ wrong: Wrong, _ random: inout SeededGenerator) -> (harm: Harm, place: TopicPlace) {
+        let single = random.pick(singles)
+        let family = random.pick(families)
+        let letter = random.pick(letters)
+        switch wrong {
+        case .losesARecord: remove(id(single, 0))
+        case .losesADeadLetter:
+            letters.removeAll { $0 == letter }
+            return (.lost, place(letter))
+        case .skipsRecords:
+            // The group's offset is beyond a record that was never decided.
+            ends[0] += 1
+            committed[0] += 1
+            return (.lost, place((0, Self.records)))
+        case .decidesTwice: return (.doubled, append(id(single, 0), to: home(of: id(single, 0))))
+        case .decidesTwiceElsewhere:
+            _ = append(id(single, 0), to: (home(of: id(single, 0)) + 1) % Self.partitions)
+            return (.doubled, place(single))
+        case .decidesInWrongOrder: return swap(single)
+        case .buriesTwice:
+            letters.append(letter)
+            return (.doubled, TopicPlace("link-events.dlq", 0, Int64(letters.count - 1)))
+        case .decidesAndBuries:
+            letters.append(single)
+            return (.contradicted, place(single))
+        case .omitsAnIndex:
+            remove(id((family.partition, family.offset), family.count - 2))
+            return (.missingIndex, place((family.partition, family.offset)))
+        case .omitsTheFirstIndex:
+            remove(id((family.partition, family.offset), 0))
+            return (.missingIndex, place((family.partition, family.offset)))
+        case .namesNoRecord:
+            // Control records of transactions have offsets without records.
+            ends[1] += 1
+            committed[1] += 1
+            _ = append(id((1, Self.records), 0), to: 1)
+            return (.noRecord, place((1, Self.records)))
+        case .namesNoPartition: return (.noRecord, append("\(topic)-\(Self.partitions)-1-0", to: 1))
+        case .writesNoDecision: return (.notADecision, append("", to: 2))
+        case .decidesBeyondItsOffset:
+            ends[2] += 1
+            return (.beyondCommit, append(id((2, Self.records), 0), to: 0))
+        case .fallsBehindRetention:
+            (low[0], ends[0], committed[0]) = (60, 70, 50)
+            return (.expired, place((0, 50)))
+        case .keepsAnOldOffset:
+            committed[1] += 9
+            return (.offsetBeyondEnd, place((1, Self.records + 9)))
+        case .leavesATransactionOpen:
+            openEnd = Int64(output[2].count) + 5
+            return (.openTransaction, TopicPlace("link-decisions", 2, Int64(output[2].count)))
+        }
+        return (.lost, place(single))
+    }
+
+    /// Swaps a decision with the next one of the same partition of the input.
+    private mutating func swap(_ single: (partition: Int, offset: Int64)) -> (harm: Harm, place: TopicPlace) {
+        let own = id(single, 0)
+        let home = home(of: own)
+        let prefix = "\(topic)-\(single.partition)-"
+        let first = output[home].firstIndex(of: own) ?? 0
+        let second =
+            output[home].indices.first { $0 > first && output[home][$0].hasPrefix(prefix) } ?? first
+        if first == second {
+            // It is the last one, so the one before it comes later.
+            let earlier = output[home].indices.last { $0 < first && output[home][$0].hasPrefix(prefix) } ?? first
+            output[home].swapAt(earlier, first)
+            return (.disordered, TopicPlace("link-decisions", Int32(home), Int64(first)))
+        }
+        output[home].swapAt(first, second)
+        return (.disordered, TopicPlace("link-decisions", Int32(home), Int64(second)))
+    }
+}
+
+extension WorkedTopics {
+    /// Passes the topics to a check, the partitions of the output in turns of random lengths.
+    ///
+    /// - Parameters:
+    ///   - removed: The number of records that retention has removed, by partition of the output.
+    ///   - windowLimit: The limit of events with several devices.
+    func findings(
+        _ random: inout SeededGenerator, removed: [Int] = [0, 0, 0], windowLimit: Int = 1_000_000,
+        canRepeat: Bool = false
+    ) -> Findings {
+        let sources = committed.indices.map { index in
+            let end = max(low[index], min(committed[index], ends[index]))
+            return OutcomeVerifier.Source(topic, Int32(index), low[index]..<end, committed: committed[index])
+        }
+        var check = OutcomeVerifier(
+            sources, partitions: [topic: Int32(Self.partitions)],
+            outcomes: OutcomeVerifier.Outcomes(
+                "link-decisions", isWhole: removed.map { $0 == 0 }, hasAllDeadLetters: true, canRepeat: canRepeat),
+            windowLimit: windowLimit)
+        for index in committed.indices {
+            check.bounds(
+                of: topic, Int32(index), low: low[index], end: ends[index], before: committed[index],
+                after: committed[index])
+        }
+        if let openEnd {
+            check.transactions(of: "link-decisions", 2, stableEnd: Int64(output[2].count), end: openEnd)
+        }
+        let lettersFirst = Bool.random(using: &random)
+        if lettersFirst { pass(letters: &check) }
+        var next = removed
+        while let partition = next.indices.filter({ next[$0] < output[$0].count }).randomElement(using: &random) {
+            let length = Int.random(in: 1...20, using: &random)
+            for offset in (next[partition]..<output[partition].count).prefix(length) {
+                Array(Self.decision(output[partition][offset]).utf8).withUnsafeBufferPointer {
+                    check.output(Int32(partition), Int64(offset), ByteView($0))
+                }
+            }
+            next[partition] += length
+            check.advance()
+        }
+        if !lettersFirst { pass(letters: &check) }
+        for partition in 0..<Self.partitions {
+            // A record that a test adds at the end exists, except where it must not.
+            let end = partition == 1 ? Self.records : ends[partition]
+            for offset in low[partition]..<max(low[partition], end) { check.input(topic, Int32(partition), offset) }
+        }
+        return check.finish()
+    }
+
+    private func pass(letters check: inout OutcomeVerifier) {
+        Array(topic.utf8).withUnsafeBufferPointer { name in
+            for (number, letter) in letters.enumerated() {
+                check.deadLetter(
+                    at: TopicPlace("link-events.dlq", 0, Int64(number)), of: ByteView(name), Int32(letter.partition),
+                    letter.offset)
+            }
+        }
+    }
+
+    /// Returns the value of a decision with an id, or of no decision for an empty id.
+    static func decision(_ id: String) -> String {
+        id.isEmpty ? #"{"outcome":"none"}"# : #"{"decision":"\#(id)","outcome":"none"}"#
+    }
+}

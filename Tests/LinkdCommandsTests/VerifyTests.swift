@@ -1,0 +1,178 @@
+internal import ByteStorage
+internal import KafkaClient
+internal import TestSupport
+internal import Testing
+
+@testable internal import LinkdCommands
+
+/// The check of `linkd verify`, without a broker.
+@Suite struct VerifyTests {
+    static let seed = UInt64.random(in: 0...0xFFFF_FFFF)
+
+    /// A case is what a right worker leaves.
+    @Test("Nothing is wrong with what a right worker leaves, in whatever order its topics are read")
+    func right() {
+        for number in 0..<UInt64(LawCases.count / 20) {
+            var random = SeededGenerator(seed: Self.seed ^ number)
+            let topics = WorkedTopics(&random)
+            let findings = topics.findings(&random)
+            #expect(findings.harms.isEmpty && findings.doubts.isEmpty, "seed \(random.seed): \(findings)")
+            #expect(findings.records == 3 * WorkedTopics.records)
+            #expect(findings.decisions == Int64(topics.output.joined().count))
+            #expect(findings.deadLetters == Int64(topics.letters.count))
+        }
+    }
+
+    /// A case is what a wrong worker leaves.
+    @Test("Each wrong of a worker is found at its place, and nothing else", arguments: WorkedTopics.Wrong.allCases)
+    func wrong(_ wrong: WorkedTopics.Wrong) {
+        for number in 0..<UInt64(LawCases.count / 20) {
+            var random = SeededGenerator(seed: Self.seed ^ number)
+            var topics = WorkedTopics(&random)
+            let expected = topics.apply(wrong, &random)
+            let findings = topics.findings(&random)
+            let found = findings.harms[expected.harm]
+            let hasTwoPlaces = wrong == .decidesAndBuries || wrong == .decidesTwiceElsewhere
+            if hasTwoPlaces {
+                // The place that is read later is reported.
+                #expect(found?.first?.text.contains("\(expected.place)") == true, "seed \(random.seed): \(findings)")
+            } else {
+                #expect(found?.first?.place == expected.place, "seed \(random.seed): \(findings)")
+            }
+            // The second decision in another partition can also be out of order there.
+            let others = findings.harms.keys.filter { $0 != expected.harm }
+            #expect(others == [] || wrong == .decidesTwiceElsewhere && others == [.disordered], "seed \(random.seed)")
+            #expect(found?.count == (wrong == .fallsBehindRetention ? 10 : 1), "seed \(random.seed): \(findings)")
+            #expect(findings.doubts.isEmpty, "seed \(random.seed): \(findings)")
+        }
+    }
+
+    /// A case is what a right worker leaves.
+    @Test("Decisions that retention has removed are never called lost, and a later loss still is")
+    func retention() {
+        for number in 0..<UInt64(LawCases.count / 20) {
+            var random = SeededGenerator(seed: Self.seed ^ number)
+            var topics = WorkedTopics(&random)
+            let removed = topics.output.map { Int.random(in: 1...$0.count, using: &random) }
+            let findings = topics.findings(&random, removed: removed)
+            #expect(findings.harms.isEmpty, "seed \(random.seed): \(findings)")
+            #expect(findings.doubts[.removed] != nil, "seed \(random.seed)")
+            _ = topics.apply(.losesARecord, &random)
+            let later = topics.findings(&random, removed: [1, 1, 1])
+            #expect(Array(later.harms.keys) == [.lost], "seed \(random.seed): \(later)")
+        }
+    }
+
+    /// A case is what a right worker leaves.
+    @Test("With little memory for events of several devices, what was not kept is named and nothing is called wrong")
+    func window() {
+        var uneven: Int64 = 0
+        for number in 0..<UInt64(LawCases.count / 20) {
+            var random = SeededGenerator(seed: Self.seed ^ number)
+            let findings = WorkedTopics(&random).findings(&random, windowLimit: 2)
+            #expect(findings.harms.isEmpty, "seed \(random.seed): \(findings)")
+            #expect(findings.doubts.keys.allSatisfy { $0 == .uneven }, "seed \(random.seed): \(findings)")
+            uneven += findings.doubts[.uneven]?.count ?? 0
+        }
+        #expect(uneven > 0)
+    }
+
+    @Test(
+        "The guarantee at-least-once allows repeated outcomes, and no others",
+        arguments: WorkedTopics.Wrong.allCases)
+    func repeats(_ wrong: WorkedTopics.Wrong) {
+        var random = SeededGenerator(seed: Self.seed)
+        var topics = WorkedTopics(&random)
+        let expected = topics.apply(wrong, &random)
+        let findings = topics.findings(&random, canRepeat: true)
+        let isAllowed = [.doubled, .disordered, .contradicted, .beyondCommit].contains(expected.harm)
+        #expect(Array(findings.harms.keys) == (isAllowed ? [] : [expected.harm]), "seed \(random.seed): \(findings)")
+        #expect((findings.repeats > 0) == isAllowed)
+    }
+
+    @Test("A correction is no second decision")
+    func corrections() {
+        var random = SeededGenerator(seed: Self.seed)
+        var topics = WorkedTopics(&random)
+        let ids = topics.output.joined().prefix(20)
+        for (number, id) in ids.enumerated() { topics.output[number % 3].append(id + "~\(number + 1)") }
+        let findings = topics.findings(&random)
+        #expect(findings.harms.isEmpty, "\(findings)")
+        #expect(findings.corrections == 20)
+    }
+
+    @Test("Decisions and dead letters of other inputs are counted and not checked")
+    func others() {
+        var random = SeededGenerator(seed: Self.seed)
+        let topics = WorkedTopics(topic: "other", &random)
+        var check = OutcomeVerifier(
+            [.init("link-events", 0, 0..<0, committed: 0)], partitions: ["link-events": 1],
+            outcomes: .init("link-decisions", isWhole: [true, true, true], hasAllDeadLetters: true))
+        for id in topics.output[0] {
+            Array(WorkedTopics.decision(id).utf8).withUnsafeBufferPointer { check.output(0, 0, ByteView($0)) }
+        }
+        check.deadLetter(at: TopicPlace("link-events.dlq", 0, 0), of: nil, nil, nil)
+        #expect(check.finish().others == Int64(topics.output[0].count) + 1)
+        #expect(check.findings.harms.isEmpty)
+    }
+
+    @Test("A group without an offset whose records have decisions is named")
+    func noOffset() {
+        var check = OutcomeVerifier(
+            [.init("a", 0, 0..<0, committed: nil)], partitions: ["a": 1],
+            outcomes: .init("link-decisions", isWhole: [true], hasAllDeadLetters: true))
+        Array(WorkedTopics.decision("a-0-7-0").utf8).withUnsafeBufferPointer { check.output(0, 0, ByteView($0)) }
+        let findings = check.finish()
+        #expect(findings.harms.isEmpty)
+        #expect(findings.doubts[.noOffset]?.first?.place == TopicPlace("a", 0, 7))
+    }
+
+    @Test(
+        "An id is read from the first bytes of a decision, and any other bytes are none",
+        arguments: [
+            ("a-0-0-0", "a 0 0 0"), ("link-events-12-345-6", "link-events 12 345 6"),
+            ("a-1-2-3-4-499", "a-1-2 3 4 499"),
+            ("a-2147483647-18014398509481983-499", "a 2147483647 18014398509481983 499"), ("a-0-7-2~1", "a 0 7 2 ~"),
+            ("a-0-7-2~120", "a 0 7 2 ~"), ("a-0-7-500", nil), ("a-2147483648-0-0", nil),
+            ("a-0-18014398509481984-0", nil),
+            ("a-0-00-0", nil), ("a-0-0-01", nil), ("-0-0-0", nil), ("0-0-0", nil), ("a-0-0", nil), ("a-0-0-", nil),
+            ("a-0-0-0~", nil), ("a-0-0-0~0", nil), ("a-0-0-0~01", nil), ("a-0-0-0~1~2", nil),
+            ("a-0--0-0", nil),
+            ("a-0-0-x", nil), ("a-99999999999999999999-0-0", nil), ("", nil), ("~1", nil),
+            (String(repeating: "a", count: 400) + "-0-0-0", nil),
+        ] as [(String, String?)])
+    func ids(text: String, expected: String?) {
+        func read(_ value: String) -> String? {
+            Array(value.utf8).withUnsafeBufferPointer { bytes in
+                OutcomeID(decision: ByteView(bytes)).map {
+                    "\($0.topic.string) \($0.partition) \($0.offset) \($0.index)" + ($0.isCorrection ? " ~" : "")
+                }
+            }
+        }
+        let value = WorkedTopics.decision(text.isEmpty ? "-" : text)
+        #expect(read(value) == expected)
+        for length in 0..<min(value.utf8.count, 14 + text.utf8.count) {
+            #expect(read(String(value.prefix(length))) == nil, "\(length)")
+        }
+        #expect(read("[" + value) == nil)
+    }
+
+    @Test("All records of a plan are in one of its rounds")
+    func rounds() {
+        var random = SeededGenerator(seed: Self.seed)
+        for _ in 0..<LawCases.count {
+            var plan = ScanPlan()
+            for number in 0..<Int32.random(in: 1...5, using: &random) {
+                let from = Int64.random(in: 0...100, using: &random)
+                plan.partitions[.init(topic: "a", partition: number)] =
+                    .init(from: from, to: from + Int64.random(in: 0...500, using: &random))
+            }
+            let rounds = plan.rounds(of: Int64.random(in: 1...700, using: &random))
+            for (partition, span) in plan.partitions {
+                let spans = rounds.compactMap { $0.partitions[partition] }
+                #expect(spans.first?.from == span.from && spans.last?.to == span.to)
+                #expect(zip(spans, spans.dropFirst()).allSatisfy { $0.to == $1.from })
+            }
+        }
+    }
+}
