@@ -50,6 +50,7 @@ struct RegistryTests {
             #expect(check.wrong.prefix(5) == [], "\(check.wrong.count) decisions, seed \(seed)")
             #expect(check.joined > input.count / 2 && check.withoutDevice > 0)
             #expect(run.dropped > 0)
+            #expect(try topics.verify() == Int64(input.count), "seed \(seed)")
             print(
                 "registry: seed \(seed), \(run.kills) kills, \(run.dropped) copies read again, \(input.count) events, "
                     + "\(check.joined) decisions with facts, \(check.withoutDevice) users without devices")

@@ -69,7 +69,7 @@ internal import Testing
         ("linkd routes --", ["--help"]),
         ("linkd --", ["--help", "--version"]),
         ("linkd help topics ", ["create", "check"]),
-        ("linkd help v", ["vendors"]),
+        ("linkd help v", ["vendors", "verify"]),
         ("linkd completions ", ["bash", "zsh", "fish"]),
         ("linkd inspect --outcome ", ["navigate", "external", "deferred", "none", "reject"]),
         ("linkd inspect --outcome=na", ["navigate"]),

@@ -16,19 +16,20 @@ struct QuestionTests {
         names = ["LINKD_INPUT": name, "LINKD_OUTPUT": name + "-decisions", "LINKD_GROUP": name]
     }
 
-    @Test("The printed commands answer the seven questions")
+    @Test("The printed commands answer the eight questions")
     func answers() async throws {
         try await onThread {
             let blocks = page.blocks("sh", "run", "broker")
-            try #require(blocks.count == 13)
+            try #require(blocks.count == 14)
             try prepare(blocks[0])
             try check()
             try forecast()
             try why(list: blocks[1], reason: blocks[2])
             try counts(reasons: blocks[3], campaigns: blocks[4])
             try replay(list: blocks[5], replay: blocks[6], worker: blocks[7])
-            try erase(fill: blocks[8], list: blocks[9], erase: blocks[10])
-            try load(first: blocks[11], second: blocks[12])
+            try verify(blocks[8])
+            try erase(fill: blocks[9], list: blocks[10], erase: blocks[11])
+            try load(first: blocks[12], second: blocks[13])
         }
     }
 
@@ -107,6 +108,14 @@ struct QuestionTests {
         let decided = Set(try values("-f '%{event}\\n'"))
         #expect(twice.keys.allSatisfy(decided.contains), "\(twice.keys)")
         #expect(try values("--dlq -f '%{dlq.reason}\\n'").count == 23, "no event failed again")
+    }
+
+    /// Checks the answer about lost records, which is printed below its command with the default names.
+    private func verify(_ block: MarkdownText.Block) throws {
+        let printed = try #require(page.blocks("text").first { $0.lines.contains { $0.hasPrefix("dead_letters ") } })
+        let text = try output(block).replacing(names["LINKD_OUTPUT"] ?? "", with: "link-decisions")
+            .replacing(names["LINKD_INPUT"] ?? "", with: "link-events")
+        #expect(text == printed.lines.joined(separator: "\n") + "\n")
     }
 
     /// Checks the answer about a person that is erased.

@@ -2,17 +2,17 @@
 enum VerifyCommand {
     static let command = Command(
         path: ["verify"],
-        summary: "Check that every record was decided or became a dead letter, once and in order",
+        summary: "Check that nothing was lost, decided twice, or out of order",
         discussion: [
             "Reads the inputs, the committed decisions, the dead letters, and the offsets of the group, without "
-                + "joining it, while workers run. Each record below the committed offset must have decisions with the "
-                + "indexes from 0 on, each once, or one dead letter. The decisions of an input partition must be in its "
-                + "order, none may be of a record that does not exist or is not committed, and no transaction may be "
-                + "open for longer than `transaction.timeout.ms`, for which it waits, and 10 s more.",
+                + "joining it, while workers run. Each record below the committed offset must have decisions with "
+                + "the indexes from 0 on, each once, or one dead letter. The decisions of an input partition must be "
+                + "in its order, none may be of a record that does not exist or is not committed, and no transaction "
+                + "may be open for longer than `transaction.timeout.ms`, for which it waits, and 10 s more.",
             "What the topics do not show is listed: records whose outcome retention can have removed, and whether the "
                 + "last devices of an event have a decision, which only deciding it again shows. Corrections of "
                 + "decisions, whose ids end with ~N, are counted and not checked.",
-            "It needs 38 MB for 100,000,000 records, up to 150 MB for events with several devices, and 40 MB for "
+            "It needs 38 MB for 100,000,000 records, up to 150 MB for events with several devices, and 256 MB for "
                 + "records that were fetched in advance.",
             "Exit codes: 0 (nothing is wrong), 1 (something is lost, doubled, out of order, or stuck), 65 (the topics "
                 + "have lost records that are needed to decide), 69 (no broker), 77 (access rights are missing).",

@@ -31,6 +31,10 @@ struct TopicScan {
             queueBytes: 1 << 30, leastBytes: 64 << 20, fetchBytes: 4 << 20, records: 1_000_000)
         /// A few megabytes, for a process that reads for as long as it runs.
         static let steady = Prefetch(queueBytes: 32 << 20, leastBytes: 1 << 20, fetchBytes: 1 << 20, records: 100_000)
+        /// As much as a scan of whole topics uses up in the second that older versions of librdkafka wait after a full
+        /// queue.
+        static let rounds = Prefetch(
+            queueBytes: 256 << 20, leastBytes: 4 << 20, fetchBytes: 1 << 20, records: 1_000_000)
         /// Few records at many offsets.
         ///
         /// The queue must not become full, because librdkafka then waits.

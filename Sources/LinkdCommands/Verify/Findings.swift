@@ -86,6 +86,8 @@ package struct Occurrence: Sendable, Equatable {
 package struct Findings: Sendable, Equatable {
     /// The number of records of the inputs that were checked.
     package internal(set) var records: Int64 = 0
+    /// The number of records of the inputs after those that were checked.
+    package internal(set) var waiting: Int64 = 0
     /// The number of decisions of the inputs, without corrections.
     package internal(set) var decisions: Int64 = 0
     /// The number of dead letters of the inputs.

@@ -131,11 +131,15 @@ package struct OutcomeVerifier {
     // MARK: - Records
 
     /// Takes a record of an input.
+    ///
+    /// Records after the range are counted as waiting.
     package mutating func input(_ topic: String, _ partition: Int32, _ offset: Int64) {
-        guard let index = topics.first(where: { $0.name == topic })?.sources[partition],
-            sources[index].range.contains(offset), states[index].exists.insert(offset)
-        else { return }
-        findings.records += 1
+        guard let index = topics.first(where: { $0.name == topic })?.sources[partition] else { return }
+        if offset >= sources[index].range.upperBound {
+            findings.waiting += 1
+        } else if sources[index].range.contains(offset), states[index].exists.insert(offset) {
+            findings.records += 1
+        }
     }
 
     /// Takes a record of the output.
@@ -248,8 +252,7 @@ package struct OutcomeVerifier {
         if offset >= committed {
             repeated(
                 .beyondCommit, place,
-                "\(place) is the outcome of \(name)-\(partition)-\(offset), and the committed offset of the partition is "
-                    + "\(committed)")
+                "\(place) is the outcome of \(name)-\(partition)-\(offset), and the committed offset is \(committed)")
         }
         return index
     }

@@ -32,7 +32,7 @@ final class VerifyJob {
     /// Reads the topics, prints the result, and returns the exit code.
     func run() throws(CommandFailure) -> ExitCode {
         let connection = try Connection(settings)
-        var scan = try TopicScan(connection, prefetch: .steady)
+        var scan = try TopicScan(connection, prefetch: .rounds)
         let site = try VerifySite(settings, connection, scan) { progress.show("waiting for open transactions") }
         let sources = try sources(site, scan)
         let records = sources.reduce(Int64(0)) { $0 + Int64($1.range.count) }
@@ -169,7 +169,7 @@ final class VerifyJob {
                 of: source.topic, source.partition, low: limits.low, end: limits.high, before: site.before[partition],
                 after: site.after[partition])
         }
-        for (partition, end) in site.open.sorted(by: { $0.key < $1.key }) {
+        for (partition, end) in site.unfinished.sorted(by: { $0.key < $1.key }) {
             verifier.transactions(
                 of: partition.topic, partition.partition,
                 stableEnd: site.bounds[partition.topic]?[partition.partition]?.high ?? end, end: end)
@@ -183,9 +183,12 @@ final class VerifyJob {
         for name in names { try letters.add(name, site.bounds[name, default: [:]], ScanRange()) }
         let name = site.topics.output
         try output.add(name, site.bounds[name, default: [:]], ScanRange(offsets: starts))
-        for source in sources where !source.range.isEmpty {
+        // Records that are not committed are only counted, unless a part of the input was chosen.
+        let isWhole = call.text("until") == nil && call.list("offsets").isEmpty
+        for source in sources {
+            let end = isWhole ? site.bounds[source.topic]?[source.partition]?.high : nil
             input.partitions[TopicPartition(topic: source.topic, partition: source.partition)] =
-                ScanPlan.Span(from: source.range.lowerBound, to: source.range.upperBound)
+                ScanPlan.Span(from: source.range.lowerBound, to: max(source.range.upperBound, end ?? 0))
         }
         return (letters, output, input)
     }

@@ -1,4 +1,3 @@
-internal import KafkaClient
 internal import RouteTools
 internal import StrictJSON
 
@@ -11,32 +10,20 @@ struct VerifyReport {
     /// The duration in seconds.
     let seconds: Double
 
-    /// The limit of topics that nothing can show, in each report.
+    /// The harm that no topic shows.
     private static let unseen =
         "whether the last devices of an event with several have a decision, which only deciding it again shows"
 
-    /// The number of records of the inputs that are not committed yet.
-    private var waiting: Int64 {
-        var count: Int64 = 0
-        for topic in site.topics.inputs {
-            for (number, limits) in site.bounds[topic, default: [:]] {
-                let committed = site.before[TopicPartition(topic: topic, partition: number)] ?? limits.low
-                count += max(0, limits.high - max(committed, limits.low))
-            }
-        }
-        return count
-    }
-
     /// Prints the report.
     func print(on out: Channel) {
-        var table = TextTable([("", .left), ("", .right), ("", .left)])
+        var table = TextTable([("KIND", .left), ("COUNT", .right), ("", .left)])
         func add(_ name: String, _ count: Int64, _ text: String) {
             table.add([name, Counts.grouped(count), Escaping.visible(text)])
         }
         add(
             "records", findings.records, "of \(site.topics.inputs.joined(separator: ", ")), below the committed offsets"
         )
-        add("waiting", waiting, "offsets at or beyond them, which are not checked")
+        add("waiting", findings.waiting, "at or beyond them, which are not checked")
         add("decisions", findings.decisions, "in \(site.topics.output)")
         add("dead_letters", findings.deadLetters, "in \(site.topics.deadLetters.joined(separator: ", "))")
         if findings.corrections > 0 { add("corrections", findings.corrections, "which are not checked") }
@@ -80,7 +67,7 @@ struct VerifyReport {
             json.texts("dead_letter_topics", site.topics.deadLetters)
             json.text("group", site.group)
             json.number("records", findings.records)
-            json.number("waiting", waiting)
+            json.number("waiting", findings.waiting)
             json.number("decisions", findings.decisions)
             json.number("dead_letters", findings.deadLetters)
             json.number("corrections", findings.corrections)

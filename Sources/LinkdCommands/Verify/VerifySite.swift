@@ -4,9 +4,9 @@ internal import RouteTools
 
 /// The topics and offsets of a check, determined in an order in which a running worker cannot be taken for a wrong one.
 ///
-/// The group's offsets are asked first. Then the ends of the topics of outcomes are, and every transaction that was open
-/// at that time is awaited. So the outcomes of all records below the first offsets are there. Then the offsets are
-/// asked again: outcomes of later records than these cannot be there.
+/// First it asks for the group's offsets, then for the ends of the topics of outcomes, and waits for every transaction
+/// that is open at that time. So the outcomes of all records below these offsets are there. Then it asks for the
+/// offsets again. Outcomes of records at or beyond these cannot be there.
 struct VerifySite {
     /// The partitions of a topic with their first offset and their stable end.
     typealias Bounds = [Int32: Watermarks]
@@ -24,7 +24,7 @@ struct VerifySite {
     /// The offsets that were committed after the ends of the topics were determined.
     private(set) var after: [TopicPartition: Int64] = [:]
     /// The partitions of outcomes with a transaction that did not end in time, and the ends that they had.
-    private(set) var open: [TopicPartition: Int64] = [:]
+    private(set) var unfinished: [TopicPartition: Int64] = [:]
 
     /// Determines the topics and offsets.
     ///
@@ -42,6 +42,7 @@ struct VerifySite {
         }
         for topic in topics.inputs { bounds[topic] = try scan.description(of: topic) }
         let offsets = GroupOffsets(connection, group, bounds)
+        try offsets.checkRight(admin)
         before = try offsets.committed()
         for topic in topics.inputs { bounds[topic] = try scan.description(of: topic) }
         try awaitTransactions(outcomes, settings, connection, scan, wait)
@@ -53,14 +54,14 @@ struct VerifySite {
         _ names: [String], _ settings: Settings, _ connection: Connection, _ scan: TopicScan, _ wait: () -> Void
     ) throws(CommandFailure) {
         for name in names { bounds[name] = try scan.description(of: name) }
-        open = try ends(names, connection)
+        unfinished = try ends(names, connection)
         let limit = settings.property("transaction.timeout.ms", client: "producer").flatMap { Double($0.value) }
         // Brokers look for transactions beyond their limit every 10 s.
         let deadline = Platform.monotonicSeconds + (limit ?? 30_000) / 1_000 + 10
         while true {
             for name in names { bounds[name] = try scan.description(of: name) }
-            open = open.filter { (bounds[$0.key.topic]?[$0.key.partition]?.high ?? .max) < $0.value }
-            if open.isEmpty || Platform.monotonicSeconds > deadline { return }
+            unfinished = unfinished.filter { (bounds[$0.key.topic]?[$0.key.partition]?.high ?? .max) < $0.value }
+            if unfinished.isEmpty || Platform.monotonicSeconds > deadline { return }
             wait()
             Platform.sleep(milliseconds: 200)
         }
@@ -101,6 +102,19 @@ private struct GroupOffsets {
         }.sorted()
     }
 
+    private var right: AccessRight { AccessRight("Describe", on: .group, group) }
+
+    /// Checks that this user may ask for the offsets.
+    ///
+    /// librdkafka repeats a question that brokers refuse until its time limit.
+    func checkRight(_ admin: KafkaAdmin) throws(CommandFailure) {
+        try attempt("describing the group \(Escaping.visible(group))", needing: right, as: connection.principal) {
+            () throws(KafkaError) in
+            let refusal = try admin.refusal(toDescribe: group, timeoutMilliseconds: 10_000)
+            if let refusal, refusal.code == .groupAuthorizationFailed { throw refusal }
+        }
+    }
+
     /// Returns the committed offsets, without partitions that have none.
     ///
     /// Brokers answer after the transactions that have changed the offsets.
@@ -113,7 +127,7 @@ private struct GroupOffsets {
         defer { member.abandon() }
         let results = try attempt(
             "asking for the offsets of the group \(Escaping.visible(group))",
-            needing: AccessRight("Describe", on: .group, group), as: connection.principal
+            needing: right, as: connection.principal
         ) { () throws(KafkaError) in
             let results = try member.committed(partitions, timeoutMilliseconds: 60_000)
             if let error = results.compactMap(\.error).first { throw error }
