@@ -196,8 +196,8 @@ let package = Package(
         .testTarget(
             name: "ExactlyOnceTests",
             dependencies: [
-                "linkd", "LinkdCommands", "DispatchWorker", "KafkaClient", "LinkCoordinator", "LinkIngest",
-                "LinkDecider", "LinkdFuzz", "ByteStorage", "StrictJSON", "TestSupport",
+                "linkd", "DispatchWorker", "KafkaClient", "LinkCoordinator", "LinkIngest", "LinkDecider", "LinkdFuzz",
+                "ByteStorage", "StrictJSON", "TestSupport",
             ],
             swiftSettings: strict),
         // Tests of the console in a real browser, and of its server with raw sockets.

@@ -30,9 +30,10 @@ struct StoryTests {
         let input = try topics.read(topics.input)
         let oracle = try Oracle(input, topic: topics.input, tables: ServedFile.shop.allVersions)
         #expect(oracle.contradictions == [])
-        let check = try OutcomeCheck(
-            oracle, topics, input: input, decisions: decisions, deadLetters: topics.read(topics.deadLetters))
+        let check = OutcomeCheck(
+            oracle, topic: topics.input, decisions: decisions, deadLetters: try topics.read(topics.deadLetters))
         #expect(check.isRight, "\(check.summary)")
+        #expect(try topics.verify() == Int64(input.count))
         #expect(decisions.count == input.count && decisions.count > 5_000)
         try report(overlay, StoryPauses.all(run.stories, decisions: decisions), decisions: decisions.count)
     }

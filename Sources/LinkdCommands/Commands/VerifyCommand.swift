@@ -7,8 +7,8 @@ enum VerifyCommand {
             "Reads the inputs, the committed decisions, the dead letters, and the offsets of the group, without "
                 + "joining it, while workers run. Each record below the committed offset must have decisions with "
                 + "the indexes from 0 on, each once, or one dead letter. The decisions of an input partition must be "
-                + "in its order, none may be of a record that does not exist or is not committed, and no transaction "
-                + "may be open for longer than `transaction.timeout.ms`, for which it waits, and 10 s more.",
+                + "in its order, and none may be of a record that does not exist or is not committed. Transactions "
+                + "that are open must end within `transaction.timeout.ms` and 10 s, for which it waits.",
             "What the topics do not show is listed: records whose outcome retention can have removed, and whether the "
                 + "last devices of an event have a decision, which only deciding it again shows. Corrections of "
                 + "decisions, whose ids end with ~N, are counted and not checked.",

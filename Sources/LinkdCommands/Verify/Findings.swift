@@ -38,7 +38,7 @@ package enum Harm: String, Sendable, CaseIterable {
     case beyondCommit = "beyond_commit"
     /// The committed offset is beyond the end of the input.
     case offsetBeyondEnd = "offset_beyond_end"
-    /// A transaction is open for longer than its time limit.
+    /// A transaction did not end within the time limit of a worker's transactions.
     case openTransaction = "open_transaction"
 }
 

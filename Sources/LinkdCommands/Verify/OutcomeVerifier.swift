@@ -185,8 +185,8 @@ package struct OutcomeVerifier {
         let place = TopicPlace(topic, partition, stableEnd)
         findings.add(
             .openTransaction, place,
-            "\(place) is in a transaction that is open for longer than its time limit, and hides "
-                + "\(end - stableEnd) later records from consumers with `read_committed`")
+            "\(place) is in a transaction that did not end in time, and hides it and up to "
+                + "\(end - stableEnd - 1) later records from consumers with `read_committed`")
     }
 
     /// Notes what an input has, and compares it with the group's offsets.

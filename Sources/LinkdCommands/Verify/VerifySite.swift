@@ -4,8 +4,8 @@ internal import RouteTools
 
 /// The topics and offsets of a check, determined in an order in which a running worker cannot be taken for a wrong one.
 ///
-/// First it asks for the group's offsets, then for the ends of the topics of outcomes, and waits for every transaction
-/// that is open at that time. So the outcomes of all records below these offsets are there. Then it asks for the
+/// First it asks for the group's offsets, then for the ends of the topics, and waits for every transaction that is open
+/// at that time. So the outcomes of all records below these offsets are there. Then it asks for the
 /// offsets again. Outcomes of records at or beyond these cannot be there.
 struct VerifySite {
     /// The partitions of a topic with their first offset and their stable end.
@@ -23,7 +23,7 @@ struct VerifySite {
     private(set) var before: [TopicPartition: Int64] = [:]
     /// The offsets that were committed after the ends of the topics were determined.
     private(set) var after: [TopicPartition: Int64] = [:]
-    /// The partitions of outcomes with a transaction that did not end in time, and the ends that they had.
+    /// The partitions with a transaction that did not end in time, and the ends that they had.
     private(set) var unfinished: [TopicPartition: Int64] = [:]
 
     /// Determines the topics and offsets.
@@ -44,12 +44,11 @@ struct VerifySite {
         let offsets = GroupOffsets(connection, group, bounds)
         try offsets.checkRight(admin)
         before = try offsets.committed()
-        for topic in topics.inputs { bounds[topic] = try scan.description(of: topic) }
-        try awaitTransactions(outcomes, settings, connection, scan, wait)
+        try awaitTransactions(topics.inputs + outcomes, settings, connection, scan, wait)
         after = try offsets.committed()
     }
 
-    /// Waits until everything that the topics of outcomes have now is committed or aborted.
+    /// Waits until everything that the topics have now is committed or aborted.
     private mutating func awaitTransactions(
         _ names: [String], _ settings: Settings, _ connection: Connection, _ scan: TopicScan, _ wait: () -> Void
     ) throws(CommandFailure) {

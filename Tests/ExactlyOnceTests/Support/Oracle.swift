@@ -8,13 +8,11 @@ import TestSupport
 import LinkDecider
 
 /// The position of a record in the input.
-struct SourcePosition: Hashable, Comparable, CustomStringConvertible {
+struct SourcePosition: Hashable, CustomStringConvertible {
     var partition: Int32
     var offset: Int64
 
     var description: String { "\(partition)-\(offset)" }
-
-    static func < (a: SourcePosition, b: SourcePosition) -> Bool { (a.partition, a.offset) < (b.partition, b.offset) }
 }
 
 /// The expected result of each input record, computed by the same code in this process without a broker, threads, or
