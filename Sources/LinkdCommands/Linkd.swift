@@ -119,12 +119,13 @@ enum CommandIndex {
     static let all: [Command] = [
         DemoCommand.command, WorkerCommand.command, ProduceCommand.command, InspectCommand.command,
         ConsoleCommand.command,
-        DeadLettersListCommand.command, DeadLettersReplayCommand.command, VerifyCommand.command, ResolveCommand.command,
-        ForecastCommand.command,
+        DeadLettersListCommand.command, DeadLettersReplayCommand.command, VerifyCommand.command, RecallCommand.command,
+        ResolveCommand.command, ForecastCommand.command, BisectCommand.command,
         RoutesCheckCommand.command, RoutesListCommand.command, RoutesGraphCommand.command,
         RoutesDocsCommand.command, RoutesExportCommand.command,
         RoutesCoverageCommand.command, RoutesDiffCommand.command, VendorsCheckCommand.command,
-        VendorsListCommand.command, TopicsCreateCommand.command, TopicsCheckCommand.command, DoctorCommand.command,
+        VendorsListCommand.command, TablesListCommand.command, TablesPruneCommand.command,
+        TopicsCreateCommand.command, TopicsCheckCommand.command, DoctorCommand.command,
         ConfigCommand.command, CompletionsCommand.command, ManualCommand.command, HelpCommand.command,
     ]
 

@@ -158,7 +158,7 @@ import Testing
             "in", "in-a", "in.dlq", "in.dlq.replayed", "in.dlq.parked", "in.replayed", "in.dlq.other", "dead-in",
             "dead-in.replayed", "other.dlq", "in-devices",
         ]
-        let topics = LaneTopics(output: output, deadLetterTemplate: template, devices: "in-devices")
+        let topics = LaneTopics(output: output, deadLetterTemplate: template, others: ["in-devices"])
         guard let pattern = PosixPattern("^in") else {
             Issue.record("the regular expression is not valid")
             return

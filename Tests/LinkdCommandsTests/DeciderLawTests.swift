@@ -46,8 +46,6 @@ struct DeciderLawTests {
         let vendors = LoadedVendors()
         var worker = Decider(DeciderConfiguration(settings, tables, vendors))
         let console = TryResolver(DeciderConfiguration(settings, tables, vendors))
-        let shipped = ShippedFiles(environment: [:])
-        let why = WhySearch(settings, try WhyTables(settings, shipped), vendors)
         let check = try LinkCheck(paths, settings, vendors, headers: [], on: .standard())
         for text in Self.values {
             let value = Array(text.utf8)
@@ -65,7 +63,7 @@ struct DeciderLawTests {
                 #expect(answer.decisions.map { Self.members($0.json) } == decisions.map(Self.members), "\(text)")
                 let input = InspectedRecord(
                     topic: "in", partition: 0, offset: 7, timestamp: -1, key: key.array, value: value, headers: [])
-                #expect(why.resolve(input, tables).map(\.json) == decisions, "\(text)")
+                #expect(WhySearch.resolve(input, DeciderConfiguration(settings, tables, vendors)).map(\.json) == decisions, "\(text)")
                 let fault = check.fault(of: ByteView(bytes), key: key)?.text ?? ""
                 let reason = cause.map { "dead letter: \($0.reason.rawValue)" }
                 #expect(fault.hasPrefix("dead letter: ") == (cause != nil), "\(text)")

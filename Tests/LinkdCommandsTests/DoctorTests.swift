@@ -197,6 +197,35 @@ internal import Testing
         #expect(alone.code == 64 && alone.err.contains("--replay needs --print-acls"))
     }
 
+    @Test("The rules of a recall are those of the worker's reference, for its own principal")
+    func recall() throws {
+        let flags = ["doctor", "--print-acls", "--recall", "--input", "a,b", "--tables-topic", "t"]
+        let result = linkd(flags, environment: Self.user)
+        #expect(result.code == 0, "\(result.err)")
+        let start = "kafka-acls.sh --bootstrap-server broker:9092 --add --allow-principal User:linkd \\\n  "
+        let expected = [
+            "--operation Read --topic a --topic b --topic link-decisions --topic link-decisions.recalled --topic t",
+            "--operation Write --operation DescribeConfigs --topic link-decisions --topic link-decisions.recalled "
+                + "--topic t",
+            "--operation Write --operation Describe --transactional-id linkd-recall. --resource-pattern-type prefixed",
+        ]
+        #expect(result.out == expected.map { start + $0 + "\n" }.joined())
+        let page = try ReferencePage(path: "Sources/DispatchWorker/DispatchWorker.docc/WorkerReference.md")
+        let table = try #require(page.table("Access rights", "Operation of a recall"))
+        let names = [
+            "INPUT": "a", "OUTPUT": "link-decisions", "CORRECTIONS": "link-decisions", "ARCHIVE": "t",
+            "`CORRECTIONS.recalled`": "link-decisions.recalled", "`linkd-recall.`": "linkd-recall.",
+        ]
+        let operations = table.column("Operation of a recall")
+        for (operation, name) in zip(operations, table.column("Name")) where operation != "DescribeConfigs" {
+            let first = operation.prefix { $0 != "," }
+            let name = try #require(names[name], "\(name)")
+            #expect(expected.contains { $0.contains("--operation \(first) ") && ($0 + " ").contains(" \(name) ") })
+        }
+        #expect(linkd("doctor", "--recall", environment: Self.user).code == 64)
+        #expect(linkd("doctor", "--print-acls", "--recall", "--replay", environment: Self.user).code == 64)
+    }
+
     @Test("Without a user in the settings the principal is a placeholder, and without security it is ANONYMOUS")
     func principals() {
         let tls = ["KAFKA_BOOTSTRAP_SERVERS": "b:1", "KAFKA_SECURITY_PROTOCOL": "SSL"]

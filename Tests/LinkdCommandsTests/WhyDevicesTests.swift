@@ -105,7 +105,8 @@ struct WhyDevicesTests {
             let record = InspectedRecord(
                 topic: "out", partition: 0, offset: 1, timestamp: 1000, key: nil, value: decision, headers: [])
             let id = try #require(record.json?["decision"]?.string.flatMap(DecisionID.init))
-            return search.report(id, DecisionSearch.Found(record: record), input)
+            var archive: ArchiveReader?
+            return try search.report(id, DecisionSearch.Found(record: record), input, &archive)
         }
     }
 

@@ -12,7 +12,7 @@ internal import Testing
         arguments: [
             ("link-events-0-42-0", "link-events", 0, 42, 0), ("events-1-0-5-0", "events-1", 0, 5, 0),
             ("t-0-0-499", "t", 0, 0, 499), ("a.b_c-7-9223372036854775807-1", "a.b_c", 7, .max, 1),
-            ("-1-2-3", nil, 0, 0, 0),
+            ("-1-2-3", nil, 0, 0, 0), ("t-0-1-0~1", "t", 0, 1, 0), ("t-0-1-0~999", "t", 0, 1, 0),
         ] as [(String, String?, Int32, Int64, Int)])
     func valid(text: String, topic: String?, partition: Int32, offset: Int64, index: Int) {
         let id = DecisionID(text)
@@ -28,6 +28,8 @@ internal import Testing
             "link-events", "t-0-1", "link-decisions-0", "link-decisions-0-x", "t-0-1-500", "t-0-1-", "t-0--1-0",
             "t-01-1-0", "t-0-+1-0", "t-x-1-0",
             "t-2147483648-0-0", "t-0-9223372036854775808-0", "a b-0-1-0", "\u{1B}-0-1-0", "t-0-1-٣",
+            "t-0-1-0~", "t-0-1-0~0", "t-0-1-0~01", "t-0-1-0~1000", "t-0-1-0~-1", "t-0-1-0~1~1", "t-0-1~1", "~1",
+            "t-0-1-0 ~1", "t-0-1-0~1 ", "t~1-0-1-0", "t-0-1~1-0", "t-0-1-0~99999999999999999999",
         ])
     func invalid(text: String) {
         #expect(DecisionID(text) == nil)
@@ -41,7 +43,8 @@ internal import Testing
         let seed = UInt64.random(in: 0 ... .max)
         var random = SeededGenerator(seed: seed)
         let pieces = [
-            "a", "0", "1", "499", "500", "-", "--", ".", "_", "\u{1B}", "٣", "9223372036854775807", "2147483648",
+            "a", "0", "1", "499", "500", "-", "--", ".", "_", "~", "~1", "999", "\u{1B}", "٣",
+            "9223372036854775807", "2147483648",
         ]
         for _ in 0..<20_000 {
             let text = (0..<Int.random(in: 1...12, using: &random)).map { _ in
@@ -49,6 +52,41 @@ internal import Testing
             }.joined()
             if let id = DecisionID(text) { #expect(id.text == text, "seed \(seed)") }
         }
+    }
+
+    @Test("Every id is read back from its text, and the corrections of an id lead back to it")
+    func roundTrip() throws {
+        let seed = UInt64.random(in: 0 ... .max)
+        var random = SeededGenerator(seed: seed)
+        for _ in 0..<2_000 {
+            let topic = ["t", "a-1", "link-events-0-1", "x.y_z", "0-0-0-0"].randomElement(using: &random) ?? "t"
+            let text =
+                "\(topic)-\(Int32.random(in: 0 ... .max, using: &random))"
+                + "-\(Int64.random(in: 0 ... .max, using: &random))-\(Int.random(in: 0...499, using: &random))"
+            let id = try #require(DecisionID(text), "seed \(seed)")
+            #expect(id.text == text && id.superseded == nil && id.original == id, "seed \(seed)")
+            let first = try #require(id.next)
+            let second = try #require(first.next)
+            #expect(first.text == text + "~1" && second.text == text + "~2", "seed \(seed)")
+            for corrected in [first, second] {
+                #expect(DecisionID(corrected.text) == corrected, "seed \(seed)")
+                #expect(corrected.original == id, "seed \(seed)")
+            }
+            #expect(second.superseded == first && first.superseded == id, "seed \(seed)")
+        }
+        #expect(DecisionID("t-0-1-0~999")?.next == nil)
+    }
+
+    @Test("A correction has the bytes of the decision, its own id, and the id that it supersedes")
+    func published() throws {
+        let decision = Array(#"{"decision":"t-0-1-0","event":"t-0-1"}"#.utf8)
+        let id = try #require(DecisionID("t-0-1-0"))
+        #expect(id.published(decision) == decision)
+        let second = try #require(DecisionID("t-0-1-0~2"))
+        let text = #"{"decision":"t-0-1-0~2","supersedes":"t-0-1-0~1","event":"t-0-1"}"#
+        #expect(second.published(decision) == Array(text.utf8))
+        #expect(DecisionID("t-0-1-01") == nil)
+        #expect(DecisionID("t-0-1-1")?.published(decision) == nil)
     }
 
     @Test("A position in the topic of decisions is not read as an id")

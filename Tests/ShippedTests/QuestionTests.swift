@@ -16,7 +16,7 @@ struct QuestionTests {
         names = ["LINKD_INPUT": name, "LINKD_OUTPUT": name + "-decisions", "LINKD_GROUP": name]
     }
 
-    @Test("The printed commands answer the eight questions")
+    @Test("The printed commands answer the questions")
     func answers() async throws {
         try await onThread {
             let blocks = page.blocks("sh", "run", "broker")
@@ -30,6 +30,34 @@ struct QuestionTests {
             try verify(blocks[8])
             try erase(fill: blocks[9], list: blocks[10], erase: blocks[11])
             try load(first: blocks[12], second: blocks[13])
+        }
+    }
+
+    @Test("The printed commands correct the decisions of a wrong table")
+    func recall() async throws {
+        try await onThread {
+            let blocks = page.blocks("sh", "run", "recall")
+            try #require(blocks.count == 4)
+            let archive = (names["LINKD_INPUT"] ?? "") + "-tables"
+            let wrong = FileManager.default.temporaryDirectory.appending(path: "\(archive).json").path
+            defer { try? FileManager.default.removeItem(atPath: wrong) }
+            func run(_ block: MarkdownText.Block) throws -> String {
+                let script = block.script.replacing("link-tables", with: archive)
+                    .replacing("/tmp/wrong.json", with: wrong)
+                    .replacing("--to link-decisions", with: "--to \(names["LINKD_OUTPUT"] ?? "")")
+                let result = try MarkdownText.Block.run(script, names)
+                #expect(result.status == 0, "Questions.md:\(block.line): \(result.errors)")
+                return result.output
+            }
+            #expect(try run(blocks[0]).contains("2 records"))
+            let dryRun = try run(blocks[1])
+            #expect(dryRun.contains("routes.legal"), "\(dryRun)")
+            let count = try #require(dryRun.firstMatch(of: #/would correct (\d+); nothing was sent/#)?.1, "\(dryRun)")
+            let corrected = try run(blocks[2])
+            #expect(corrected.contains("corrected \(count) of \(count) in "), "\(corrected)")
+            #expect(corrected.contains("would correct 0; nothing was sent"), "\(corrected)")
+            let applied = try run(blocks[3]).split(separator: "\n")
+            #expect(applied.count { $0.contains(#"~1","supersedes":""#) } == Int(count))
         }
     }
 

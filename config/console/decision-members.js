@@ -1,7 +1,7 @@
 // The members of a decision that was read from a record. Anybody can write a record, so nothing is sure about them.
 
 const TEXTS = ["event", "device", "user", "table", "route", "outcome", "mode", "path", "url", "reason", "detail", "guard",
-  "notice", "decision"];
+  "notice", "decision", "supersedes"];
 
 /**
  * The decision with those members that have their types, and `wrong`, the names of the others. What a view draws is

@@ -106,6 +106,7 @@ function lead(decision, parts, why, device) {
     device && el("span", {}, "device ", link("decisions", { device }, outside(device, { limit: 120 }))),
     decision.user && el("span", {}, "user ", outside(decision.user, { limit: 120 })),
     decision.event && el("span", {}, "event ", link("decisions", { event: decision.event, kind: "any" }, outside(decision.event, { limit: 120 }))),
+    decision.supersedes && el("span", {}, "corrects ", link("decision", { id: decision.supersedes }, outside(decision.supersedes, { limit: 120 }))),
     decision.route && el("span", {}, "route ", link("route", { table, route: decision.route }, outside(decision.route))),
     decision.reason && el("span", {}, "reason ", link("decisions", changed({}, { reason: decision.reason }), outside(decision.reason))),
     decision.detail && el("span", { title: shown(decision.detail, 200) }, "detail ", outside(detailText(decision.detail), { limit: 120 })),

@@ -90,7 +90,7 @@ class Decisions {
       event.preventDefault();
       const text = field.value.trim();
       if (text === "") return;
-      if (/^[A-Za-z0-9._-]+-\d+-\d+-\d+$/.test(text) && select.value === "device") this.app.go("decision", { id: text });
+      if (/^[A-Za-z0-9._-]+-\d+-\d+-\d+(~\d+)?$/.test(text) && select.value === "device") this.app.go("decision", { id: text });
       else go({ [select.value]: text });
     });
     return form;

@@ -17,20 +17,20 @@ package struct LaneTopics: Sendable, Equatable {
     ///
     /// Empty for a regular expression.
     package var inputs: [String]
-    /// The topic of the registry of devices, or nil without one.
-    package var devices: String?
+    /// The topics of the registry of devices and of the archive of configurations, if the worker has them.
+    package var others: [String]
 
     /// Creates the topics of a configuration.
     package init(_ configuration: WorkerConfiguration) {
         output = configuration.output
         deadLetterTemplate = configuration.deadLetterTemplate
-        devices = configuration.devicesTopic
+        others = [configuration.devicesTopic, configuration.tablesTopic].compactMap(\.self)
         if case .topics(let topics) = configuration.input { inputs = topics } else { inputs = [] }
     }
 
     /// Creates the topics of a worker whose input is a regular expression.
-    package init(output: String, deadLetterTemplate: String, devices: String? = nil) {
-        self.devices = devices
+    package init(output: String, deadLetterTemplate: String, others: [String] = []) {
+        self.others = others
         self.output = output
         self.deadLetterTemplate = deadLetterTemplate
         inputs = []
@@ -43,12 +43,12 @@ package struct LaneTopics: Sendable, Equatable {
         return result
     }
 
-    /// Regular expressions of the topics that a worker or a replay of its dead letters writes, and of the registry.
+    /// Regular expressions of the topics that a worker or a replay of its dead letters writes, and of `others`.
     ///
     /// A regular expression as input never matches them.
     package var ownPatterns: [String] {
         let deadLetters = Self.escaped(deadLetterTemplate).replacing("\\{input\\}", with: ".*")
-        return ([output] + [devices].compactMap(\.self)).map { "^\(Self.escaped($0))$" }
+        return ([output] + others).map { "^\(Self.escaped($0))$" }
             + ["^\(deadLetters)(\\.replayed|\\.parked)?$"]
     }
 

@@ -62,6 +62,8 @@ package struct WorkerConfiguration: Sendable {
     package var stateDirectory: String?
     /// `devices.topic`: the topic of the registry of devices, or nil for no registry.
     package var devicesTopic: String?
+    /// `tables.topic`: the topic of the archive of configurations, or nil for no archive.
+    package var tablesTopic: String?
     /// `devices.members`: the facts that the registry stores, joins, and publishes.
     package var deviceMembers = DeviceMembers.standard
     /// `devices.max`: the largest number of devices in the registry.

@@ -129,6 +129,18 @@ extension LinkEvent {
     }
 }
 
+extension EventReader {
+    /// Copies the request and the facts of the last event that was read, or returns nil if the event has none.
+    ///
+    /// - Parameter index: The index of the device.
+    package mutating func copy(at index: Int) -> (request: LinkRequest, facts: DeviceFacts)? {
+        guard index < eventPointer.pointee.deviceCount, selectDevice(at: index), !eventPointer.pointee.hasNoDevice,
+            let request = try? LinkRequest(eventPointer.pointee.request)
+        else { return nil }
+        return (request, DeviceFacts(devicePointer.pointee.facts))
+    }
+}
+
 extension LinkRequest {
     /// Copies the request of an event.
     ///

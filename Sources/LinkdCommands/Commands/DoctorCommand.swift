@@ -24,6 +24,7 @@ enum DoctorCommand {
                 "Only print the commands that add the access rules for these settings. No broker is needed."),
             Flag(
                 "--replay", "With --print-acls, print the rules for `linkd dlq replay` instead of those for a worker."),
+            Flag("--recall", "With --print-acls, print the rules for `linkd recall` instead of those for a worker."),
             Flag("--json", "Print one JSON object."),
         ],
         settings: .doctor,
@@ -34,14 +35,27 @@ enum DoctorCommand {
         ],
         run: run)
 
+    /// Returns the program whose rules are printed.
+    private static func program(_ call: Invocation) throws(CommandFailure) -> AccessRules.Program {
+        let flags = ["replay", "recall"].filter(call.isOn)
+        guard let first = flags.first else { return .worker }
+        guard call.isOn("print-acls") else {
+            throw CommandFailure(
+                .usage, "--\(first) needs --print-acls", advice: "add --print-acls, or remove --\(first)")
+        }
+        guard flags.count == 1 else {
+            throw CommandFailure(
+                .usage, "--replay and --recall cannot be combined", advice: "print the rules of one after the other")
+        }
+        return first == "replay" ? .replay : .recall
+    }
+
     private static func run(_ call: Invocation) throws(CommandFailure) -> ExitCode {
         let settings = try call.settings()
         let connection = try Connection(settings)
-        guard call.isOn("print-acls") || !call.isOn("replay") else {
-            throw CommandFailure(.usage, "--replay needs --print-acls", advice: "add --print-acls, or remove --replay")
-        }
+        let program = try program(call)
         if call.isOn("print-acls") {
-            let rules = AccessRules(settings, bootstrap: connection.bootstrap, forReplay: call.isOn("replay"))
+            let rules = AccessRules(settings, bootstrap: connection.bootstrap, of: program)
             for command in rules.commands {
                 call.console.out.line(command)
             }
@@ -97,6 +111,8 @@ enum DoctorCommand {
             let missing = try rights.missing(isGroupDenied: isGroupDenied, probes: probes)
             let writing = rights.writing(admin, probes: probes)
             report.add(BrokerChecks.rights(missing, as: connection.principal, writing))
+            let rules = (try? admin.accessRules(timeoutMilliseconds: 10_000)) ?? []
+            report.add(BrokerChecks.archive(declarations, state, rules, as: connection.principal))
             name = "transactions"
             report.add(transactions(settings, admin, metadata))
             if probes { report.add(ClockCheck(connection: connection, admin: admin).check()) }

@@ -10,7 +10,7 @@ enum TopicsCheckCommand {
         discussion: [
             "Ends with exit code 1 if there is a problem, and with 77 if an access right is missing. `--probe` also "
                 + "tests the rights to write and to use a transactional id, with one aborted transaction for each "
-                + "output and dead-letter topic. The topics of a replay are checked if they exist."
+                + "topic that a worker writes. The topics of a replay are checked if they exist."
         ],
         flags: [
             Flag("--partitions", .integer(1...10_000), "Expected number of partitions of each topic."),
@@ -31,7 +31,7 @@ enum TopicsCheckCommand {
         let connection = try Connection(settings)
         let admin = try connection.makeAdmin()
         let names = try ClusterTopics(settings, admin)
-        let all = TopicDeclaration.all(of: names, withReplay: true)
+        let all = TopicDeclaration.all(of: names, withReplay: true, withRecall: true)
         let state = try TopicState(all, admin)
         // A worker does not need the topics of a replay.
         let declarations = all.filter { $0.deadLetters == nil || state.isReadable($0.name) }
@@ -47,7 +47,7 @@ enum TopicsCheckCommand {
         }
         if call.isOn("probe") {
             let writable = declarations.filter {
-                ($0.role == .output || $0.role == .deadLetters) && state.isReadable($0.name)
+                $0.role.isWritten && $0.deadLetters == nil && state.isReadable($0.name)
             }
             findings += try TopicProbe(connection, group: settings.text("group") ?? "linkd", user: "topics-check")
                 .findings(writable.map(\.name))

@@ -10,13 +10,17 @@ enum TopicsCreateCommand {
         discussion: [
             "Creates the input, output, and dead-letter topics of the settings, with `cleanup.policy=delete`, and "
                 + "`devices.topic`, if it is set, with `cleanup.policy=compact` and, without --partitions, as many "
-                + "partitions as the inputs. An existing topic is not changed. If it has fewer partitions than "
+                + "partitions as the inputs. `tables.topic`, if it is set, is compacted, too, and has one partition. An "
+                + "existing topic is not changed. If it has fewer partitions than "
                 + "requested, the exit code is 1. If the input is a regular expression, only the other topics are "
                 + "created, with the dead-letter topics of matching inputs.",
             "With `--replay`, also creates the two topics that `linkd dlq replay` needs for each dead-letter topic: "
                 + "`<dlq>.replayed`, which lists the replayed dead letters and keeps an entry 37 days longer than they "
                 + "are kept, and `<dlq>.parked`, for dead letters that are not replayed. Both have as many partitions "
                 + "as the dead-letter topic.",
+            "With `--recall`, also creates `<output>.recalled`, which lists the decisions that `linkd recall` has "
+                + "corrected, keeps an entry 37 days longer than they are kept, and has as many partitions as the "
+                + "output.",
         ],
         flags: [
             Flag("--partitions", .integer(1...10_000), default: "6", "Number of partitions of each topic."),
@@ -28,6 +32,7 @@ enum TopicsCreateCommand {
                 "--dlq-retention", .duration(1000...(3650 * 86_400_000)), default: "30d",
                 "Retention time of dead letters."),
             Flag("--replay", "Also create the topics of `linkd dlq replay`."),
+            Flag("--recall", "Also create the ledger of `linkd recall`."),
             Flag("--set", .pairs(count: 0...64), repeats: true, "Kafka setting of each new topic."),
             Flag("--dry-run", "Validate the request with the broker, and create nothing."),
             Flag("--json", "Print one JSON object."),
@@ -53,7 +58,7 @@ enum TopicsCreateCommand {
         let connection = try Connection(settings)
         let admin = try connection.makeAdmin()
         let names = try ClusterTopics(settings, admin)
-        let all = TopicDeclaration.all(of: names, withReplay: call.isOn("replay"))
+        let all = TopicDeclaration.all(of: names, withReplay: call.isOn("replay"), withRecall: call.isOn("recall"))
         let declarations = all.filter { !names.isPattern || $0.role != .input }
         let state = try TopicState(all, admin)
         try state.requireDescriptions(as: connection.principal)
@@ -123,12 +128,13 @@ enum TopicsCreateCommand {
             let existing = declaration.deadLetters.flatMap { state.setting("max.message.bytes", of: $0) }
             settings["max.message.bytes"] = existing ?? String(bytes + TopicDeclaration.deadLetterHeaderBytes)
         }
-        if declaration.role == .devices {
+        if declaration.role == .devices || declaration.role == .archive {
             settings["cleanup.policy"] = "compact"
             settings["retention.ms"] = nil
+            if declaration.role == .archive { settings["max.message.bytes"] = nil }
         }
-        if declaration.role == .replayed {
-            // The retention of the entries depends on the retention of the dead letters, which `--set` may change.
+        if declaration.role.isLedger {
+            // The retention of the entries depends on the retention of what they list, which `--set` may change.
             settings["retention.ms"] = String(ledgerRetention(declaration, call, state))
             settings["retention.bytes"] = "-1"
         }
@@ -140,7 +146,7 @@ enum TopicsCreateCommand {
     private static func retention(_ role: TopicDeclaration.Role, _ call: Invocation) -> Int64 {
         let day: Int64 = 86_400_000
         switch role {
-        case .input, .output, .devices: return call.number("retention") ?? 7 * day
+        case .input, .output, .recalled, .devices, .archive: return call.number("retention") ?? 7 * day
         case .deadLetters, .replayed, .parked: return call.number("dlq-retention") ?? 30 * day
         }
     }
@@ -151,16 +157,18 @@ enum TopicsCreateCommand {
     ) -> Int64 {
         let existing = declaration.deadLetters.flatMap { state.setting("retention.ms", of: $0) }
         let requested = call.pairs("set").last { $0.key == "retention.ms" }?.value
-        let deadLetters = (existing ?? requested).flatMap { Int64($0) } ?? retention(.deadLetters, call)
+        let deadLetters = (existing ?? requested).flatMap { Int64($0) } ?? retention(declaration.role, call)
         return TopicDeclaration.ledgerRetention(deadLetters: deadLetters)
     }
 
     /// Returns the requested number of partitions.
     ///
-    /// A topic that a replay writes gets as many as the dead letters have, and the registry as many as the inputs.
+    /// A topic that a replay writes gets as many as the dead letters have, the registry as many as the inputs, and an
+    /// archive one.
     private static func requestedPartitions(
         _ declaration: TopicDeclaration, _ call: Invocation, _ state: TopicState
     ) -> Int {
+        if declaration.role == .archive { return 1 }
         let inputs = call.number("partitions") == nil ? declaration.inputs : []
         let models = inputs + [declaration.deadLetters].compactMap(\.self)
         let existing = models.compactMap { state.description(of: $0)?.partitions.count }.max() ?? 0

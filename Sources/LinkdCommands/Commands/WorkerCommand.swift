@@ -91,11 +91,12 @@ enum WorkerCommand {
         defer { server?.stop() }
         let state = try stateDirectory(configuration)
         if let state { worker.status.show(state) }
+        let vendors = try loadVendors(settings, ShippedFiles(environment: call.environment), log)
         let tables = try TableReloader(
-            TableFiles(settings), archive: state.map(TableArchive.init), log: log, notifier: notifier
+            TableFiles(settings), archive: state.map(TableArchive.init), topic: WorkerArchive(settings, vendors),
+            log: log, notifier: notifier
         ) { [requests = worker.requests] in requests.reload }
         let crashes = state.map { CrashFiles($0, log: log).isolation(of: tables.served, call, log: log) }
-        let vendors = try loadVendors(settings, ShippedFiles(environment: call.environment), log)
         tables.start()
         defer { tables.stop() }
         let outcome = worker.run(
@@ -178,6 +179,7 @@ enum WorkerCommand {
         result.shutdownGraceMilliseconds = Int(settings.number("shutdown.grace"))
         result.stateDirectory = settings.text("state.dir")
         result.devicesTopic = settings.text("devices.topic")
+        result.tablesTopic = settings.text("tables.topic")
         result.deviceMembers = try settings.deviceMembers
         result.maxDevices = Int(settings.number("devices.max"))
         result.maxLoopAgeMilliseconds = Int(settings.number("http.max.loop.age"))

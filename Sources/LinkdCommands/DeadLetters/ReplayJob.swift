@@ -106,10 +106,10 @@ final class ReplayJob {
             call.console.note("Nothing was sent.")
             return finish(&summary)
         }
-        let run = try ReplayRun(
+        let run = ReplayRun(
             connection, site.topics, targets, plan, ledger, rate: call.number("rate"), call.console)
         do throws(CommandFailure) {
-            try run.run()
+            try run.send()
         } catch {
             summary.plan = run.plan
             if StopSignals.number != nil { return finish(&summary) }
@@ -306,7 +306,7 @@ struct ReplaySite {
         }
         let topics = LaneTopics(
             output: output, deadLetterTemplate: settings.text("dlq.topic") ?? "{input}.dlq",
-            devices: settings.text("devices.topic"))
+            others: settings.otherTopics)
         return !topics.inputs(matching: pattern, among: [name]).isEmpty
     }
 

@@ -89,25 +89,10 @@ struct ReplayLedger {
     mutating func read(
         _ topic: String, _ scan: inout TopicScan, progress: (_ done: Int64, _ all: Int64) -> Void = { _, _ in }
     ) throws(CommandFailure) {
-        var plan = ScanPlan()
-        var all: Int64 = 0
-        let ends = try scan.description(of: topic)
-        for (number, end) in ends {
-            let from = max(next[number] ?? end.low, end.low)
-            guard from < end.high else { continue }
-            plan.partitions[TopicPartition(topic: topic, partition: number)] = ScanPlan.Span(from: from, to: end.high)
-            all += end.high - from
-        }
-        if !plan.partitions.isEmpty {
-            try scan.start(plan)
-            var members = DecisionTape()
-            try scan.forEach { read in
-                progress(read, all)
-            } _: { record throws(CommandFailure) in
-                try add(record, &members)
-            }
-        }
-        for (number, end) in ends { next[number] = max(next[number] ?? 0, end.high) }
+        var tail = TopicTail(topic, from: next)
+        var members = DecisionTape()
+        try tail.read(&scan, progress: progress) { record throws(CommandFailure) in try add(record, &members) }
+        next = tail.next
         finish()
     }
 

@@ -58,6 +58,33 @@ enum BrokerChecks {
         "whoever may write to \(topic) may set the `claims` of devices, by which tables choose"
     }
 
+    /// Says who can change what an archive says, and warns of other users than the workers'.
+    ///
+    /// - Parameters:
+    ///   - rules: The access rules, or an empty array if this user may not read them.
+    ///   - principal: The presumed principal of the workers.
+    static func archive(
+        _ declarations: [TopicDeclaration], _ state: TopicState, _ rules: [AccessBinding], as principal: String
+    ) -> [DoctorCheck] {
+        declarations.filter { $0.role == .archive && state.isReadable($0.name) }.map { declaration in
+            let name = declaration.name
+            let others = Set(
+                rules.filter { rule in
+                    rule.resource == .topic && !rule.isDenial && (rule.operation == .write || rule.operation == .all)
+                        && RuleCheck.covers(rule, name) && rule.principal != principal
+                }.map(\.principal)
+            ).sorted()
+            guard !others.isEmpty, principal != AccessRight.unknownPrincipal else {
+                return .ok("configurations", "whoever may write to \(name) may remove configurations of old decisions")
+            }
+            return .warn(
+                "configurations",
+                "\(others.map(Escaping.visible).joined(separator: ", ")) may write to \(name), and so remove "
+                    + "configurations of old decisions",
+                next: "allow only the workers, and who runs `linkd tables prune`, to write to \(name)")
+        }
+    }
+
     /// Finds replicated topics in which one broker alone can confirm a record.
     ///
     /// If that broker fails, the record is lost.

@@ -19,11 +19,11 @@ struct RightsCheck {
         // Read and Write include Describe, so they are missing too.
         add("Read", denied.filter(\.role.isRead).map(\.name), to: &rights)
         add("Read", try unreadableTopics(), to: &rights)
-        add("Write", denied.filter { !$0.role.isRead }.map(\.name), to: &rights)
+        add("Write", denied.filter(\.role.isWritten).map(\.name), to: &rights)
         let group = settings.text("group") ?? "linkd"
         if isGroupDenied { rights.append(AccessRight("Read", on: .group, group)) }
         guard probes else { return rights }
-        let writable = declarations.filter { !$0.role.isRead && state.isReadable($0.name) }
+        let writable = declarations.filter { $0.role.isWritten && state.isReadable($0.name) }
         for finding in try TopicProbe(connection, group: group, user: "doctor").findings(writable.map(\.name)) {
             guard let right = finding.right else {
                 throw CommandFailure(.finding, "\(finding.topic) \(finding.text)", advice: finding.advice)
@@ -51,7 +51,7 @@ struct RightsCheck {
         let group = settings.text("group") ?? "linkd"
         var rights: [AccessRight] = []
         add("Read", declarations.filter(\.role.isRead).map(\.name), to: &rights)
-        add("Write", declarations.filter { !$0.role.isRead }.map(\.name), to: &rights)
+        add("Write", declarations.filter(\.role.isWritten).map(\.name), to: &rights)
         rights.append(AccessRight("Read", on: .group, group))
         if settings.text("guarantee") != "at-least-once" {
             rights.append(AccessRight(["Write"], on: .transactionalID, ["linkd.\(group)."], isPrefixed: true))
@@ -63,7 +63,7 @@ struct RightsCheck {
         if !topics.isEmpty { rights.append(AccessRight([operation], on: .topic, topics)) }
     }
 
-    /// Returns the inputs, and the registry, that this user may describe and not read.
+    /// Returns the inputs, and the topics of the registry and the archive, that this user may describe and not read.
     private func unreadableTopics() throws(CommandFailure) -> [String] {
         var found: [String] = []
         for declaration in declarations where declaration.role.isRead && state.isReadable(declaration.name) {
@@ -137,7 +137,7 @@ struct RuleCheck {
     }
 
     /// Returns a Boolean value that indicates whether a rule applies to a resource of this name.
-    private static func covers(_ rule: AccessBinding, _ name: String) -> Bool {
+    static func covers(_ rule: AccessBinding, _ name: String) -> Bool {
         rule.isPrefixed ? name.hasPrefix(rule.name) : rule.name == "*" || rule.name == name
     }
 

@@ -18,8 +18,8 @@ struct RecordMask: Sendable {
 
     /// The members of a decision whose values stay, in addition to the members that `mask(decision:)` handles itself.
     private static let decisionMembers: Set<String> = [
-        "decision", "application", "table", "route", "variant", "via", "outcome", "mode", "dismissModals", "reason",
-        "guard",
+        "decision", "supersedes", "application", "table", "route", "variant", "via", "outcome", "mode", "dismissModals",
+        "reason", "guard",
     ]
     /// The beginnings of notes after which there are only names of the table, or nothing.
     private static let wholeNotes = [

@@ -92,6 +92,10 @@ struct RecordPrinter: ~Copyable {
             line.append("  ")
             line.append(visible: route)
         }
+        if let superseded = decision.string("supersedes") {
+            line.append("  corrects ")
+            line.append(visible: superseded)
+        }
         line.append("\n")
         appendIndented { view, line in view.appendSummary(&decision, to: &line) }
         view.appendData(&decision, indent: "      ", .dim, to: &line)

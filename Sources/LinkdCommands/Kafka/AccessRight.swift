@@ -92,16 +92,24 @@ struct AccessRules {
     private let principal: String
     private let bootstrap: String
 
-    /// Creates the rules of a worker, or of a replay.
+    /// The program that needs rights.
+    enum Program {
+        case worker, replay, recall
+    }
+
+    /// Creates the rules of a worker, of a replay, or of a recall with corrections in the output.
     ///
     /// With a regular expression as input, TOPIC stands for each input topic.
-    init(_ settings: Settings, bootstrap: [String], forReplay: Bool = false) {
+    init(_ settings: Settings, bootstrap: [String], of program: Program = .worker) {
         let inputs = settings.list("input").first?.hasPrefix("^") == true ? ["TOPIC"] : settings.list("input")
         let output = settings.text("output") ?? "link-decisions"
         let deadLetters = inputs.map(settings.deadLetterTopic)
         rights =
-            forReplay
-            ? Self.replay(inputs, output, deadLetters) : Self.worker(settings, inputs, [output] + deadLetters)
+            switch program {
+            case .worker: Self.worker(settings, inputs, [output] + deadLetters)
+            case .replay: Self.replay(inputs, output, deadLetters)
+            case .recall: Self.recall(inputs, output, settings.text("tables.topic"))
+            }
         principal = settings.principal.map(AccessRight.shellWord) ?? "User:PRINCIPAL"
         self.bootstrap = bootstrap.joined(separator: ",")
     }
@@ -113,10 +121,11 @@ struct AccessRules {
         let devices = settings.text("devices.topic").map {
             AccessRight(["Read", "Describe", "DescribeConfigs"], on: .topic, [$0])
         }
+        let archive = settings.text("tables.topic").map { AccessRight(["Read", "Write"], on: .topic, [$0]) }
         return [
             AccessRight(["Read"], on: .topic, inputs),
             AccessRight(["Write", "DescribeConfigs"], on: .topic, outputs),
-        ] + [devices].compactMap(\.self) + [
+        ] + [devices, archive].compactMap(\.self) + [
             AccessRight("Read", on: .group, group),
             isAtLeastOnce
                 ? AccessRight("IdempotentWrite", on: .cluster, "kafka-cluster")
@@ -131,6 +140,16 @@ struct AccessRules {
             AccessRight(["Read"], on: .topic, deadLetters + ledgers + [output]),
             AccessRight(["Write", "DescribeConfigs"], on: .topic, written),
             AccessRight(["Write", "Describe"], on: .transactionalID, ["linkd-replay."], isPrefixed: true),
+        ]
+    }
+
+    private static func recall(_ inputs: [String], _ output: String, _ archive: String?) -> [AccessRight] {
+        let ledger = Settings.recalled(of: output)
+        let archives = [archive].compactMap(\.self)
+        return [
+            AccessRight(["Read"], on: .topic, inputs + [output, ledger] + archives),
+            AccessRight(["Write", "DescribeConfigs"], on: .topic, [output, ledger] + archives),
+            AccessRight(["Write", "Describe"], on: .transactionalID, ["linkd-recall."], isPrefixed: true),
         ]
     }
 

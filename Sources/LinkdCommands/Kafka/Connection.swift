@@ -210,6 +210,8 @@ struct ClusterTopics {
     let deadLetters: [String]
     /// The topic of the registry of devices, or nil without one.
     let devices: String?
+    /// The topic of the archive of configurations, or nil without one.
+    let tables: String?
     /// A Boolean value that indicates whether the setting `input` is a regular expression.
     let isPattern: Bool
 
@@ -219,6 +221,7 @@ struct ClusterTopics {
     init(_ settings: Settings, _ admin: KafkaAdmin) throws(CommandFailure) {
         output = settings.text("output") ?? "link-decisions"
         devices = settings.text("devices.topic")
+        tables = settings.text("tables.topic")
         let named = settings.list("input")
         isPattern = named.first?.hasPrefix("^") == true
         inputs = isPattern ? try Self.matching(named[0], output, settings, admin) : named
@@ -241,10 +244,15 @@ struct ClusterTopics {
         // Excludes the worker's own topics, which the expression can also match.
         return LaneTopics(
             output: output, deadLetterTemplate: settings.text("dlq.topic") ?? "{input}.dlq",
-            devices: settings.text("devices.topic")
+            others: settings.otherTopics
         )
         .inputs(matching: pattern, among: metadata.topics.map(\.name)).sorted()
     }
+}
+
+extension Settings {
+    /// The topics of the registry of devices and of the archive of configurations, if they are set.
+    var otherTopics: [String] { ["devices.topic", "tables.topic"].compactMap { text($0) } }
 }
 
 extension KafkaAdmin {

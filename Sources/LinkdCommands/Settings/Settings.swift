@@ -149,6 +149,9 @@ struct Settings: Sendable {
     /// Returns the ledger of a dead-letter topic: the topic that lists the dead letters that were replayed.
     static func replayed(of deadLetters: String) -> String { deadLetters + ".replayed" }
 
+    /// Returns the ledger of a topic of corrections: the topic that lists the decisions that were corrected.
+    static func recalled(of corrections: String) -> String { corrections + ".recalled" }
+
     /// Returns the topic for dead letters that are not replayed.
     static func parked(of deadLetters: String) -> String { deadLetters + ".parked" }
 }
@@ -180,6 +183,7 @@ extension Settings {
     func checkTogether() throws(CommandFailure) {
         try checkTopics()
         try checkDevices()
+        try checkAlone("tables.topic", besides: [text("devices.topic")].compactMap(\.self))
         try checkCommit()
         try checkCanary()
         try checkToken()
@@ -235,15 +239,22 @@ extension Settings {
         }
     }
 
+    /// Checks that the topic of a setting is no other topic of the worker.
+    private func checkAlone(_ name: String, besides others: [String] = []) throws(CommandFailure) {
+        guard let topic = text(name) else { return }
+        let inputs = list("input")
+        guard (inputs + [text("output") ?? ""] + inputs.map(deadLetterTopic) + others).contains(topic) else { return }
+        let kinds =
+            others.isEmpty ? "input, output, or dead-letter topic" : "input, output, dead-letter, or devices topic"
+        throw failure(
+            name, "the topic \(topic) of `\(name)` is also an \(kinds)",
+            advice: "set --\(name.replacing(".", with: "-")) to another topic")
+    }
+
     private func checkDevices() throws(CommandFailure) {
         _ = try deviceMembers
-        guard let topic = text("devices.topic") else { return }
-        let inputs = list("input")
-        if (inputs + [text("output") ?? ""] + inputs.map(deadLetterTopic)).contains(topic) {
-            throw failure(
-                "devices.topic", "the topic \(topic) of `devices.topic` is also an input, output, or dead-letter topic",
-                advice: "set --devices-topic to another topic")
-        }
+        try checkAlone("devices.topic")
+        guard text("devices.topic") != nil else { return }
         guard text("guarantee") == "at-least-once" else { return }
         // The exit code does not depend on the source: this is never a wrong flag alone.
         throw CommandFailure(

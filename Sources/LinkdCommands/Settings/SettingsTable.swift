@@ -17,16 +17,20 @@ struct CommandSet: OptionSet, Sendable {
     static let deadLetters = CommandSet(rawValue: 1 << 10)
     static let console = CommandSet(rawValue: 1 << 11)
     static let forecast = CommandSet(rawValue: 1 << 12)
-    static let verify = CommandSet(rawValue: 1 << 13)
+    static let tables = CommandSet(rawValue: 1 << 13)
+    static let bisect = CommandSet(rawValue: 1 << 14)
+    static let recall = CommandSet(rawValue: 1 << 15)
+    static let verify = CommandSet(rawValue: 1 << 16)
 
     /// The commands that connect to a broker, and `config`, which shows their settings.
     static let connecting: CommandSet = [
-        .worker, .produce, .inspect, .deadLetters, .topics, .doctor, .console, .forecast, .verify, .config,
+        .worker, .produce, .inspect, .deadLetters, .topics, .doctor, .console, .forecast, .tables,
+        .bisect, .recall, .verify, .config,
     ]
 
     /// The commands that read push messages, and the commands that show how they are read.
     static let reading: CommandSet = [
-        .worker, .produce, .inspect, .resolve, .vendors, .diff, .console, .forecast, .config,
+        .worker, .produce, .inspect, .resolve, .vendors, .diff, .console, .forecast, .recall, .config,
     ]
 
     /// The names of the commands, for the reference.
@@ -36,6 +40,7 @@ struct CommandSet: OptionSet, Sendable {
             (.resolve, "resolve"), (.routes, "routes"), (.vendors, "vendors"), (.diff, "routes diff"),
             (.doctor, "doctor"), (.deadLetters, "dlq"), (.console, "console"), (.forecast, "forecast"),
             (.verify, "verify"),
+            (.tables, "tables"), (.bisect, "bisect"), (.recall, "recall"),
         ]
         return all.filter { contains($0.0) }.map(\.1)
     }
@@ -140,11 +145,11 @@ enum SettingsTable {
     private static let topics: [SettingRow] = [
         SettingRow(
             "input", .topics(count: 1...64), default: "link-events",
-            [.worker, .deadLetters, .topics, .doctor, .console, .verify, .config],
+            [.worker, .deadLetters, .topics, .doctor, .console, .bisect, .recall, .verify, .config],
             bounds: "or one regular expression that begins with `^`", "Topics with link events."),
         SettingRow(
             "output", .topic, default: "link-decisions",
-            [.worker, .deadLetters, .topics, .doctor, .console, .verify, .config],
+            [.worker, .deadLetters, .topics, .doctor, .console, .bisect, .recall, .verify, .config],
             bounds: "not an input or dead-letter topic", "Topic for decisions."),
         SettingRow(
             "devices.topic", .topic, default: .none("none, no registry"),
@@ -159,6 +164,12 @@ enum SettingsTable {
         SettingRow(
             "devices.max", .integer(1...1_000_000_000), default: "20000000", [.worker, .forecast, .config],
             "Maximum number of devices in the registry. A worker that finds more ends with exit code 78."),
+        SettingRow(
+            "tables.topic", .topic, default: .none("none, no archive"),
+            [.worker, .inspect, .topics, .doctor, .console, .tables, .bisect, .recall, .config],
+            bounds: "compacted; not another topic of the worker",
+            "Topic with the archive of configurations. A worker serves tables only if the archive has them, and the "
+                + "reason for an old decision can be found although no file has its table any more."),
         SettingRow(
             "dlq.topic", .topicTemplate, default: "{input}.dlq",
             [.worker, .inspect, .deadLetters, .topics, .doctor, .console, .verify, .config],
@@ -234,7 +245,7 @@ enum SettingsTable {
                 + "which a worker does not start. `none` means no rules."),
         SettingRow(
             "passthrough", .texts(count: 0...16, bytes: 1...128), default: "campaign",
-            [.worker, .inspect, .console, .config], bounds: "4KiB of values in one event",
+            [.worker, .inspect, .console, .recall, .config], bounds: "4KiB of values in one event",
             "Members of an event to copy into the decision's `context`. By default the `campaign`, if it is a string "
                 + "of at most 256 bytes. A list replaces it, with values of any type. `none` copies none."),
     ]
@@ -277,7 +288,7 @@ enum SettingsTable {
             "Time for a clean end after SIGTERM or SIGINT. A worker that has not ended 2 s before this time is over "
                 + "ends with exit code 80."),
         SettingRow(
-            "state.dir", .directory, default: .none("none"), [.worker, .inspect, .doctor, .console, .config],
+            "state.dir", .directory, default: .none("none"), [.worker, .inspect, .doctor, .console, .recall, .config],
             bounds: "of one process",
             "Directory in which the worker keeps the tables that it served last and the records that it was processing "
                 + "when it crashed."),
@@ -286,21 +297,23 @@ enum SettingsTable {
     private static let limits: [SettingRow] = [
         SettingRow(
             "limits.record.bytes", .size(1 << 10...32 << 20), default: "1MiB",
-            [.worker, .inspect, .resolve, .console, .config],
+            [.worker, .inspect, .resolve, .console, .recall, .config],
             "Size limit of an input record's value. A record with a larger value becomes a dead letter."),
         SettingRow(
             "limits.decision.bytes", .size(1 << 10...32 << 20), default: "1000000",
-            [.worker, .inspect, .console, .config],
+            [.worker, .inspect, .console, .recall, .config],
             "Size limit of a decision with key and headers. A record with a larger one becomes a dead letter."),
         SettingRow(
             "limits.output.bytes", .size(64 << 10...128 << 20), default: "8MiB",
-            [.worker, .inspect, .console, .config],
+            [.worker, .inspect, .console, .recall, .config],
             "Size limit of all decisions of one record. A record with more becomes a dead letter."),
         SettingRow(
-            "limits.devices", .integer(1...500), default: "500", [.worker, .inspect, .resolve, .console, .config],
+            "limits.devices", .integer(1...500), default: "500",
+            [.worker, .inspect, .resolve, .console, .recall, .config],
             "Maximum number of devices in one event."),
         SettingRow(
-            "limits.json.depth", .integer(8...512), default: "64", [.worker, .inspect, .resolve, .console, .config],
+            "limits.json.depth", .integer(8...512), default: "64",
+            [.worker, .inspect, .resolve, .console, .recall, .config],
             "Maximum depth of nested objects and arrays in an event."),
     ]
 

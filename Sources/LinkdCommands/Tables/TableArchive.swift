@@ -123,7 +123,8 @@ struct TableArchive: Sendable {
 
     private func path(_ hash: String) -> String { state.file("tables/\(hash).json") }
 
-    private static func isHash(_ text: String) -> Bool {
+    /// Returns a Boolean value that indicates whether a text is a SHA-256 in lowercase hexadecimal digits.
+    static func isHash(_ text: String) -> Bool {
         text.utf8.count == 64 && text.utf8.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }
     }
 }
@@ -149,6 +150,11 @@ extension TableArchive {
                     LogField("reason", .text(error.text)),
                     LogField("advice", .text("free space in state.dir, or allow this user to write there")),
                 ]))
+    }
+
+    /// Returns the bytes of a version's tables, and of its candidate after them.
+    func json(of version: ServedTables.Version) -> [[UInt8]] {
+        (version.entries + [version.canaryEntry].compactMap(\.self)).compactMap { table(hash: $0.hash) }
     }
 
     /// Returns the tables that were served last, or nil if they are not complete or belong to other files.

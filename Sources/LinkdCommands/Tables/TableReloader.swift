@@ -6,6 +6,22 @@ internal import RouteAnalysis
 internal import StrictJSON
 internal import SystemThreads
 
+/// A place that has the tables and the rest of a worker's configuration before the worker decides with them.
+protocol VersionArchive: Sendable {
+    /// Stores the tables that are served first, and tries again until the time for the start is over.
+    ///
+    /// - Parameters:
+    ///   - version: The tables.
+    ///   - json: The bytes of the tables, and of the candidate after them.
+    func storeFirst(_ version: ServedTables.Version, _ json: [[UInt8]]) throws(CommandFailure)
+
+    /// Stores tables that are served after this call, or throws a failure.
+    func store(_ version: ServedTables.Version, _ json: [[UInt8]]) throws(CommandFailure)
+
+    /// Records that the tables that were stored last are still served.
+    func keepUse() throws(CommandFailure)
+}
+
 /// The owner of a worker's tables, which loads them at the start and again when an operator asks for it or their files
 /// change.
 ///
@@ -24,10 +40,16 @@ final class TableReloader: Sendable {
     /// The time between two looks at the files, in milliseconds.
     static let lookMilliseconds = 2_000
 
+    /// The time between two attempts to store tables in the topic, in nanoseconds.
+    private static let storeNanoseconds: UInt64 = 30_000_000_000
+    /// The time between two records of the use of the tables, in nanoseconds.
+    private static let useNanoseconds: UInt64 = 3_600_000_000_000
+
     /// The tables that are served.
     let served: ServedTables
     private let files: TableFiles
     private let archive: TableArchive?
+    private let topic: (any VersionArchive)?
     private let log: Log
     private let requests: @Sendable () -> Int
     private let requestsAtStart: Int
@@ -44,12 +66,14 @@ final class TableReloader: Sendable {
     /// - Parameters:
     ///   - files: The files of the tables.
     ///   - archive: The archive of the tables that were served, or nil.
+    ///   - topic: The archive that has tables before they are served, or nil.
     ///   - log: The log.
     ///   - notifier: The sender of messages to systemd, or nil for none.
     ///   - lookMilliseconds: The time between two looks at the files.
     ///   - requests: A function that returns the number of requests to load the tables again.
     init(
-        _ files: TableFiles, archive: TableArchive? = nil, log: Log, notifier: SystemdNotifier? = nil,
+        _ files: TableFiles, archive: TableArchive? = nil, topic: (any VersionArchive)? = nil, log: Log,
+        notifier: SystemdNotifier? = nil,
         lookMilliseconds: Int = TableReloader.lookMilliseconds,
         requests: @escaping @Sendable () -> Int
     ) throws(CommandFailure) {
@@ -58,19 +82,22 @@ final class TableReloader: Sendable {
         lookNanoseconds = UInt64(lookMilliseconds) * 1_000_000
         self.files = files
         self.archive = archive
+        self.topic = topic
         self.log = log
         self.requests = requests
         self.notifier = notifier
+        let first: (version: ServedTables.Version, json: [[UInt8]], files: (LoadedTables, LoadedCanary?)?)
         do throws(CommandFailure) {
             let loaded = try LoadedTables(files.contents(), log: log)
             let canary = try files.canary?.load(for: loaded.tables, known: loaded.tables, after: nil, log: log)
             let version = loaded.version(after: [], canary: canary)
+            first = (version, loaded.json(canary), (loaded, canary))
             served = ServedTables(version)
             log.logSharedLinks(of: loaded)
             log.log(LogEntry(.info, "table.loaded", "tables loaded", version.fields))
-            archive?.keep(loaded, canary, as: version, log: log)
         } catch {
-            guard let last = archive?.lastVersion(of: files) else { throw error }
+            guard let archive, let last = archive.lastVersion(of: files) else { throw error }
+            first = (last, archive.json(of: last), nil)
             served = ServedTables(last)
             markFallbacks(last)
             log.log(
@@ -80,6 +107,8 @@ final class TableReloader: Sendable {
                         LogField("reason", .text(error.reason)), LogField("advice", .text(error.advice)),
                     ]))
         }
+        try topic?.storeFirst(first.version, first.json)
+        if let (loaded, canary) = first.files { archive?.keep(loaded, canary, as: first.version, log: log) }
     }
 
     /// Starts the thread.
@@ -95,27 +124,51 @@ final class TableReloader: Sendable {
         var answered = requestsAtStart
         var watch = FileWatch(read: stampsAtStart)
         var lookedAt: UInt64 = 0
+        var usedAt = SystemClock.monotonicNanoseconds()
+        var failedAt: UInt64?
         while thread.sleep(milliseconds: Self.checkMilliseconds) {
             let now = SystemClock.monotonicNanoseconds()
             let count = requests()
-            if count == answered && now - lookedAt < lookNanoseconds { continue }
+            if now - usedAt >= Self.useNanoseconds {
+                usedAt = now
+                keepUse()
+            }
+            let isAgain = failedAt.map { now - $0 >= Self.storeNanoseconds } ?? false
+            if count == answered && !isAgain && now - lookedAt < lookNanoseconds { continue }
             lookedAt = now
             let stamps = files.stamps()
             let isDue = watch.isDue(stamps)
-            if count == answered && !isDue { continue }
+            if count == answered && !isDue && !isAgain { continue }
             watch.markRead(stamps)
-            reload(count == answered ? .file : .signal)
+            let isStored = reload(count == answered ? .file : .signal)
+            failedAt = isStored ? nil : SystemClock.monotonicNanoseconds()
             answered = count
         }
     }
 
-    /// Loads the tables again and serves them if all are valid.
-    func reload(_ trigger: Trigger) {
-        guard let notifier else { return load(trigger) }
-        notifier.reload { load(trigger) }
+    private func keepUse() {
+        do throws(CommandFailure) {
+            try topic?.keepUse()
+        } catch {
+            log.log(
+                LogEntry(
+                    .warning, "tables.unused", "the archive does not say that the tables are still served",
+                    [LogField("reason", .text(error.reason)), LogField("advice", .text(error.advice))]))
+        }
     }
 
-    private func load(_ trigger: Trigger) {
+    /// Loads the tables again and serves them if all are valid.
+    ///
+    /// Returns false if valid ones could not be archived, and are therefore not served.
+    @discardableResult
+    func reload(_ trigger: Trigger) -> Bool {
+        guard let notifier else { return load(trigger) }
+        var isStored = true
+        notifier.reload { isStored = load(trigger) }
+        return isStored
+    }
+
+    private func load(_ trigger: Trigger) -> Bool {
         let began = SystemClock.monotonicNanoseconds()
         let before = served.current()
         do throws(CommandFailure) {
@@ -125,12 +178,30 @@ final class TableReloader: Sendable {
                 for: loaded.tables, known: known + loaded.tables, after: before.canaryEntry, log: log)
             let next = loaded.version(after: before.entries, canary: canary)
             let milliseconds = (SystemClock.monotonicNanoseconds() - began) / 1_000_000
+            if let topic, !next.isSame(as: before) {
+                guard store(next, loaded.json(canary), in: topic, insteadOf: before, trigger) else { return false }
+            }
             if serve(next, insteadOf: before, trigger, Int64(milliseconds)) {
                 log.logSharedLinks(of: loaded)
                 archive?.keep(loaded, canary, as: next, log: log)
             }
         } catch {
             keep(before, trigger, error)
+        }
+        return true
+    }
+
+    /// Archives tables, and returns a Boolean value that indicates whether they may be served.
+    private func store(
+        _ next: ServedTables.Version, _ json: [[UInt8]], in topic: any VersionArchive,
+        insteadOf before: ServedTables.Version, _ trigger: Trigger
+    ) -> Bool {
+        do throws(CommandFailure) {
+            try topic.store(next, json)
+            return true
+        } catch {
+            keep(before, trigger, error, "tables.unarchived", "other tables cannot be archived, so they are not served")
+            return false
         }
     }
 
@@ -166,12 +237,15 @@ final class TableReloader: Sendable {
         served.setFallbacks { !hasChange || current[$0.path] != $0.hash }
     }
 
-    private func keep(_ before: ServedTables.Version, _ trigger: Trigger, _ error: CommandFailure) {
+    private func keep(
+        _ before: ServedTables.Version, _ trigger: Trigger, _ error: CommandFailure, _ event: String = "tables.kept",
+        _ text: String = "the files are refused, and the tables before are still served"
+    ) {
         served.refused()
         markFallbacks(before)
         log.log(
             LogEntry(
-                .error, "tables.kept", "the files are refused, and the tables before are still served",
+                .error, event, text,
                 before.fields + [
                     LogField("trigger", .text(trigger.rawValue)),
                     LogField("reason", .text(error.reason)), LogField("advice", .text(error.advice)),
@@ -180,6 +254,9 @@ final class TableReloader: Sendable {
 }
 
 extension LoadedTables {
+    /// Returns the bytes of the tables, and of a candidate after them.
+    func json(_ canary: LoadedCanary?) -> [[UInt8]] { files.map(\.json) + [canary?.json].compactMap(\.self) }
+
     /// Returns the tables to serve, with their descriptions.
     ///
     /// A table that is among `entries` keeps its time of loading.

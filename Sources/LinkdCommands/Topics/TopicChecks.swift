@@ -49,7 +49,7 @@ enum TopicChecks {
         let name = declaration.name
         if let denied = state.description(of: name), denied.isDenied {
             // Read and Write include Describe, so the right that a worker needs is missing too.
-            let right = AccessRight(declaration.role.isRead ? "Read" : "Write", on: .topic, name)
+            let right = AccessRight(declaration.role.isWritten ? "Write" : "Read", on: .topic, name)
             return [TopicFinding(topic: name, missing: right, principal)]
         }
         guard let description = state.description(of: name), description.exists else {
@@ -66,7 +66,8 @@ enum TopicChecks {
     ) -> [TopicFinding] {
         var findings: [TopicFinding] = []
         let count = description.partitions.count
-        if let expectedCount = expected.partitions, count < expectedCount {
+        // One partition keeps the order of an archive's records.
+        if let expectedCount = expected.partitions, count < expectedCount, declaration.role != .archive {
             findings.append(
                 TopicFinding(
                     topic: declaration.name, code: "partitions",
@@ -118,7 +119,9 @@ enum TopicChecks {
         let name = declaration.name
         if declaration.role == .devices {
             if let finding = registryCleanup(name, state) { findings.append(finding) }
-        } else if declaration.role != .replayed,  // The entries of a ledger have different keys.
+        } else if declaration.role == .archive {
+            findings += archive(name, state)
+        } else if !declaration.role.isLedger,  // The entries of a ledger have different keys.
             state.setting("cleanup.policy", of: name)?.contains("compact") == true
         {
             findings.append(
@@ -141,7 +144,7 @@ enum TopicChecks {
                         + "headers, so that large dead letters are truncated",
                     advice: "set max.message.bytes=\(source + TopicDeclaration.deadLetterHeaderBytes)"))
         }
-        if declaration.role == .replayed, let finding = ledgerRetention(declaration, state) { findings.append(finding) }
+        if declaration.role.isLedger, let finding = ledgerRetention(declaration, state) { findings.append(finding) }
         return findings
     }
 
@@ -155,6 +158,26 @@ enum TopicChecks {
         return TopicFinding(topic: name, code: "not_compacted", text: text, advice: "set cleanup.policy=compact")
     }
 
+    /// Returns the problems of an archive that loses configurations, or that refuses their pieces.
+    private static func archive(_ name: String, _ state: TopicState) -> [TopicFinding] {
+        var findings: [TopicFinding] = []
+        if let policy = state.setting("cleanup.policy", of: name), policy != "compact" {
+            findings.append(
+                TopicFinding(
+                    topic: name, code: "not_compacted",
+                    text: "is not only compacted, so that configurations are lost after retention.ms",
+                    advice: "set cleanup.policy=compact"))
+        }
+        if let bytes = number("max.message.bytes", name, state), bytes < TopicDeclaration.archiveMessageBytes {
+            findings.append(
+                TopicFinding(
+                    topic: name, code: "message_bytes",
+                    text: "accepts \(bytes) bytes per record, less than a piece of a table can have",
+                    advice: "set max.message.bytes=\(TopicDeclaration.archiveMessageBytes)"))
+        }
+        return findings
+    }
+
     /// Returns the problem of a ledger whose entries can expire before their dead letters, or nil.
     private static func ledgerRetention(_ declaration: TopicDeclaration, _ state: TopicState) -> TopicFinding? {
         if let bytes = number("retention.bytes", declaration.name, state), bytes >= 0,
@@ -162,7 +185,7 @@ enum TopicChecks {
         {
             return TopicFinding(
                 topic: declaration.name, code: "ledger_retention",
-                text: "keeps at most \(bytes) bytes of entries per partition, so that a replay can repeat dead letters",
+                text: "keeps at most \(bytes) bytes of entries per partition, so that \(repetition(declaration))",
                 advice: "set retention.bytes=-1")
         }
         guard let deadLetters = declaration.deadLetters, let own = number("retention.ms", declaration.name, state),
@@ -174,9 +197,14 @@ enum TopicChecks {
         let time = needed < 0 ? "without a limit" : "for \(TopicRow.retentionText(needed))"
         return TopicFinding(
             topic: declaration.name, code: "ledger_retention",
-            text: "keeps entries for \(TopicRow.retentionText(own)), and dead letters exist \(time), so that a replay "
-                + "can repeat them",
+            text: "keeps entries for \(TopicRow.retentionText(own)), and "
+                + "\(declaration.role == .recalled ? "decisions" : "dead letters") exist \(time), so that "
+                + (declaration.role == .recalled ? "a recall can repeat corrections" : "a replay can repeat them"),
             advice: "set retention.ms=\(TopicDeclaration.ledgerRetention(deadLetters: source))")
+    }
+
+    private static func repetition(_ declaration: TopicDeclaration) -> String {
+        declaration.role == .recalled ? "a recall can repeat corrections" : "a replay can repeat dead letters"
     }
 
     private static func number(_ setting: String, _ topic: String, _ state: TopicState) -> Int64? {
@@ -256,7 +284,9 @@ struct TopicProbe {
     private func write(_ topic: String, _ producer: KafkaProducer) throws(KafkaError) {
         let handle = try producer.topic(topic)
         try producer.beginTransaction()
-        try producer.produce(handle, partition: 0, key: nil, value: ByteView("linkd topics check"))
+        // A compacted topic refuses records without a key.
+        let probe = ByteView("linkd topics check")
+        try producer.produce(handle, partition: 0, key: probe, value: probe)
         let end = Platform.monotonicSeconds + 10
         while producer.deliveries.reported == 0, Platform.monotonicSeconds < end {
             producer.poll(timeoutMilliseconds: 100)

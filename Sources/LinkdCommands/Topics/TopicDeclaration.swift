@@ -9,10 +9,18 @@ struct TopicDeclaration {
         case deadLetters = "dead letters"
         case replayed = "replayed dead letters"
         case parked = "parked dead letters"
+        case recalled = "corrected decisions"
         case devices = "devices"
+        case archive = "configurations"
 
         /// A Boolean value that indicates whether a worker reads the topic.
-        var isRead: Bool { self == .input || self == .devices }
+        var isRead: Bool { self == .input || self == .devices || self == .archive }
+
+        /// A Boolean value that indicates whether a worker, or a replay, writes to the topic.
+        var isWritten: Bool { self != .input && self != .devices }
+
+        /// A Boolean value that indicates whether the topic lists what was done with the records of another topic.
+        var isLedger: Bool { self == .replayed || self == .recalled }
     }
 
     let name: String
@@ -20,23 +28,33 @@ struct TopicDeclaration {
     let role: Role
     /// The input of a topic of whole dead letters, otherwise nil.
     let input: String?
-    /// The dead-letter topic of a topic that a replay writes, otherwise nil.
+    /// The dead-letter topic of a topic that a replay writes, the output of the ledger of a recall, otherwise nil.
     var deadLetters: String?
     /// The inputs of a worker that reads the registry of devices, otherwise empty.
     var inputs: [String] = []
 
     /// Returns all topics of the settings, inputs first.
     ///
-    /// With `withReplay`, the two topics of a replay follow for each dead-letter topic.
-    static func all(of names: ClusterTopics, withReplay: Bool = false) -> [TopicDeclaration] {
+    /// With `withReplay`, the two topics of a replay follow for each dead-letter topic, and with `withRecall` the
+    /// ledger of corrections in the output.
+    static func all(
+        of names: ClusterTopics, withReplay: Bool = false, withRecall: Bool = false
+    ) -> [TopicDeclaration] {
         let replays = withReplay ? zip(names.deadLetters, names.inputs).flatMap(replay) : []
-        return names.inputs.map { TopicDeclaration(name: $0, role: .input, input: nil) }
-            + [TopicDeclaration(name: names.output, role: .output, input: nil)]
-            + zip(names.deadLetters, names.inputs).map { TopicDeclaration(name: $0, role: .deadLetters, input: $1) }
-            + [names.devices].compactMap(\.self).map {
-                TopicDeclaration(name: $0, role: .devices, input: nil, inputs: names.inputs)
-            }
-            + replays
+        let inputs = names.inputs.map { TopicDeclaration(name: $0, role: .input, input: nil) }
+        let output = TopicDeclaration(name: names.output, role: .output, input: nil)
+        let deadLetters = zip(names.deadLetters, names.inputs).map {
+            TopicDeclaration(name: $0, role: .deadLetters, input: $1)
+        }
+        let devices = [names.devices].compactMap(\.self).map {
+            TopicDeclaration(name: $0, role: .devices, input: nil, inputs: names.inputs)
+        }
+        let archive = [names.tables].compactMap(\.self).map {
+            TopicDeclaration(name: $0, role: .archive, input: nil)
+        }
+        let recall = TopicDeclaration(
+            name: Settings.recalled(of: names.output), role: .recalled, input: nil, deadLetters: names.output)
+        return inputs + [output] + deadLetters + devices + archive + replays + (withRecall ? [recall] : [])
     }
 
     private static func replay(_ deadLetters: String, _ input: String) -> [TopicDeclaration] {
@@ -50,6 +68,9 @@ struct TopicDeclaration {
 
     /// Kafka's default of `max.message.bytes`.
     static let defaultMessageBytes: Int64 = 1_048_588
+
+    /// The least `max.message.bytes` of an archive of configurations: a piece of 512 KiB with its key and frame.
+    static let archiveMessageBytes: Int64 = 600_000
 
     /// The bytes reserved for the headers that a dead letter has in addition to the original record.
     static let deadLetterHeaderBytes: Int64 = 64 << 10

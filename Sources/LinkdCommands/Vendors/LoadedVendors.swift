@@ -10,6 +10,10 @@ struct LoadedVendors: Sendable {
     private(set) var platforms: LinkPlatforms?
     /// The files.
     private(set) var paths: [String] = []
+    /// The bytes of the vendor tables, in the order in which they are added to each other.
+    private(set) var vendorFiles: [[UInt8]] = []
+    /// The bytes of the rules of link platforms, or nil if there are none.
+    private(set) var platformFile: [UInt8]?
     /// The names of the shipped files that were not found.
     private(set) var missing: [String] = []
 
@@ -44,7 +48,9 @@ struct LoadedVendors: Sendable {
                 switch checked.rules {
                 case _ where checked.isRefused: break
                 case .vendors(let table?) where setting == "vendors": add(table, of: &checked)
-                case .platforms(let platforms) where setting == "link.platforms": self.platforms = platforms
+                case .platforms(let platforms) where setting == "link.platforms":
+                    self.platforms = platforms
+                    platformFile = checked.bytes
                 default: throw Self.wrongKind(setting, settings.entry(setting).source, path)
                 }
                 for problem in checked.problems { report(path, problem) }
@@ -54,10 +60,25 @@ struct LoadedVendors: Sendable {
         }
     }
 
+    /// Loads rules from the bytes of files that were used before, or returns nil if they are not valid.
+    init?(vendorFiles: [[UInt8]], platformFile: [UInt8]?) {
+        for bytes in vendorFiles {
+            var checked = CheckedVendors(path: "", bytes)
+            guard !checked.isRefused, case .vendors(let table?) = checked.rules else { return nil }
+            add(table, of: &checked)
+            if checked.isRefused { return nil }
+        }
+        guard let platformFile else { return }
+        guard case .platforms(let platforms?) = CheckedVendors(path: "", platformFile).rules else { return nil }
+        self.platforms = platforms
+        self.platformFile = platformFile
+    }
+
     /// Adds the rows of a table, or reports the problems that they have together with the rows of earlier files.
     private mutating func add(_ table: VendorTable, of checked: inout CheckedVendors) {
         do throws(RuleFileFailure) {
             self.table = try self.table?.adding(table, of: checked.bytes) ?? table
+            vendorFiles.append(checked.bytes)
         } catch {
             checked.problems = error.problems.map(CheckedVendors.Problem.init)
         }
@@ -216,7 +237,8 @@ struct CheckedVendors {
             expected: "expected UTF-8, found UTF-16: convert the file with `iconv -f UTF-16 -t UTF-8`")
     }
 
-    private init(path: String, _ bytes: [UInt8]) {
+    /// Checks the bytes of a file, and runs its examples.
+    init(path: String, _ bytes: [UInt8]) {
         self.path = path
         json = try? JSONValue.parse(bytes)
         let found: [RuleFileProblem]

@@ -440,7 +440,7 @@ struct DifferenceCauses {
         }.map(\.element)
     }
 
-    private mutating func causes(of change: TableDifference.Change, tests: Bool) -> [TableDifference.Cause] {
+    fileprivate mutating func causes(of change: TableDifference.Change, tests: Bool) -> [TableDifference.Cause] {
         let expected = DecisionPair.withoutTable(change.new.json)
         let before = DecisionPair.withoutTable(change.old.json)
         var partial: [TableEdit] = []
@@ -494,6 +494,27 @@ struct DifferenceCauses {
             "routes.\(id)", old?.pieces ?? [], new?.pieces ?? [], apply: nil)
         routeEdits[id] = edit
         return edit
+    }
+}
+
+/// A search for the edits of a table that change the decisions of requests.
+package struct ChangeCauses {
+    private let tables: [RouteTable]
+    private var causes: DifferenceCauses
+
+    /// Creates a search for the edits between two tables.
+    package init(from old: RouteTable, to new: RouteTable) {
+        tables = [old, new]
+        causes = DifferenceCauses(tables)
+    }
+
+    /// Returns the edits that change the decision of a request for a device, or an empty array if none does.
+    package mutating func edits(of request: LinkRequest, _ device: DeviceFacts) -> [TableDifference.Cause] {
+        let decisions = tables.map { $0.resolve(request, device: device) }
+        guard decisions[0].comparable != decisions[1].comparable else { return [] }
+        let change = TableDifference.Change(
+            request: request, device: device, old: decisions[0], new: decisions[1], isAddition: false)
+        return causes.causes(of: change, tests: true)
     }
 }
 

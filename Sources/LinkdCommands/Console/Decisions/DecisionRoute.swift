@@ -32,7 +32,7 @@ enum DecisionRoute {
                 var search = WhySearch(settings, tables, vendors)
                 // The topics are unknown before the first answer of a broker.
                 search.inputs = feed.read { $0.topics.inputs.isEmpty ? nil : $0.topics.inputs }
-                return try answer(try reference(query), around, search, feed)
+                return try answer(try reference(query), around, search, feed, settings.text("tables.topic"))
             case .failure(let failure):
                 throw ConsoleProblem(
                     status: 503, code: "tables", message: failure.reason, next: failure.advice)
@@ -51,20 +51,21 @@ enum DecisionRoute {
         }
         guard let id = DecisionID(text) else {
             throw RequestQuery.problem(
-                "id", "is not the id of a decision", "pass TOPIC-PARTITION-OFFSET-INDEX, the member `decision` of one")
+                "id", "is not the id of a decision",
+                "pass TOPIC-PARTITION-OFFSET-INDEX, with ~N for a correction, the member `decision` of one")
         }
         return .id(id)
     }
 
     private static func answer(
-        _ reference: DecisionReference, _ around: Int, _ search: WhySearch, _ feed: DecisionFeed
+        _ reference: DecisionReference, _ around: Int, _ search: WhySearch, _ feed: DecisionFeed, _ archive: String?
     ) throws(ConsoleProblem) -> HTTPResponse {
         let topics = feed.read { ($0.topics, $0.epoch) }
         let output = topics.0.decisions
         let deadline = RecordFetcher.deadline
-        let report = try feed.records.withScan(until: deadline) { (scan) throws(CommandFailure) in
+        let report = try feed.records.withArchive(archive, until: deadline) { (scan, archive) throws(CommandFailure) in
             guard case .position(let partition, let offset) = reference else {
-                return try search.report(reference, &scan, output: output) { read throws(CommandFailure) in
+                return try search.report(reference, &scan, &archive, output: output) { read throws(CommandFailure) in
                     try check(read, deadline)
                 }
             }
@@ -74,7 +75,7 @@ enum DecisionRoute {
                     .finding, "`\(output)-\(partition)-\(offset)` does not exist, or no longer exists",
                     advice: "choose another decision")
             }
-            return try search.report(record, &scan)
+            return try search.report(record, &scan, &archive)
         }
         let timeline = try DeviceTimeline(report.decision, around, topics, feed, until: deadline)
         return .json(

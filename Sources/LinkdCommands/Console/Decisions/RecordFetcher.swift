@@ -17,6 +17,7 @@ final class RecordFetcher: Sendable {
 
     private struct Slot {
         var scan: TopicScan?
+        var archive: ArchiveReader?
         var isTaken = false
         var waiting = 0
     }
@@ -66,22 +67,42 @@ final class RecordFetcher: Sendable {
         until deadline: Double = RecordFetcher.deadline,
         _ body: (inout TopicScan) throws(CommandFailure) -> Result
     ) throws(ConsoleProblem) -> Result {
+        try withArchive(nil, until: deadline) { (scan, _) throws(CommandFailure) in try body(&scan) }
+    }
+
+    /// The limit of the bytes of an archive's files that are kept in memory.
+    private static let archiveBytes = 256 << 20
+
+    /// Calls a function with a scan of its own, and with the archive of configurations in a topic, if one is given.
+    ///
+    /// It is otherwise as `withScan`.
+    func withArchive<Result>(
+        _ topic: String?, until deadline: Double = RecordFetcher.deadline,
+        _ body: (inout TopicScan, inout ArchiveReader?) throws(CommandFailure) -> Result
+    ) throws(ConsoleProblem) -> Result {
         guard let taken = take(until: deadline) else {
             throw ConsoleProblem(
                 status: 503, code: "busy", message: "other requests read from the broker",
                 next: "try again in a few seconds")
         }
         var kept: TopicScan?
+        var archive = taken.archive
         defer {
             slot.signal { slot in
                 slot.scan = kept
+                slot.archive = kept == nil ? nil : archive
                 slot.isTaken = false
             }
         }
         do throws(CommandFailure) {
             var scan = if let scan = taken.scan { scan } else { try TopicScan(connection, prefetch: .single) }
             scan.deadline = deadline
-            let result = try body(&scan)
+            if let topic, archive == nil {
+                archive = try ArchiveReader(connection, topic: topic, deadline: deadline)
+                archive?.maxBytes = Self.archiveBytes
+            }
+            archive?.deadline = deadline
+            let result = try body(&scan, &archive)
             scan.stop()
             kept = scan
             return result
@@ -106,7 +127,7 @@ final class RecordFetcher: Sendable {
         return slot.wait(milliseconds: Int(milliseconds)) { slot in
             guard !slot.isTaken else { return nil }
             let taken = slot
-            (slot.scan, slot.isTaken) = (nil, true)
+            (slot.scan, slot.archive, slot.isTaken) = (nil, nil, true)
             return taken
         }
     }

@@ -3,12 +3,14 @@ internal import RouteTools
 /// A run of `linkd inspect --why`: finds a decision and its event, and resolves the event again.
 final class WhyJob {
     private let call: Invocation
+    private let settings: Settings
     private let search: WhySearch
 
     /// Loads the tables and the vendors of the settings.
     init(_ call: Invocation, _ settings: Settings) throws(CommandFailure) {
         let shipped = ShippedFiles(environment: call.environment)
         self.call = call
+        self.settings = settings
         search = WhySearch(
             settings, try WhyTables(settings, shipped), try LoadedVendors(settings, shipped, on: call.console))
     }
@@ -20,9 +22,10 @@ final class WhyJob {
         _ reference: DecisionReference, _ connection: Connection, output: String
     ) throws(CommandFailure) -> ExitCode {
         var scan = try TopicScan(connection)
+        var archive = try ArchiveReader(settings, connection)
         var progress = ProgressLine(call.console)
         defer { progress.clear() }
-        let report = try search.report(reference, &scan, output: output) { read in
+        let report = try search.report(reference, &scan, &archive, output: output) { read in
             progress.show("searching \(output): \(Counts.grouped(read)) records")
         }
         progress.clear()

@@ -28,6 +28,10 @@ struct WhyReport {
     var identity: String?
     /// The table, or nil if it is not at hand.
     var table: WhyTables.Entry?
+    /// The configuration of the archive that was taken, or nil for none.
+    var archived: ConfigurationArchive.Entry?
+    /// The reason why another configuration of the archive could not be used, or nil.
+    var archiveProblem: String?
     /// The identities of the tables at hand.
     var atHand: [String]
     /// The decision that resolving the event again yields, or nil if it could not be resolved.
@@ -86,14 +90,18 @@ struct WhyReport {
             result.append("the event's record no longer exists, so the decision cannot be resolved again")
             return result
         }
+        if let archiveProblem, isSame != true { result.append(archiveProblem) }
         if let identity, table == nil {
             let others = atHand.isEmpty ? "no table is" : "these tables are: " + atHand.joined(separator: ", ")
-            result.append("table \(identity) is not at hand (--state-dir, --table); \(others)")
+            result.append("table \(identity) is not at hand (--tables-topic, --state-dir, --table); \(others)")
         }
         if let missing {
             result.append(
                 "an older version of linkd, or one with `passthrough: none`, published the decision: it has no "
                     + "\(missing), and is the same otherwise")
+        }
+        if let archived, isSame == true, !archived.isUsed(at: decision.timestamp) {
+            result.append("the configuration \(archived.hash.prefix(8)) was not known to be in use at that time")
         }
         guard isSame == false else { return result }
         let differences = differences
@@ -105,12 +113,19 @@ struct WhyReport {
             let values = [difference.decided, difference.now].map { DisplayWidth.cut($0 ?? "nothing", to: 60) }
             result.append("\(difference.member) was \(values[0]) and is now \(values[1])")
         }
+        if again == nil { result.append("the event cannot be resolved with these tables and settings") }
+        if let archived {
+            result.append(
+                "no configuration of the archive gives this decision; \(archived.hash.prefix(8)) was in use last"
+                    + (archived.configuration.version == LinkdVersion.text
+                        ? "" : ", with linkd \(archived.configuration.version)"))
+            return result
+        }
         let names = Set(differences.map(\.member))
         if names.contains("context") { result.append("pass the worker's setting `passthrough`") }
         if !names.isDisjoint(with: ["stack", "url", "route", "outcome"]), table != nil {
             result.append("pass the worker's settings `vendors` and `link.platforms`")
         }
-        if again == nil { result.append("the event cannot be resolved with these tables and settings") }
         return result
     }
 
@@ -123,7 +138,8 @@ struct WhyReport {
             tape.begin(record.value)
             printer.print(record, &tape)
         }
-        let source = table.map { entry in "  (\(entry.source), \(Escaping.visible(entry.path)))" } ?? ""
+        let place = archived.map { ", configuration \($0.hash.prefix(8))" } ?? ""
+        let source = table.map { entry in "  (\(entry.source), \(Escaping.visible(entry.path))\(place))" } ?? ""
         out.line("table: " + Escaping.visible(identity ?? "none") + source)
         if let input {
             let time = input.timestamp < 0 ? "no time" : UTCDateTime.text(milliseconds: input.timestamp)
@@ -185,6 +201,7 @@ extension WhyReport {
             json.text("identity", table.table.identity)
             json.text("source", table.source)
             json.text("path", table.path)
+            if let archived { json.text("configuration", archived.hash) }
         }
         if let isSame { json.boolean("same", isSame) } else { json.text("same", nil) }
         json.objects("differences", of: differences) { json, difference in

@@ -29,10 +29,11 @@ struct WhySearch: Sendable {
     /// - Parameters:
     ///   - reference: The id of the decision, or its position.
     ///   - scan: The connection to the cluster.
+    ///   - archive: The archive of configurations, or nil without one.
     ///   - output: The topic of decisions.
     ///   - progress: A function that is called with the number of records read, and can end the search.
     func report(
-        _ reference: DecisionReference, _ scan: inout TopicScan, output: String,
+        _ reference: DecisionReference, _ scan: inout TopicScan, _ archive: inout ArchiveReader?, output: String,
         progress: (Int64) throws(CommandFailure) -> Void
     ) throws(CommandFailure) -> WhyReport {
         let id = try id(reference, &scan, output: output)
@@ -45,25 +46,27 @@ struct WhySearch: Sendable {
                 .finding, "\(output) has no decision \(id.text)",
                 advice: "check the id and --topic, or look in the dead letters of \(id.topic) with --dlq")
         }
-        return report(id, found, input)
+        return try report(id, found, input, &archive)
     }
 
     /// Explains a decision whose record is known, without a search for other records with its id.
-    func report(_ decision: InspectedRecord, _ scan: inout TopicScan) throws(CommandFailure) -> WhyReport {
+    func report(
+        _ decision: InspectedRecord, _ scan: inout TopicScan, _ archive: inout ArchiveReader?
+    ) throws(CommandFailure) -> WhyReport {
         guard let id = decision.json?["decision"]?.string.flatMap(DecisionID.init) else {
             throw Self.noDecision(decision.topic, decision.partition, decision.offset)
         }
-        return report(id, DecisionSearch.Found(record: decision), try event(id, &scan))
+        return try report(id, DecisionSearch.Found(record: decision), try event(id, &scan), &archive)
     }
 
     /// Returns the device of a decision by its event alone, or nil if the event does not say it.
     ///
     /// The device of an event with `user` depends on the registry.
     private func device(of id: DecisionID, in input: InspectedRecord) -> [UInt8]? {
-        let tables = tables.files.map(\.table)
-        let decision = resolve(input, tables, only: id, devices: GivenDevices())
+        let configuration = DeciderConfiguration(settings, tables.files.map(\.table), vendors)
+        let decision = resolve(input, configuration, only: id, devices: GivenDevices())
         guard let decision, (try? JSONValue.parse(decision.json))?["user"] == nil else { return nil }
-        return resolve(input, tables, only: id).flatMap { $0.device == decision.device ? $0.device : nil }
+        return resolve(input, configuration, only: id).flatMap { $0.device == decision.device ? $0.device : nil }
     }
 
     private static func noDecision(_ topic: String, _ partition: Int32, _ offset: Int64) -> CommandFailure {
@@ -122,53 +125,111 @@ struct WhySearch: Sendable {
     }
 
     /// Explains a decision by the record of its event, or nil if that no longer exists.
-    func report(_ id: DecisionID, _ found: DecisionSearch.Found, _ input: InspectedRecord?) -> WhyReport {
+    ///
+    /// The configurations of the archive come first, then the tables at hand.
+    func report(
+        _ id: DecisionID, _ found: DecisionSearch.Found, _ input: InspectedRecord?, _ archive: inout ArchiveReader?
+    ) throws(CommandFailure) -> WhyReport {
         let identity = found.record.json?["table"]?.string
-        let table = identity.flatMap(tables.table)
         var report = WhyReport(
-            decision: found.record, count: found.count, input: input, identity: identity, table: table,
+            decision: found.record, count: found.count, input: input, identity: identity, table: nil,
             atHand: tables.files.map(\.table.identity))
         report.foreignTopic = isInput(id) ? nil : id.topic
-        guard let input else { return report }
+        if try archive?.update() != nil, try explain(id, &report, &archive) { return report }
+        let table = identity.flatMap(tables.table)
+        report.table = table
         // A decision without a table depends on all tables.
         let used = table.map { [$0.table] } ?? tables.files.map(\.table)
-        let devices = devices(of: found.record.json, id, input, used)
-        report.again = resolve(input, used, only: id, devices: devices)?.json
-        if let again = report.again { report.older = older(id, input, used, again, devices) }
-        let explainer = Explainer(DeciderConfiguration(settings, used, vendors), devices: devices)
+        explain(id, &report, DeciderConfiguration(settings, used, vendors), used)
+        return report
+    }
+
+    /// The limit of configurations that are tried for one decision.
+    private static let maxTries = 20
+
+    /// Explains a decision by a configuration of the archive, or returns false if it has none for the decision.
+    ///
+    /// The first one that gives the bytes of the decision is taken, or the most probable one if none does.
+    private func explain(
+        _ id: DecisionID, _ report: inout WhyReport, _ archive: inout ArchiveReader?
+    ) throws(CommandFailure) -> Bool {
+        guard var reader = archive else { return false }
+        defer { archive = reader }
+        let time = report.decision.timestamp < 0 ? Int64.max : report.decision.timestamp
+        var first: WhyReport?
+        var problem: String?
+        for entry in reader.archive.candidates(for: report.identity, at: time).prefix(Self.maxTries) {
+            let loaded: LoadedConfiguration
+            do throws(CommandFailure) {
+                loaded = try reader.load(entry)
+            } catch {
+                guard error.code == .badData else { throw error }
+                problem = problem ?? error.reason
+                continue
+            }
+            var tried = report
+            tried.archived = entry
+            let table = report.identity.flatMap(loaded.table)
+            tried.table = table.map { WhyTables.Entry(table: $0, source: "topic", path: reader.archive.topic) }
+            explain(id, &tried, loaded.decider, table.map { [$0] } ?? loaded.decider.tables.tables)
+            if tried.isSame != false {
+                first = tried
+                break
+            }
+            first = first ?? tried
+        }
+        report = first ?? report
+        report.archiveProblem = problem
+        return first != nil
+    }
+
+    /// Decides again with a configuration, and explains the decision with some of its tables.
+    private func explain(
+        _ id: DecisionID, _ report: inout WhyReport, _ configuration: DeciderConfiguration, _ used: [RouteTable]
+    ) {
+        guard let input = report.input else { return }
+        let devices = devices(of: report.decision.json, id, input, configuration)
+        report.again = resolve(input, configuration, only: id, devices: devices)?.json
+        if let again = report.again { report.older = older(id, input, configuration, again, devices) }
+        var explained = configuration
+        explained.tables = TableSet(used)
+        explained.candidate = nil
+        let explainer = Explainer(explained, devices: devices)
         report.explanation =
             input.withViews { record in
                 explainer.explain(
                     value: record.value ?? .empty, key: record.key, headers: record.headers, only: id.index)
             }.first
-        return report
     }
 
     /// Returns what the registry said when a decision was made, or nil if it was made without a registry.
     ///
     /// A decision with the members `facts` or `user` was made with one. Any other decision had no facts from it: it was
     /// made without one if the event without a registry is for the decision's device. Otherwise, the event has `user`.
-    private func devices(
-        of decision: JSONValue?, _ id: DecisionID, _ input: InspectedRecord, _ tables: [RouteTable]
-    ) -> DecidedDevice? {
+    func devices(
+        of decision: JSONValue?, _ id: DecisionID, _ input: InspectedRecord, _ configuration: DeciderConfiguration
+    ) -> (any KnownDevices)? {
         let device = decision?["device"]?.string.map { Array($0.utf8) }
         if decision?["facts"] == nil, decision?["user"] == nil,
-            let plain = resolve(input, tables, only: id), plain.device == device
+            let plain = resolve(input, configuration, only: id), plain.device == device
         {
             return nil
         }
-        return DecidedDevice(device, decision?["facts"], index: id.index)
+        return DecidedDevice(device, decision?["facts"].map { Array($0.text.utf8) }, index: id.index)
     }
 
     /// Returns the decisions of versions that published no `application`, and passed no campaign through by default.
     private func older(
-        _ id: DecisionID, _ input: InspectedRecord, _ tables: [RouteTable], _ now: [UInt8], _ devices: DecidedDevice?
+        _ id: DecisionID, _ input: InspectedRecord, _ configuration: DeciderConfiguration, _ now: [UInt8],
+        _ devices: (any KnownDevices)?
     ) -> [(json: [UInt8], missing: String)] {
         var older: [(json: [UInt8], missing: String)] = []
         let bare = Self.withoutApplication(now)
         if bare != now { older.append((bare, "`application`")) }
-        guard settings.passthrough == .campaign else { return older }
-        guard let other = resolve(input, tables, passthrough: [], only: id, devices: devices) else { return older }
+        guard configuration.passthrough == .campaign else { return older }
+        var bareConfiguration = configuration
+        bareConfiguration.passthrough = []
+        guard let other = resolve(input, bareConfiguration, only: id, devices: devices) else { return older }
         older.append((other.json, "`campaign` in `context`"))
         older.append((Self.withoutApplication(other.json), "`application`, and no `campaign` in `context`"))
         return older
@@ -185,30 +246,29 @@ struct WhySearch: Sendable {
 
     /// Returns one of the decisions that resolving an event yields, or nil if there is none with the id.
     private func resolve(
-        _ input: InspectedRecord, _ tables: [RouteTable], passthrough: Passthrough? = nil, only id: DecisionID,
+        _ input: InspectedRecord, _ configuration: DeciderConfiguration, only id: DecisionID,
         devices: (any KnownDevices)? = nil
     ) -> (device: [UInt8], json: [UInt8])? {
-        let decisions = resolve(input, tables, passthrough: passthrough, index: id.index, devices: devices)
-        return decisions.first { $0.json.starts(with: id.decisionStart) }
+        for decision in Self.resolve(input, configuration, index: id.index, devices: devices) {
+            if let json = id.published(decision.json) { return (decision.device, json) }
+        }
+        return nil
     }
 
-    /// Resolves an event as a worker with the settings does.
+    /// Resolves an event as a worker with a configuration does.
     ///
     /// Returns an empty array if the event becomes a dead letter.
     ///
     /// - Parameters:
     ///   - input: The record of the event.
-    ///   - tables: The tables.
-    ///   - passthrough: The members to copy into `context`, or nil for those of the settings.
+    ///   - configuration: The configuration of the worker's deciders.
     ///   - index: The index of the only device, or nil for all devices.
     ///   - devices: What the registry knows, or nil for no registry.
-    func resolve(
-        _ input: InspectedRecord, _ tables: [RouteTable], passthrough: Passthrough? = nil, index: Int? = nil,
+    static func resolve(
+        _ input: InspectedRecord, _ configuration: DeciderConfiguration, index: Int? = nil,
         devices: (any KnownDevices)? = nil
     ) -> [(device: [UInt8], json: [UInt8])] {
-        guard !tables.isEmpty else { return [] }
-        var configuration = DeciderConfiguration(settings, tables, vendors)
-        if let passthrough { configuration.passthrough = passthrough }
+        guard !configuration.tables.tables.isEmpty else { return [] }
         var decider = Decider(configuration, devices: devices)
         decider.onlyDevice = index
         return input.withViews { record in
@@ -224,34 +284,5 @@ struct WhySearch: Sendable {
                 consumed, headers: record.headers, topicName: topic, into: &arena, decisions: &decisions)
             return cause == nil ? decisions.map { ($0.key.array, $0.value.array) } : []
         }
-    }
-}
-
-/// The facts of the device of one decision, taken from the decision itself.
-///
-/// Every user has that device with its index, or no device if the decision has none. Only its decision may be read.
-private final class DecidedDevice: KnownDevices {
-    private let given = GivenDevices()
-    /// The memory of `device`.
-    private let arena: OutputArena
-    private let device: ByteView?
-    private let index: Int
-
-    /// Creates the device of a decision with its member `facts`.
-    init(_ device: [UInt8]?, _ facts: JSONValue?, index: Int) {
-        var arena = OutputArena(chunkBytes: 512)
-        self.device = device.map { arena.copy($0) }
-        self.arena = arena
-        self.index = index
-        if let device, let facts { given.add(device, Array(facts.text.utf8)) }
-    }
-
-    func facts(of id: ByteView) -> ByteView? { given.facts(of: id) }
-
-    func devices(of user: ByteView, limit: Int, _ body: (ByteView) -> Void) -> Int {
-        guard let device else { return 0 }
-        // The devices before it are unknown, and are not decided.
-        for _ in 0...index { body(device) }
-        return index + 1
     }
 }

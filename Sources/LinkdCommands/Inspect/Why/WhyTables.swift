@@ -1,15 +1,15 @@
 internal import LinkCoordinator
 internal import RouteAnalysis
 
-/// The tables at hand: the archive of a worker's state directory, and the tables of the settings or else the shipped
+/// The tables at hand beside those of an archive's topic: the archive of a worker's state directory, and the tables of the settings or else the shipped
 /// ones.
 struct WhyTables: Sendable {
     /// A table with its source.
     struct Entry: Sendable {
         var table: RouteTable
-        /// The kind of the source: `archive`, `file`, or `shipped`.
+        /// The kind of the source: `topic`, `archive`, `file`, or `shipped`.
         var source: String
-        /// The path of the file.
+        /// The path of the file, or the name of the topic.
         var path: String
     }
 

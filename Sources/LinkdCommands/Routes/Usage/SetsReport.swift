@@ -68,7 +68,7 @@ struct SetsReport {
         for (index, group) in difference.groups.enumerated() {
             out.line()
             let mark = group.isAddition ? "added" : "compatible"
-            let title = group.causes.map(Self.causeText).joined(separator: " and ")
+            let title = group.causes.map(\.text).joined(separator: " and ")
             let painted = out.style.paint(group.isBreaking ? "breaking" : mark, group.isBreaking ? .bad : .good)
             out.line(painted + "  " + out.style.name(Escaping.visible(DisplayWidth.cut(title, to: 200))))
             if let census { out.line("  " + census.text(census.groups[index])) }
@@ -85,16 +85,6 @@ struct SetsReport {
                 + (census.isWhole ? "" : " at least, because not all requests were tried"))
         if census.merged > 0 {
             out.line("not among them: \(Counts.grouped(Int64(census.merged))) devices that the census has merged")
-        }
-    }
-
-    /// Returns a cause in one line: the location in the table, and the old and the new value.
-    private static func causeText(_ cause: TableDifference.Cause) -> String {
-        switch (cause.old, cause.new) {
-        case (nil, nil): cause.location
-        case (nil, let new?): "\(cause.location) added: \(new)"
-        case (let old?, nil): "\(cause.location) removed: \(old)"
-        case (let old?, let new?): "\(cause.location): \(old) -> \(new)"
         }
     }
 
@@ -330,6 +320,18 @@ enum ValueLines {
             json.text("member", value.member)
             if let old = value.old { json.raw("old", Array(old.utf8)) }
             if let new = value.new { json.raw("new", Array(new.utf8)) }
+        }
+    }
+}
+
+extension TableDifference.Cause {
+    /// The cause in one line: the location in the table, and the old and the new value.
+    var text: String {
+        switch (old, new) {
+        case (nil, nil): location
+        case (nil, let new?): "\(location) added: \(new)"
+        case (let old?, nil): "\(location) removed: \(old)"
+        case (let old?, let new?): "\(location): \(old) -> \(new)"
         }
     }
 }

@@ -1,0 +1,57 @@
+internal import RouteTools
+
+/// The removal of configurations that were not used for a time, with the files that no other configuration names.
+struct ArchivePruning {
+    private let connection: Connection
+    private var reader: ArchiveReader
+    /// The configurations to remove.
+    let entries: [ConfigurationArchive.Entry]
+
+    /// Chooses the configurations whose last use was before a time, in milliseconds since 1970.
+    init(_ connection: Connection, topic: String, unusedSince time: Int64) throws(CommandFailure) {
+        self.connection = connection
+        reader = try ArchiveReader(connection, topic: topic)
+        entries = reader.archive.entries.filter { $0.last < time }
+    }
+
+    /// The number of all configurations.
+    var count: Int { reader.archive.entries.count }
+
+    /// The hashes of the files that are removed with the configurations.
+    var files: Set<String> { Self.unnamed(reader.archive, without: Set(entries.map(\.hash))) }
+
+    /// The bytes of everything that is removed.
+    var bytes: Int { files.union(entries.map(\.hash)).reduce(0) { $0 + reader.archive.bytes(of: $1) } }
+
+    /// Returns the hashes of what no remaining document names.
+    private static func unnamed(_ archive: ConfigurationArchive, without removed: Set<String>) -> Set<String> {
+        var named: Set<String> = []
+        for (hash, document) in archive.documents where !removed.contains(hash) {
+            named.insert(hash)
+            named.formUnion(document.files.map(\.hash))
+        }
+        return archive.hashes.subtracting(named).subtracting(removed)
+    }
+
+    /// Removes the configurations, then their files.
+    ///
+    /// A configuration that a worker stores at the same time keeps its files: what it names is written again.
+    mutating func run() throws(CommandFailure) {
+        let writer = ArchiveWriter(connection, topic: reader.archive.topic)
+        let chosen = files
+        try writer.remove(keys: entries.flatMap { reader.archive.keys(of: $0.hash) }, deadline: Self.deadline)
+        try reader.update()
+        let removed = Self.unnamed(reader.archive, without: []).intersection(chosen)
+        let before = reader.archive
+        try writer.remove(keys: removed.sorted().flatMap(before.keys), deadline: Self.deadline)
+        try reader.update()
+        let named = reader.archive.documents.values.flatMap(\.files)
+        let lost = Set(named.filter { removed.contains($0.hash) && reader.archive.places(of: $0) == nil })
+        guard !lost.isEmpty else { return }
+        try reader.fetch(Array(lost), of: before)
+        try writer.store(files: lost.compactMap(reader.contents), deadline: Self.deadline)
+    }
+
+    /// The time on the monotonic clock at which a request that begins now must end.
+    private static var deadline: Double { Platform.monotonicSeconds + 60 }
+}

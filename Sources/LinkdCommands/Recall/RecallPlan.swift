@@ -1,0 +1,337 @@
+internal import ByteStorage
+internal import KafkaClient
+internal import RouteTools
+internal import StrictJSON
+
+/// The decisions that a recall has chosen: the last one of each device.
+///
+/// It keeps no decision's bytes but a hash of 128 bits, and knows a device by a hash of 64 bits. The hashes have a key
+/// that is random for each process, so nobody can choose bytes with equal ones. A device needs at most 200 bytes, and
+/// its id and facts. Two devices with one hash would be left alone.
+struct RecallPlan {
+    /// A chosen decision.
+    struct Choice {
+        /// The index of the event's topic in `inputs`.
+        var input: UInt16
+        var index: UInt16
+        var correction: UInt16
+        /// The state.
+        var state = State.chosen
+        var partition: Int32
+        var offset: Int64
+        /// The timestamp of the decision's record, in milliseconds since 1970.
+        var time: Int64
+        /// The partition of the decision's record.
+        var outputPartition: Int32
+        /// The size of `facts` in bytes, or -1 if the decision has none.
+        var factsCount: Int32
+        /// The size of the device's id in bytes, or -1 if the decision has a user.
+        var deviceCount: Int32
+        /// The size of the record's key in bytes.
+        var keyCount: Int32
+        /// The start of the key, the device's id, and the facts in `bytes`.
+        var start: Int
+        /// The hash of the decision.
+        var digest: RecallDigest
+        /// The hash of the last decision that a consumer has applied for the device.
+        var last: UInt64
+    }
+
+    /// The state of a chosen decision.
+    enum State: UInt8, CaseIterable {
+        /// Not examined, or its event's record was not found.
+        case chosen
+        /// The new table decides the same.
+        case same
+        /// It is corrected.
+        case changed
+        /// It is corrected by this run, or by an earlier one.
+        case corrected
+        /// The device has a later decision.
+        case later
+        /// The event has expired by now.
+        case expired
+        /// The new table makes no decision for the event.
+        case refused
+        /// Another version of linkd made the decision, and this one does not make the same.
+        case version
+        /// No configuration with the table is known.
+        case unarchived
+        /// The known configurations do not make the same decision.
+        case different
+        /// The event's topic is not an input of the settings.
+        case foreign
+
+        /// The name in JSON.
+        var name: String {
+            switch self {
+            case .chosen: "record_gone"
+            case .unarchived: "not_archived"
+            case .foreign: "foreign_topic"
+            default: "\(self)"
+            }
+        }
+
+        /// The words for people, after a number of decisions.
+        var text: String {
+            switch self {
+            case .chosen: "not reproducible: the record of the event no longer exists"
+            case .same: "decided the same by the new table"
+            case .changed: "to correct"
+            case .corrected: "corrected"
+            case .later: "left alone: the device has a later decision"
+            case .expired: "left alone: the event has expired by now"
+            case .refused: "left alone: the event would become a dead letter"
+            case .version: "not reproducible: another version of linkd made them"
+            case .unarchived: "not reproducible: no configuration with this table is in the archive"
+            case .different: "not reproducible: no known configuration gives the same bytes"
+            case .foreign: "not reproducible: the event is not in an input topic of the settings (--input)"
+            }
+        }
+    }
+
+    /// The limit of the bytes of keys, ids, and facts.
+    private static let maxBytes = 1 << 30
+
+    private let filter: RecordFilter
+    /// The last characters of the table's name in decisions, such as `+d1ec0520`.
+    private let suffix: [UInt8]
+    private let application: String?
+    private let limit: Int
+    private let known: Set<String>
+    private(set) var inputs: [String] = []
+    private var inputIndices: [String: UInt16] = [:]
+    /// The chosen decisions, ordered by their events after `finish`.
+    private(set) var choices: [Choice] = []
+    private var bytes: [UInt8] = []
+    /// The indices of the chosen decisions by the hashes of their devices.
+    private var devices: [UInt64: Int32] = [:]
+    /// The names of the table in the decisions.
+    private(set) var identities: Set<String> = []
+    /// The number of decisions that match.
+    private(set) var matching: Int64 = 0
+    /// The number of matching decisions that another matching one of the device follows.
+    private(set) var replaced: Int64 = 0
+    /// The number of matching decisions beyond the limit.
+    private(set) var beyondLimit: Int64 = 0
+    private var isFinished = false
+
+    /// Creates an empty plan.
+    ///
+    /// - Parameters:
+    ///   - filter: The filter of decisions.
+    ///   - hash: The first 8 digits of the table's SHA-256.
+    ///   - inputs: The inputs of the settings.
+    ///   - limit: The limit of devices.
+    init(_ filter: RecordFilter, hash: String, application: String?, inputs: [String], limit: Int) {
+        self.filter = filter
+        suffix = Array("+\(hash)".utf8)
+        self.application = application
+        self.limit = limit
+        known = Set(inputs)
+    }
+
+    /// Looks at a decision, which is the next one of its partition.
+    mutating func see(_ record: ScannedRecord, _ decision: inout DecisionTape) throws(CommandFailure) {
+        guard let key = record.key, let value = record.value else { return }
+        decision.begin(value)
+        let isUser = decision.member("user") >= 0
+        let device = Self.hash(key, isUser ? 1 : 0)
+        let found = devices[device]
+        // What is decided after the choice is never chosen.
+        let isMatch = !isFinished && matches(record, &decision)
+        guard isMatch || found != nil, let id = decision.string("decision") else { return }
+        if let found {
+            let index = Int(found)
+            if let superseded = decision.string("supersedes") {
+                // A consumer ignores a correction of another decision than its last one.
+                guard Self.hash(superseded, 2) == choices[index].last else { return }
+                if choices[index].last == Self.hash(idText(choices[index]), 2), choices[index].isOpen {
+                    choices[index].state = .corrected
+                }
+            } else if choices[index].isOpen {
+                choices[index].state = .later
+            }
+            // Decisions in different partitions have no order.
+            if record.partition != choices[index].outputPartition { choices[index].state = .later }
+            choices[index].last = Self.hash(id, 2)
+        }
+        guard isMatch else { return }
+        matching += 1
+        guard let parsed = DecisionID(id.string), var choice = try choice(record, &decision, parsed) else { return }
+        choice.last = Self.hash(id, 2)
+        if let found {
+            if choices[Int(found)].outputPartition != choice.outputPartition { choice.state = .later }
+            choices[Int(found)] = choice
+            replaced += 1
+        } else if choices.count < limit {
+            devices[device] = Int32(choices.count)
+            choices.append(choice)
+        } else {
+            beyondLimit += 1
+        }
+    }
+
+    private func matches(_ record: ScannedRecord, _ decision: inout DecisionTape) -> Bool {
+        guard let table = decision.string("table"), table.buffer.reversed().starts(with: suffix.reversed()) else {
+            return false
+        }
+        if let application, decision.application?.string != application { return false }
+        return filter.matches(record, &decision)
+    }
+
+    private mutating func choice(
+        _ record: ScannedRecord, _ decision: inout DecisionTape, _ id: DecisionID
+    ) throws(CommandFailure) -> Choice? {
+        guard let key = record.key, let value = record.value, let input = input(id.topic) else { return nil }
+        if identities.count < 16, let table = decision.string("table") { identities.insert(table.string) }
+        let start = bytes.count
+        bytes.append(contentsOf: key.buffer)
+        let device = decision.string("device")
+        if let device { bytes.append(contentsOf: device.buffer) }
+        let facts = decision.member("facts")
+        var factsCount: Int32 = -1
+        if facts >= 0 {
+            let before = bytes.count
+            decision.withText(of: facts) { bytes.append(contentsOf: $0.buffer) }
+            factsCount = Int32(clamping: bytes.count - before)
+        }
+        guard bytes.count <= Self.maxBytes else {
+            throw CommandFailure(
+                .badData, "the devices and facts of the chosen decisions need more than \(Self.maxBytes >> 30) GiB",
+                advice: "choose fewer with --since, --until, --route, or --application")
+        }
+        return Choice(
+            input: input, index: UInt16(id.index), correction: UInt16(id.correction),
+            state: known.contains(id.topic) ? .chosen : .foreign, partition: id.partition, offset: id.offset,
+            time: record.timestamp, outputPartition: record.partition, factsCount: factsCount,
+            deviceCount: device.map { Int32(clamping: $0.count) } ?? -1, keyCount: Int32(clamping: key.count),
+            start: start, digest: RecallDigest(value), last: 0)
+    }
+
+    private mutating func input(_ topic: String) -> UInt16? {
+        if let known = inputIndices[topic] { return known }
+        guard let index = UInt16(exactly: inputs.count) else { return nil }
+        inputs.append(topic)
+        inputIndices[topic] = index
+        return index
+    }
+
+    /// Orders the decisions by their events, after all were seen.
+    mutating func finish() {
+        isFinished = true
+        let order = choices.indices.sorted { Self.isBefore(choices[$0], choices[$1]) }
+        var places = [Int32](repeating: 0, count: order.count)
+        for (new, old) in order.enumerated() { places[old] = Int32(new) }
+        choices = order.map { choices[$0] }
+        devices = devices.mapValues { places[Int($0)] }
+    }
+
+    private static func isBefore(_ a: Choice, _ b: Choice) -> Bool {
+        (a.input, a.partition, a.offset, a.index, a.correction)
+            < (b.input, b.partition, b.offset, b.index, b.correction)
+    }
+
+    private static func hash(_ bytes: ByteView, _ kind: UInt8) -> UInt64 { RecallDigest.hash(bytes, kind) }
+
+    private static func hash(_ text: String, _ kind: UInt8) -> UInt64 {
+        var text = text
+        return text.withUTF8 { hash(ByteView($0), kind) }
+    }
+}
+
+extension RecallPlan.Choice {
+    /// A Boolean value that indicates whether a later decision of the device still matters.
+    var isOpen: Bool { state != .corrected && state != .later }
+}
+
+// The chosen decisions after the choice.
+extension RecallPlan {
+    /// Returns the id of a decision.
+    func id(_ choice: Choice) -> DecisionID? { DecisionID(idText(choice)) }
+
+    /// Returns the text of the id of a decision.
+    func idText(_ choice: Choice) -> String {
+        "\(inputs[Int(choice.input)])-\(choice.partition)-\(choice.offset)-\(choice.index)"
+            + (choice.correction > 0 ? "~\(choice.correction)" : "")
+    }
+
+    /// Returns the key of a decision's record.
+    func key(_ choice: Choice) -> [UInt8] { Array(bytes[choice.start..<choice.start + Int(choice.keyCount)]) }
+
+    /// Returns the device of a decision with its facts.
+    func device(_ choice: Choice) -> (id: [UInt8]?, facts: [UInt8]?) {
+        let start = choice.start + Int(choice.keyCount)
+        let end = start + max(0, Int(choice.deviceCount))
+        return (
+            choice.deviceCount < 0 ? nil : Array(bytes[start..<end]),
+            choice.factsCount < 0 ? nil : Array(bytes[end..<end + Int(choice.factsCount)])
+        )
+    }
+
+    /// Returns the indices of the decisions of an event's record.
+    func indices(of record: ScannedRecord) -> Range<Int> {
+        guard let input = inputIndices[record.topic] else { return 0..<0 }
+        return indices(input, record.partition, record.offset)
+    }
+
+    private func indices(_ input: UInt16, _ partition: Int32, _ offset: Int64) -> Range<Int> {
+        let first = choices.partitioningIndex { ($0.input, $0.partition, $0.offset) >= (input, partition, offset) }
+        var end = first
+        while end < choices.count, choices[end].input == input, choices[end].partition == partition,
+            choices[end].offset == offset
+        {
+            end += 1
+        }
+        return first..<end
+    }
+
+    /// The number of decisions in a state.
+    func count(_ state: State) -> Int { choices.count { $0.state == state } }
+
+    /// Sets the state of a decision.
+    mutating func set(_ state: State, at index: Int) { choices[index].state = state }
+
+    /// Marks a decision that the ledger has, and returns false if there is none.
+    mutating func markCorrected(_ id: DecisionID, decidedAt time: Int64) {
+        guard let input = inputIndices[id.topic] else { return }
+        for index in indices(input, id.partition, id.offset) {
+            let choice = choices[index]
+            guard Int(choice.index) == id.index, Int(choice.correction) == id.correction, choice.time == time else {
+                continue
+            }
+            choices[index].state = .corrected
+        }
+    }
+
+    /// Returns the ranges of the events of decisions in a state.
+    func remaining(_ state: State) -> ScanPlan {
+        var plan = ScanPlan()
+        for choice in choices where choice.state == state {
+            let partition = TopicPartition(topic: inputs[Int(choice.input)], partition: choice.partition)
+            let from = plan.partitions[partition]?.from ?? choice.offset
+            plan.partitions[partition] = ScanPlan.Span(from: from, to: choice.offset + 1)
+        }
+        return plan
+    }
+}
+
+/// A hash of a decision's bytes, which is comparable within one process.
+struct RecallDigest: Equatable {
+    private var first: UInt64
+    private var second: UInt64
+
+    /// Creates the hash of bytes.
+    init(_ bytes: ByteView) {
+        first = Self.hash(bytes, 3)
+        second = Self.hash(bytes, 4)
+    }
+
+    /// Returns half a hash, which differs for each kind.
+    static func hash(_ bytes: ByteView, _ kind: UInt8) -> UInt64 {
+        var hasher = Hasher()
+        hasher.combine(kind)
+        hasher.combine(bytes: UnsafeRawBufferPointer(bytes.buffer))
+        return UInt64(bitPattern: Int64(hasher.finalize()))
+    }
+}

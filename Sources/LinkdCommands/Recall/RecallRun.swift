@@ -1,0 +1,183 @@
+internal import ByteStorage
+internal import KafkaClient
+internal import LinkCoordinator
+internal import RouteTools
+internal import StrictJSON
+
+/// A run that publishes corrections, in transactions with a ledger.
+///
+/// The ledger has one record for each correction. Its key is the id of the decision that is corrected. Its value has
+/// `decided_at`, the time of that decision, without which a topic of events that was created again would look
+/// corrected.
+final class RecallRun: LedgerWork {
+    /// A correction that waits for the next transaction.
+    private struct Pending {
+        var key: [UInt8]
+        var value: [UInt8]
+        var partition: Int32
+        var entry: String
+        var id: DecisionID
+    }
+
+    private let targets: RecallTargets
+    private var judge: RecallJudge
+    /// The decisions after those that were read for the choice.
+    private var tail: TopicTail
+    private var tailScan: TopicScan
+    private var tape = DecisionTape()
+    private var pending: [Int: Pending] = [:]
+    private var ledger: TopicTail
+    private var partitions: Int32 = 0
+    /// The number of corrections that this run has published.
+    private(set) var published = 0
+    /// The number of devices that got a later decision during the run.
+    private(set) var overtaken = 0
+    /// The chosen decisions.
+    private(set) var plan: RecallPlan
+    let count: Int
+
+    /// Creates a run.
+    ///
+    /// - Parameters:
+    ///   - tail: The decisions after those that were read for the plan.
+    ///   - ledger: The entries after those that the plan has.
+    init(
+        _ connection: Connection, _ targets: RecallTargets, _ plan: RecallPlan, _ judge: RecallJudge, _ tail: TopicTail,
+        _ ledger: TopicTail
+    ) throws(CommandFailure) {
+        self.targets = targets
+        self.plan = plan
+        self.judge = judge
+        self.tail = tail
+        self.ledger = ledger
+        count = plan.count(.changed)
+        tailScan = try TopicScan(connection)
+    }
+
+    var leftCount: Int { plan.count(.changed) }
+    var remaining: ScanPlan { plan.remaining(.changed) }
+
+    func readLedger(_ scan: inout TopicScan, batch: Set<Int>) throws(CommandFailure) {
+        pending = [:]
+        try RecallLedger.read(&ledger, &scan, into: &plan)
+        published += batch.count { plan.choices[$0].state == .corrected }
+    }
+
+    func units(of record: ScannedRecord) -> [Int] {
+        plan.indices(of: record).filter { plan.choices[$0].state == .changed }
+    }
+
+    func add(_ index: Int, of record: ScannedRecord, _ producer: LedgerProducer) -> Int {
+        let choice = plan.choices[index]
+        guard let id = plan.id(choice) else { return 0 }
+        switch judge.verdict(choice, id, plan.device(choice), record) {
+        case .left(let state):
+            plan.set(state, at: index)
+            return 0
+        case .correct(let correction):
+            let key = plan.key(choice)
+            let partition =
+                targets.corrections == targets.output
+                ? choice.outputPartition
+                : key.withUnsafeBufferPointer { Murmur2.partition(of: ByteView($0), among: producer.partitionCount(0)) }
+            pending[index] = Pending(
+                key: key, value: correction.new, partition: partition,
+                entry: RecallLedger.value(
+                    correction, to: "\(targets.corrections)-\(partition)", decidedAt: choice.time),
+                id: correction.superseded)
+            return 512 + key.count + correction.new.count
+        }
+    }
+
+    func finish(_ batch: Set<Int>, _ producer: LedgerProducer) throws(LedgerStop) -> Set<Int> {
+        // The open transaction would hide what was committed after its first record, so it begins after the look.
+        do throws(CommandFailure) {
+            try tail.read(&tailScan) { record throws(CommandFailure) in try plan.see(record, &tape) }
+        } catch {
+            throw .failure(error)
+        }
+        let left = batch.filter { plan.choices[$0].state == .changed && pending[$0] != nil }
+        overtaken += batch.count { plan.choices[$0].state == .later }
+        defer { pending = [:] }
+        guard !left.isEmpty else { return [] }
+        do throws(KafkaError) {
+            try producer.begin()
+            for index in left.sorted() {
+                guard let correction = pending[index] else { continue }
+                try correction.key.withUnsafeBufferPointer { key throws(KafkaError) in
+                    try correction.value.withUnsafeBufferPointer { value throws(KafkaError) in
+                        try producer.send(
+                            0, correction.partition, ByteView(key), ByteView(value), [], timestamp: nil)
+                    }
+                }
+                try producer.send(
+                    1, correction.id.partition % producer.partitionCount(1), key: correction.id.text,
+                    value: correction.entry)
+            }
+        } catch {
+            throw .error(error)
+        }
+        return left
+    }
+
+    func markDone(_ batch: Set<Int>) {
+        for index in batch { plan.set(.corrected, at: index) }
+        published += batch.count
+    }
+}
+
+/// The topics of a recall.
+struct RecallTargets {
+    /// The topic of decisions.
+    var output: String
+    /// The topic to which corrections are published.
+    var corrections: String
+    /// The smallest `max.message.bytes` of the topics that are written.
+    var messageLimit: Int
+
+    /// The topic that lists the decisions that were corrected.
+    var ledger: String { Settings.recalled(of: corrections) }
+
+    /// The names and words of a recall.
+    var subject: LedgerSubject {
+        LedgerSubject(
+            action: "recalling decisions of \(output)", done: "corrected", promise: "which corrects nothing twice",
+            other: "another recall to \(corrections) has started", transactionalID: "linkd-recall." + corrections,
+            topics: [corrections, ledger], ledger: ledger, messageLimit: messageLimit)
+    }
+}
+
+/// The entries of the ledger of a recall.
+enum RecallLedger {
+    /// Returns the value of an entry.
+    ///
+    /// - Parameter place: The topic and the partition of the correction.
+    static func value(_ correction: Correction, to place: String, decidedAt time: Int64) -> String {
+        JSONText.object { json in
+            json.text("decision", correction.id.text)
+            json.text("supersedes", correction.superseded.text)
+            json.number("decided_at", time)
+            json.text("to", place)
+            json.number("recalled_at", Platform.nowMilliseconds)
+        }
+    }
+
+    /// Reads the entries that were added, and marks their decisions.
+    ///
+    /// A record that is not an entry is ignored.
+    static func read(
+        _ tail: inout TopicTail, _ scan: inout TopicScan, into plan: inout RecallPlan,
+        progress: (_ done: Int64, _ all: Int64) -> Void = { _, _ in }
+    ) throws(CommandFailure) {
+        var members = DecisionTape()
+        try tail.read(&scan, progress: progress) { record throws(CommandFailure) in
+            members.begin(record.value)
+            guard let key = record.key, key.count <= 320, let id = DecisionID(key.string) else { return }
+            let node = members.member("decided_at")
+            guard node >= 0 else { return }
+            var time: Int64?
+            members.withText(of: node) { time = Int64($0.string) }
+            if let time { plan.markCorrected(id, decidedAt: time) }
+        }
+    }
+}

@@ -1,0 +1,110 @@
+internal import ByteStorage
+internal import LinkCoordinator
+internal import LinkDecider
+internal import LinkIngest
+internal import StrictJSON
+internal import TestSupport
+internal import Testing
+
+@testable internal import LinkdCommands
+
+/// The answer of a recall for one decision, without a broker.
+@Suite struct RecallJudgeTests {
+    private static let event =
+        #"{"link":"s://x/a","application":"app","expires":"2024-01-01T00:00:00Z","device":{"id":"d"}}"#
+    /// A time before the expiry of the event, and one after it.
+    private static let (early, late): (Int64, Int64) = (1_700_000_000_000, 1_800_000_000_000)
+
+    private static func table(_ version: String, _ url: String, application: String = "app") throws -> RouteTable {
+        try RouteTable(
+            json: Array(
+                """
+                {"schemaVersion":1,"table":{"id":"t","version":"\(version)","applications":["\(application)"]},
+                "link":{"schemes":["s","https"],"host":"authority","hosts":["x"]},
+                "coordinators":{"c":{"screens":{"a":{}}}},
+                "routes":[{"id":"a","match":"/a","to":{"external":"\(url)"}}]}
+                """.utf8))
+    }
+
+    private static func configuration(
+        _ table: RouteTable, _ replacement: RouteTable, version: String? = nil, passthrough: Passthrough = []
+    ) throws -> RecallConfiguration {
+        let vendors = try #require(LoadedVendors(vendorFiles: [], platformFile: nil))
+        return RecallConfiguration(
+            nil, version, DeciderConfiguration(tables: TableSet([table]), passthrough: passthrough), vendors, nil,
+            table: table, replacement: replacement)
+    }
+
+    /// Calls a function with the record of the event.
+    private static func withRecord<Value>(_ body: (ScannedRecord) throws -> Value) rethrows -> Value {
+        let bytes = Array(event.utf8)
+        return try bytes.withUnsafeBufferPointer { bytes in
+            try body(
+                ScannedRecord(
+                    topic: "in", partition: 0, offset: 7, timestamp: early, key: nil, value: ByteView(bytes),
+                    headers: []))
+        }
+    }
+
+    /// Returns the answer for the decision of a table, as a state or the bytes of a correction.
+    private static func answer(
+        of table: RouteTable, _ list: [RecallConfiguration], _ replacement: RouteTable, now: Int64 = early
+    ) throws -> String {
+        let id = try #require(DecisionID("in-0-7-0"))
+        let maker = try configuration(table, replacement)
+        return try withRecord { record in
+            guard case .decision(let bytes) = maker.decide(record, id, (nil, nil), isNew: false) else {
+                return "no decision"
+            }
+            var plan = RecallPlan(
+                RecordFilter(), hash: String(table.hash.prefix(8)), application: nil, inputs: ["in"], limit: 1)
+            var tape = DecisionTape()
+            try bytes.withUnsafeBufferPointer { bytes in
+                let key = ByteView("d" as StaticString)
+                try plan.see(
+                    ScannedRecord(
+                        topic: "out", partition: 0, offset: 0, timestamp: early, key: key, value: ByteView(bytes),
+                        headers: []), &tape)
+            }
+            plan.finish()
+            let choice = try #require(plan.choices.first)
+            var judge = RecallJudge(RecallConfigurations(list), replacement, now: now)
+            switch judge.verdict(choice, id, plan.device(choice), record) {
+            case .left(let state): return state.name
+            case .correct(let correction): return String(decoding: correction.new, as: UTF8.self)
+            }
+        }
+    }
+
+    @Test("A decision is corrected with all members, its number, and the id that it supersedes")
+    func corrected() throws {
+        let (wrong, right) = (try Self.table("1", "https://x/wrong"), try Self.table("2", "https://x/right"))
+        let list = [
+            try Self.configuration(try Self.table("0", "https://x/z"), right), try Self.configuration(wrong, right),
+        ]
+        let text = try Self.answer(of: wrong, list, right)
+        let start =
+            #"{"decision":"in-0-7-0~1","supersedes":"in-0-7-0","event":"in-0-7","device":"d","application":"app","#
+        #expect(
+            text.hasPrefix(start + #""table":"\#(right.identity)","#) && text.contains("https://x/right"), "\(text)")
+        #expect(try Self.answer(of: wrong, list, right, now: Self.late) == "expired")
+    }
+
+    @Test("A decision that must not or need not be corrected has the cause")
+    func left() throws {
+        let (wrong, right) = (try Self.table("1", "https://x/wrong"), try Self.table("2", "https://x/right"))
+        let renamed = try Self.table("9", "https://x/wrong")
+        let same = [try Self.configuration(wrong, renamed)]
+        #expect(try Self.answer(of: wrong, same, renamed) == "same")
+        #expect(try Self.answer(of: wrong, same, renamed, now: Self.late) == "same")
+        let other = try Self.table("2", "https://x/right", application: "other")
+        #expect(try Self.answer(of: wrong, [try Self.configuration(wrong, other)], other) == "refused")
+        #expect(try Self.answer(of: wrong, [], right) == "not_archived")
+        let foreign = try Self.table("1", "https://x/other")
+        let old = try Self.configuration(foreign, right, version: "0.0.0")
+        let new = try Self.configuration(foreign, right, version: LinkdVersion.text)
+        #expect(try Self.answer(of: wrong, [old], right) == "version")
+        #expect(try Self.answer(of: wrong, [new], right) == "different")
+        #expect(try Self.answer(of: wrong, [old, new], right) == "different")
+    }
+}

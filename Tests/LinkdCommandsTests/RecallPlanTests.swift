@@ -1,0 +1,158 @@
+internal import ByteStorage
+internal import StrictJSON
+internal import TestSupport
+internal import Testing
+
+@testable internal import LinkdCommands
+
+/// The choice of decisions of a recall.
+@Suite struct RecallPlanTests {
+    /// A decision of a topic.
+    private struct Record {
+        var id: String
+        var device = "d"
+        var table = "shop@2+aaaaaaaa"
+        var superseded: String?
+        var time: Int64 = 5
+        var partition: Int32 = 0
+        var route = "r"
+
+        var value: String {
+            #"{"decision":"\#(id)""# + (superseded.map { #","supersedes":"\#($0)""# } ?? "")
+                + #","event":"e","device":"\#(device)","table":"\#(table)","route":"\#(route)","outcome":"none"}"#
+        }
+
+        func withViews(_ body: (ScannedRecord) throws -> Void) rethrows {
+            let bytes = Array(device.utf8) + Array(value.utf8)
+            try bytes.withUnsafeBufferPointer { buffer in
+                let all = ByteView(buffer)
+                let count = device.utf8.count
+                try body(
+                    ScannedRecord(
+                        topic: "out", partition: partition, offset: 0, timestamp: time, key: all.slice(0, count),
+                        value: all.dropFirst(count), headers: []))
+            }
+        }
+    }
+
+    private static func plan(
+        _ records: [Record], _ later: [Record] = [], filter: RecordFilter = RecordFilter(), limit: Int = 10
+    ) throws -> RecallPlan {
+        var plan = RecallPlan(filter, hash: "aaaaaaaa", application: nil, inputs: ["in"], limit: limit)
+        var tape = DecisionTape()
+        for record in records { try record.withViews { try plan.see($0, &tape) } }
+        plan.finish()
+        for record in later { try record.withViews { try plan.see($0, &tape) } }
+        return plan
+    }
+
+    /// Returns the ids with their states.
+    private static func states(_ plan: RecallPlan) -> [String] {
+        plan.choices.map { "\(plan.idText($0)) \($0.state.name)" }
+    }
+
+    private static let right = "shop@1+bbbbbbbb"
+
+    @Test("The last decision of each device is chosen if the wrong table made it")
+    func last() throws {
+        let plan = try Self.plan([
+            Record(id: "in-0-1-0", device: "a"), Record(id: "in-0-2-0", device: "b"),
+            Record(id: "in-0-3-0", device: "a"), Record(id: "in-0-4-0", device: "b", table: Self.right),
+            Record(id: "in-0-5-0", device: "c", table: Self.right), Record(id: "in-0-0-0", device: "c"),
+            Record(id: "other-0-0-0", device: "e"), Record(id: "not an id", device: "f"),
+        ])
+        #expect(
+            Self.states(plan) == [
+                "in-0-0-0 record_gone", "in-0-2-0 later", "in-0-3-0 record_gone", "other-0-0-0 foreign_topic",
+            ])
+        #expect(plan.matching == 6 && plan.replaced == 1)
+    }
+
+    @Test("A correction of the last decision is found, and one of another decision is ignored as by a consumer")
+    func corrections() throws {
+        let wrong = Record(id: "in-0-1-0")
+        let correction = Record(id: "in-0-1-0~1", table: Self.right, superseded: "in-0-1-0")
+        let other = Record(id: "in-0-0-0~1", table: Self.right, superseded: "in-0-0-0")
+        #expect(Self.states(try Self.plan([wrong, correction])) == ["in-0-1-0 corrected"])
+        #expect(Self.states(try Self.plan([wrong, other])) == ["in-0-1-0 record_gone"])
+        let later = Record(id: "in-0-2-0", table: Self.right)
+        #expect(Self.states(try Self.plan([wrong, later, correction])) == ["in-0-1-0 later"])
+        // The correction was made with the wrong table.
+        var again = correction
+        again.table = wrong.table
+        #expect(Self.states(try Self.plan([wrong, again])) == ["in-0-1-0~1 record_gone"])
+    }
+
+    @Test("What is decided after the choice is never chosen, and its devices are left alone")
+    func tail() throws {
+        let plan = try Self.plan(
+            [Record(id: "in-0-1-0")], [Record(id: "in-0-2-0"), Record(id: "in-0-3-0", device: "z")])
+        #expect(Self.states(plan) == ["in-0-1-0 later"])
+        // Decisions in two partitions have no order.
+        let moved = try Self.plan([Record(id: "in-0-1-0"), Record(id: "in-0-2-0", partition: 1)])
+        #expect(Self.states(moved) == ["in-0-2-0 later"])
+    }
+
+    @Test("Filters and the limit choose, and the ledger marks the decision with its time only")
+    func filters() throws {
+        let records = (0..<5).map { Record(id: "in-0-\($0)-0", device: "d\($0)", time: Int64($0), route: "r\($0 % 2)") }
+        var plan = try Self.plan(records, filter: RecordFilter(route: "r0", since: 1), limit: 1)
+        #expect(Self.states(plan) == ["in-0-2-0 record_gone"])
+        #expect(plan.matching == 2 && plan.beyondLimit == 1)
+        let id = try #require(DecisionID("in-0-2-0"))
+        plan.markCorrected(id, decidedAt: 3)
+        #expect(plan.count(.corrected) == 0)
+        plan.markCorrected(id, decidedAt: 2)
+        #expect(plan.count(.corrected) == 1)
+    }
+
+    @Test("Two decisions are the same if they differ in the names of their tables alone")
+    func same() {
+        let seed = UInt64.random(in: 0 ... .max)
+        var random = SeededGenerator(seed: seed)
+        let pieces = [#","event":"e""#, #","event":"shop@1""#, #","device":"\",\"table\":\"shop@""#]
+        func text(_ head: String, _ name: String, _ rest: String) -> [UInt8] {
+            Array(#"\#(head),"table":"\#(name)"\#(rest)"#.utf8)
+        }
+        func isSame(_ a: [UInt8], _ b: [UInt8], _ names: [String]) -> Bool {
+            let parts = names.map { Array(#","table":"\#($0)""#.utf8) }
+            return a.withUnsafeBufferPointer { a in
+                b.withUnsafeBufferPointer { b in RecallJudge.isSame(ByteView(a), ByteView(b), parts[0], parts[1]) }
+            }
+        }
+        for _ in 0..<1_000 {
+            let names = (0..<2).map { _ in "shop@\(Int.random(in: 1...12, using: &random))+ab" }
+            let heads = (0..<2).map { _ in pieces.randomElement(using: &random) ?? "" }
+            let rests = (0..<2).map { _ in
+                ["}", #","route":"r"}"#, #","route":"s"}"#].randomElement(using: &random) ?? ""
+            }
+            let expected = heads[0] == heads[1] && rests[0] == rests[1]
+            let found = isSame(text(heads[0], names[0], rests[0]), text(heads[1], names[1], rests[1]), names)
+            #expect(found == expected, "seed \(seed): \(heads) \(names) \(rests)")
+        }
+    }
+}
+
+/// The command line of `linkd recall`.
+@Suite struct RecallCommandTests {
+    @Test(
+        "Wrong flags end with exit code 64 before anything is read",
+        arguments: [
+            [], ["--table", "aaaaaaaa"], ["--table", "zzzzzzzz", "--with", "x.json"],
+            ["--table", "aaaaaaaa", "--with", "x.json", "--yes"], ["--table", "aaaaaaa", "--with", "x.json"],
+        ])
+    func usage(flags: [String]) {
+        #expect(linkd(["recall", "-b", "127.0.0.1:1"] + flags).code == 64)
+    }
+
+    @Test(
+        "A table is named by its hash or as in decisions",
+        arguments: [
+            ("d1ec0520", "d1ec0520"), ("shop@1+d1ec0520", "d1ec0520"), ("shop@1+2+d1ec0520", "d1ec0520"),
+            ("D1EC0520", nil), ("shop@1+d1ec052", nil), ("", nil), ("+", nil),
+            (String(repeating: "a", count: 65), nil),
+        ] as [(String, String?)])
+    func hash(text: String, expected: String?) {
+        #expect(RecallJob.hash(text) == expected)
+    }
+}
