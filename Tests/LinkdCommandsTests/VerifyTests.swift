@@ -134,7 +134,8 @@ internal import Testing
             ("a-1-2-3-4-499", "a-1-2 3 4 499"),
             ("a-2147483647-18014398509481983-499", "a 2147483647 18014398509481983 499"), ("a-0-7-2~1", "a 0 7 2 ~"),
             ("a-0-7-2~120", "a 0 7 2 ~"), ("a-0-7-500", nil), ("a-2147483648-0-0", nil),
-            ("a-0-18014398509481984-0", nil),
+            ("a-0-9223372036854775807-0", "a 0 9223372036854775807 0"),
+            ("a-0-9223372036854775808-0", nil),
             ("a-0-00-0", nil), ("a-0-0-01", nil), ("-0-0-0", nil), ("0-0-0", nil), ("a-0-0", nil), ("a-0-0-", nil),
             ("a-0-0-0~", nil), ("a-0-0-0~0", nil), ("a-0-0-0~01", nil), ("a-0-0-0~1~2", nil),
             ("a-0--0-0", nil),
@@ -144,8 +145,8 @@ internal import Testing
     func ids(text: String, expected: String?) {
         func read(_ value: String) -> String? {
             Array(value.utf8).withUnsafeBufferPointer { bytes in
-                OutcomeID(decision: ByteView(bytes)).map {
-                    "\($0.topic.string) \($0.partition) \($0.offset) \($0.index)" + ($0.isCorrection ? " ~" : "")
+                DecisionIDView(decision: ByteView(bytes)).map {
+                    "\($0.topic.string) \($0.partition) \($0.offset) \($0.index)" + ($0.correction > 0 ? " ~" : "")
                 }
             }
         }

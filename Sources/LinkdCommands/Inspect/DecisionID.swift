@@ -6,11 +6,6 @@ internal import ByteStorage
 /// Its form is `TOPIC-PARTITION-OFFSET-INDEX` for a decision of a worker, and `TOPIC-PARTITION-OFFSET-INDEX~N` for its
 /// correction with the number N. A topic can contain hyphens, so the id is read from the end. No topic contains `~`.
 struct DecisionID: Hashable {
-    /// The greatest index of a device.
-    private static let greatestIndex = 499
-    /// The greatest number of a correction.
-    static let greatestCorrection = 999
-
     /// The topic of the event.
     let topic: String
     /// The partition of the event.
@@ -24,21 +19,12 @@ struct DecisionID: Hashable {
 
     /// Reads an id, or returns nil if the text is none.
     init?(_ text: String) {
-        let halves = text.split(separator: "~", maxSplits: 1, omittingEmptySubsequences: false)
-        if halves.count == 2 {
-            guard let number: Int = Self.number(halves[1]), (1...Self.greatestCorrection).contains(number) else {
-                return nil
-            }
-            correction = number
+        var text = text
+        let id = text.withUTF8 { bytes in
+            DecisionIDView(ByteView(bytes)).map { ($0.topic.string, $0.partition, $0.offset, $0.index, $0.correction) }
         }
-        var parts = halves[0].split(separator: "-", omittingEmptySubsequences: false)
-        guard parts.count >= 4, let index: Int = Self.number(parts.removeLast()), index <= Self.greatestIndex,
-            let offset: Int64 = Self.number(parts.removeLast()),
-            let partition: Int32 = Self.number(parts.removeLast())
-        else { return nil }
-        let topic = parts.joined(separator: "-")
-        guard ValueType.isTopic(topic) else { return nil }
-        (self.topic, self.partition, self.offset, self.index) = (topic, partition, offset, index)
+        guard let id, ValueType.isTopic(id.0) else { return nil }
+        (topic, partition, offset, index, correction) = id
     }
 
     /// The text of the id.
@@ -49,7 +35,7 @@ struct DecisionID: Hashable {
     /// The id of the decision that a correction with this id supersedes, or nil for a decision of a worker.
     var superseded: DecisionID? { correction > 0 ? with(correction - 1) : nil }
     /// The id of the next correction, or nil if the numbers are used up.
-    var next: DecisionID? { correction < Self.greatestCorrection ? with(correction + 1) : nil }
+    var next: DecisionID? { correction < DecisionIDView.greatestCorrection ? with(correction + 1) : nil }
 
     private func with(_ correction: Int) -> DecisionID {
         var id = self
@@ -78,6 +64,69 @@ struct DecisionID: Hashable {
     static func number<Number: FixedWidthInteger>(_ text: Substring) -> Number? {
         guard text.utf8.allSatisfy({ (0x30...0x39).contains($0) }), text == "0" || text.first != "0" else { return nil }
         return Number(text)
+    }
+}
+
+/// The id of a decision as borrowed bytes, which is read without allocating memory.
+///
+/// The topic can be any bytes, because it is compared with the topics of the settings.
+struct DecisionIDView {
+    /// The greatest index of a device.
+    static let greatestIndex: Int64 = 499
+    /// The greatest number of a correction.
+    static let greatestCorrection = 999
+    private static let start = ByteView(#"{"decision":""#)
+    /// The limit of an id, in bytes: a topic has at most 249, and the numbers have at most 10, 19, 3, and 3.
+    private static let byteLimit = 320
+
+    /// The topic of the event.
+    let topic: ByteView
+    /// The partition of the event.
+    let partition: Int32
+    /// The offset of the event.
+    let offset: Int64
+    /// The index of the device.
+    let index: Int
+    /// The number of the correction, or 0 for a decision of a worker.
+    let correction: Int
+
+    /// Reads the id at the start of a decision, or returns nil if the value does not begin with one.
+    init?(decision value: ByteView) {
+        guard value.hasPrefix(Self.start) else { return nil }
+        let rest = value.slice(Self.start.count, min(value.count, Self.start.count + Self.byteLimit))
+        guard let end = rest.firstIndex(of: UInt8(ascii: "\"")) else { return nil }
+        self.init(rest.slice(0, end))
+    }
+
+    /// Reads an id, or returns nil if the text is none.
+    init?(_ text: ByteView) {
+        var end = text.count
+        guard end <= Self.byteLimit, var last = Self.number(text, &end) else { return nil }
+        var correction: Int64 = 0
+        if text[end] == UInt8(ascii: "~") {
+            guard (1...Int64(Self.greatestCorrection)).contains(last), let index = Self.number(text, &end) else {
+                return nil
+            }
+            (correction, last) = (last, index)
+        }
+        let hyphen = UInt8(ascii: "-")
+        guard text[end] == hyphen, last <= Self.greatestIndex,
+            let offset = Self.number(text, &end), text[end] == hyphen,
+            let number = Self.number(text, &end), text[end] == hyphen, let partition = Int32(exactly: number), end > 0
+        else { return nil }
+        topic = text.slice(0, end)
+        (self.partition, self.offset, index) = (partition, offset, Int(last))
+        self.correction = Int(correction)
+    }
+
+    /// Returns the decimal number before `end` without leading zeros, and moves `end` to the byte before it.
+    private static func number(_ text: ByteView, _ end: inout Int) -> Int64? {
+        var start = end
+        while start > 0, (0x30...0x39).contains(text[start - 1]) { start -= 1 }
+        guard start > 0, start < end, text[start] != 0x30 || end - start == 1 else { return nil }
+        let number = DeadLetterHead.decimal(text.slice(start, end))
+        end = start - 1
+        return number
     }
 }
 

@@ -11,6 +11,9 @@ package import ByteStorage
 /// So within one output partition the ids of one input partition ascend. That is stronger than the order of each
 /// device, and needs no memory of devices.
 package struct OutcomeVerifier {
+    /// The greatest offset, so that an offset and an index fit into 63 bits.
+    private static let greatestOffset: Int64 = (1 << 54) - 1
+
     /// A partition of an input.
     package struct Source: Sendable {
         /// The topic.
@@ -145,12 +148,12 @@ package struct OutcomeVerifier {
     /// Takes a record of the output.
     package mutating func output(_ partition: Int32, _ offset: Int64, _ value: ByteView?) {
         let place = TopicPlace(outcomes.output, partition, offset)
-        guard let value, let id = OutcomeID(decision: value) else {
+        guard let value, let id = DecisionIDView(decision: value), id.offset <= Self.greatestOffset else {
             return findings.add(.notADecision, place, "\(place) is not a decision of linkd")
         }
         let origin = origin(id.topic, id.partition)
         if case .other = origin { return findings.others += 1 }
-        if id.isCorrection { return findings.corrections += 1 }
+        if id.correction > 0 { return findings.corrections += 1 }
         findings.decisions += 1
         guard let index = source(origin, id.topic, id.partition, id.offset, place) else { return }
         let record = TopicPlace(sources[index].topic, id.partition, id.offset)
