@@ -197,7 +197,7 @@ let package = Package(
             name: "ExactlyOnceTests",
             dependencies: [
                 "linkd", "DispatchWorker", "KafkaClient", "LinkCoordinator", "LinkIngest", "LinkDecider", "LinkdFuzz",
-                "ByteStorage", "StrictJSON", "TestSupport",
+                "DeviceRegistry", "ByteStorage", "StrictJSON", "TestSupport",
             ],
             swiftSettings: strict),
         // Tests of the console in a real browser, and of its server with raw sockets.

@@ -16,6 +16,8 @@ package final class RegistryStore: Sendable {
     package let droppedBecause: DropReason?
     let environment: StoreEnvironment
     private let maxDevices: Int
+    /// The limit of devices while deletions can follow that are not compacted yet: twice `devices.max`.
+    private var maxAtOnce: Int { maxDevices.multipliedReportingOverflow(by: 2).overflow ? .max : 2 * maxDevices }
     private let current: Lock<Current>
 
     private init(
@@ -102,6 +104,11 @@ package final class RegistryStore: Sendable {
     /// Returns the last records that were read, by partitions.
     package func witnesses() -> [Int32: RegistryWitness] { current.withLock { $0.state.witnesses } }
 
+    /// Throws `.tooManyDevices` if there are more devices than the limit.
+    package func checkCount() throws(RegistryStoreError) {
+        if count > maxDevices { throw .tooManyDevices(limit: maxDevices) }
+    }
+
     /// Makes the next opening delete the store, such as after a snapshot has found a damaged device.
     ///
     /// If the mark cannot be written, the next opening checks the store itself.
@@ -141,8 +148,13 @@ extension RegistryStore {
     /// - Parameters:
     ///   - batch: The batch, which is not changed.
     ///   - now: The time in milliseconds since 1970, from which the age of the store is counted.
-    /// - Throws: `.noSpace`, `.mapFull`, or `.tooManyDevices`, `.damaged` if LMDB finds damaged pages, and `.closed`.
-    package func apply(_ batch: RegistryBatch, now: Int64) throws(RegistryStoreError) {
+    ///   - isRestoring: A Boolean value that indicates whether the topic has later records, which can delete devices.
+    ///     Then there may be twice as many devices as the limit, and `checkCount` compares them at the end.
+    /// - Throws: `.noSpace`, `.mapFull`, `.tooManyDevices`, or `.tooManyAtOnce`, `.damaged` if LMDB finds damaged
+    ///   pages, and `.closed`.
+    package func apply(
+        _ batch: RegistryBatch, now: Int64, isRestoring: Bool = false
+    ) throws(RegistryStoreError) {
         let before = current.withLock { $0 }
         guard !before.isClosed else { throw .closed }
         var state = before.state
@@ -156,8 +168,8 @@ extension RegistryStore {
                 let links = try write(batch.sorted(bytes), bytes, writer, &state)
                 try write(links, bytes, writer)
             }
-            guard state.count <= maxDevices || state.count <= before.state.count else {
-                throw .tooManyDevices(limit: maxDevices)
+            guard state.count <= (isRestoring ? maxAtOnce : maxDevices) || state.count <= before.state.count else {
+                throw isRestoring ? .tooManyAtOnce(limit: maxAtOnce) : .tooManyDevices(limit: maxDevices)
             }
             try Self.put(state, writer)
             try writer.commit()

@@ -10,6 +10,9 @@ package enum RegistryStoreError: Error, Sendable, Equatable {
     case mapFull(directory: String)
     /// The batch would exceed the limit of devices, so it was not applied.
     case tooManyDevices(limit: Int)
+    /// The batch would exceed twice the limit of devices before everything in the topic was read, so it was not
+    /// applied.
+    case tooManyAtOnce(limit: Int)
     /// There are more snapshots at once than the store has places for.
     case tooManySnapshots
     /// The store is damaged, so the next opening deletes it.
@@ -29,6 +32,7 @@ extension RegistryStoreError: CustomStringConvertible {
         case .noSpace(let directory): "the disk of the device store \(directory) is full"
         case .mapFull(let directory): "the device store \(directory) has reached its reserved size"
         case .tooManyDevices(let limit): "the topic has more than \(limit) devices"
+        case .tooManyAtOnce(let limit): "the topic has more than \(limit) devices before its later records are read"
         case .tooManySnapshots: "the device store has no place for another reader"
         case .damaged(let directory): "the device store \(directory) is damaged"
         case .closed: "the device store is closed"
@@ -44,6 +48,7 @@ extension RegistryStoreError: CustomStringConvertible {
         case .noSpace: "free space there, or set state.dir to a larger disk"
         case .mapFull: "increase devices.max and start again, or store fewer members with devices.members"
         case .tooManyDevices: "increase devices.max, or delete devices from the topic"
+        case .tooManyAtOnce: "increase devices.max, or start again when deleted devices are compacted away"
         case .tooManySnapshots: "use fewer lanes in one process"
         case .damaged: "start again, so that it is deleted and read from the topic again"
         case .closed: "open it again"

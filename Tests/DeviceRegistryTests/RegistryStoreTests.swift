@@ -161,6 +161,20 @@ internal import Testing
         #expect(store.count == 3 && store.positions() == [0: 7])
     }
 
+    @Test func `Twice as many devices as the limit are allowed while later records can delete some`() throws {
+        let store = try open { $0.maxDevices = 3 }
+        try store.apply(RegistryBatch(["a", "b", "c", "d", "e", "f"], facts: "1"), now: 1, isRestoring: true)
+        #expect(throws: RegistryStoreError.tooManyAtOnce(limit: 6)) {
+            try store.apply(RegistryBatch(["g"], facts: "1"), now: 2, isRestoring: true)
+        }
+        #expect(throws: RegistryStoreError.tooManyDevices(limit: 3)) { try store.checkCount() }
+        var batch = RegistryBatch()
+        for id in ["a", "b", "c"] as [StaticString] { batch.delete(id: ByteView(id)) }
+        try store.apply(batch, now: 3)
+        try store.checkCount()
+        #expect(store.count == 3)
+    }
+
     @Test func `A store with more devices than a new limit can only shrink`() throws {
         do {
             let store = try open()
@@ -230,8 +244,8 @@ internal import Testing
     @Test func `Every error and every reason has a text`() {
         let errors: [RegistryStoreError] = [
             .inUse(directory: "d"), .unusable(directory: "d", reason: "r"), .noSpace(directory: "d"),
-            .mapFull(directory: "d"), .tooManyDevices(limit: 1), .tooManySnapshots, .damaged(directory: "d"), .closed,
-            .failed(directory: "d", reason: "r"),
+            .mapFull(directory: "d"), .tooManyDevices(limit: 1), .tooManyAtOnce(limit: 1), .tooManySnapshots,
+            .damaged(directory: "d"), .closed, .failed(directory: "d", reason: "r"),
         ]
         #expect(Set(errors.map(\.description)).count == errors.count)
         #expect(Set(RegistryStore.DropReason.allCases.map(\.text)).count == 5)

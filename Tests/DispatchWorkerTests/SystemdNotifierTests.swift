@@ -26,7 +26,7 @@ import Testing
     func restoring() {
         var state = Self.state()
         var snapshot = Self.snapshot(1)
-        snapshot.devices = RegistryCopy.View()
+        snapshot.devices = RegistryView()
         snapshot.devices?.partitions = 2
         snapshot.devices?.remaining = 7
         let message = ServiceState.Message.restoring("restoring the registry of devices, 7 offsets left")

@@ -25,119 +25,58 @@ struct RegistryTests {
             let seed = Self.number("LINKD_TEST_SEED").map { UInt64($0) } ?? UInt64.random(in: 0...0xFFFF_FFFF)
             let run = try RegistryRun(
                 devices: Self.number("LINKD_TEST_DEVICES") ?? 1_000, events: Self.number("LINKD_TEST_EVENTS") ?? 8_000,
-                seed: seed)
+                rounds: Self.number("LINKD_TEST_EVENTS") == nil ? 1 : 2, keepsDeletions: seed % 3 != 0, seed: seed)
             defer { run.topics.close() }
             try run.run()
             let topics = run.topics
-            let input = try topics.read(topics.input)
-            #expect(input.count == run.events.count)
-            let changes = try topics.read(topics.devices)
-            #expect(changes.count == run.changes.count, "the topic was compacted")
-            #expect(try topics.read(topics.deadLetters).isEmpty)
             let decisions = try Self.byRecord(topics.read(topics.output))
-            var check = RegistryCheck(changes: changes)
+            var check = RegistryCheck(run.changes, times: run.times)
             var different: [String] = []
+            var (events, decided, refused) = (0, 0, [String]())
             let table = try RouteTable(json: ServedFile.shop.versions[0])
-            for record in input {
-                let found = decisions[SourcePosition(partition: record.partition, offset: record.offset)] ?? []
-                check.check(record, found)
-                let expected = try Self.decide(record, topics.input, table, found)
-                if expected != found.map({ $0.value ?? [] }) {
-                    different.append("\(record.partition)-\(record.offset): \(found.count) decisions")
+            for topic in [topics.input, topics.second] {
+                for record in try topics.read(topic) {
+                    events += 1
+                    let found = decisions["\(topic)-\(record.partition)-\(record.offset)"] ?? []
+                    decided += found.count
+                    check.check(record, found)
+                    if record.key == Array("s501".utf8) {
+                        refused.append(String(decoding: record.value ?? [], as: UTF8.self))
+                        if found.isEmpty { continue }
+                    }
+                    let expected = try Self.decide(record, topic, table, found)
+                    if expected != found.map({ $0.value ?? [] }) {
+                        different.append("\(topic)-\(record.partition)-\(record.offset): \(found.count) decisions")
+                    }
                 }
             }
+            #expect(events == run.events.count && decided == decisions.values.reduce(0) { $0 + $1.count })
             #expect(different.prefix(5) == [], "\(different.count) events, seed \(seed)")
             #expect(check.wrong.prefix(5) == [], "\(check.wrong.count) decisions, seed \(seed)")
-            #expect(check.joined > input.count / 2 && check.withoutDevice > 0)
-            #expect(run.dropped > 0)
-            #expect(try topics.verify() == Int64(input.count), "seed \(seed)")
+            #expect(check.joined > events / 2 && check.withoutDevice > 0 && check.stable == 8)
+            let dead = try [topics.input, topics.second].flatMap { try topics.read($0 + ".dlq") }
+            #expect(dead.allSatisfy { $0.header("dlq.reason") == "too_many_devices" })
+            #expect(dead.map { String(decoding: $0.value ?? [], as: UTF8.self) }.sorted() == refused.sorted())
+            #expect(refused.count == 2 && run.dropped > 0)
+            #expect(try topics.verify([topics.input, topics.second]) == Int64(events), "seed \(seed)")
             print(
-                "registry: seed \(seed), \(run.kills) kills, \(run.dropped) copies read again, \(input.count) events, "
-                    + "\(check.joined) decisions with facts, \(check.withoutDevice) users without devices")
+                "registry: seed \(seed), \(run.kills) kills, \(run.dropped) copies read again, \(events) events, "
+                    + "\(check.joined) decisions with facts, \(check.withoutDevice) users without devices, "
+                    + "\(try topics.read(topics.devices).count) of \(run.changes.count) changes left")
         }
     }
 
-    @Test("A worker decides nothing before it has read the registry")
-    func restored() async throws {
-        try await onThread {
-            let topics = try RunTopics(bootstrap: BrokerEnvironment.bootstrapServers ?? "", settings: [])
-            defer { topics.close() }
-            try topics.createRegistry()
-            let devices = (0..<100_000).map { number in
-                InputRecord(key: Array("d\(number)".utf8), value: Array(#"{"app":"\#(number)"}"#.utf8))
-            }
-            let registry = try InputProducer(devices, to: topics, topic: topics.devices)
-            try registry.send(upTo: devices.count)
-            try registry.finish()
-            // The last devices of all partitions.
-            let events = devices.suffix(20).map { device in
-                InputRecord(key: device.key, value: Array("https://shop.example/p/new".utf8))
-            }
-            let input = try InputProducer(events, to: topics)
-            try input.send(upTo: events.count)
-            try input.finish()
-            let run = try ChildProcess.run(
-                [BuiltProgram.linkd, "worker", "-b", topics.bootstrap, "--input", topics.input]
-                    + ["--output", topics.output, "--group", topics.group, "--devices-topic", topics.devices]
-                    + ["--table", try ServedFile.shop.path, "--stop-after", String(events.count)])
-            #expect(run.status == 0, "\(run.errors)")
-            for decision in try topics.read(topics.output) {
-                let json = try JSONValue.parse(decision.value ?? [])
-                let device = json["device"]?.string ?? ""
-                #expect(json["facts"]?["app"]?.string == String(device.dropFirst()))
-            }
-            #expect(try topics.read(topics.output).count == events.count)
-        }
-    }
-
-    @Test("A worker does not mix devices of a registry that was created again with those of its copy")
-    func createdAgain() async throws {
-        try await onThread {
-            let topics = try RunTopics(bootstrap: BrokerEnvironment.bootstrapServers ?? "", settings: [])
-            defer { topics.close() }
-            let folder = try TemporaryFolder()
-            func decide(_ version: String, devices: Range<Int>) throws -> [String?] {
-                try topics.createRegistry()
-                let records = devices.map { number in
-                    InputRecord(key: Array("d\(number)".utf8), value: Array(#"{"app":"\#(version)"}"#.utf8))
-                }
-                let registry = try InputProducer(records, to: topics, topic: topics.devices)
-                try registry.send(upTo: records.count)
-                try registry.finish()
-                let event = InputRecord(key: Array("d0".utf8), value: Array("https://shop.example/p/new".utf8))
-                let input = try InputProducer([event], to: topics)
-                try input.send(upTo: 1)
-                try input.finish()
-                let command =
-                    [BuiltProgram.linkd, "worker", "-b", topics.bootstrap, "--input", topics.input]
-                    + ["--output", topics.output, "--group", topics.group, "--devices-topic", topics.devices]
-                    + ["--table", try ServedFile.shop.path, "--stop-after", "1"]
-                    + ["--state-dir", folder.url.appending(path: "state").path]
-                var run = try ChildProcess.run(command)
-                // Without ids of topics, the worker finds another record than before, and reads all at the next start.
-                if run.status == 75 { run = try ChildProcess.run(command) }
-                #expect(run.status == 0, "\(run.errors)")
-                return try topics.read(topics.output).sorted { $0.offset < $1.offset }
-                    .map { try JSONValue.parse($0.value ?? [])["facts"]?["app"]?.string }
-            }
-            #expect(try decide("1", devices: 0..<200) == ["1"])
-            // The topic that is created again has more records in each partition, and no device 0.
-            try topics.deleteRegistry()
-            #expect(try decide("2", devices: 200..<800) == ["1", nil])
-        }
-    }
-
-    /// Returns the decisions by the records of their events, ordered by their index.
+    /// Returns the decisions by the records of their events, as `TOPIC-PARTITION-OFFSET`, ordered by their index.
     ///
     /// Two decisions with one id stay two, so that they differ from what is expected.
-    private static func byRecord(_ decisions: [ReadRecord]) throws -> [SourcePosition: [ReadRecord]] {
-        var result: [SourcePosition: [(index: Int, record: ReadRecord)]] = [:]
+    private static func byRecord(_ decisions: [ReadRecord]) throws -> [String: [ReadRecord]] {
+        var result: [String: [(index: Int, record: ReadRecord)]] = [:]
         for record in decisions {
             let id = try JSONValue.parse(record.value ?? [])["decision"]?.string ?? ""
-            let parts = id.split(separator: "-").suffix(3).compactMap { Int64($0) }
-            guard parts.count == 3 else { throw RunFailure("a decision with the id \(id)") }
-            result[SourcePosition(partition: Int32(parts[0]), offset: parts[1]), default: []]
-                .append((Int(parts[2]), record))
+            guard let end = id.lastIndex(of: "-"), let index = Int(id[id.index(after: end)...]) else {
+                throw RunFailure("a decision with the id \(id)")
+            }
+            result[String(id[..<end]), default: []].append((index, record))
         }
         return result.mapValues { $0.sorted { $0.index < $1.index }.map(\.record) }
     }

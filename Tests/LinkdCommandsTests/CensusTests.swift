@@ -2,6 +2,7 @@ internal import ByteStorage
 internal import Foundation
 internal import KafkaClient
 internal import LinkCoordinator
+internal import LinkDecider
 internal import LinkIngest
 internal import RouteAnalysis
 internal import StrictJSON
@@ -149,7 +150,7 @@ struct CensusTests {
         #expect(try Self.run(["forecast", Self.link]).err.contains("pass --devices TOPIC"))
     }
 
-    @Test("Devices of too many kinds are resolved in parts, with the same numbers")
+    @Test("Devices of too many kinds are resolved in parts of a bounded size, with the numbers of each device alone")
     func parts() throws {
         let tables = [try ForecastTests.table("rich")]
         var random = SeededGenerator(seed: 6)
@@ -159,15 +160,45 @@ struct CensusTests {
         try registry.devices.apply()
         let configuration = try ForecastTests.configuration(tables)
         let links = ForecastTests.links(tables, count: 30, &random)
-        let rows = try [DeviceCensus.maxKinds, 50].map { limit in
+        let given = GivenDevices(.all)
+        for (id, value) in registry.values { #expect(given.add(Array(id.utf8), Array(value.utf8))) }
+        var decider = Decider(configuration, devices: given)
+        for limit in [DeviceCensus.maxKinds, 50, 1] {
             var run = ForecastRun(links, configuration)
             let parts = try registry.devices.forEachPart(of: DeviceCensus(kinds, maxKinds: limit), on: .standard()) {
+                #expect($0.entries.count <= limit)
                 run.add($0)
             }
-            #expect(parts == 1 || limit == 50 && parts > 2)
-            return run.forecasts.map { $0.rows.map { "\($0.count) \($0.destination)" } }
+            #expect(parts == 1 || limit <= 50 && parts > 2)
+            for forecast in run.forecasts {
+                var expected: [ForecastDestination: Int] = [:]
+                for id in registry.values.keys {
+                    expected[ForecastTests.decide(forecast.link, id, &decider).destination, default: 0] += 1
+                }
+                let found = Dictionary(uniqueKeysWithValues: forecast.rows.map { ($0.destination, $0.count) })
+                #expect(found == expected, "\(forecast.link), at most \(limit) kinds at once")
+            }
         }
-        #expect(rows[0] == rows[1])
+    }
+
+    @Test("Devices that the registry deletes later do not count for --devices-max", arguments: [9_950, 9_949, 4_000])
+    func maxDevices(limit: Int) throws {
+        var registry = try ForecastTests.Registry(maxDevices: limit)
+        var failure: CommandFailure?
+        do {
+            // The first batch ends before the deletions.
+            for number in 0..<10_050 { try registry.add("d-\(number)", "{}") }
+            for number in 0..<100 { try registry.add("d-\(number)", nil) }
+            try registry.devices.apply()
+        } catch let error as CommandFailure {
+            failure = error
+        }
+        let reason = failure?.reason ?? "none"
+        switch limit {
+        case 9_950: #expect(reason == "none")
+        case 9_949: #expect(reason.contains("more than 9949 devices"), "\(reason)")
+        default: #expect(reason.contains("more than 8000 devices before"), "\(reason)")
+        }
     }
 
     @Test("A difference counts the devices of a census, and fails for more than a share of them")

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import StrictJSON
 internal import TestSupport
 internal import Testing
 
@@ -19,6 +20,20 @@ internal import Testing
             "processed exactly once", "push: OneSignal on Android: custom is JSON text", "push: Braze on Android",
             "none open_app", "none needs_resolution",
         ] { #expect(result.out.contains(words), "\(words)") }
+        let samples = try String(contentsOfFile: Self.home + "/samples/users.jsonl", encoding: .utf8)
+        let events = samples.split(separator: "\n")
+        var users = 0
+        for event in events {
+            let devices = try #require(try JSONValue.parse(Array(event.utf8))["expect"]?["devices"]?.object)
+            if devices.isEmpty { #expect(result.out.contains(/https:\S+ +none +no_device/)) }
+            users += devices.count
+            for device in devices {
+                let outcome = try #require(device.value.string)
+                let line = try Regex(#"shop\.example\S+ +\#(device.name) +\#(outcome) "#)
+                #expect(result.out.contains(line), "\(device.name) \(outcome)")
+            }
+        }
+        #expect(users == 5 && events.count == 3)
         #expect(!result.out.contains("\u{1B}"))
         #expect(result.err.split(separator: "\n").count == 1, "\(result.err)")
     }

@@ -82,7 +82,7 @@ import Testing
             }
         }
         let names = Set(compose.matches(of: /LINKD_[A-Z_]+/).map { String($0.0) })
-        #expect(names == ["LINKD_TABLES", "LINKD_TABLE_DIRECTORY"])
+        #expect(names == ["LINKD_TABLES", "LINKD_TABLE_DIRECTORY", "LINKD_DEVICES_TOPIC", "LINKD_STATE_DIR"])
         let settings = try Self.text("Sources/LinkdCommands/Documentation.docc/Settings.md")
         for name in names { #expect(settings.contains("`\(name)`"), "\(name)") }
     }
@@ -99,6 +99,19 @@ import Testing
         #expect(compose.contains("LINKD_TABLE_DIRECTORY: \(mount.2)"))
         // The image must not contain a secret.
         #expect(try !Self.copied().contains { secret.hasPrefix($0) })
+    }
+
+    @Test("Each worker has a volume of its own for its state, in a directory that belongs to the user of the image")
+    func state() throws {
+        let compose = try Self.text("docker-compose.yml")
+        let directory = try #require(compose.firstMatch(of: /LINKD_STATE_DIR: (\S+)/)).1
+        let volumes = compose.matches(of: /(state-[a-z0-9]+):(\/[a-z\/]+)/)
+        #expect(volumes.allSatisfy { $0.2 == directory })
+        #expect(Set(volumes.map { $0.1 }).count == 3 && volumes.count == compose.matches(of: /<<: \*worker/).count)
+        for volume in volumes { #expect(compose.contains("\n  \(volume.1): {}\n")) }
+        let image = try Self.text("config/docker/Dockerfile")
+        let user = try #require(image.matches(of: /\nUSER ([0-9]+):([0-9]+)/).last)
+        #expect(image.contains("install -d -o \(user.1) -g \(user.2) \(directory)\n"))
     }
 
     @Test("The base images are arguments, and their digests are those that the registry returns")

@@ -57,6 +57,10 @@ import Testing
         Defect("base/settings.yaml", #"LANES: "2""#, #"LANES: "200""#, "specify an integer in 1..64"),
         Defect("base/settings.yaml", "SASL_MECHANISM", "SASL_MECHANIC", "KAFKA_SASL_MECHANIC is no setting"),
         Defect("base/settings.yaml", "/var/lib/linkd", "/var/linkd", "STATE_DIR is /var/linkd, which no"),
+        Defect(
+            "base/settings.yaml", "# LINKD_DEVICES_TOPIC", "LINKD_DEVICES_TOPIC",
+            "state.dir has 2Gi, and devices.max needs 5Gi"),
+        Defect("base/worker.yaml", "emptyDir: {sizeLimit: 2Gi}", "hostPath: {path: /var}", "state.dir is not in an"),
         Defect("base/settings.yaml", #"partitions: "6""#, #"partitions: "5""#, "3 replicas with 2 lanes are more"),
         Defect("base/settings.yaml", #"":8080""#, #"":8081""#, "http.listen has the port 8081"),
         Defect("base/worker.yaml", "Seconds: 40", "Seconds: 30", "terminationGracePeriodSeconds is less than"),
@@ -95,6 +99,36 @@ import Testing
         let result = try Self.check(copy)
         #expect(result.status == 1, "\(result.output)\(result.errors)")
         #expect(result.output.contains(defect.finding), "\(result.output)\(result.errors)")
+    }
+
+    @Test(
+        "A registry of devices in a claim with room for it, or in a larger directory, is valid",
+        .enabled(if: isAvailable, Comment(rawValue: unavailableReason)), arguments: [true, false])
+    func registry(isClaim: Bool) throws {
+        let copy = FileManager.default.temporaryDirectory.appending(path: "manifests-\(UUID().uuidString)")
+        try FileManager.default.copyItem(at: Self.directory, to: copy)
+        defer { try? FileManager.default.removeItem(at: copy) }
+        let readme = try String(contentsOf: copy.appending(path: "README.md"), encoding: .utf8)
+        let claim = try #require(readme.firstMatch(of: /- name: state\n +(ephemeral:\n(?: {10}.*\n)+)/)).1
+        func replace(_ file: String, _ pairs: [(String, String)]) throws {
+            let file = copy.appending(path: file)
+            var text = try String(contentsOf: file, encoding: .utf8)
+            for (old, new) in pairs {
+                try #require(text.contains(old), "\(old)")
+                text = text.replacing(old, with: new)
+            }
+            try Data(text.utf8).write(to: file)
+        }
+        try replace("base/settings.yaml", [("# LINKD_DEVICES_", "LINKD_DEVICES_")])
+        let room = [("sizeLimit: 2Gi", "sizeLimit: 6Gi"), ("ephemeral-storage: 3Gi", "ephemeral-storage: 7Gi")]
+        for file in ["base/worker.yaml", "overlays/instances/worker.yaml"] {
+            try replace(file, isClaim ? [("emptyDir: {sizeLimit: 2Gi}", String(claim))] : room)
+        }
+        let result = try Self.check(copy)
+        #expect(result.status == 0, "\(result.output)\(result.errors)")
+        guard !isClaim else { return }
+        try replace("base/worker.yaml", [("ephemeral-storage: 7Gi", "ephemeral-storage: 5Gi")])
+        #expect(try Self.check(copy).output.contains("ephemeral-storage, 5Gi, is less than the volume of state.dir"))
     }
 
     @Test("The table of the manifests is the shipped one, and the image has the version of the program")

@@ -18,6 +18,9 @@ enum Shipped {
     /// The names of the sample files with one event per line.
     static let eventFiles = ["articles", "shop", "pushes"]
 
+    /// The name of the sample file with events for users, which only a worker with a registry of devices can decide.
+    static let userFile = "users"
+
     /// Returns the lines of a sample file.
     static func samples(_ file: String) throws -> [Sample] {
         let url = Checkout.root.appending(path: "config/samples/\(file).jsonl")

@@ -8,6 +8,8 @@ PAGES = {"/ping", "/ready", "/metrics", "/status"}
 WORKLOADS = ["Deployment", "StatefulSet"]
 # The time between the end of shutdown.grace and SIGKILL.
 MARGIN = 5
+# The room in state.dir for the archive of tables, and for a device of the registry.
+ARCHIVE_BYTES, DEVICE_BYTES = 2 ** 30, 200
 
 
 class ManifestError(Exception):
@@ -25,6 +27,14 @@ def only_one(items, kinds):
     if len(found) != 1:
         raise ManifestError(f"expected one of {' and '.join(kinds)}, found {len(found)}")
     return found[0]
+
+
+def size(text):
+    """Returns the number of bytes of a quantity such as 2Gi."""
+    match = re.fullmatch(r"([0-9]+)([KMGT]i)?", text)
+    if match is None:
+        raise ManifestError(f"expected a size such as 2Gi, found {text}")
+    return int(match[1]) * 1024 ** (" KMGT".index(match[2][0]) if match[2] else 0)
 
 
 def seconds(text):
@@ -130,8 +140,26 @@ def setting_faults(pod, settings):
     if tables is None or tables[1].get("configMap", {}).get("name") not in pod.maps:
         yield "table.directory is not in a volume of a ConfigMap that exists"
     state = pod.volume(settings["state.dir"]["value"].removeprefix(pod.scratch))
-    if state is None or "emptyDir" not in state[1]:
-        yield "state.dir is not in an emptyDir of the pod"
+    if state is None or not {"emptyDir", "ephemeral"} & state[1].keys():
+        yield "state.dir is not in an emptyDir or an ephemeral volume of the pod"
+    else:
+        yield from registry_faults(pod, settings, state[1])
+
+
+def registry_faults(pod, settings, volume):
+    """Yields a volume of state.dir without room for the registry of devices."""
+    if settings["devices.topic"]["value"] is None:
+        return
+    if "emptyDir" in volume:
+        room = volume["emptyDir"].get("sizeLimit", "0")
+        storage = pod.container.get("resources", {}).get("limits", {}).get("ephemeral-storage", "0")
+        if size(storage) < size(room):
+            yield f"the limit of ephemeral-storage, {storage}, is less than the volume of state.dir, {room}"
+    else:
+        room = volume["ephemeral"]["volumeClaimTemplate"]["spec"]["resources"]["requests"]["storage"]
+    needed = ARCHIVE_BYTES + settings["devices.max"]["value"] * DEVICE_BYTES
+    if size(room) < needed:
+        yield f"state.dir has {room}, and devices.max needs {-(-needed // 2**30)}Gi"
 
 
 def port_faults(pod, settings):

@@ -13,57 +13,14 @@ internal import Musl
 internal import Darwin
 #endif
 
-/// The facts about the registry's topic that a worker needs to read it.
-struct RegistryFacts: Sendable, Equatable {
-    /// The id of the cluster, or an empty text if no broker reports it.
-    var cluster = ""
-    /// The id of the topic, or an empty text with a librdkafka before 2.3.
-    var topicID = ""
-    /// The numbers of the partitions.
-    var partitions: [Int32] = []
-    /// `delete.retention.ms` of the topic in seconds, or nil if the brokers do not report it.
-    var retentionSeconds: Int64?
-}
-
 /// The registry of devices of a worker: a local copy of the topic `devices.topic`, which one thread keeps current.
 ///
 /// The topic is the only source. The copy is below `state.dir`, or temporary without it.
 package final class RegistryCopy: Sendable {
-    /// The state of the copy.
-    package struct View: Sendable, Equatable {
-        /// The number of partitions, and how many of them were read up to the end that they had at the start.
-        package var partitions = 0
-        package var restored = 0
-        /// The records that were read since the start.
-        package var records: Int64 = 0
-        /// The offsets that are left until all partitions are restored.
-        package var remaining: Int64 = 0
-        /// The devices in the copy.
-        package var devices = 0
-        /// The size of the copy's file, in bytes.
-        package var bytes = 0
-        /// The records since the start that are no valid device.
-        package var malformed: UInt64 = 0
-        /// The time of the start, in nanoseconds of the monotonic clock.
-        package var startedAt: UInt64 = 0
-        /// The last time at which everything up to the stable end was read, in nanoseconds of the monotonic clock, or
-        /// nil before the first time.
-        package var currentAt: UInt64?
-
-        /// A Boolean value that indicates whether lanes can decide.
-        package var isRestored: Bool { partitions > 0 && restored == partitions }
-
-        /// Returns the records per second since the start.
-        package func rate(now: UInt64) -> Double {
-            let seconds = Double(now.saturatingSubtract(startedAt)) / 1e9
-            return seconds > 0 ? Double(records) / seconds : 0
-        }
-    }
-
     private let configuration: WorkerConfiguration
     private let identity: LaneIdentity
     private let log: Log
-    private let state = Monitor(View())
+    private let state = Monitor(RegistryView())
     private let thread = StoppableThread(name: "devices")
     private let store = Mutex<RegistryStore?>(nil)
     private let temporary = Mutex<String?>(nil)
@@ -77,7 +34,7 @@ package final class RegistryCopy: Sendable {
     }
 
     /// The state of the copy, or nil before `start`.
-    package var view: View? { state.withLock { $0.partitions > 0 ? $0 : nil } }
+    package var view: RegistryView? { state.withLock { $0.partitions > 0 ? $0 : nil } }
 
     /// Opens the copy and starts to read the topic.
     ///
@@ -87,7 +44,7 @@ package final class RegistryCopy: Sendable {
         do throws(RegistryStoreError) {
             opened = try RegistryStore.open(storeConfiguration(topic, facts))
         } catch {
-            return Self.exit(error)
+            return WorkerExit(error)
         }
         // Nothing stays of a temporary copy, however the process ends.
         removeTemporary()
@@ -105,8 +62,7 @@ package final class RegistryCopy: Sendable {
                     [LogField("code", .text(reason.rawValue)), LogField("reason", .text(reason.text))]))
         }
         let reader = RegistryTopicReader(
-            topic: topic, partitions: facts.partitions, members: configuration.deviceMembers,
-            retentionSeconds: facts.retentionSeconds ?? Self.defaultRetention, store: opened, log: log, state: state)
+            topic: topic, facts: facts, members: configuration.deviceMembers, store: opened, log: log, state: state)
         let client = ClientSettings.registryConfiguration(configuration, identity)
         let isStarted = thread.start { [self] in
             if let exit = reader.run(client, thread) {
@@ -146,9 +102,6 @@ package final class RegistryCopy: Sendable {
         }
     }
 
-    /// Kafka's default of `delete.retention.ms` in seconds.
-    private static let defaultRetention: Int64 = 86_400
-
     /// Deletes the copy below a state directory, if a worker without a registry starts there.
     static func remove(from stateDirectory: String) { RegistryStore.remove(directory: stateDirectory + "/devices") }
 
@@ -157,7 +110,7 @@ package final class RegistryCopy: Sendable {
     /// The open transaction is aborted. A damaged copy is read again after the restart.
     func end(_ error: RegistryStoreError) -> Never {
         if case .damaged = error { store.withLock { $0?.markDamaged() } }
-        let exit = Self.exit(error)
+        let exit = WorkerExit(error)
         log.log(exit.line)
         log.close()
         StopSignals.exitNow(exit.code.rawValue)
@@ -172,7 +125,7 @@ package final class RegistryCopy: Sendable {
                 cluster: facts.cluster, topic: topic, topicID: facts.topicID,
                 members: configuration.deviceMembers.text),
             maxDevices: configuration.maxDevices,
-            maxAgeSeconds: facts.retentionSeconds ?? Self.defaultRetention,
+            maxAgeSeconds: facts.retention,
             bootID: RegistryStoreConfiguration.currentBootID(), now: SystemClock.wallMilliseconds())
     }
 
@@ -187,16 +140,6 @@ package final class RegistryCopy: Sendable {
     private func removeTemporary() {
         guard let path = temporary.withLock({ $0 }) else { return }
         RegistryStore.remove(directory: path)
-    }
-
-    /// Returns the exit for a copy that cannot be used.
-    static func exit(_ error: RegistryStoreError) -> WorkerExit {
-        let code: WorkerExitCode =
-            switch error {
-            case .tooManyDevices: .configuration
-            default: .tryAgain
-            }
-        return WorkerExit(code, error.reason, advice: error.advice)
     }
 }
 

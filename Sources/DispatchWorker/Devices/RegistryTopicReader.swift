@@ -18,25 +18,29 @@ final class RegistryTopicReader: Sendable {
     private static let saveInterval: Int64 = 600_000
     /// The least time for which the copy can be behind after it was current, in milliseconds.
     private static let leastRetention: Int64 = 60_000
+    /// The time of a step after which the last records are read again, in nanoseconds: a process that is stopped loses
+    /// no connection.
+    private static let longStep: UInt64 = 1_000_000_000
     /// The time limit of a request, in milliseconds.
     private static let requestTimeout: Int32 = 5_000
 
     private let topic: String
-    private let partitions: [Int32]
+    private let facts: RegistryFacts
     private let members: DeviceMembers
     /// The time for which the topic keeps deletions, in milliseconds.
     private let retention: Int64
     private let store: RegistryStore
     private let log: Log
-    private let state: Monitor<RegistryCopy.View>
+    private let state: Monitor<RegistryView>
 
     init(
-        topic: String, partitions: [Int32], members: DeviceMembers, retentionSeconds: Int64, store: RegistryStore,
-        log: Log, state: Monitor<RegistryCopy.View>
+        topic: String, facts: RegistryFacts, members: DeviceMembers, store: RegistryStore, log: Log,
+        state: Monitor<RegistryView>
     ) {
-        retention = retentionSeconds.multipliedReportingOverflow(by: 1000).overflow ? .max : retentionSeconds * 1000
+        let (milliseconds, isFar) = facts.retention.multipliedReportingOverflow(by: 1000)
+        retention = isFar ? .max : milliseconds
         self.topic = topic
-        self.partitions = partitions
+        self.facts = facts
         self.members = members
         self.store = store
         self.log = log
@@ -56,8 +60,16 @@ final class RegistryTopicReader: Sendable {
         var saved: Int64
         /// A Boolean value that indicates whether everything up to the ends was read since the start.
         var wasCurrent = false
+        /// A Boolean value that indicates whether everything was read that the topic had at the start.
+        var isRestored = false
+        /// The id of the topic, or an empty text if it is unknown.
+        var topicID: String
         /// A Boolean value that indicates whether the topic was missing.
         var isGone = false
+        /// A Boolean value that indicates whether the topic may have been created again since the last poll.
+        var isDoubtful = false
+        /// The time at which the last step began.
+        var steppedAt: UInt64?
         /// The stable ends that the partitions had at the start and that were not reached yet, or the greatest number
         /// for a partition that seemed to be read and whose end was not reported yet.
         var targets: [Int32: Int64] = [:]
@@ -69,8 +81,9 @@ final class RegistryTopicReader: Sendable {
         var loggedAt: UInt64?
         var logged: UInt64 = 0
 
-        init(_ reader: KafkaReader, _ members: DeviceMembers, current: Int64) {
+        init(_ reader: KafkaReader, _ members: DeviceMembers, topicID: String, current: Int64) {
             self.reader = reader
+            self.topicID = topicID
             self.current = current
             saved = current
             devices = RegisteredDeviceReader(members)
@@ -85,7 +98,7 @@ final class RegistryTopicReader: Sendable {
         } catch {
             return WorkerExit(.configuration, error.text, advice: "correct the setting that the message names")
         }
-        var run = Run(reader, members, current: store.updated)
+        var run = Run(reader, members, topicID: facts.topicID, current: store.updated)
         defer {
             run.reader.close()
             // The next start counts the age of the store from here.
@@ -114,6 +127,9 @@ final class RegistryTopicReader: Sendable {
                     LogField("offsets", .number(Self.remaining(run))),
                 ]))
         publish(&run)
+        #if DEBUG
+        TestGate.wait(while: { !thread.isStopped })
+        #endif
         while !thread.isStopped {
             if let exit = step(&run) { return exit }
         }
@@ -122,7 +138,7 @@ final class RegistryTopicReader: Sendable {
 
     /// Starts to read at the positions of the store.
     private func begin(_ run: inout Run) throws(KafkaError) -> WorkerExit? {
-        let all = partitions.map { TopicPartition(topic: topic, partition: $0) }
+        let all = facts.partitions.map { TopicPartition(topic: topic, partition: $0) }
         let known = store.positions()
         let witnesses = store.witnesses()
         var starts: [PartitionOffset] = []
@@ -183,8 +199,9 @@ final class RegistryTopicReader: Sendable {
 
     private func step(_ run: inout Run) -> WorkerExit? {
         let outcome = run.reader.poll(max: Self.batchRecords, timeoutMilliseconds: 200)
+        let doubted = takeDoubts(&run)
         var last: [Int32: Int] = [:]
-        for (index, record) in run.reader.records.enumerated() {
+        for (index, record) in run.reader.records.enumerated() where !doubted.contains(record.partition) {
             if record.offset < run.next[record.partition] ?? 0 {
                 let witness = run.witnesses[record.partition]
                 if let witness, witness.offset == record.offset, witness != Self.witness(of: record) {
@@ -196,7 +213,7 @@ final class RegistryTopicReader: Sendable {
             add(record, &run)
             last[record.partition] = index
         }
-        for event in run.reader.events {
+        for event in run.reader.events where !doubted.contains(event.partition) {
             if let exit = handle(event, &run) { return exit }
         }
         _ = run.reader.takeEvents()
@@ -206,15 +223,15 @@ final class RegistryTopicReader: Sendable {
                 run.batch.setWitness(partition, Self.witness(of: run.reader.records[index]))
             }
             do throws(RegistryStoreError) {
-                try store.apply(run.batch, now: run.current)
+                try store.apply(run.batch, now: run.current, isRestoring: !run.isRestored)
                 run.saved = run.current
             } catch {
-                return RegistryCopy.exit(error)
+                return WorkerExit(error)
             }
             run.batch.removeAll()
             run.reader.releaseBatch()
         }
-        if let exit = askEnds(&run) { return exit }
+        if let exit = returnToWitnesses(of: doubted, &run) ?? noteRestored(&run) ?? askEnds(&run) { return exit }
         publish(&run, records: outcome.records)
         logMalformed(&run)
         return nil
@@ -224,14 +241,18 @@ final class RegistryTopicReader: Sendable {
     private func handle(_ event: ConsumerEvent, _ run: inout Run) -> WorkerExit? {
         switch event.kind {
         case .endOfPartition:
+            // A topic that was created again can end before the record that is read again.
+            if run.witnesses[event.partition] != nil, event.offset < run.next[event.partition] ?? 0 {
+                return Self.lost(store)
+            }
             run.next[event.partition] = max(run.next[event.partition] ?? 0, event.offset)
             run.targets[event.partition] = nil
             run.witnesses[event.partition] = nil
-        case .offsetOutOfRange: return Self.lost(store)
+        case .offsetOutOfRange: return outOfRange(event.partition, &run)
         case .authorization:
             return WorkerExit(
                 .denied, "the client's principal lacks Read on Topic \(topic)", advice: RightsText.advice)
-        case .unknownTopic: run.isGone = true
+        case .unknownTopic: noteMissing(&run)
         case .fatal:
             return WorkerExit(
                 .tryAgain, "the reader of devices.topic failed: \(event.error?.text ?? "no reason")",
@@ -239,6 +260,18 @@ final class RegistryTopicReader: Sendable {
         case .maxPollExceeded, .other: break
         }
         return nil
+    }
+
+    private func noteMissing(_ run: inout Run) {
+        if run.isGone { return }
+        run.isGone = true
+        log.log(
+            LogEntry(
+                .warning, "devices.missing", "the registry of devices is missing",
+                [
+                    LogField("topic", .text(topic)),
+                    LogField("advice", .text("create the topic again, and write all devices to it")),
+                ]))
     }
 
     private static func witness(of record: ConsumedRecord) -> RegistryWitness {
@@ -306,6 +339,7 @@ final class RegistryTopicReader: Sendable {
         guard now.saturatingSubtract(run.askedAt) >= Self.endInterval else { return nil }
         run.askedAt = now
         let wall = SystemClock.wallMilliseconds()
+        if let exit = compareID(&run) { return exit }
         guard let ends = findEnds(&run) else { return nil }
         if run.isGone {
             // The next start finds out whether it is the same topic.
@@ -327,7 +361,7 @@ final class RegistryTopicReader: Sendable {
             try store.apply(RegistryBatch(), now: run.current)
             return nil
         } catch {
-            return RegistryCopy.exit(error)
+            return WorkerExit(error)
         }
     }
 
@@ -336,10 +370,10 @@ final class RegistryTopicReader: Sendable {
     /// The ends include records of open transactions, which cannot be read yet. Partitions that were added to the topic
     /// are read from now on.
     private func findEnds(_ run: inout Run) -> [Int32: Int64]? {
-        guard
-            let description = try? run.reader.describe(topic: topic, timeoutMilliseconds: Self.requestTimeout),
-            description.error == nil, !description.partitions.isEmpty
+        guard let description = try? run.reader.describe(topic: topic, timeoutMilliseconds: Self.requestTimeout)
         else { return nil }
+        if !description.exists { noteMissing(&run) }
+        guard description.error == nil, !description.partitions.isEmpty else { return nil }
         for partition in description.partitions.map(\.id) where run.next[partition] == nil {
             let start = PartitionOffset(
                 TopicPartition(topic: topic, partition: partition), offset: LogicalOffset.beginning)
@@ -370,8 +404,28 @@ final class RegistryTopicReader: Sendable {
         }
     }
 
+    /// Returns the partitions that are not restored.
+    private static func unread(_ run: borrowing Run) -> Set<Int32> {
+        Set(run.targets.keys).union(run.witnesses.keys)
+    }
+
+    /// Notes that everything was read that the topic had at the start, and returns the exit if there are too many
+    /// devices.
+    ///
+    /// Before, the limit does not count, because deletions can follow that are not compacted yet.
+    private func noteRestored(_ run: inout Run) -> WorkerExit? {
+        guard !run.isRestored, Self.unread(run).isEmpty else { return nil }
+        run.isRestored = true
+        do throws(RegistryStoreError) {
+            try store.checkCount()
+            return nil
+        } catch {
+            return WorkerExit(error)
+        }
+    }
+
     private func publish(_ run: inout Run, records: Int = 0) {
-        let restored = run.next.count - Set(run.targets.keys).union(run.witnesses.keys).count
+        let restored = run.isRestored ? run.next.count : run.next.count - Self.unread(run).count
         let remaining = Self.remaining(run)
         let (devices, bytes) = (store.count, store.bytes)
         let isFirst = state.signal { view in
@@ -394,45 +448,65 @@ final class RegistryTopicReader: Sendable {
     }
 }
 
-/// The last time up to which everything in the registry's topic was read.
-///
-/// While records arrive, the newest ends of the partitions are never reached, but those of an earlier question are.
-package struct RegistryAge: Sendable {
-    /// The ends of all partitions at one time.
-    package struct Question: Sendable, Equatable {
-        /// The ends by partition.
-        package var ends: [Int32: Int64]
-        /// The time in milliseconds since 1970.
-        package var wall: Int64
-        /// The time in nanoseconds of the monotonic clock.
-        package var at: UInt64
-
-        /// Creates a question with its answer.
-        package init(ends: [Int32: Int64], wall: Int64, at: UInt64) {
-            self.ends = ends
-            self.wall = wall
-            self.at = at
-        }
-
-        fileprivate func isReached(by next: [Int32: Int64]) -> Bool {
-            ends.allSatisfy { next[$0.key] ?? 0 >= $0.value }
-        }
+// A topic that was deleted and created again looks alike to a client. After anything that can hide it, the last record
+// that was read of each partition is read again, as at the start.
+extension RegistryTopicReader {
+    /// Returns the partitions whose records of this poll may come from a topic that was created again.
+    private func takeDoubts(_ run: inout Run) -> Set<Int32> {
+        let now = SystemClock.monotonicNanoseconds()
+        let isLong = run.steppedAt.map { now.saturatingSubtract($0) > Self.longStep } ?? false
+        run.steppedAt = now
+        let interruptions = run.reader.takeInterruptions()
+        defer { run.isDoubtful = false }
+        if run.isDoubtful || interruptions.isConnectionLost { return Set(run.next.keys) }
+        var doubted = Set(interruptions.refused.filter { $0.topic == topic }.map(\.partition))
+        // On a machine that is too busy, all steps can be long. A partition that is in doubt is read nevertheless.
+        if isLong { doubted.formUnion(run.next.keys.filter { run.witnesses[$0] == nil }) }
+        return doubted
     }
 
-    /// The last question whose ends were not reached yet, or nil before the first one.
-    private var open: Question?
+    /// Reads partitions again from the last record that the store has of them.
+    private func returnToWitnesses(of partitions: Set<Int32>, _ run: inout Run) -> WorkerExit? {
+        if partitions.isEmpty { return nil }
+        let known = store.witnesses()
+        for number in partitions {
+            guard let next = run.next[number] else { continue }
+            let partition = TopicPartition(topic: topic, partition: number)
+            run.witnesses[number] = known[number]
+            do throws(KafkaError) {
+                try run.reader.stop([partition])
+                try run.reader.start([PartitionOffset(partition, offset: known[number]?.offset ?? next)])
+            } catch {
+                return WorkerExit(
+                    .tryAgain, "the reader of devices.topic failed: \(error.text)", advice: "start the worker again")
+            }
+        }
+        return nil
+    }
 
-    /// Creates an age without questions.
-    package init() {}
+    /// Goes on after the last record of a partition if retention has removed it, or returns the exit.
+    private func outOfRange(_ number: Int32, _ run: inout Run) -> WorkerExit? {
+        let partition = TopicPartition(topic: topic, partition: number)
+        let lows = try? ends(of: [partition], LogicalOffset.beginning, run.reader)
+        guard let witness = run.witnesses.removeValue(forKey: number), let low = lows?[partition],
+            (witness.offset + 1...max(witness.offset + 1, run.next[number] ?? 0)).contains(low),
+            (try? run.reader.stop([partition])) != nil,
+            (try? run.reader.start([PartitionOffset(partition, offset: low)])) != nil
+        else { return Self.lost(store) }
+        return nil
+    }
 
-    /// Returns the newest question whose ends are reached, or nil.
-    ///
-    /// - Parameters:
-    ///   - next: The next offsets by partition.
-    ///   - asked: The question of now, with its answer.
-    package mutating func reached(by next: [Int32: Int64], _ asked: Question) -> Question? {
-        let reached = [asked, open].compactMap(\.self).first { $0.isReached(by: next) }
-        if reached != nil || open == nil { open = asked }
-        return reached
+    /// Compares the id of the topic, where the library has ids, and returns the exit for another topic.
+    private func compareID(_ run: inout Run) -> WorkerExit? {
+        guard LibraryInfo.hasTopicIDs,
+            let ids = try? run.reader.topicIDs(of: [topic], timeoutMilliseconds: Self.requestTimeout),
+            let id = ids[topic]
+        else { return nil }
+        if run.topicID.isEmpty { run.topicID = id }
+        guard run.topicID == id else {
+            return Self.lost(store, "devices.topic was deleted and created again")
+        }
+        if run.isGone { (run.isGone, run.isDoubtful) = (false, true) }
+        return nil
     }
 }

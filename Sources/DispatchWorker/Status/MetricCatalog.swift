@@ -389,7 +389,7 @@ extension MetricCatalog {
     /// Returns a metric of the registry of devices, which has no sample without one.
     private static func devices(
         _ name: String, _ kind: MetricDescription.Kind, _ help: String,
-        _ value: @escaping @Sendable (RegistryCopy.View, WorkerSnapshot) -> Double?
+        _ value: @escaping @Sendable (RegistryView, WorkerSnapshot) -> Double?
     ) -> Metric {
         Metric(name, kind, help) { snapshot, text in
             if let value = snapshot.devices.flatMap({ value($0, snapshot) }) { text.add([], seconds: value) }

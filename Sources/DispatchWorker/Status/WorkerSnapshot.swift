@@ -37,7 +37,7 @@ package struct WorkerSnapshot: Sendable {
     /// The lag of the group, or nil while the brokers do not report it.
     package var groupLag: GroupLag?
     /// The registry of devices, or nil without one or before its start.
-    package var devices: RegistryCopy.View?
+    package var devices: RegistryView?
     /// The tables that the worker serves.
     package var tables: [ServedTable] = []
     /// The counters of the tables.

@@ -68,7 +68,7 @@ package final class KafkaAdmin {
         return handle.clusterID(timeoutMilliseconds: timeoutMilliseconds)
     }
 
-    /// Fetches the ids of topics by their names, as `KafkaConsumer.topicIDs` does.
+    /// Fetches the ids of topics by their names, as `RecordReceiver.topicIDs` does.
     package func topicIDs(of names: [String], timeoutMilliseconds: Int32) throws(KafkaError) -> [String: String] {
         if names.isEmpty { return [:] }
         defer { serve() }

@@ -67,12 +67,6 @@ package final class KafkaConsumer: RecordReceiver {
         return PollOutcome(records: records, events: events, rebalanced: context.count != rebalances)
     }
 
-    /// Returns and removes what has interrupted the fetches of this consumer since the last call.
-    ///
-    /// This requires `debug=broker,topic,protocol`. After a poll, it includes everything that happened before the
-    /// records of the poll were fetched.
-    package func takeInterruptions() -> FetchInterruptions { debugLog.takeInterruptions() }
-
     /// The fatal error of this consumer, or nil.
     package var fatalError: KafkaError? { handle.isOpen ? handle.fatalError : nil }
 
@@ -282,14 +276,5 @@ extension KafkaConsumer {
         of partition: TopicPartition, timeoutMilliseconds: Int32
     ) throws(KafkaError) -> Watermarks {
         try handle.watermarks(of: partition, timeoutMilliseconds: timeoutMilliseconds)
-    }
-
-    /// Fetches the ids of topics by their names.
-    ///
-    /// A topic that could not be described is absent. Throws `.unsupportedFeature` if `LibraryInfo.hasTopicIDs` is
-    /// false.
-    package func topicIDs(of names: [String], timeoutMilliseconds: Int32) throws(KafkaError) -> [String: String] {
-        if names.isEmpty { return [:] }
-        return try AdminCall(handle, .describeTopics, timeoutMilliseconds: timeoutMilliseconds).topicIDs(of: names)
     }
 }

@@ -82,6 +82,23 @@ package class RecordReceiver {
         set { inbox.watch = newValue }
     }
 
+    /// Returns and removes what has interrupted the fetches of this client since the last call.
+    ///
+    /// This requires `debug=broker,topic,protocol`. After a poll, it includes everything that happened before the
+    /// records of the poll were fetched.
+    package final func takeInterruptions() -> FetchInterruptions { debugLog.takeInterruptions() }
+
+    /// Fetches the ids of topics by their names.
+    ///
+    /// A topic that could not be described is absent. Throws `.unsupportedFeature` if `LibraryInfo.hasTopicIDs` is
+    /// false.
+    package final func topicIDs(
+        of names: [String], timeoutMilliseconds: Int32
+    ) throws(KafkaError) -> [String: String] {
+        if names.isEmpty { return [:] }
+        return try AdminCall(handle, .describeTopics, timeoutMilliseconds: timeoutMilliseconds).topicIDs(of: names)
+    }
+
     final func serve() {
         guard handle.isOpen else { return }
         handle.serveMain(timeoutMilliseconds: 0, into: &inbox)

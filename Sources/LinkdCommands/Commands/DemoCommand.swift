@@ -10,8 +10,8 @@ enum DemoCommand {
         summary: "Run samples through a worker and a broker inside this process",
         discussion: [
             "Starts librdkafka's mock cluster, creates the topics, sends the samples that come with linkd, runs a "
-                + "worker with the tables that come with linkd, and prints the results. It installs nothing and "
-                + "leaves no files.",
+                + "worker with the tables and the registry of devices that come with linkd, and prints the results. It "
+                + "installs nothing and leaves no files.",
             "The mock cluster has no transactions. Only a real broker shows that records are processed exactly once. "
                 + "It finds no record by its time either, so `linkd inspect --since` prints nothing of it.",
         ],
@@ -33,19 +33,23 @@ private struct Demo {
     private static let input = "link-events"
     private static let output = "link-decisions"
     private static let deadLetters = "link-events.dlq"
+    private static let registry = "link-devices"
 
     private let call: Invocation
     private let keep: Bool
     private let tables: [RouteTable]
     private let vendors: LoadedVendors
     private let samples: [SampleRecord]
+    private let devices: [SampleRecord]
     private let settings: Settings
 
     init(_ call: Invocation) throws(CommandFailure) {
         self.call = call
         keep = call.isOn("keep") || call.isOn("console")
         // The demo ignores the user's settings, because they are for a real cluster.
-        settings = try Settings(flags: [:], environment: [:], configFile: nil, isKnownProperty: { _ in true })
+        settings = try Settings(
+            flags: [:], environment: ["LINKD_DEVICES_TOPIC": Self.registry], configFile: nil,
+            isKnownProperty: { _ in true })
         let files = ShippedFiles(environment: call.environment)
         var tables: [RouteTable] = []
         for path in try files.tables() {
@@ -60,6 +64,7 @@ private struct Demo {
         vendors = try LoadedVendors(settings, files, on: call.console)
         samples = try SampleRecord.all(
             files, EventKeys(settings, vendors, fixedKey: nil, fallbackKey: Array("d-0042".utf8)))
+        devices = try SampleRecord.devices(files, try settings.deviceMembers)
     }
 
     func run() throws(CommandFailure) -> ExitCode {
@@ -72,7 +77,9 @@ private struct Demo {
             "Running \(samples.count) sample records through a worker with "
                 + "\(Counts.text(tables.count, "table")) on a broker inside this process …")
         let pipeline = DemoPipeline(
-            connection: connection, topic: Self.input, tables: tables, vendors: vendors, settings: settings)
+            connection: connection, topic: Self.input, registry: Self.registry, tables: tables, vendors: vendors,
+            settings: settings)
+        try pipeline.send(devices, to: Self.registry)
         try pipeline.send(samples)
         try pipeline.runWorker(records: samples.count)
         let decisions = try read(Self.output, connection)
@@ -108,7 +115,9 @@ private struct Demo {
     private func startCluster() throws(CommandFailure) -> MockCluster {
         do {
             let cluster = try MockCluster()
-            for topic in [Self.input, Self.output, Self.deadLetters] { try cluster.createTopic(topic, partitions: 4) }
+            for topic in [Self.input, Self.output, Self.deadLetters, Self.registry] {
+                try cluster.createTopic(topic, partitions: 4)
+            }
             return cluster
         } catch {
             throw CommandFailure(

@@ -13,15 +13,17 @@ struct DemoPipeline: Sendable {
     let connection: Connection
     /// The input topic.
     let topic: String
+    /// The registry of devices.
+    let registry: String
     let tables: [RouteTable]
     /// The vendors and link platforms.
     let vendors: LoadedVendors
     /// The settings, which are the defaults.
     let settings: Settings
 
-    /// Sends samples, and waits until the cluster has them.
-    func send(_ samples: [SampleRecord]) throws(CommandFailure) {
-        var sender = try EventSender(connection, topic: topic)
+    /// Sends samples to the input or to another topic, and waits until the cluster has them.
+    func send(_ samples: [SampleRecord], to other: String? = nil) throws(CommandFailure) {
+        var sender = try EventSender(connection, topic: other ?? topic)
         var arena = OutputArena()
         for (index, sample) in samples.enumerated() {
             var (key, value): (ByteView?, ByteView?) = (nil, nil)
@@ -66,6 +68,7 @@ struct DemoPipeline: Sendable {
         configuration.isMockBroker = true
         configuration.stopAfter = stopAfter
         configuration.version = LinkdVersion.text
+        configuration.devicesTopic = registry
         // The mock group coordinator waits for up to a session timeout when a member joins.
         configuration.clientProperties = [
             ClientProperty("consumer.session.timeout.ms", "6000"),
@@ -136,13 +139,33 @@ struct SampleRecord: Equatable {
             let path = directory + "/" + name
             switch name {
             case "records.jsonl": records += try whole(path)
-            // Devices of a registry, which the demo does not have.
-            case "devices.jsonl": continue
+            case devicesFile: continue
             case _ where [".jsonl", ".csv", ".txt"].contains(where: name.hasSuffix): records += try events(path, check)
             default: continue
             }
         }
         return records
+    }
+
+    /// Reads the devices of the registry, each with its key, and without a value to delete it.
+    static func devices(_ files: ShippedFiles, _ members: DeviceMembers) throws(CommandFailure) -> [SampleRecord] {
+        let path = try files.path("samples") + "/" + devicesFile
+        let (source, devices) = (try ByteSource(path: path), DeviceRecords(members))
+        var records: [SampleRecord] = []
+        while let line = source.line(limit: EventInput.limit) {
+            guard case .success(let device) = devices.record(of: line) else {
+                throw unreadable(path, records.count + 1)
+            }
+            records.append(SampleRecord(key: device.key.array, value: device.value?.array))
+        }
+        return records
+    }
+
+    private static let devicesFile = "devices.jsonl"
+
+    private static func unreadable(_ path: String, _ line: Int) -> CommandFailure {
+        CommandFailure(
+            .badData, "\(path), line \(line) cannot be read", advice: "reinstall the samples that come with linkd")
     }
 
     private static func events(_ path: String, _ check: EventKeys) throws(CommandFailure) -> [SampleRecord] {
@@ -151,9 +174,7 @@ struct SampleRecord: Equatable {
         var records: [SampleRecord] = []
         while let line = input.next() {
             guard case .success(let value) = line.value, case .success(let key) = check.key(of: value) else {
-                throw CommandFailure(
-                    .badData, "\(path), line \(line.line) cannot be read",
-                    advice: "reinstall the samples that come with linkd")
+                throw unreadable(path, line.line)
             }
             records.append(SampleRecord(key: key?.array, value: value.array))
         }

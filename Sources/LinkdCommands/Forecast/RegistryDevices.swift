@@ -70,12 +70,17 @@ final class RegistryDevices {
         } else {
             batch.delete(id: key)
         }
-        if batch.count >= Self.batchRecords { try apply() }
+        if batch.count >= Self.batchRecords { try apply(isLast: false) }
     }
 
     /// Applies the records that were added.
-    func apply() throws(CommandFailure) {
-        try Self.attempt { () throws(RegistryStoreError) in try store.apply(batch, now: 0) }
+    ///
+    /// The limit of devices counts after the last ones, because records can follow that delete devices.
+    func apply(isLast: Bool = true) throws(CommandFailure) {
+        try Self.attempt { () throws(RegistryStoreError) in
+            try store.apply(batch, now: 0, isRestoring: true)
+            if isLast { try store.checkCount() }
+        }
         batch.removeAll()
     }
 
@@ -130,9 +135,10 @@ final class RegistryDevices {
     }
 
     private static func failure(_ error: RegistryStoreError) -> CommandFailure {
-        if case .tooManyDevices(let limit) = error {
-            return CommandFailure(
-                .configuration, "the topic has more than \(limit) devices", advice: "increase --devices-max")
+        switch error {
+        case .tooManyDevices, .tooManyAtOnce:
+            return CommandFailure(.configuration, error.reason, advice: "increase --devices-max")
+        default: break
         }
         return CommandFailure(
             .configuration, "the temporary store of devices cannot be used: \(error.reason)",

@@ -10,8 +10,8 @@ extension WorkerSnapshot {
     static let second: UInt64 = 1_000_000_000
 
     /// Returns a registry that is restored, and has read 1,000 records in 20 s.
-    private static func devices() -> RegistryCopy.View {
-        var view = RegistryCopy.View()
+    private static func devices() -> RegistryView {
+        var view = RegistryView()
         (view.partitions, view.restored, view.records, view.remaining) = (2, 2, 1000, 500)
         (view.devices, view.bytes, view.malformed) = (1200, 81_920, 3)
         (view.startedAt, view.currentAt) = (80 * second, 97 * second + second / 2)

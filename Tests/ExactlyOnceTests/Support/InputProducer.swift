@@ -1,5 +1,6 @@
-import KafkaClient
 import ByteStorage
+import DispatchWorker
+import KafkaClient
 
 /// A producer that writes the records to the input topic in portions.
 ///
@@ -10,6 +11,8 @@ final class InputProducer {
     private let records: [InputRecord]
     /// The number of records that were produced.
     private(set) var sent = 0
+    /// The time at which each of them was produced, in milliseconds since 1970.
+    private(set) var times: [Int64] = []
 
     /// Creates a producer that writes to the input, or to another topic.
     init(_ records: [InputRecord], to topics: RunTopics, topic name: String? = nil) throws {
@@ -26,9 +29,11 @@ final class InputProducer {
         while sent < min(end, records.count) {
             let record = records[sent]
             do throws(KafkaError) {
+                times.append(SystemClock.wallMilliseconds())
                 try produce(record)
                 sent += 1
             } catch {
+                times.removeLast()
                 guard error.code == .queueFull else { throw error }
                 producer.poll(timeoutMilliseconds: 10)
             }

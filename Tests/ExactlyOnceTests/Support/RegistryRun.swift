@@ -1,48 +1,74 @@
+import ByteStorage
+import DeviceRegistry
+import DispatchWorker
 import Foundation
+import LinkIngest
 import StrictJSON
 import TestSupport
 
-/// A run of two workers with a registry of devices, which are killed while records and changes of devices arrive.
+/// A run of workers with a registry of devices and two inputs, which are killed while records and changes of devices
+/// arrive, and while the registry is compacted.
+///
+/// Two workers are killed. A third one without an instance name joins and leaves.
 final class RegistryRun {
     /// The harm to a worker's local copy of the registry between its end and its start.
     enum Harm: CaseIterable {
-        case none, deleted, damaged, cut, markLost
+        case none, deleted, damaged, cut, markLost, foreign
     }
 
     static let lanes = 2
+    /// The numbers of devices of users whose devices never change, the last of them more than an event may have.
+    static let stableUsers = [0, 1, 2, 499, 500, 501]
     let topics: RunTopics
     let events: [InputRecord]
     let changes: [InputRecord]
+    /// The number of changes that are written before the workers start, which are the first ones of all devices.
+    private let firstChanges: Int
     private let folder: TemporaryFolder
     private let workers: [WorkerProcess]
+    private let guest: WorkerProcess
+    private let steps: Int
     private var random: SeededGenerator
+    /// The time of each change, in milliseconds since 1970.
+    private(set) var times: [Int64] = []
     /// The number of kills, and of log lines with the event `devices.dropped`.
     private(set) var kills = 0
     private(set) var dropped = 0
 
     /// Creates a run with generated devices and events.
-    init(devices: Int, events count: Int, seed: UInt64) throws {
+    ///
+    /// - Parameters:
+    ///   - devices: The number of devices.
+    ///   - count: The number of events.
+    ///   - rounds: The number of times that each harm is done.
+    ///   - keepsDeletions: A Boolean value that indicates whether the topic keeps deletions for long. Otherwise it
+    ///     drops them after a second, so that nearly every copy is too old after a kill.
+    init(devices: Int, events count: Int, rounds: Int, keepsDeletions: Bool, seed: UInt64) throws {
         random = SeededGenerator(seed: seed)
+        steps = rounds * Harm.allCases.count
         folder = try TemporaryFolder()
         topics = try RunTopics(bootstrap: BrokerEnvironment.bootstrapServers ?? "", settings: [])
-        try topics.createRegistry()
-        changes = Self.changes(devices, &random)
+        try topics.createSecond()
+        try topics.createRegistry(
+            RunTopics.compactedSoon.merging(keepsDeletions ? [:] : ["delete.retention.ms": "1000"]) { $1 })
+        (changes, firstChanges) = Self.changes(devices, &random)
         events = Self.events(count, devices, &random)
-        let table = try ServedFile.shop
-        workers = try (0..<2).map { [topics, folder] number in
-            let directory = folder.url.appending(path: "state-\(number)").path
-            return try WorkerProcess(
-                name: "r\(number)",
-                command: [BuiltProgram.linkd, "worker", "-b", topics.bootstrap, "--instance", "r\(number)"]
-                    + ["--input", topics.input, "--output", topics.output, "--group", topics.group]
-                    + ["--lanes", String(Self.lanes), "--log-format", "json", "--table", table.path]
-                    + ["--devices-topic", topics.devices, "--state-dir", directory],
-                logs: folder.url)
+        let all = try ["r0", "r1", nil].enumerated().map { [topics, folder] number, instance in
+            var command = [BuiltProgram.linkd, "worker", "-b", topics.bootstrap, "--log-format", "json"]
+            if let instance { command += ["--instance", instance] }
+            command += ["--input", "\(topics.input),\(topics.second)", "--output", topics.output]
+            command += ["--group", topics.group, "--lanes", String(Self.lanes)]
+            command += ["--table", try ServedFile.shop.path, "--devices-topic", topics.devices]
+            command += ["--state-dir", folder.url.appending(path: "state-\(number)").path]
+            return try WorkerProcess(name: "r\(number)", command: command, logs: folder.url)
         }
+        (workers, guest) = (Array(all.prefix(2)), all[2])
     }
 
     /// Returns the changes of the registry: most devices first, then updates, deletions, and malformed values.
-    private static func changes(_ devices: Int, _ random: inout SeededGenerator) -> [InputRecord] {
+    private static func changes(
+        _ devices: Int, _ random: inout SeededGenerator
+    ) -> (changes: [InputRecord], first: Int) {
         var number = 0
         func record(_ device: Int, _ value: String?) -> InputRecord {
             InputRecord(key: Array("d\(device)".utf8), value: value.map { Array($0.utf8) })
@@ -54,6 +80,13 @@ final class RegistryRun {
             return #"{"platform":"\#(platform)","app":"\#(number).1","user":"u\#(user)","locale":"en-GB"}"#
         }
         var result = (0..<devices).filter { $0 % 7 != 3 }.map { record($0, value($0, &random)) }
+        for count in stableUsers {
+            for device in 0..<count {
+                let value = #"{"platform":"ios","app":"6.\#(device)","user":"s\#(count)"}"#
+                result.append(InputRecord(key: Array("s\(count)-\(device)".utf8), value: Array(value.utf8)))
+            }
+        }
+        let first = result.count
         for _ in 0..<devices {
             let device = Int.random(in: 0..<devices, using: &random)
             switch Int.random(in: 0..<10, using: &random) {
@@ -62,7 +95,7 @@ final class RegistryRun {
             default: result.append(record(device, value(device, &random)))
             }
         }
-        return result
+        return (result, first)
     }
 
     /// Returns events for single devices, lists of devices, and users.
@@ -77,6 +110,9 @@ final class RegistryRun {
             case 1: members = #""devices":[{"id":"d\#(device)"},{"id":"x"},{"id":"d\#(device)2"}]"#
             case 2:
                 key = number % 40 == 2 ? "nobody" : "u\(device / 5)"
+                // Each of these users has one or two events, whatever the number of events.
+                let place = number / 4 * 12 / max(1, count / 4)
+                if place != (number / 4 - 1) * 12 / max(1, count / 4) { key = "s\(stableUsers[place % 6])" }
                 members = #""user":"\#(key)""#
             default: members = #""device":{"id":"d\#(device)"}"#
             }
@@ -87,33 +123,60 @@ final class RegistryRun {
 
     /// Runs until every event has an outcome and the workers have stopped.
     func run() throws {
-        defer { for worker in workers { worker.clear() } }
+        defer { for worker in workers + [guest] { worker.clear() } }
         let registry = try InputProducer(changes, to: topics, topic: topics.devices)
-        let input = try InputProducer(events, to: topics)
-        try registry.send(upTo: changes.count / 2)
+        let half = events.count / 2
+        let inputs = [
+            try InputProducer(Array(events[..<half]), to: topics),
+            try InputProducer(Array(events[half...]), to: topics, topic: topics.second),
+        ]
+        try registry.send(upTo: firstChanges + (changes.count - firstChanges) / 4)
+        let before = registry.sent
+        try waitForCompaction(of: registry)
         for worker in workers { try worker.start() }
-        let steps = 2 * Harm.allCases.count
         for step in 0..<steps {
             let worker = workers[step % workers.count]
             try wait(for: "\(worker.name) to have its partitions") { try worker.isAssigned(lanes: Self.lanes) }
+            if step == steps / 3 { try guest.start() }
             for portion in 1...8 {
                 let done = Double(step * 8 + portion) / Double(steps * 8)
-                try registry.send(upTo: Int(Double(changes.count) * (0.5 + done / 2)))
-                try input.send(upTo: Int(Double(events.count) * done))
-                input.pause(milliseconds: 10)
+                try registry.send(upTo: before + Int(Double(changes.count - before) * done))
+                for input in inputs { try input.send(upTo: Int(Double(half) * done)) }
+                inputs[0].pause(milliseconds: 10)
                 registry.pause(milliseconds: 10)
             }
             try worker.kill()
             kills += 1
-            try harm(Harm.allCases[step / 2], worker)
+            try harm(Harm.allCases[step % Harm.allCases.count], worker)
             try worker.start()
+            if step == steps * 2 / 3 {
+                try wait(for: "the guest to have its partitions") { try guest.isAssigned(lanes: Self.lanes) }
+                try guest.stop()
+            }
         }
         try registry.finish()
-        try input.finish()
-        let ends = try topics.ends(topics.input)
-        try wait(for: "every offset to be committed") { try topics.committed() == ends }
+        times = registry.times
+        for input in inputs {
+            try input.send(upTo: events.count)
+            try input.finish()
+        }
+        try wait(for: "every offset to be committed") {
+            try [topics.input, topics.second].allSatisfy { try topics.committed($0) == topics.ends($0) }
+        }
         for worker in workers { try worker.stop() }
         dropped = workers.reduce(0) { $0 + $1.count(of: "devices.dropped") }
+    }
+
+    /// Waits until compaction has removed a record of the registry.
+    private func waitForCompaction(of registry: InputProducer) throws {
+        let filler = try RegistryFiller(topics)
+        defer { filler.close() }
+        let isCompacted = try becomesTrue(withinSeconds: 60) {
+            registry.pause(milliseconds: 100)
+            try filler.write()
+            return try topics.read(topics.devices).count < registry.sent
+        }
+        if !isCompacted { throw RunFailure("\(topics.devices) was not compacted") }
     }
 
     /// Harms the local copy of a worker that has ended.
@@ -124,6 +187,9 @@ final class RegistryRun {
         case .none: return
         case .deleted: try FileManager.default.removeItem(at: directory)
         case .markLost: try? FileManager.default.removeItem(at: directory.appending(path: "mark"))
+        case .foreign:
+            try FileManager.default.removeItem(at: directory)
+            try Self.writeForeignCopy(directory.path)
         case .cut:
             let file = try FileHandle(forUpdating: data)
             try file.truncate(atOffset: try file.seekToEnd() / 2)
@@ -139,6 +205,26 @@ final class RegistryRun {
         }
     }
 
+    /// Writes the copy of another topic, which knows facts about a device that the registry does not have.
+    private static func writeForeignCopy(_ directory: String) throws {
+        let source = RegistrySource(
+            cluster: "", topic: "other", topicID: "", members: WorkerConfiguration(bootstrap: []).deviceMembers.text)
+        let store = try RegistryStore.open(
+            RegistryStoreConfiguration(
+                directory: directory, source: source, bootID: RegistryStoreConfiguration.currentBootID(),
+                now: SystemClock.wallMilliseconds()))
+        var batch = RegistryBatch()
+        let (id, facts) = (Array("x".utf8), Array(#"{"app":"99"}"#.utf8))
+        id.withUnsafeBufferPointer { id in
+            facts.withUnsafeBufferPointer { facts in
+                _ = batch.put(id: ByteView(id), user: .empty, timestamp: 1, facts: ByteView(facts))
+            }
+        }
+        for partition in Int32(0)..<6 { batch.setPosition(partition, 1) }
+        try store.apply(batch, now: SystemClock.wallMilliseconds())
+        store.close()
+    }
+
     private func wait(for what: String, _ question: () throws -> Bool) throws {
         let isFulfilled = try becomesTrue(withinSeconds: 120) {
             for worker in workers where !worker.isRunning {
@@ -151,10 +237,34 @@ final class RegistryRun {
     }
 }
 
+/// A producer of records without meaning, which end a segment so that it can be compacted.
+final class RegistryFiller {
+    private let producer: InputProducer
+
+    init(_ topics: RunTopics) throws {
+        let records = (0..<60_000).map { number in
+            InputRecord(key: Array("filler\(number % 60)".utf8), value: Array("{}".utf8))
+        }
+        producer = try InputProducer(records, to: topics, topic: topics.devices)
+    }
+
+    /// Writes records to all partitions.
+    func write() throws {
+        try producer.send(upTo: producer.sent + 60)
+        producer.pause(milliseconds: 100)
+    }
+
+    func close() { try? producer.finish() }
+}
+
 /// The check of a run with a registry: what every decision must be, given its facts, and which facts it may have.
 struct RegistryCheck {
     /// A version of a device: the time of its record, and its value, or nil after a deletion.
+    ///
+    /// A malformed record leaves the version before it. After compaction, only the malformed record is left, so that
+    /// the device is unknown to a worker that reads the topic from its start.
     private struct Version {
+        var isMalformed = false
         var time: Int64
         var facts: [(name: String, text: String)]?
         var user: String?
@@ -169,21 +279,26 @@ struct RegistryCheck {
     /// The number of decisions with facts, and of decisions without a device.
     private(set) var joined = 0
     private(set) var withoutDevice = 0
+    /// The number of events of users whose devices never change.
+    private(set) var stable = 0
 
-    /// Reads the changes of the registry.
-    init(changes: [ReadRecord]) {
-        for record in changes {
+    /// Reads the changes of the registry, each with its time in milliseconds since 1970.
+    init(_ changes: [InputRecord], times: [Int64]) {
+        for (record, time) in zip(changes, times) {
             let device = String(decoding: record.key ?? [], as: UTF8.self)
             guard let value = record.value else {
-                versions[device, default: []].append(Version(time: record.timestamp))
+                versions[device, default: []].append(Version(time: time))
                 continue
             }
-            guard let json = try? JSONValue.parse(value) else { continue }
+            guard let json = try? JSONValue.parse(value) else {
+                versions[device, default: []].append(Version(isMalformed: true, time: time))
+                continue
+            }
             let facts = ["platform", "app", "locale"].compactMap { name in
                 json[name]?.string.map { (name: name, text: $0) }
             }
             versions[device, default: []].append(
-                Version(time: record.timestamp, facts: facts, user: json["user"]?.string))
+                Version(time: time, facts: facts, user: json["user"]?.string))
         }
     }
 
@@ -191,6 +306,7 @@ struct RegistryCheck {
     mutating func check(_ event: ReadRecord, _ decisions: [ReadRecord]) {
         guard let json = try? JSONValue.parse(event.value ?? []) else { return }
         let name = json["id"]?.string ?? ""
+        checkStableUser(json["user"]?.string ?? "", name, decisions)
         for decision in decisions {
             guard let decided = try? JSONValue.parse(decision.value ?? []) else {
                 wrong.append("\(name): no JSON")
@@ -213,6 +329,14 @@ struct RegistryCheck {
         }
     }
 
+    /// Checks that a user whose devices never change has one decision for each of them, ordered by their ids.
+    private mutating func checkStableUser(_ user: String, _ name: String, _ decisions: [ReadRecord]) {
+        guard user.hasPrefix("s"), let count = Int(user.dropFirst()), count > 0, count < 501 else { return }
+        let expected = (0..<count).map { "\(user)-\($0)" }.sorted().map { Array($0.utf8) }
+        if decisions.map(\.key) != expected { wrong.append("\(name): \(decisions.count) decisions for \(user)") }
+        stable += 1
+    }
+
     /// Returns a Boolean value that indicates whether a device had these facts at a time, or at most the delay before.
     private func isAllowed(
         _ device: String, _ facts: [(name: String, text: String)], without stated: [String], at time: Int64,
@@ -221,7 +345,8 @@ struct RegistryCheck {
         let all = [Version(time: 0)] + (versions[device] ?? [])
         for (index, version) in all.enumerated() {
             let expected = (version.facts ?? []).filter { !stated.contains($0.name) }
-            let isOver = index + 1 < all.count && all[index + 1].time < time - Self.delay
+            let next = all[(index + 1)...].first { !$0.isMalformed }
+            let isOver = next.map { $0.time < time - Self.delay } ?? false
             guard !isOver, user == nil || user == version.user else { continue }
             if expected.map(\.name) == facts.map(\.name) && expected.map(\.text) == facts.map(\.text) { return true }
         }

@@ -53,14 +53,36 @@ final class RunTopics {
     /// The compacted topic of the registry of devices, which `createRegistry` creates.
     var devices: String { input + ".devices" }
 
-    /// Creates the topic of the registry with as many partitions as the input.
-    func createRegistry() throws {
+    /// A second input with another number of partitions, which `createSecond` creates.
+    var second: String { input + ".second" }
+    let secondPartitions: Int32 = 4
+
+    /// Creates the topic of the registry.
+    ///
+    /// - Parameters:
+    ///   - settings: Settings in addition to `cleanup.policy`.
+    ///   - count: The number of partitions, or nil for those of the input.
+    func createRegistry(_ settings: [String: String] = [:], partitions count: Int32? = nil) throws {
+        let settings = settings.merging(["cleanup.policy": "compact"]) { $1 }
+        try create([TopicSpecification(name: devices, partitions: count ?? partitions, settings: settings)])
+    }
+
+    /// Settings with which a topic is compacted within about a second, if records are written meanwhile.
+    static let compactedSoon = ["segment.ms": "200", "min.cleanable.dirty.ratio": "0"]
+
+    /// Creates the second input, and its topic of dead letters.
+    func createSecond() throws {
+        try create([
+            TopicSpecification(name: second, partitions: secondPartitions),
+            TopicSpecification(name: second + ".dlq", partitions: partitions),
+        ])
+    }
+
+    private func create(_ topics: [TopicSpecification]) throws {
         let admin = try KafkaAdmin(["bootstrap.servers": bootstrap])
         defer { admin.close() }
-        let topic = TopicSpecification(
-            name: devices, partitions: partitions, settings: ["cleanup.policy": "compact"])
-        for result in try admin.create(topics: [topic], timeoutMilliseconds: 20_000) {
-            if let error = result.error { throw RunFailure("\(devices) was not created: \(error.text)") }
+        for result in try admin.create(topics: topics, timeoutMilliseconds: 20_000) {
+            if let error = result.error { throw RunFailure("\(result.name) was not created: \(error.text)") }
         }
     }
 
@@ -84,13 +106,14 @@ final class RunTopics {
     }
 
     private func partitions(_ topic: String) -> [TopicPartition] {
-        (0..<partitions).map { TopicPartition(topic: topic, partition: $0) }
+        (0..<(topic == second ? secondPartitions : partitions)).map { TopicPartition(topic: topic, partition: $0) }
     }
 
-    /// Returns the group's committed offset of each input partition, or 0 for none, without waiting for open
+    /// Returns the group's committed offset of each partition of an input, or 0 for none, without waiting for open
     /// transactions.
-    func committed() throws -> [Int64] {
-        try uncommittedView.committed(partitions(input), timeoutMilliseconds: 20_000).map { max(0, $0.offset ?? 0) }
+    func committed(_ topic: String? = nil) throws -> [Int64] {
+        try uncommittedView.committed(partitions(topic ?? input), timeoutMilliseconds: 20_000)
+            .map { max(0, $0.offset ?? 0) }
     }
 
     /// Returns the end of each partition of a topic.
@@ -106,9 +129,10 @@ final class RunTopics {
     /// Runs `linkd verify`, which must find nothing, also while workers run and are killed.
     ///
     /// - Returns: The number of records that it has checked.
-    func verify() throws -> Int64? {
+    func verify(_ inputs: [String]? = nil) throws -> Int64? {
+        let inputs = (inputs ?? [input]).joined(separator: ",")
         let result = try ChildProcess.run(
-            [BuiltProgram.linkd, "verify", "-b", bootstrap, "--input", input, "--output", output]
+            [BuiltProgram.linkd, "verify", "-b", bootstrap, "--input", inputs, "--output", output]
                 + ["--group", group, "--json"], seconds: 120)
         guard result.status == 0 else { throw RunFailure("linkd verify: \(result.output)\(result.errors)") }
         return try JSONValue.parse(Array(result.output.utf8))["records"]?.integer
@@ -134,7 +158,7 @@ final class RunTopics {
                         headers: record.hasHeaders ? reader.headers(of: record.index) : []))
             }
             for event in reader.events where event.kind == .endOfPartition { ended.insert(event.partition) }
-            return ended.count == Int(partitions)
+            return ended.count == partitions(topic).count
         }
         if !isWhole { throw RunFailure("\(topic) was not read to its end in time") }
         return result.sorted { ($0.partition, $0.offset) < ($1.partition, $1.offset) }

@@ -14,11 +14,14 @@ final class WorkerProcess {
     /// The number of SIGKILLs.
     private(set) var kills = 0
 
+    private let environment: [String: String]
+
     /// Creates a worker.
     ///
     /// `command` is the program and its arguments.
-    init(name: String, command: [String], logs: URL) throws {
+    init(name: String, command: [String], logs: URL, environment: [String: String] = [:]) throws {
         self.name = name
+        self.environment = environment
         self.command = command
         log = logs.appending(path: "\(name).log")
         try Data().write(to: log)
@@ -33,6 +36,7 @@ final class WorkerProcess {
         process.arguments = Array(command.dropFirst())
         let own = ProcessInfo.processInfo.environment
         process.environment = own.filter { ["PATH", "HOME", "LD_LIBRARY_PATH"].contains($0.key) }
+            .merging(environment) { $1 }
         process.standardInput = FileHandle.nullDevice
         process.standardOutput = FileHandle.nullDevice
         process.standardError = file
@@ -77,6 +81,17 @@ final class WorkerProcess {
             throw RunFailure("\(name) ended with \(status) after SIGTERM\n\(lastLines)")
         }
     }
+
+    /// Waits for the end of the process, and returns its exit code, or throws if it does not end in time.
+    func waitForEnd(seconds: Double) throws -> Int32 {
+        guard ended.wait(timeout: .now() + seconds) == .success else {
+            throw RunFailure("\(name) did not end within \(seconds) s\n\(lastLines)")
+        }
+        return process.terminationStatus
+    }
+
+    /// Sends a signal.
+    func signal(_ number: Int32) { Foundation.kill(process.processIdentifier, number) }
 
     /// Requests that the process stops, without waiting for its end.
     func requestStop() { Foundation.kill(process.processIdentifier, SIGTERM) }

@@ -1,0 +1,190 @@
+import DispatchWorker
+import Foundation
+import KafkaClient
+import StrictJSON
+import TestSupport
+import Testing
+
+/// What a worker does if its registry is away, open, full, or another one, on a real broker.
+@Suite(
+    .enabled(if: BrokerEnvironment.hasBroker, "no broker: KAFKA_BOOTSTRAP_SERVERS is not set"), .serialized,
+    .timeLimit(.minutes(5)))
+struct RegistryCaseTests {
+    @Test("A worker decides nothing before it has read the registry")
+    func restored() async throws {
+        try await onThread {
+            let run = try RegistryCase()
+            defer { run.close() }
+            try run.write(RegistryCase.devices(0..<10_000))
+            try run.send((9_980..<10_000).map { "d\($0)" })
+            let gate = run.folder.url.appending(path: "gate")
+            let worker = try run.worker(["--lanes", "1"], environment: ["LINKD_TEST_DEVICES_GATE": gate.path])
+            defer { worker.clear() }
+            try worker.start()
+            try run.wait(for: "the worker to restore") { worker.count(of: "devices.restoring") == 1 }
+            // Another worker does the same work without a registry. When it is done, one that does not wait is too.
+            let other = try run.run(["--stop-after", "20"], group: "other", output: run.topics.second, registry: false)
+            #expect(other.status == 0, "\(other.errors)")
+            #expect(try run.topics.committed().allSatisfy { $0 == 0 })
+            #expect(try run.topics.read(run.topics.output).isEmpty)
+            #expect(try !worker.isAssigned(lanes: 1))
+            #expect(worker.count(of: "devices.restored") == 0)
+            try Data().write(to: gate)
+            try run.wait(for: "the decisions") { try run.topics.committed().reduce(0, +) == 20 }
+            try worker.stop()
+            #expect(try run.facts().allSatisfy { $0.app == Int($0.device.dropFirst()) })
+            #expect(try run.facts().count == 20)
+        }
+    }
+
+    @Test("A worker starts with an open transaction in its registry, whose records and those behind it do not count")
+    func openTransaction() async throws {
+        try await onThread {
+            let run = try RegistryCase()
+            defer { run.close() }
+            try run.write(RegistryCase.devices(0..<100, app: 1))
+            let hanging = try HangingProducer(run.topics)
+            defer { hanging.close() }
+            try hanging.write(RegistryCase.devices(0..<100, app: 2))
+            // These are committed, and behind the open transaction.
+            try run.write(RegistryCase.devices(50..<100, app: 3))
+            try run.send((40..<60).map { "d\($0)" })
+            let first = try run.run(["--stop-after", "20"])
+            #expect(first.status == 0, "\(first.errors)")
+            #expect(try run.facts().map(\.app) == Array(repeating: 1, count: 20))
+            try hanging.commit()
+            try run.send((40..<60).map { "d\($0)" })
+            let second = try run.run(["--stop-after", "20"])
+            #expect(second.status == 0, "\(second.errors)")
+            let apps = try run.facts().map(\.app)
+            #expect(apps.count { $0 == 1 } == 20 && apps.count { $0 == 2 } == 10 && apps.count { $0 == 3 } == 10)
+        }
+    }
+
+    @Test("A device stays deleted when the topic no longer has its deletion")
+    func compactedAway() async throws {
+        try await onThread {
+            let run = try RegistryCase(RunTopics.compactedSoon.merging(["delete.retention.ms": "1000"]) { $1 })
+            defer { run.close() }
+            try run.write(RegistryCase.devices(0..<20, app: 1))
+            try run.send(["d0"])
+            let first = try run.run(["--stop-after", "1"])
+            #expect(first.status == 0, "\(first.errors)")
+            #expect(try run.facts().map(\.app) == [1])
+            try run.write(RegistryCase.deletions(0..<1))
+            let filler = try RegistryFiller(run.topics)
+            defer { filler.close() }
+            try run.wait(for: "the deletion to be compacted away") {
+                try filler.write()
+                return try run.topics.read(run.topics.devices).allSatisfy { $0.key != Array("d0".utf8) }
+            }
+            try run.send(["d0", "d1"])
+            let second = try run.run(["--stop-after", "2"])
+            #expect(second.status == 0, "\(second.errors)")
+            #expect(second.errors.contains(#""event":"devices.dropped""#) && second.errors.contains(#""stale""#))
+            let facts = try run.facts().filter { $0.device == "d0" }.map(\.app)
+            #expect(facts.count == 2 && facts.contains(nil))
+            #expect(try run.facts().filter { $0.device == "d1" }.map(\.app) == [1])
+        }
+    }
+
+    @Test("A full disk ends a worker with exit code 75, and the next one decides each event once")
+    func fullDisk() async throws {
+        try await onThread {
+            let run = try RegistryCase()
+            defer { run.close() }
+            try run.write(RegistryCase.devices(0..<20_000))
+            try run.send((0..<200).map { "d\($0)" })
+            // 2 MiB, which is less than the copy needs.
+            let limited = ["bash", "-c", #"trap "" XFSZ; ulimit -f 2048; exec "$@""#, "-"]
+            let full = try run.run(["--stop-after", "200"], prefix: limited)
+            #expect(full.status == 75, "\(full.errors)")
+            #expect(full.errors.contains("is full"), "\(full.errors)")
+            #expect(try run.topics.read(run.topics.output).isEmpty)
+            let other = try run.run(["--stop-after", "200"])
+            #expect(other.status == 0, "\(other.errors)")
+            let facts = try run.facts()
+            #expect(facts.map(\.app) == facts.map { Int($0.device.dropFirst()) })
+            #expect(Set(facts.map(\.device)).count == 200 && facts.count == 200)
+        }
+    }
+
+    @Test("Devices that the registry deletes later do not count for devices.max, up to twice as many")
+    func maxDevices() async throws {
+        try await onThread {
+            // With one partition, the deletions come after all devices, and not in the same batch.
+            let run = try RegistryCase(partitions: 1)
+            defer { run.close() }
+            try run.write(RegistryCase.devices(0..<9_000) + RegistryCase.deletions(0..<4_000))
+            try run.send(["d0", "d8999"])
+            func result(_ limit: Int) throws -> ChildProcess.Result {
+                try run.run(["--stop-after", "2", "--devices-max", String(limit)], directory: "state-\(limit)")
+            }
+            let atOnce = try result(2_000)
+            #expect(atOnce.status == 78 && atOnce.errors.contains("more than 4000 devices before"), "\(atOnce.errors)")
+            let atEnd = try result(4_999)
+            #expect(atEnd.status == 78 && atEnd.errors.contains("more than 4999 devices"), "\(atEnd.errors)")
+            #expect(try run.topics.read(run.topics.output).isEmpty)
+            let enough = try result(5_000)
+            #expect(enough.status == 0, "\(enough.errors)")
+            #expect(try run.facts().map { $0.app ?? -1 }.sorted() == [-1, 8999])
+        }
+    }
+
+    @Test("A worker does not mix devices of a registry that was created again with those of its copy")
+    func createdAgain() async throws {
+        try await onThread {
+            let run = try RegistryCase()
+            defer { run.close() }
+            func decide(_ version: Int, devices: Range<Int>) throws -> [Int?] {
+                try run.write(RegistryCase.devices(devices, app: version))
+                try run.send(["d0"])
+                var result = try run.run(["--stop-after", "1"])
+                // Without ids of topics, the worker finds another record than before, and reads all at the next start.
+                if result.status == 75 { result = try run.run(["--stop-after", "1"]) }
+                #expect(result.status == 0, "\(result.errors)")
+                return try run.facts().map(\.app)
+            }
+            #expect(try decide(1, devices: 0..<200) == [1])
+            // The topic that is created again has more records in each partition, and no device 0.
+            try run.topics.deleteRegistry()
+            try run.topics.createRegistry()
+            #expect(try decide(2, devices: 200..<800).sorted { ($0 ?? 0) < ($1 ?? 0) } == [nil, 1])
+        }
+    }
+
+    @Test(
+        "A worker whose registry is created again while it runs ends with exit code 75, and then reads all again",
+        arguments: [true, false])
+    func createdAgainMeanwhile(isStopped: Bool) async throws {
+        try await onThread {
+            let run = try RegistryCase()
+            defer { run.close() }
+            try run.write(RegistryCase.devices(0..<200, app: 1))
+            try run.send(["d0"])
+            let worker = try run.worker(["--lanes", "1"])
+            defer { worker.clear() }
+            try worker.start()
+            try run.wait(for: "the decision") { try run.topics.committed().reduce(0, +) == 1 }
+            // A process that is stopped sees neither that the topic is away nor a lost connection.
+            if isStopped { worker.signal(SIGSTOP) }
+            try run.topics.deleteRegistry()
+            if !isStopped {
+                try run.wait(for: "the worker to miss the topic") { worker.count(of: "devices.missing") > 0 }
+            }
+            try run.topics.createRegistry()
+            try run.write(RegistryCase.devices(200..<800, app: 2))
+            if isStopped {
+                SystemClock.sleep(milliseconds: 1_200)
+                worker.signal(SIGCONT)
+            }
+            #expect(try worker.waitForEnd(seconds: 60) == 75, "\(worker.lastLines)")
+            #expect(try run.facts().map(\.app) == [1])
+            try run.send(["d0", "d200"])
+            var result = try run.run(["--stop-after", "2"])
+            if result.status == 75 { result = try run.run(["--stop-after", "2"]) }
+            #expect(result.status == 0, "\(result.errors)")
+            #expect(try run.facts().map(\.app).sorted { ($0 ?? 0) < ($1 ?? 0) } == [nil, 1, 2])
+        }
+    }
+}
