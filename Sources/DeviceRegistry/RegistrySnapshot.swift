@@ -29,12 +29,18 @@ package final class RegistrySnapshot {
 
     /// The reader is released before the store, so that LMDB closes after its readers.
     private let reader: StoreReader
+    private let key: UserKey
     private let buffer = KeyBuffer()
     private let lender = ViewLender()
+    private var search = PageSearch()
+    private var pages: PageSearch.Pages?
     private var isOpen = false
 
     /// Creates a snapshot of a store, which it keeps open.
-    package init(of store: RegistryStore) { reader = StoreReader(store.environment) }
+    package init(of store: RegistryStore) {
+        reader = StoreReader(store.environment)
+        key = store.key
+    }
 
     /// Begins to read the newest state.
     ///
@@ -42,14 +48,28 @@ package final class RegistrySnapshot {
     package func begin() throws(RegistryStoreError) {
         if isOpen { end() }
         try reader.begin()
+        pages = reader.pages()
         isOpen = true
     }
 
     /// Ends the reading, and releases the state and all its views.
     package func end() {
         lender.revoke()
+        search.removeAll()
+        pages = nil
         reader.end()
         isOpen = false
+    }
+
+    /// The number of ids that `lookAhead` takes.
+    package static var lookAheadLimit: Int { PageSearch.limit }
+
+    /// Looks up the devices that `find` is probably called with next, which is faster for several at once.
+    ///
+    /// Call it between `begin` and `end`. It changes no result of `find`.
+    package func lookAhead(_ ids: UnsafeBufferPointer<ByteView>) {
+        assert(isOpen)
+        if let pages { search.run(ids, in: pages) }
     }
 
     /// Returns what is known about a device.
@@ -57,10 +77,9 @@ package final class RegistrySnapshot {
     /// Call it between `begin` and `end`.
     package func find(_ id: ByteView) -> Lookup {
         assert(isOpen)
-        guard let key = buffer.device(id) else { return .absent }
-        guard let value = reader.find(key) else { return .absent }
-        let name = UnsafeRawBufferPointer(rebasing: key[1...])
-        guard let device = StoredDevice(value, id: name) else { return .damaged }
+        let known = search.value(of: id)
+        guard let value = known ?? buffer.device(id).flatMap(reader.find) else { return .absent }
+        guard let device = StoredDevice(value, id: UnsafeRawBufferPointer(id.buffer)) else { return .damaged }
         return .found(
             RegistryRecord(
                 timestamp: device.timestamp, user: lender.lend(ByteView(device.user)),
@@ -79,7 +98,7 @@ package final class RegistrySnapshot {
     package func devices(of user: ByteView, limit: Int, _ body: (ByteView) -> Void) -> Int {
         assert(isOpen)
         guard !user.isEmpty, limit >= 0 else { return 0 }
-        let hash = StoreHash.hash(UnsafeRawBufferPointer(user.buffer), seed: 1)
+        let hash = key.hash(UnsafeRawBufferPointer(user.buffer))
         var found = reader.seek(buffer.link(hash, id: nil))
         var count = 0
         while let key = found, count <= limit {

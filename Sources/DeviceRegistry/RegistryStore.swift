@@ -15,6 +15,8 @@ package final class RegistryStore: Sendable {
     /// The reason why the store of an earlier run was deleted, or nil if it is used or if there was none.
     package let droppedBecause: DropReason?
     let environment: StoreEnvironment
+    /// The secret of the hashes of users, which never changes.
+    let key: UserKey
     private let maxDevices: Int
     /// The limit of devices while deletions can follow that are not compacted yet: twice `devices.max`.
     private var maxAtOnce: Int { maxDevices.multipliedReportingOverflow(by: 2).overflow ? .max : 2 * maxDevices }
@@ -24,6 +26,7 @@ package final class RegistryStore: Sendable {
         _ environment: StoreEnvironment, _ state: StoreState, maxDevices: Int, droppedBecause: DropReason?
     ) {
         self.environment = environment
+        key = state.key
         self.maxDevices = maxDevices
         self.droppedBecause = droppedBecause
         current = Lock(Current(state: state))
@@ -204,11 +207,11 @@ extension RegistryStore {
                 guard old != nil else { throw .damaged(directory: environment.directory.path) }
             }
             // The old value is not read after the write, which can move it.
-            let (oldUser, oldChecksum) = (old?.userHash, old?.checksum)
+            let (oldUser, oldChecksum) = (old?.userHash(state.key), old?.checksum)
             if found != nil { try isDeletion ? writer.remove() : writer.replace(key, value) }
             state.count += (new == nil ? 0 : 1) - (found == nil ? 0 : 1)
             state.digest = state.digest &+ UInt64(new?.checksum ?? 0) &- UInt64(oldChecksum ?? 0)
-            let newUser = new?.userHash
+            let newUser = new?.userHash(state.key)
             if oldUser == newUser { continue }
             if let oldUser { links.append(Link(user: oldUser, id: change.id, isAdded: false)) }
             if let newUser { links.append(Link(user: newUser, id: change.id, isAdded: true)) }

@@ -51,14 +51,14 @@ struct StoreCheck {
 
     private mutating func run() throws(RegistryStore.DropReason) -> StoreState {
         let meta = try newestMeta()
-        transaction = try load(meta + 128)
-        let last: UInt64 = try load(meta + 120)
+        transaction = try load(meta + PageFormat.transaction)
+        let last: UInt64 = try load(meta + PageFormat.lastPage)
         guard transaction > 0, last >= 1, last < 1 << 48 else { throw .damaged }
         pageLimit = last + 1
         let present = UInt64(file.count / pageBytes)
         used = Array(repeating: 0, count: Int(present) / 64 + 1)
-        try walk(.free, at: meta + 24, flags: 8)
-        try walk(.main, at: meta + 72, flags: 0)
+        try walk(.free, at: meta + PageFormat.freeTree, flags: 8)
+        try walk(.main, at: meta + PageFormat.mainTree, flags: 0)
         // Pages at the end that were never written are free. Without this check a wrong number of pages would leave a
         // hole in the file.
         guard absent == pageLimit - min(pageLimit, present) else { throw .damaged }
@@ -68,19 +68,21 @@ struct StoreCheck {
 
     /// Returns the place of the newer of the two meta pages, and sets the size of pages.
     private mutating func newestMeta() throws(RegistryStore.DropReason) -> Int {
-        pageBytes = Int(try load(16 + 24) as UInt32)
+        pageBytes = Int(try load(PageFormat.head + PageFormat.freeTree) as UInt32)
         guard pageBytes >= 512, pageBytes <= 65536, pageBytes.nonzeroBitCount == 1 else { throw .damaged }
         var newest = 0
         var newestTransaction: UInt64?
         for page in 0..<2 {
-            let meta = page * pageBytes + 16
-            guard try load(meta - 6) as UInt16 == 8, try load(meta) as UInt32 == 0xBEEF_C0DE else { throw .damaged }
+            let meta = page * pageBytes + PageFormat.head
+            guard try load(meta - PageFormat.head + PageFormat.flags) as UInt16 == 8,
+                try load(meta) as UInt32 == 0xBEEF_C0DE
+            else { throw .damaged }
             guard try load(meta + 4) as UInt32 == 1 else { throw .format }
-            let transaction: UInt64 = try load(meta + 128)
+            let transaction: UInt64 = try load(meta + PageFormat.transaction)
             // LMDB creates both with 0, and then writes even transactions to the first and odd ones to the second.
-            guard transaction == 0 || transaction % 2 == page, try load(meta + 24) as UInt32 == pageBytes else {
-                throw .damaged
-            }
+            guard transaction == 0 || transaction % 2 == page,
+                try load(meta + PageFormat.freeTree) as UInt32 == pageBytes
+            else { throw .damaged }
             if let newestTransaction, newestTransaction >= transaction { continue }
             (newest, newestTransaction) = (meta, transaction)
         }
@@ -89,8 +91,8 @@ struct StoreCheck {
 
     /// Checks a tree whose root and numbers are at a place of a meta page.
     private mutating func walk(_ tree: Tree, at place: Int, flags: UInt16) throws(RegistryStore.DropReason) {
-        let depth = Int(try load(place + 6) as UInt16)
-        let root: UInt64 = try load(place + 40)
+        let depth = Int(try load(place + PageFormat.depth) as UInt16)
+        let root: UInt64 = try load(place + PageFormat.root)
         guard try load(place + 4) as UInt16 == flags, depth < 32, (depth == 0) == (root == .max) else {
             throw .damaged
         }
@@ -109,37 +111,38 @@ struct StoreCheck {
     /// - Parameter depth: The number of levels, which is 1 for a leaf.
     private mutating func walk(_ tree: Tree, page: UInt64, depth: Int) throws(RegistryStore.DropReason) {
         let start = try take(page)
-        let (lower, upper) = (Int(try load(start + 12) as UInt16), Int(try load(start + 14) as UInt16))
-        let flags: UInt16 = try load(start + 10)
-        guard flags == (depth == 1 ? 2 : 1), lower >= 16, lower % 2 == 0, lower <= upper, upper <= pageBytes else {
-            throw .damaged
-        }
-        let entries = (lower - 16) / 2
+        let lower = Int(try load(start + PageFormat.lower) as UInt16)
+        let upper = Int(try load(start + PageFormat.upper) as UInt16)
+        let flags: UInt16 = try load(start + PageFormat.flags)
+        guard flags == (depth == 1 ? 2 : 1), lower >= PageFormat.head, lower % 2 == 0, lower <= upper,
+            upper <= pageBytes
+        else { throw .damaged }
+        let entries = (lower - PageFormat.head) / 2
         guard entries >= (depth > 1 && tree == .main ? 2 : 1) else { throw .damaged }
         if depth > 1 { figures.branches += 1 } else { figures.leaves += 1 }
         var total = 0
         for index in 0..<entries {
-            let offset = Int(try load(start + 16 + 2 * index) as UInt16)
-            guard offset >= upper, offset % 2 == 0, offset + 8 <= pageBytes else { throw .damaged }
+            let offset = Int(try load(start + PageFormat.head + 2 * index) as UInt16)
+            guard offset >= upper, offset % 2 == 0, offset + PageFormat.entryHead <= pageBytes else { throw .damaged }
             let node = start + offset
-            let keyBytes = Int(try load(node + 6) as UInt16)
-            let room = pageBytes - offset - 8 - keyBytes
+            let keyBytes = Int(try load(node + PageFormat.keyCount) as UInt16)
+            let room = pageBytes - offset - PageFormat.entryHead - keyBytes
             guard room >= 0 else { throw .damaged }
-            let key = bytes(node + 8, keyBytes)
+            let key = bytes(node + PageFormat.entryHead, keyBytes)
             let number = UInt64(try load(node) as UInt16) | UInt64(try load(node + 2) as UInt16) << 16
-            let high: UInt16 = try load(node + 4)
+            let high: UInt16 = try load(node + PageFormat.entryHigh)
             if depth > 1 {
                 // The first key of a branch page has no meaning.
                 if index > 0 { try raise(to: key, tree, isIncluded: true) }
                 try walk(tree, page: number | UInt64(high) << 32, depth: depth - 1)
-                total += even(8 + keyBytes)
+                total += even(PageFormat.entryHead + keyBytes)
             } else {
                 try raise(to: key, tree, isIncluded: false)
                 let isOutside = high == 1
                 guard high <= 1, isOutside ? room >= 8 : number <= UInt64(room) else { throw .damaged }
-                let place = node + 8 + keyBytes
+                let place = node + PageFormat.entryHead + keyBytes
                 let value = try isOutside ? overflow(at: place, Int(number)) : bytes(place, Int(number))
-                total += even(8 + keyBytes + (isOutside ? 8 : Int(number)))
+                total += even(PageFormat.entryHead + keyBytes + (isOutside ? 8 : Int(number)))
                 figures.entries += 1
                 try read(tree, key, value)
             }
@@ -169,11 +172,13 @@ struct StoreCheck {
     ) throws(RegistryStore.DropReason) -> UnsafeRawBufferPointer {
         let page: UInt64 = try load(place)
         let start = try take(page)
-        let pages = Int(try load(start + 12) as UInt32)
-        guard try load(start + 10) as UInt16 == 4, pages > 0, 16 + count <= pages * pageBytes else { throw .damaged }
+        let pages = Int(try load(start + PageFormat.lower) as UInt32)
+        guard try load(start + PageFormat.flags) as UInt16 == 4, pages > 0,
+            PageFormat.head + count <= pages * pageBytes
+        else { throw .damaged }
         for next in 1..<UInt64(pages) { _ = try take(page + next, isFirst: false) }
         figures.overflows += UInt64(pages)
-        return bytes(start + 16, count)
+        return bytes(start + PageFormat.head, count)
     }
 
     /// Marks a page as used, and returns its place in the file.
@@ -202,10 +207,11 @@ struct StoreCheck {
         switch key[0] {
         case StoreKey.state where rest.isEmpty: state = try StoreState(value)
         case StoreKey.device:
-            guard let device = StoredDevice(value, id: rest) else { throw .damaged }
+            // The key of the state is the first one.
+            guard let state, let device = StoredDevice(value, id: rest) else { throw .damaged }
             count += 1
             digest &+= UInt64(device.checksum)
-            if let hash = device.userHash { links &+= StoreHash.hash(rest, seed: hash) }
+            if let hash = device.userHash(state.key) { links &+= StoreHash.hash(rest, seed: hash) }
         case StoreKey.link:
             guard key.count > StoreKey.linkHead, value.isEmpty else { throw .damaged }
             let hash = UInt64(bigEndian: rest.loadUnaligned(as: UInt64.self))

@@ -1,10 +1,12 @@
 /// The state of a store, which each transaction writes together with its changes.
 struct StoreState: Sendable, Equatable {
     /// The version of the format of keys and values.
-    static let format: UInt32 = 2
+    static let format: UInt32 = 3
 
     /// The topic whose records the store holds.
     var source: RegistrySource
+    /// The secret of the hashes of users.
+    var key: UserKey
     /// The number of devices.
     var count = 0
     /// The sum of the checksums of all devices, by which a lost or old device is found.
@@ -21,6 +23,8 @@ struct StoreState: Sendable, Equatable {
         var writer = Writer()
         writer.add(Self.format)
         for text in [source.cluster, source.topic, source.topicID, source.members] { writer.add(text) }
+        writer.add(key.low)
+        writer.add(key.high)
         writer.add(count)
         writer.add(digest)
         writer.add(updated)
@@ -41,8 +45,10 @@ struct StoreState: Sendable, Equatable {
         return whole.bytes + writer.bytes
     }
 
+    /// Creates the state of an empty store, with a secret of its own.
     init(source: RegistrySource, updated: Int64) {
         self.source = source
+        key = UserKey(low: .random(in: 0 ... .max), high: .random(in: 0 ... .max))
         self.updated = updated
     }
 
@@ -58,6 +64,7 @@ struct StoreState: Sendable, Equatable {
         source = RegistrySource(
             cluster: try reader.text(), topic: try reader.text(), topicID: try reader.text(),
             members: try reader.text())
+        key = UserKey(low: try reader.number(), high: try reader.number())
         count = try reader.number()
         digest = try reader.number()
         updated = try reader.number()

@@ -61,8 +61,8 @@ struct StoredDevice {
         facts = UnsafeRawBufferPointer(rebasing: value[end...])
     }
 
-    /// The hash of the user by which links are sorted, or nil if there is no user.
-    var userHash: UInt64? { user.isEmpty ? nil : StoreHash.hash(user, seed: 1) }
+    /// Returns the hash of the user by which links are sorted, or nil if there is no user.
+    func userHash(_ key: UserKey) -> UInt64? { user.isEmpty ? nil : key.hash(user) }
 
     /// Returns the checksum of an id and of a value after its first four bytes.
     @inline(__always)
@@ -72,7 +72,54 @@ struct StoredDevice {
     }
 }
 
-/// A fast hash, which is neither keyed nor cryptographic.
+/// The secret of a store, from which the hashes of users are computed (SipHash-2-4).
+///
+/// A look-up of a user visits all devices whose users have its hash. Without a secret, somebody who chooses the names
+/// of users could give thousands of them one hash.
+struct UserKey: Sendable, Equatable {
+    var low: UInt64
+    var high: UInt64
+
+    /// Returns the hash of a user.
+    func hash(_ user: UnsafeRawBufferPointer) -> UInt64 {
+        var state = SIMD4<UInt64>(
+            low ^ 0x736F_6D65_7073_6575, high ^ 0x646F_7261_6E64_6F6D, low ^ 0x6C79_6765_6E65_7261,
+            high ^ 0x7465_6462_7974_6573)
+        let whole = user.count & ~7
+        for at in stride(from: 0, to: whole, by: 8) {
+            Self.add(UInt64(littleEndian: user.loadUnaligned(fromByteOffset: at, as: UInt64.self)), to: &state)
+        }
+        var last = UInt64(truncatingIfNeeded: user.count) &<< 56
+        for at in whole..<user.count { last |= UInt64(user[at]) &<< UInt64(8 * (at - whole)) }
+        Self.add(last, to: &state)
+        state[2] ^= 0xFF
+        for _ in 0..<4 { Self.mix(&state) }
+        return state[0] ^ state[1] ^ state[2] ^ state[3]
+    }
+
+    private static func add(_ word: UInt64, to state: inout SIMD4<UInt64>) {
+        state[3] ^= word
+        mix(&state)
+        mix(&state)
+        state[0] ^= word
+    }
+
+    private static func mix(_ state: inout SIMD4<UInt64>) {
+        func rotate(_ value: UInt64, _ bits: UInt64) -> UInt64 { value &<< bits | value &>> (64 - bits) }
+        state[0] &+= state[1]
+        state[1] = rotate(state[1], 13) ^ state[0]
+        state[0] = rotate(state[0], 32)
+        state[2] &+= state[3]
+        state[3] = rotate(state[3], 16) ^ state[2]
+        state[0] &+= state[3]
+        state[3] = rotate(state[3], 21) ^ state[0]
+        state[2] &+= state[1]
+        state[1] = rotate(state[1], 17) ^ state[2]
+        state[2] = rotate(state[2], 32)
+    }
+}
+
+/// A fast hash for checksums, which is neither keyed nor cryptographic.
 enum StoreHash {
     /// Returns the hash of bytes.
     ///

@@ -19,8 +19,10 @@ enum Benchmarks {
           LinkdBenchmarks endurance --broker HOST:PORT [--records N]   memory of a worker over reloads and rebalances
           LinkdBenchmarks console --broker HOST:PORT [--records N] [--routes N] [--seconds N] [--rate N]
                                                           memory and answers of `linkd console`, with bounds
-          LinkdBenchmarks registry [--records N]                 the store of N devices (default: 1000000) beside
-                                                          LMDB, and records with a join beside records without
+          LinkdBenchmarks registry [--records N] [--broker HOST:PORT]
+                                                          the store of N devices (default: 1000000) beside LMDB,
+                                                          records with a join beside records without, and with a
+                                                          broker a worker with a join beside one without
           LinkdBenchmarks cpu FILE.jsonl TABLE.json [VENDORS.json [PLATFORMS.json]]
                                                           time per record of a workload file, pass by pass
           LinkdBenchmarks instructions [--recorded FILE] [--record]

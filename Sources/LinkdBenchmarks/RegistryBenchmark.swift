@@ -1,5 +1,6 @@
 internal import ByteStorage
 internal import CLMDB
+internal import CPlatform
 internal import DeviceRegistry
 internal import Foundation
 internal import LinkCoordinator
@@ -11,10 +12,12 @@ internal import LinkdFuzz
 enum RegistryBenchmark {
     private static let batch = 4_000
     private static let events = 100_000
+    /// The link of all events.
+    static let link = "https://shop.example/p/B121D5E7-EA65-49F8-8B33-B3C43FA93866?count=3"
 
     static func run(_ options: BenchmarkOptions) throws -> Int32 {
         let report = Report(json: options.json)
-        let devices = Devices(count: options.records, seed: options.seed)
+        let devices = RegistryDevices(count: options.records, seed: options.seed)
         let root = FileManager.default.temporaryDirectory.appendingPathComponent("linkd-registry-\(getpid())").path
         try FileManager.default.createDirectory(atPath: root, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(atPath: root) }
@@ -28,6 +31,9 @@ enum RegistryBenchmark {
             throw BenchmarkError(text: "the store has \(again.count) devices after the restart", code: 1)
         }
         again.close()
+        if let broker = options.broker {
+            try JoinBenchmark(devices, options, broker: broker, folder: root).run(report)
+        }
         return 0
     }
 
@@ -35,7 +41,7 @@ enum RegistryBenchmark {
     ///
     /// The store is free again afterward.
     private static func measure(
-        _ devices: Devices, _ directory: String, _ root: String, _ options: BenchmarkOptions, _ report: Report
+        _ devices: RegistryDevices, _ directory: String, _ root: String, _ options: BenchmarkOptions, _ report: Report
     ) throws {
         let store = try fill(devices, directory, report, root)
         defer { store.close() }
@@ -57,7 +63,7 @@ enum RegistryBenchmark {
 
     /// Reads all values and writes them to a store, in turns with LMDB, which gets the stored bytes.
     private static func fill(
-        _ devices: Devices, _ directory: String, _ report: Report, _ root: String
+        _ devices: RegistryDevices, _ directory: String, _ report: Report, _ root: String
     ) throws -> RegistryStore {
         let store = try RegistryStore.open(configuration(directory, devices.count))
         let raw = try RawStore(root + "/raw", bytes: 1 << 30 + devices.count * 1024)
@@ -92,7 +98,7 @@ enum RegistryBenchmark {
 
     /// Decides about events with random devices, with and without the registry in turns.
     private static func join(
-        _ devices: Devices, _ store: RegistryStore, _ options: BenchmarkOptions, _ report: Report
+        _ devices: RegistryDevices, _ store: RegistryStore, _ options: BenchmarkOptions, _ report: Report
     ) throws {
         let known = StoreDevices(store)
         try known.begin()
@@ -102,8 +108,7 @@ enum RegistryBenchmark {
         let events = indexes.map { index in
             devices.with(index) { id, _ in
                 Array(
-                    #"{"id":"e-1","link":"https://shop.example/p/B121D5E7-EA65-49F8-8B33-B3C43FA93866?count=3","#.utf8)
-                    + Array(#""device":{"id":""#.utf8) + id.array + Array(#""}}"#.utf8)
+                    #"{"id":"e-1","link":"\#(link)","device":{"id":""#.utf8) + id.array + Array(#""}}"#.utf8)
             }
         }
         let table = try DeciderConfiguration.benchmark(options)
@@ -111,8 +116,8 @@ enum RegistryBenchmark {
         var plain = Decider(table)
         var (with, without, lookups): ([Double], [Double], [Double]) = ([], [], [])
         for _ in 0...options.rounds {
-            with.append(try pass(events, &joining))
-            without.append(try pass(events, &plain))
+            with.append(try pass(events, indexes, devices, &joining, known))
+            without.append(try pass(events, indexes, devices, &plain, nil))
             lookups.append(try lookUp(indexes, devices, known))
         }
         report.figure("look-up of a device", unit: "ns", Array(lookups.dropFirst()))
@@ -121,25 +126,31 @@ enum RegistryBenchmark {
             baseline: ("without", Array(without.dropFirst())))
     }
 
-    private static func lookUp(_ indexes: [Int], _ devices: Devices, _ known: StoreDevices) throws -> Double {
-        let start = ContinuousClock.now
+    private static func lookUp(_ indexes: [Int], _ devices: RegistryDevices, _ known: StoreDevices) throws -> Double {
+        let start = linkd_process_cpu_microseconds()
         for index in indexes {
             try devices.with(index) { id, _ in
                 if known.facts(of: id) == nil { throw BenchmarkError(text: "a device is missing", code: 1) }
             }
         }
-        return seconds(since: start) / Double(indexes.count) * 1e9
+        return Double(linkd_process_cpu_microseconds() - start) / Double(indexes.count) * 1e3
     }
 
-    private static func pass(_ events: [[UInt8]], _ decider: inout Decider) throws -> Double {
+    private static func pass(
+        _ events: [[UInt8]], _ indexes: [Int], _ devices: RegistryDevices, _ decider: inout Decider,
+        _ known: StoreDevices?
+    ) throws -> Double {
         var arena = OutputArena(chunkBytes: 1 << 20)
         var decisions: [ProducedDecision] = []
         let topic: StaticString = "link-events"
-        let start = ContinuousClock.now
+        let start = linkd_process_cpu_microseconds()
         for (offset, event) in events.enumerated() {
             if offset % 1000 == 0 {
                 arena.reset()
                 decisions.removeAll(keepingCapacity: true)
+            }
+            if let known, offset % RegistrySnapshot.lookAheadLimit == 0 {
+                known.lookAhead(indexes[offset...].prefix(RegistrySnapshot.lookAheadLimit), devices)
             }
             let cause = event.withUnsafeBufferPointer { value in
                 decider.decide(
@@ -150,47 +161,7 @@ enum RegistryBenchmark {
             }
             if cause != nil { throw BenchmarkError(text: "an event is a dead letter", code: 1) }
         }
-        return seconds(since: start) / Double(events.count) * 1e9
-    }
-
-    /// Devices with ids of 36 bytes and five facts.
-    private struct Devices {
-        let count: Int
-        private var bytes: [UInt8] = []
-        private var ends: [Int] = [0]
-        private static let idBytes = 36
-
-        init(count: Int, seed: UInt64) {
-            self.count = count
-            var random = RandomSource(seed: seed)
-            bytes.reserveCapacity(count * 140)
-            for _ in 0..<count {
-                let digits = [random.next(), random.next()].map { number in
-                    let text = String(number, radix: 16)
-                    return String(repeating: "0", count: 16 - text.utf8.count) + text
-                }.joined()
-                for (index, digit) in digits.utf8.enumerated() {
-                    if [8, 12, 16, 20].contains(index) { bytes.append(UInt8(ascii: "-")) }
-                    bytes.append(digit)
-                }
-                let number = random.next()
-                let platform = number & 1 == 0 ? "ios" : "android"
-                bytes += Array(
-                    #"{"platform":"\#(platform)","app":"\#(number >> 8 & 7).\#(number >> 16 & 15).0","#.utf8)
-                bytes += Array(#""os":"\#(number >> 24 & 15).2","locale":"en-GB","region":"GB"}"#.utf8)
-                ends.append(bytes.count)
-            }
-        }
-
-        func with<Result>(_ index: Int, _ body: (_ id: ByteView, _ value: ByteView) throws -> Result) rethrows -> Result
-        {
-            try bytes.withUnsafeBufferPointer { all in
-                let view = ByteView(all)
-                let start = ends[index]
-                return try body(
-                    view.slice(start, start + Self.idBytes), view.slice(start + Self.idBytes, ends[index + 1]))
-            }
-        }
+        return Double(linkd_process_cpu_microseconds() - start) / Double(events.count) * 1e3
     }
 
     /// The devices of a store as a decider needs them.
@@ -201,6 +172,11 @@ enum RegistryBenchmark {
 
         func begin() throws { try snapshot.begin() }
         func end() { snapshot.end() }
+
+        func lookAhead(_ indexes: ArraySlice<Int>, _ devices: RegistryDevices) {
+            let ids = indexes.map { devices.with($0) { id, _ in id } }
+            ids.withUnsafeBufferPointer(snapshot.lookAhead)
+        }
 
         func facts(of id: ByteView) -> ByteView? {
             if case .found(let record) = snapshot.find(id) { record.facts } else { nil }
@@ -234,7 +210,7 @@ enum RegistryBenchmark {
         deinit { mdb_env_close(environment) }
 
         /// Puts values of the stored size in the order of the keys, in one transaction.
-        func put(_ range: Range<Int>, of devices: Devices) throws {
+        func put(_ range: Range<Int>, of devices: RegistryDevices) throws {
             let sorted = range.map { index in devices.with(index) { id, _ in id } }.sorted { $0 < $1 }
             var transaction: OpaquePointer?
             try Self.check(mdb_txn_begin(environment, nil, 0, &transaction))

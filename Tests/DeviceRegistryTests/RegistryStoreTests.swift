@@ -203,6 +203,9 @@ internal import Testing
                     var last = 0
                     while last < 300 {
                         try snapshot.begin()
+                        // Some of the devices are found by a search for several.
+                        ids.prefix(RegistrySnapshot.lookAheadLimit).map { view(Array($0.utf8)) }
+                            .withUnsafeBufferPointer(snapshot.lookAhead)
                         let rounds = Set(ids.map { snapshot.facts($0) ?? "none" })
                         #expect(rounds.count == 1)
                         let round = Int(rounds.first ?? "") ?? 301
@@ -216,6 +219,50 @@ internal import Testing
             }
             try await group.waitForAll()
         }
+    }
+
+    @Test func `Users whose names were chosen for one hash have different ones`() throws {
+        // Both variants of sixteen bytes change the hash without a secret alike, with any seed.
+        let names = (0..<1 << 10).map { number in
+            (0..<10).flatMap { bit -> [UInt8] in
+                let isChanged = number >> bit & 1 == 1
+                let words: [UInt64] = isChanged ? [1 << 63, 1 << 63 | 1 << 31] : [0, 0]
+                return words.flatMap { word in withUnsafeBytes(of: word.littleEndian) { Array($0) } }
+            }
+        }
+        let seed = UInt64.random(in: 0 ... .max)
+        #expect(Set(names.map { $0.withUnsafeBytes { StoreHash.hash($0, seed: seed) } }).count == 1)
+        let store = try open()
+        #expect(Set(names.map { $0.withUnsafeBytes(store.key.hash) }).count == names.count)
+        var batch = RegistryBatch()
+        for (number, name) in names.enumerated() {
+            let device = PlainDevice(user: name, timestamp: 1, facts: [])
+            let isAdded = batch.put(Array("device-\(number)".utf8), device)
+            #expect(isAdded)
+        }
+        try store.apply(batch, now: 1)
+        let snapshot = RegistrySnapshot(of: store)
+        try snapshot.begin()
+        for (number, name) in names.enumerated() {
+            #expect(snapshot.devices(of: name, limit: 9).ids == [Array("device-\(number)".utf8)])
+        }
+        snapshot.end()
+    }
+
+    @Test func `Two stores have different secrets, and a store keeps its own`() throws {
+        let other = try open { $0.directory += "-2" }
+        var first = Optional(try open())
+        let key = first?.key
+        #expect(key != other.key)
+        first?.close()
+        first = nil
+        #expect(try open().key == key)
+    }
+
+    @Test("The hash of a user is SipHash-2-4", arguments: [(0, 0x726F_DB47_DD0E_0E31), (15, 0xA129_CA61_49BE_45E5)])
+    func sipHash(count: Int, expected: UInt64) {
+        let key = UserKey(low: 0x0706_0504_0302_0100, high: 0x0F0E_0D0C_0B0A_0908)
+        #expect((0..<UInt8(count)).map(\.self).withUnsafeBytes(key.hash) == expected)
     }
 
     @Test func `The file does not grow when the same devices change`() throws {

@@ -76,8 +76,10 @@ struct StoreModel {
         let snapshot = RegistrySnapshot(of: store)
         try snapshot.begin()
         defer { snapshot.end() }
-        for id in ids {
-            #expect(snapshot.device(id) == devices[id], comment, sourceLocation: sourceLocation)
+        for start in stride(from: 0, to: ids.count, by: RegistrySnapshot.lookAheadLimit) {
+            let next = ids[start...].prefix(RegistrySnapshot.lookAheadLimit)
+            next.map(view).withUnsafeBufferPointer(snapshot.lookAhead)
+            for id in next { #expect(snapshot.device(id) == devices[id], comment, sourceLocation: sourceLocation) }
         }
         var linked: [[UInt8]: [[UInt8]]] = [:]
         for (id, device) in devices where !device.user.isEmpty { linked[device.user, default: []].append(id) }

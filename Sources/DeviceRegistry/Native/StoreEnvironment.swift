@@ -60,6 +60,19 @@ final class StoreEnvironment: @unchecked Sendable {
         return (info.me_last_pgno + 1) * Int(figures.ms_psize)
     }
 
+    /// Returns the size of a page and the size of the file, or nil if a page is larger than one of the system.
+    ///
+    /// A file from another machine can have such pages, whose places in memory are not multiples of their size.
+    fileprivate func sizes() -> (page: Int, file: Int)? {
+        var figures = MDB_stat()
+        var descriptor: mdb_filehandle_t = -1
+        var file = stat()
+        guard mdb_env_stat(pointer, &figures) == 0, mdb_env_get_fd(pointer, &descriptor) == 0,
+            fstat(descriptor, &file) == 0, figures.ms_psize > 0, Int(figures.ms_psize) <= sysconf(Int32(_SC_PAGESIZE))
+        else { return nil }
+        return (Int(figures.ms_psize), Int(file.st_size))
+    }
+
     /// Waits until everything is on the disk.
     func sync() throws(RegistryStoreError) { try check(mdb_env_sync(pointer, 1)) }
 
@@ -155,6 +168,7 @@ final class StoreReader {
     private let environment: StoreEnvironment
     private var transaction: OpaquePointer?
     private var cursor: OpaquePointer?
+    private var file: UnsafeRawPointer?
 
     init(_ environment: StoreEnvironment) { self.environment = environment }
 
@@ -179,6 +193,38 @@ final class StoreReader {
 
     /// Releases the state, so that its pages can be used again.
     func end() { if let transaction { mdb_txn_reset(transaction) } }
+
+    /// Returns the pages of the state that is read, or nil if they are not as expected, or if there are newer states.
+    ///
+    /// Transactions write the two meta pages in turns. While the next transaction has not written its page, the one
+    /// after it cannot overwrite the page of this state.
+    func pages() -> PageSearch.Pages? {
+        guard let sizes = environment.sizes(), sizes.file >= 2 * sizes.page else { return nil }
+        // LMDB does not move the file in memory.
+        file = file ?? findFile(pageBytes: sizes.page)
+        guard let file else { return nil }
+        let isOdd = mdb_txn_id(transaction) % 2 == 1
+        let own = file + PageFormat.head + (isOdd ? sizes.page : 0)
+        let other = file + PageFormat.head + (isOdd ? 0 : sizes.page)
+        let tree = own + PageFormat.mainTree
+        let pages = PageSearch.Pages(
+            file: file, count: UInt64(sizes.file / sizes.page), pageBytes: sizes.page,
+            root: tree.loadUnaligned(fromByteOffset: PageFormat.root, as: UInt64.self),
+            depth: Int(tree.loadUnaligned(fromByteOffset: PageFormat.depth, as: UInt16.self)))
+        // The call keeps the compiler from reading the transactions before the tree. LMDB itself does no more.
+        let number = UInt64(mdb_txn_id(transaction))
+        guard own.loadUnaligned(fromByteOffset: PageFormat.transaction, as: UInt64.self) == number,
+            other.loadUnaligned(fromByteOffset: PageFormat.transaction, as: UInt64.self) < number
+        else { return nil }
+        return pages
+    }
+
+    /// Returns the address of the file, which LMDB does not tell, from that of a value: pages know their numbers.
+    private func findFile(pageBytes: Int) -> UnsafeRawPointer? {
+        guard let value = withUnsafeBytes(of: StoreKey.state, find)?.baseAddress else { return nil }
+        let page = value - Int(bitPattern: value) % pageBytes
+        return page - page.load(as: Int.self) * pageBytes
+    }
 
     /// Returns the value of a key, nil if there is none, or an empty value if LMDB cannot read it.
     @inline(__always)

@@ -147,6 +147,7 @@ package final class RegistryCopy: Sendable {
 package final class RegisteredDevices: KnownDevices {
     private let snapshot: RegistrySnapshot
     private let registry: RegistryCopy
+    private var keys: [ByteView] = []
 
     fileprivate init(_ snapshot: RegistrySnapshot, _ registry: RegistryCopy) {
         self.snapshot = snapshot
@@ -161,6 +162,17 @@ package final class RegisteredDevices: KnownDevices {
         } catch {
             registry.end(error)
         }
+    }
+
+    /// Looks up the devices whose ids are the keys of records, and returns the number of records that it has taken.
+    ///
+    /// It changes no result, and makes the records with such keys faster.
+    func lookAhead(_ records: UnsafeBufferPointer<ConsumedRecord>, from start: Int) -> Int {
+        keys.removeAll(keepingCapacity: true)
+        let end = min(start + RegistrySnapshot.lookAheadLimit, records.count)
+        for index in start..<end { if let key = records[index].key { keys.append(key) } }
+        keys.withUnsafeBufferPointer(snapshot.lookAhead)
+        return end - start
     }
 
     /// Returns the facts of a device, or nil for an unknown one.

@@ -116,9 +116,11 @@ package struct BatchWork<Processing: RecordProcessing & ~Copyable>: ~Copyable {
         var result = BatchResult()
         var pace = BatchPace(written: arena.bytesInUse, now: clock.now())
         var index = start
+        var seen = start
         var topic: Int32 = -1
         var topicName = ByteView.empty
         while index < records.count && result.records < maxRecords && arena.bytesInUse < commitBytes {
+            if index >= seen { seen += processing.lookAhead(records, from: seen) }
             let record = records[index]
             index &+= 1
             guard

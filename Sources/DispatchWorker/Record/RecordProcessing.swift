@@ -11,6 +11,11 @@ package protocol RecordProcessing: ~Copyable {
     /// The devices about which more is known than records say, or nil.
     var knownDevices: (any KnownDevices)? { get }
 
+    /// Looks ahead at the devices of records that are probably processed next, and returns the number of these records.
+    ///
+    /// It changes no decision.
+    mutating func lookAhead(_ records: UnsafeBufferPointer<ConsumedRecord>, from start: Int) -> Int
+
     /// Resolves one record for each of its devices.
     ///
     /// Appends the decisions to `decisions` in the order of the event's devices and writes their bytes to `arena`.
@@ -41,6 +46,11 @@ extension RecordProcessing where Self: ~Copyable {
 
     /// Returns nil, for a processor without a registry of devices.
     package var knownDevices: (any KnownDevices)? { nil }
+
+    /// Does nothing, for a processor without a registry of devices.
+    package mutating func lookAhead(_ records: UnsafeBufferPointer<ConsumedRecord>, from start: Int) -> Int {
+        records.count - start
+    }
 
     /// Returns 0, the number of tables that never change.
     package mutating func refresh() -> Int { 0 }

@@ -40,6 +40,11 @@ package struct RecordProcessor: RecordProcessing, ~Copyable {
     /// The registry's devices, or nil.
     package var knownDevices: (any KnownDevices)? { devices }
 
+    /// Looks ahead at the devices of records that are probably processed next, and returns the number of these records.
+    package mutating func lookAhead(_ records: UnsafeBufferPointer<ConsumedRecord>, from start: Int) -> Int {
+        devices?.lookAhead(records, from: start) ?? records.count - start
+    }
+
     /// Decides about a record with the tables of the last `refresh`.
     package mutating func process(
         _ record: ConsumedRecord, headers: [HeaderView], topicName: ByteView, into arena: inout OutputArena,

@@ -41,7 +41,8 @@ struct ForecastCondition {
                 let count = min(tries, row.kinds.count)
                 for index in 0..<count {
                     var kind = census.entries[row.kinds[index * row.kinds.count / count]].kind
-                    for answer in all {
+                    let own = kind[question]
+                    for answer in all where answer != own {
                         kind[question] = answer
                         changed.append(kind)
                         places.append((number, answer))

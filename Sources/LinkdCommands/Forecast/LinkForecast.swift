@@ -47,20 +47,21 @@ struct LinkForecast {
         _ number: Int, of census: DeviceCensus, _ destination: Int, _ named: (Int) -> ForecastDestination,
         _ decision: ByteView
     ) {
-        let entry = census.entries[number]
-        devices += entry.count
+        let count = census.entries[number].count
+        devices += count
         let position: Int
         if let known = positions[destination] {
             position = known
         } else {
             position = found.count
             positions[destination] = position
+            let entry = census.entries[number]
             found.append(
                 Row(
                     destination: named(destination), example: entry.example,
                     facts: census.kinds.facts(of: entry.kind), decision: decision.array))
         }
-        found[position].count += entry.count
+        found[position].count += count
         found[position].kinds.append(number)
     }
 
@@ -149,8 +150,7 @@ final class KindDecider {
     /// Returns the members of an event's devices with facts.
     static func members(of facts: [DeviceFacts]) -> [[UInt8]] {
         facts.map { facts in
-            let json = facts.json
-            return Array((#"{"id":"d""# + (json == "{}" ? "}" : "," + json.dropFirst())).utf8)
+            Array((#"{"id":"d","# + facts.json(withNulls: true).dropFirst()).utf8)
         }
     }
 

@@ -184,15 +184,22 @@ struct DeviceSpace {
 
 extension DeviceFacts {
     /// The known facts as one JSON object, in the order of the documentation.
-    package var json: String {
+    package var json: String { json(withNulls: false) }
+
+    /// Returns the known facts as one JSON object, in the order of the documentation.
+    ///
+    /// - Parameter withNulls: Whether unknown facts are null in place of absent. Objects with the same members in the
+    ///   same places are read faster.
+    package func json(withNulls: Bool) -> String {
         var members: [JSONMember] = []
-        func text(_ name: String, _ value: String?) {
-            if let value { members.append(JSONMember(name: name, value: JSONValue(.string(value)))) }
+        func add(_ name: String, _ value: JSONValue.Kind?) {
+            if let value = value ?? (withNulls ? .null : nil) {
+                members.append(JSONMember(name: name, value: JSONValue(value)))
+            }
         }
+        func text(_ name: String, _ value: String?) { add(name, value.map { .string($0) }) }
         func list(_ name: String, _ values: [String]?) {
-            guard let values else { return }
-            members.append(
-                JSONMember(name: name, value: JSONValue(.array(values.map { JSONValue(.string($0)) }))))
+            add(name, values.map { .array($0.map { JSONValue(.string($0)) }) })
         }
         text("platform", platform)
         text("app", app)
@@ -201,14 +208,10 @@ extension DeviceFacts {
         text("region", region)
         list("capabilities", capabilities)
         list("claims", claims)
-        if let attributes {
-            let sorted = attributes.sorted { $0.key < $1.key }
-            members.append(
-                JSONMember(
-                    name: "attributes",
-                    value: JSONValue(
-                        .object(sorted.map { JSONMember(name: $0.key, value: JSONValue(.string($0.value))) }))))
-        }
+        let sorted = attributes?.sorted { $0.key < $1.key }
+        add(
+            "attributes",
+            sorted.map { .object($0.map { JSONMember(name: $0.key, value: JSONValue(.string($0.value))) }) })
         text("coordinator", coordinator)
         return JSONValue(.object(members)).text
     }
