@@ -63,7 +63,8 @@ struct DeciderLawTests {
                 #expect(answer.decisions.map { Self.members($0.json) } == decisions.map(Self.members), "\(text)")
                 let input = InspectedRecord(
                     topic: "in", partition: 0, offset: 7, timestamp: -1, key: key.array, value: value, headers: [])
-                #expect(WhySearch.resolve(input, DeciderConfiguration(settings, tables, vendors)).map(\.json) == decisions, "\(text)")
+                let again = WhySearch.resolve(input, DeciderConfiguration(settings, tables, vendors)).map(\.json)
+                #expect(again == decisions, "\(text)")
                 let fault = check.fault(of: ByteView(bytes), key: key)?.text ?? ""
                 let reason = cause.map { "dead letter: \($0.reason.rawValue)" }
                 #expect(fault.hasPrefix("dead letter: ") == (cause != nil), "\(text)")

@@ -74,6 +74,47 @@ struct TableReloaderTests {
         #expect(lines.last?["trigger"]?.string == "signal")
     }
 
+    /// An archive that refuses tables until it is told otherwise.
+    private final class FakeArchive: VersionArchive {
+        let isRefusing = Mutex(false)
+        let stored = Mutex<[[[UInt8]]]>([])
+
+        func store(_ version: ServedTables.Version, _ json: [[UInt8]]) throws(CommandFailure) {
+            if isRefusing.withLock({ $0 }) { throw CommandFailure(.unavailable, "no broker", advice: "wait") }
+            stored.withLock { $0.append(json) }
+        }
+
+        func storeFirst(_ version: ServedTables.Version, _ json: [[UInt8]]) throws(CommandFailure) {
+            try store(version, json)
+        }
+
+        func keepUse() throws(CommandFailure) {}
+    }
+
+    @Test("Tables are archived before they are served, and are not served if that fails")
+    func archived() throws {
+        let archive = FakeArchive()
+        let texts = [1, 2].map { TableFolder.text("a", version: $0) }
+        try folder.write("a.json", texts[0])
+        let files = TableFiles(named: [folder.path("a.json")])
+        let reloader = try TableReloader(files, topic: archive, log: collected.log) { 0 }
+        // The same tables are not archived again.
+        #expect(reloader.reload(.signal))
+        archive.isRefusing.withLock { $0 = true }
+        try folder.write("a.json", texts[1])
+        #expect(!reloader.reload(.file))
+        #expect(reloader.served.number == 0 && reloader.served.counters.refusals == 1)
+        #expect(reloader.served.current().entries.map(\.isFallback) == [true])
+        archive.isRefusing.withLock { $0 = false }
+        #expect(reloader.reload(.file))
+        #expect(reloader.served.number == 1 && reloader.served.current().entries.map(\.version) == ["2"])
+        #expect(archive.stored.withLock { $0 } == texts.map { [Array($0.utf8)] })
+        archive.isRefusing.withLock { $0 = true }
+        #expect(throws: CommandFailure.self) { try TableReloader(files, topic: archive, log: collected.log) { 0 } }
+        let expected = ["table.loaded", "tables.unchanged", "tables.unarchived", "tables.reloaded", "table.loaded"]
+        #expect(try events() == expected)
+    }
+
     @Test("systemd sees a reload from its begin to its end, also if the files are refused")
     func systemd() throws {
         try folder.write("a.json", TableFolder.text("a", version: 1))

@@ -29,6 +29,7 @@ struct QuestionTests {
             try replay(list: blocks[5], replay: blocks[6], worker: blocks[7])
             try verify(blocks[8])
             try erase(fill: blocks[9], list: blocks[10], erase: blocks[11])
+            try bisect()
             try load(first: blocks[12], second: blocks[13])
         }
     }
@@ -64,7 +65,9 @@ struct QuestionTests {
     private func output(_ block: MarkdownText.Block, status: Int32 = 0) throws -> String {
         // The registry has no default name.
         let devices = "--devices-topic \(names["LINKD_INPUT"] ?? "")-devices"
+        let tables = "--tables-topic \(names["LINKD_INPUT"] ?? "")-tables"
         let script = block.script.replacing("--devices-topic devices", with: devices)
+            .replacing("--tables-topic tables", with: tables)
         let result = try MarkdownText.Block.run(script, names)
         #expect(result.status == status, "Questions.md:\(block.line): \(result.errors)")
         return result.output
@@ -87,6 +90,18 @@ struct QuestionTests {
         let block = try #require(page.blocks("sh", "run", "forecast").first)
         let printed = try #require(page.blocks("text").first { $0.lines.contains { $0.contains("9,341,000") } })
         #expect(try output(block) == printed.lines.joined(separator: "\n") + "\n")
+    }
+
+    /// Checks the answer about a change of a table, a part of which is printed below its command.
+    private func bisect() throws {
+        let blocks = page.blocks("sh", "run", "bisect")
+        try #require(blocks.count == 2)
+        _ = try output(blocks[0])
+        let printed = try #require(page.blocks("text").first { $0.lines.contains { $0.hasPrefix("    was  ") } })
+        let text = try output(blocks[1])
+        #expect(text.hasPrefix("shop:///p/new\n  navigate  new-items  home > feed > account > profile\n"), "\(text)")
+        #expect(text.contains("1 change in 2 configurations:\n"), "\(text)")
+        #expect(text.hasSuffix(printed.lines.joined(separator: "\n") + "\n"), "\(text)")
     }
 
     /// Checks the answer about links that are not sent yet.

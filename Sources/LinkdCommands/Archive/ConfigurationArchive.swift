@@ -5,14 +5,16 @@ internal import RouteTools
 
 /// The contents of an archive's topic, without the bytes of its files.
 ///
-/// A file is in pieces, under its SHA-256: the key of a piece is `HASH/INDEX`. A configuration is a file with one piece,
-/// whose uses are a record with the key `HASH/use`. Whoever can write to the topic can write any bytes, so a document
-/// counts only if it has its hash, and what is kept of all records is bounded.
+/// A file is in pieces, under its SHA-256: the key of a piece is `HASH/INDEX`. A configuration is a file with one
+/// piece, whose uses are a record with the key `HASH/use`. Whoever can write to the topic can write any bytes, so a
+/// document counts only if it has its hash, and what is kept of all records is bounded.
 struct ConfigurationArchive: Sendable {
     /// The size of a piece in bytes, which the last one of a file can fall short of.
     static let pieceBytes = 512 << 10
     /// The limit of pieces and records of uses.
     static let maxRecords = 200_000
+    /// The limit of uses of all configurations.
+    static let maxUses = 500_000
     /// The size limit of all documents in bytes.
     static let maxDocumentBytes = 64 << 20
 
@@ -58,6 +60,7 @@ struct ConfigurationArchive: Sendable {
     private var documentBytes = 0
     private var uses: [String: [ConfigurationUse]] = [:]
     private var count = 0
+    private var useCount = 0
     /// The records that are neither pieces nor uses.
     private(set) var unreadable = 0
 
@@ -85,13 +88,18 @@ struct ConfigurationArchive: Sendable {
                 partition: record.partition, offset: record.offset, bytes: value.count)
             if index == 0 { try addDocument(value, hash) }
         case .use:
-            if uses.removeValue(forKey: hash) != nil { count -= 1 }
+            if let before = uses.removeValue(forKey: hash) {
+                count -= 1
+                useCount -= before.count
+            }
             guard let value = record.value else { return }
             guard let list = ConfigurationUse.read(value) else {
                 unreadable += 1
                 return
             }
             try countRecord()
+            useCount += list.count
+            guard useCount <= Self.maxUses else { throw tooLarge("\(Counts.grouped(Int64(Self.maxUses))) uses") }
             uses[hash] = list
         }
     }

@@ -73,7 +73,8 @@ final class WorkerArchive: VersionArchive {
     private func messageLimit(_ deadline: Double) throws(CommandFailure) -> Int? {
         while StopSignals.request == .none {
             do throws(CommandFailure) {
-                let admin = try connection.makeAdmin(within: min(1000, connection.startTimeout))
+                let admin = try connection.makeAdmin(
+                    within: min(1000, connection.startTimeout), of: connection.startTimeout)
                 defer { admin.close() }
                 return admin.messageLimits(of: [output])[output]
             } catch {

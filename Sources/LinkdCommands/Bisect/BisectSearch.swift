@@ -70,7 +70,7 @@ struct BisectSearch {
         var before: Step
         var after: Step
         /// The edits that together cause the change, and of which none can be left out.
-        var edits: [ConfigurationDocuments.Edit]
+        var edits: [ConfigurationEdits.Edit]
         /// A Boolean value that indicates whether the edits alone were shown to cause the change.
         var isProved: Bool
     }
@@ -119,18 +119,17 @@ struct BisectSearch {
 
     private mutating func change(_ before: Step, _ after: Step) throws(CommandFailure) -> Change {
         let (first, second) = (try reader.load(before.entry), try reader.load(after.entry))
-        let old = ConfigurationDocuments(first, reader)
-        let new = ConfigurationDocuments(second, reader)
-        let edits = old.edits(to: new)
+        let edits = ConfigurationEdits(
+            from: ConfigurationDocuments(first, reader), to: ConfigurationDocuments(second, reader))
         let subject = subject
         var tries = 0
-        let found = Self.minimal(Array(edits.indices)) { chosen in
+        let found = Self.minimal(Array(edits.list.indices)) { chosen in
             tries += 1
             guard tries <= Self.maxTries else { return false }
-            return old.decider(new, with: Set(chosen)).map { subject.result($0) == after.result } ?? false
+            return edits.decider(with: Set(chosen)).map { subject.result($0) == after.result } ?? false
         }
         return Change(
-            before: before, after: after, edits: (found ?? Array(edits.indices)).map { edits[$0] },
+            before: before, after: after, edits: (found ?? Array(edits.list.indices)).map { edits.list[$0] },
             isProved: found != nil && tries <= Self.maxTries)
     }
 

@@ -64,63 +64,79 @@ struct ConfigurationDocuments {
         }
         return JSONValue(.object(members))
     }
+}
+
+/// The documents of two configurations, and configurations between them.
+struct ConfigurationEdits {
+    private typealias Name = ConfigurationDocuments.Name
 
     /// An edit of a document.
     struct Edit: Sendable, Equatable {
-        var document: Name
+        var document: ConfigurationDocuments.Name
         var edit: JSONEdit
     }
 
-    /// Returns the edits from these documents to others.
-    func edits(to other: ConfigurationDocuments) -> [Edit] {
-        names(with: other).flatMap { name in
-            JSONEdits.list(values[name], other.values[name]).map { Edit(document: name, edit: $0) }
+    private let old: ConfigurationDocuments
+    private let new: ConfigurationDocuments
+    /// The documents that differ, each with the number of its first edit.
+    private let changed: [(name: Name, first: Int)]
+    private let names: [Name]
+    /// The edits from the old documents to the new ones.
+    let list: [Edit]
+
+    init(from old: ConfigurationDocuments, to new: ConfigurationDocuments) {
+        (self.old, self.new) = (old, new)
+        names = Set(old.values.keys).union(new.values.keys).sorted()
+        var list: [Edit] = []
+        var changed: [(name: Name, first: Int)] = []
+        for name in names {
+            let edits = JSONEdits.list(old.values[name], new.values[name])
+            if !edits.isEmpty { changed.append((name, list.count)) }
+            list += edits.map { Edit(document: name, edit: $0) }
         }
+        (self.list, self.changed) = (list, changed)
     }
 
-    private func names(with other: ConfigurationDocuments) -> [Name] {
-        Set(values.keys).union(other.values.keys).sorted()
-    }
-
-    /// Returns the configuration of a decider with some of the edits to other documents, or nil if it is not valid.
+    /// Returns the configuration of a decider with some of the edits, or nil if it is not valid.
     ///
-    /// - Parameters:
-    ///   - other: The other documents.
-    ///   - chosen: The numbers of the edits in `edits(to:)`.
-    func decider(_ other: ConfigurationDocuments, with chosen: Set<Int>) -> DeciderConfiguration? {
-        var merged: [Name: JSONValue] = [:]
-        var first = 0
-        for name in names(with: other) {
-            let count = JSONEdits.list(values[name], other.values[name]).count
-            let offset = first
-            merged[name] = JSONEdits.apply(values[name], other.values[name]) { chosen.contains(offset + $0) }
-            first += count
+    /// - Parameter chosen: The numbers of the edits in `list`.
+    func decider(with chosen: Set<Int>) -> DeciderConfiguration? {
+        var merged = old.values
+        for (name, first) in changed {
+            merged[name] = JSONEdits.apply(old.values[name], new.values[name]) { chosen.contains(first + $0) }
         }
         var tables: [RouteTable] = []
-        for case .table(let id) in names(with: other) {
+        for case .table(let id) in names {
             guard let value = merged[.table(id)] else { continue }
-            guard let table = table(value, .table(id), other) else { return nil }
+            guard let table = table(value, .table(id)) else { return nil }
             tables.append(table)
         }
         guard !tables.isEmpty else { return nil }
         let settings = merged[.settings]
-        var result = loaded.decider
+        var result = old.loaded.decider
         result.tables = TableSet(tables)
         result.limits = ArchivedConfiguration.limits(settings?["limits"]) ?? result.limits
         result.passthrough = ArchivedConfiguration.passthrough(settings?["passthrough"]) ?? result.passthrough
         result.candidate = nil
-        if let value = merged[.candidate], let candidate = table(value, .candidate, other) {
+        if let value = merged[.candidate], let candidate = table(value, .candidate) {
             guard let base = tables.first(where: { $0.id == candidate.id }) else { return nil }
             let percent = settings?["canary"]?["percent"]?.integer ?? 0
             result.candidate = CanaryPlan(base: base, candidate: candidate, percent: Int(percent), compare: 0)
         }
-        guard addRules(merged, other, to: &result) else { return nil }
-        return result
+        return addRules(merged, to: &result) ? result : nil
+    }
+
+    /// Returns a Boolean value that indicates whether a document is that of a configuration.
+    private func isEqual(_ value: JSONValue?, _ name: Name, of documents: ConfigurationDocuments) -> Bool {
+        guard let value, let other = documents.values[name] else {
+            return value == nil && documents.values[name] == nil
+        }
+        return value.isEqual(to: other)
     }
 
     /// Returns a table, which is compiled only if it is not one of the two configurations.
-    private func table(_ value: JSONValue, _ name: Name, _ other: ConfigurationDocuments) -> RouteTable? {
-        for documents in [self, other] where documents.values[name]?.isEqual(to: value) == true {
+    private func table(_ value: JSONValue, _ name: Name) -> RouteTable? {
+        for documents in [old, new] where isEqual(value, name, of: documents) {
             let decider = documents.loaded.decider
             switch name {
             case .table(let id): return decider.tables.tables.first { $0.id == id }
@@ -133,25 +149,17 @@ struct ConfigurationDocuments {
     /// Adds the vendors and link platforms, or returns false if they are not valid.
     ///
     /// Their examples are not run, because an edit without the edit of its example is tried too.
-    private func addRules(
-        _ merged: [Name: JSONValue], _ other: ConfigurationDocuments, to result: inout DeciderConfiguration
-    ) -> Bool {
-        let names = names(with: other)
-        func isOf(_ documents: ConfigurationDocuments, _ filter: (Name) -> Bool) -> Bool {
-            names.filter(filter).allSatisfy { name in
-                guard let a = merged[name], let b = documents.values[name] else {
-                    return merged[name] == nil && documents.values[name] == nil
-                }
-                return a.isEqual(to: b)
-            }
+    private func addRules(_ merged: [Name: JSONValue], to result: inout DeciderConfiguration) -> Bool {
+        let vendors = names.filter { if case .vendors = $0 { true } else { false } }
+        func owner(_ names: [Name]) -> DeciderConfiguration? {
+            [old, new].first { documents in names.allSatisfy { isEqual(merged[$0], $0, of: documents) } }?.loaded
+                .decider
         }
-        let isVendors = { (name: Name) in if case .vendors = name { true } else { false } }
-        if let same = [self, other].first(where: { isOf($0, isVendors) }) {
-            result.vendors = same.loaded.decider.vendors
+        if let same = owner(vendors) {
+            result.vendors = same.vendors
         } else {
             result.vendors = nil
-            for name in names.filter(isVendors) {
-                guard let value = merged[name] else { continue }
+            for value in vendors.compactMap({ merged[$0] }) {
                 let bytes = Array(value.text.utf8)
                 guard let table = try? VendorTable(json: bytes),
                     let sum = result.vendors == nil ? table : try? result.vendors?.adding(table, of: bytes)
@@ -159,12 +167,11 @@ struct ConfigurationDocuments {
                 result.vendors = sum
             }
         }
-        if let same = [self, other].first(where: { isOf($0) { $0 == .platforms } }) {
-            result.platforms = same.loaded.decider.platforms
+        if let same = owner([.platforms]) {
+            result.platforms = same.platforms
         } else {
-            guard let value = merged[.platforms], let rules = try? LinkPlatforms(file: Array(value.text.utf8)) else {
-                return false
-            }
+            let rules = merged[.platforms].flatMap { try? LinkPlatforms(file: Array($0.text.utf8)) }
+            guard let rules else { return false }
             result.platforms = rules
         }
         return true

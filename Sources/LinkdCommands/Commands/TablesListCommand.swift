@@ -28,9 +28,8 @@ enum TablesListCommand {
         _ = try connection.makeAdmin()
         let archive = try ArchiveReader(connection, topic: topic).archive
         if archive.unreadable > 0 {
-            call.console.warn(
-                "warning: \(Counts.text(archive.unreadable, "record")) of \(topic) \(archive.unreadable == 1 ? "is" : "are") "
-                    + "no part of an archive")
+            let records = Counts.text(archive.unreadable, "record")
+            call.console.warn("warning: \(topic) has \(records) that no archive has")
         }
         if call.json { printJSON(archive, call.console.out) } else { printText(archive, call.console.out) }
         return .success

@@ -55,9 +55,8 @@ enum TablesPruneCommand {
             return .success
         }
         for entry in pruning.entries {
-            call.console.out.line(
-                "\(entry.hash.prefix(8))  last used \(UTCDateTime.text(seconds: entry.last / 1000))Z  \(entry.tablesText)"
-            )
+            let time = UTCDateTime.text(seconds: entry.last / 1000)
+            call.console.out.line("\(entry.hash.prefix(8))  last used \(time)Z  \(entry.tablesText)")
         }
         let what =
             "\(pruning.entries.count) of \(Counts.text(all, "configuration")) with \(Counts.text(files, "file")), "

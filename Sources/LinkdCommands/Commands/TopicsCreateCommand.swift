@@ -10,8 +10,8 @@ enum TopicsCreateCommand {
         discussion: [
             "Creates the input, output, and dead-letter topics of the settings, with `cleanup.policy=delete`, and "
                 + "`devices.topic`, if it is set, with `cleanup.policy=compact` and, without --partitions, as many "
-                + "partitions as the inputs. `tables.topic`, if it is set, is compacted, too, and has one partition. An "
-                + "existing topic is not changed. If it has fewer partitions than "
+                + "partitions as the inputs. `tables.topic`, if it is set, is compacted, too, and has one partition. "
+                + "An existing topic is not changed. If it has fewer partitions than "
                 + "requested, the exit code is 1. If the input is a regular expression, only the other topics are "
                 + "created, with the dead-letter topics of matching inputs.",
             "With `--replay`, also creates the two topics that `linkd dlq replay` needs for each dead-letter topic: "

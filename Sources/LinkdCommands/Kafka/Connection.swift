@@ -64,8 +64,10 @@ struct Connection: Sendable {
 
     /// Returns an admin client, after a broker has answered it.
     ///
-    /// - Parameter limit: The time to wait for the first response in milliseconds, or nil for `start.timeout`.
-    func makeAdmin(within limit: Int64? = nil) throws(CommandFailure) -> KafkaAdmin {
+    /// - Parameters:
+    ///   - limit: The time to wait for the first response in milliseconds, or nil for `start.timeout`.
+    ///   - total: The time in the message of a failure, if this is one of several attempts, or nil for the limit.
+    func makeAdmin(within limit: Int64? = nil, of total: Int64? = nil) throws(CommandFailure) -> KafkaAdmin {
         let limit = limit ?? startTimeout
         let admin = try make(configuration(.producer)) { config throws(ConfigurationError) in try KafkaAdmin(config) }
         let start = Platform.monotonicSeconds
@@ -82,7 +84,9 @@ struct Connection: Sendable {
                 if cause.isRefusal || Self.isRefusal(event) { throw Self.refusal(cause) }
                 last = cause
             }
-            if (Platform.monotonicSeconds - start) * 1000 >= Double(limit) { throw timeoutFailure(last, limit) }
+            if (Platform.monotonicSeconds - start) * 1000 >= Double(limit) {
+                throw timeoutFailure(last, total ?? limit)
+            }
         }
     }
 

@@ -152,7 +152,7 @@ final class TableReloader: Sendable {
         } catch {
             log.log(
                 LogEntry(
-                    .warning, "tables.unused", "the archive does not say that the tables are still served",
+                    .warning, "tables.unrecorded", "the archive does not say that the tables are still served",
                     [LogField("reason", .text(error.reason)), LogField("advice", .text(error.advice))]))
         }
     }
@@ -200,7 +200,7 @@ final class TableReloader: Sendable {
             try topic.store(next, json)
             return true
         } catch {
-            keep(before, trigger, error, "tables.unarchived", "other tables cannot be archived, so they are not served")
+            keep(before, trigger, error, isRefused: false)
             return false
         }
     }
@@ -237,19 +237,25 @@ final class TableReloader: Sendable {
         served.setFallbacks { !hasChange || current[$0.path] != $0.hash }
     }
 
+    /// Goes on with the tables before, because the files are refused or other tables cannot be archived.
     private func keep(
-        _ before: ServedTables.Version, _ trigger: Trigger, _ error: CommandFailure, _ event: String = "tables.kept",
-        _ text: String = "the files are refused, and the tables before are still served"
+        _ before: ServedTables.Version, _ trigger: Trigger, _ error: CommandFailure, isRefused: Bool = true
     ) {
         served.refused()
         markFallbacks(before)
+        let fields =
+            before.fields + [
+                LogField("trigger", .text(trigger.rawValue)), LogField("reason", .text(error.reason)),
+                LogField("advice", .text(error.advice)),
+            ]
         log.log(
-            LogEntry(
-                .error, event, text,
-                before.fields + [
-                    LogField("trigger", .text(trigger.rawValue)),
-                    LogField("reason", .text(error.reason)), LogField("advice", .text(error.advice)),
-                ]))
+            isRefused
+                ? LogEntry(
+                    .error, "tables.kept", "the files are refused, and the tables before are still served", fields)
+                : LogEntry(
+                    .error, "tables.unarchived",
+                    "other tables cannot be archived, and the tables before are still served",
+                    fields))
     }
 }
 

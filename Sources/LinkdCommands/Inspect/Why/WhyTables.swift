@@ -1,8 +1,8 @@
 internal import LinkCoordinator
 internal import RouteAnalysis
 
-/// The tables at hand beside those of an archive's topic: the archive of a worker's state directory, and the tables of the settings or else the shipped
-/// ones.
+/// The tables at hand beside those of an archive's topic: the archive of a worker's state directory, and the tables of
+/// the settings or else the shipped ones.
 struct WhyTables: Sendable {
     /// A table with its source.
     struct Entry: Sendable {
