@@ -231,7 +231,9 @@ struct RecallBrokerTests {
         let bare = archived + ["--input", site.input.name, "--output", site.output]
         let unarchived = try LinkdProcess.run(bare, environment: ["KAFKA_BOOTSTRAP_SERVERS": TestBroker.plain ?? ""])
         let found = try JSONValue.parse(Array(unarchived.out.utf8))
-        #expect(found["states"]?["not_archived"] == found["devices"] && found["to_correct"]?.integer == 0)
+        let left = ["not_archived", "later"].compactMap { found["states"]?[$0]?.integer }
+        #expect(left.reduce(0, +) == found["devices"]?.integer && left[0] > 0, "\(unarchived.out)")
+        #expect(found["to_correct"]?.integer == 0)
         _ = try site.run(archived + ["--yes", "--to", site.output])
         let corrected = try site.decisions()
         #expect(site.corrections(corrected) == expected)
@@ -246,6 +248,9 @@ struct RecallBrokerTests {
             ["inspect", "--why", String(id), "--topic", site.output, "--json"] + site.names.suffix(2),
             environment: ["KAFKA_BOOTSTRAP_SERVERS": TestBroker.plain ?? ""])
         let report = try JSONValue.parse(Array(why.out.utf8))
+        let listed = try LinkdProcess.run(
+            ["inspect", "--topic", site.output], environment: ["KAFKA_BOOTSTRAP_SERVERS": TestBroker.plain ?? ""])
+        #expect(listed.out.contains("  corrects \(id.dropLast(2))\n"))
         #expect(report["same"]?.text == "true", "\(why.out) \(why.err)")
         let last = try RouteTable(
             json: Array(String(contentsOfFile: site.folder.path("last.json"), encoding: .utf8).utf8))

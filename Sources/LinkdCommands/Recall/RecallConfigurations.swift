@@ -9,6 +9,8 @@ internal import RouteAnalysis
 final class RecallConfiguration {
     /// The wrong table.
     let table: RouteTable
+    /// The member of a decision with the name of the wrong table.
+    let member: [UInt8]
     /// The configuration with the new table, which has no candidate.
     let corrected: DeciderConfiguration
     /// The rules for push messages.
@@ -38,6 +40,7 @@ final class RecallConfiguration {
         self.vendors = vendors
         self.members = members
         self.table = table
+        member = table.decisionMember
         var corrected = configuration
         corrected.tables = TableSet(configuration.tables.tables.map { $0.id == table.id ? replacement : $0 })
         corrected.candidate = nil

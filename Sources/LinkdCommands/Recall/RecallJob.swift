@@ -56,9 +56,8 @@ enum RecallCommand {
         examples: [
             "linkd recall -b localhost:9092 --tables-topic link-tables --table d1ec0520 --with shop.json":
                 "What another table would have decided, without sending anything.",
-            "linkd recall -b localhost:9092 --tables-topic link-tables --table d1ec0520 --with shop.json --yes "
-                + "--to link-decisions":
-                "Publishes the corrections.",
+            "linkd recall -b localhost:9092 --table d1ec0520 --with shop.json --yes --to link-decisions":
+                "Publishes the corrections, with the archive of the environment.",
         ],
         run: { call throws(CommandFailure) in try RecallJob(call).run() })
 }
@@ -135,7 +134,7 @@ final class RecallJob {
         take(plan, &summary)
         summary.printChoice(on: call.json ? call.console.err : call.console.out)
         guard call.isOn("yes"), summary.toCorrect > 0 else { return try finish(&summary, plan) }
-        try archive(configurations, plan, connection)
+        try archive(configurations.all.filter { summary.configurations.contains($0.hash ?? "") }, connection)
         summary.target = targets.corrections
         let work = try RecallRun(connection, targets, plan, judge, tail, ledger)
         let run = try LedgerRun(connection, targets.subject, work, rate: call.number("rate"), call.console)
@@ -298,7 +297,7 @@ final class RecallJob {
 
     /// Stores the configurations with the new table in the archive.
     private func archive(
-        _ configurations: RecallConfigurations, _ plan: RecallPlan, _ connection: Connection
+        _ configurations: [RecallConfiguration], _ connection: Connection
     ) throws(CommandFailure) {
         guard let topic = settings.text("tables.topic") else {
             call.console.warn(
@@ -308,7 +307,7 @@ final class RecallJob {
         }
         var reader = try ArchiveReader(connection, topic: topic)
         let writer = ArchiveWriter(connection, topic: topic)
-        for configuration in configurations.all {
+        for configuration in configurations {
             guard let hash = configuration.hash, let entry = reader.archive.entry(hash) else { continue }
             _ = try reader.load(entry)
             let tables = entry.configuration.tables.map { table in

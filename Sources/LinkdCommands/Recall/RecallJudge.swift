@@ -32,12 +32,13 @@ struct RecallJudge {
     private var configurations: RecallConfigurations
     /// The time with which the expiry of events is compared, in milliseconds since 1970.
     private let now: Int64
-    private let replacement: RouteTable
+    /// The member of a decision with the name of the new table.
+    private let replacement: [UInt8]
 
     /// Creates a judge.
     init(_ configurations: RecallConfigurations, _ replacement: RouteTable, now: Int64) {
         self.configurations = configurations
-        self.replacement = replacement
+        self.replacement = replacement.decisionMember
         self.now = now
     }
 
@@ -61,7 +62,7 @@ struct RecallJudge {
         switch found.configuration.decide(record, next, device, isNew: true) {
         case .none: return .left(.refused)
         case .decision(let new):
-            if isSame(found.bytes, new, id, next, found.configuration.table) { return .left(.same) }
+            if isSame(found.bytes, new, id, next, found.configuration.member) { return .left(.same) }
             if found.configuration.hasExpired(at: now) { return .left(.expired) }
             return .correct(
                 Correction(
@@ -83,13 +84,13 @@ struct RecallJudge {
 
     /// Returns a Boolean value that indicates whether two decisions are equal without their ids and tables.
     private func isSame(
-        _ old: [UInt8], _ new: [UInt8], _ id: DecisionID, _ next: DecisionID, _ table: RouteTable
+        _ old: [UInt8], _ new: [UInt8], _ id: DecisionID, _ next: DecisionID, _ member: [UInt8]
     ) -> Bool {
         old.withUnsafeBufferPointer { old in
             new.withUnsafeBufferPointer { new in
                 let a = ByteView(old).dropFirst(id.head.count)
                 let b = ByteView(new).dropFirst(next.head.count)
-                return Self.isSame(a, b, Self.member(table), Self.member(replacement))
+                return Self.isSame(a, b, member, replacement)
             }
         }
     }
@@ -110,10 +111,12 @@ struct RecallJudge {
             }
         }
     }
+}
 
-    /// Returns the member of a decision with the name of its table.
-    private static func member(_ table: RouteTable) -> [UInt8] {
-        [UInt8(ascii: ",")] + JSONText.object { $0.text("table", table.identity) }.utf8.dropFirst().dropLast()
+extension RouteTable {
+    /// The member of a decision with the name of the table.
+    var decisionMember: [UInt8] {
+        [UInt8(ascii: ",")] + JSONText.object { $0.text("table", identity) }.utf8.dropFirst().dropLast()
     }
 }
 

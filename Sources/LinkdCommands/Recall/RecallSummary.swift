@@ -46,6 +46,8 @@ struct RecallSummary {
     /// The reasons for which configurations of the archive cannot be used.
     var failures: [String] = []
     var seconds = 0.0
+    /// The hashes of the configurations of the archive that made the decisions to correct.
+    private(set) var configurations: Set<String> = []
     private(set) var changes: [Change: Int] = [:]
     private(set) var examples: [Example] = []
     private var causes: RecallCauses
@@ -62,6 +64,7 @@ struct RecallSummary {
         _ correction: Correction, _ record: ScannedRecord, _ device: (id: [UInt8]?, facts: [UInt8]?)
     ) {
         toCorrect += 1
+        if let hash = correction.configuration.hash { configurations.insert(hash) }
         let places = causes.add(correction, record, device)
         guard let old = try? JSONValue.parse(correction.old, maxDepth: DecisionTape.depth),
             let new = try? JSONValue.parse(correction.new, maxDepth: DecisionTape.depth)
