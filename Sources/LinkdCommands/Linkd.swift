@@ -123,8 +123,8 @@ enum CommandIndex {
         ResolveCommand.command, ForecastCommand.command, BisectCommand.command,
         RoutesCheckCommand.command, RoutesListCommand.command, RoutesGraphCommand.command,
         RoutesDocsCommand.command, RoutesExportCommand.command,
-        RoutesCoverageCommand.command, RoutesDiffCommand.command, VendorsCheckCommand.command,
-        VendorsListCommand.command, TablesListCommand.command, TablesPruneCommand.command,
+        RoutesCoverageCommand.command, RoutesDiffCommand.command, RoutesProveCommand.command,
+        VendorsCheckCommand.command, VendorsListCommand.command, TablesListCommand.command, TablesPruneCommand.command,
         TopicsCreateCommand.command, TopicsCheckCommand.command, DoctorCommand.command,
         ConfigCommand.command, CompletionsCommand.command, ManualCommand.command, HelpCommand.command,
     ]

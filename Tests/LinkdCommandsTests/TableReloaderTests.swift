@@ -140,6 +140,74 @@ struct TableReloaderTests {
         #expect(receiver.next() == nil)
     }
 
+    /// The text of a table whose links reject or open the app, and of properties about it.
+    private func writeProperties(rejects: Bool, _ property: String) throws -> TableFiles {
+        let target = rejects ? #""exclude": { "outcome": "reject" }"# : #""to": { "root": true }"#
+        let table = TableFolder.text("a", version: rejects ? 2 : 1)
+        try folder.write("a.json", table.replacing(#""to": { "root": true }"#, with: target))
+        try folder.write(
+            "p.json", #"{ "schemaVersion": 1, "table": "a", "properties": [ { "id": "p", \#(property) } ] }"#)
+        return TableFiles(named: [folder.path("a.json")], properties: [folder.path("p.json")])
+    }
+
+    private static let opens = #""links": "/{r*}", "never": { "outcome": "reject" }"#
+
+    @Test("A table that breaks a property is refused, and served when the property is corrected")
+    func properties() throws {
+        let files = try writeProperties(rejects: false, Self.opens)
+        let reloader = try TableReloader(files, log: collected.log) { 0 }
+        _ = try writeProperties(rejects: true, Self.opens)
+        reloader.reload(.file)
+        #expect(reloader.served.current().entries.map(\.version) == ["1"])
+        _ = try writeProperties(rejects: true, #""links": "/{r*}", "always": { "outcome": "reject" }"#)
+        #expect(files.stamps().map(\.path) == [folder.path("a.json"), folder.path("p.json")])
+        reloader.reload(.file)
+        #expect(reloader.served.current().entries.map(\.version) == ["2"])
+        let lines = try collected.close()
+        #expect(
+            lines.compactMap { $0["event"]?.string }
+                == ["table.loaded", "table.refused", "tables.kept", "tables.reloaded"])
+        #expect(lines[1]["code"]?.string == "refuted" && lines[1]["file"]?.string == folder.path("p.json"))
+        #expect(lines[2]["reason"]?.string?.contains("breaks 1 property") == true)
+    }
+
+    @Test("A candidate that breaks a property is refused, and so is a table at the start")
+    func propertiesAtStart() throws {
+        let files = try writeProperties(rejects: true, Self.opens)
+        #expect(throws: CommandFailure.self) { try TableReloader(files, log: collected.log) { 0 } }
+        try folder.write("b.json", try String(contentsOf: folder.url.appending(path: "a.json"), encoding: .utf8))
+        _ = try writeProperties(rejects: false, Self.opens)
+        let canary = CanaryFile(path: folder.path("b.json"), percent: 100, compare: 0)
+        let both = TableFiles(
+            named: [folder.path("a.json")], canary: canary, properties: [folder.path("p.json")])
+        let failure = #expect(throws: CommandFailure.self) { try TableReloader(both, log: collected.log) { 0 } }
+        #expect(failure?.code == .badData)
+    }
+
+    @Test("A property that is not proved is logged, and the table is served")
+    func unprovedProperty() throws {
+        let routes = #"""
+            [ { "id": "far", "match": "/far/{rest+}", "redirect": "/{rest}/end" },
+              { "id": "end", "match": "/a/b/c/{d}/end", "to": { "root": true } },
+              { "id": "no", "match": "/no", "exclude": { "outcome": "reject" } } ], "fallback": { "outcome": "none" } }
+            """#
+        let files = try writeProperties(rejects: false, #""links": "/far/{r+}", "never": { "outcome": "reject" }"#)
+        let head = TableFolder.text("a", version: 1).components(separatedBy: #"[ { "id""#)[0]
+        try folder.write("a.json", head + routes)
+        let reloader = try TableReloader(files, log: collected.log) { 0 }
+        #expect(reloader.served.current().entries.count == 1)
+        let unproved = try collected.close().filter { $0["code"]?.string == "unproved" }
+        #expect(unproved.count == 1 && unproved[0]["level"]?.string == "warning")
+    }
+
+    @Test("A file of properties about no served table is refused")
+    func propertiesOfNoTable() throws {
+        let files = try writeProperties(rejects: false, Self.opens)
+        try folder.write("p.json", #"{ "schemaVersion": 1, "table": "z", "properties": [] }"#)
+        let failure = #expect(throws: CommandFailure.self) { try TableReloader(files, log: collected.log) { 0 } }
+        #expect(failure?.reason.contains("`z`") == true)
+    }
+
     @Test(
         "Refused files change nothing, are logged with their places, and mark the tables as fallbacks until corrected",
         arguments: [

@@ -24,6 +24,7 @@ struct QuestionTests {
             try prepare(blocks[0])
             try check()
             try forecast()
+            try properties()
             try why(list: blocks[1], reason: blocks[2])
             try counts(reasons: blocks[3], campaigns: blocks[4])
             try replay(list: blocks[5], replay: blocks[6], worker: blocks[7])
@@ -102,6 +103,15 @@ struct QuestionTests {
         #expect(text.hasPrefix("shop:///p/new\n  navigate  new-items  home > feed > account > profile\n"), "\(text)")
         #expect(text.contains("1 change in 2 configurations:\n"), "\(text)")
         #expect(text.hasSuffix(printed.lines.joined(separator: "\n") + "\n"), "\(text)")
+    }
+
+    /// Checks the answers about the properties of a table, and of a table that breaks one.
+    private func properties() throws {
+        let proved = try output(#require(page.blocks("sh", "run", "prove").first))
+        #expect(proved.hasPrefix("proved  account-needs-session") && proved.split(separator: "\n").count == 10)
+        let broken = try output(#require(page.blocks("sh", "run", "broken").first), status: 1)
+        #expect(broken.contains("the table breaks the property `account-needs-session`: navigate to /"), "\(broken)")
+        #expect(broken.contains(#"device: {"claims":["sesion"]}"#), "\(broken)")
     }
 
     /// Checks the answer about links that are not sent yet.

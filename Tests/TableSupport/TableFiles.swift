@@ -26,6 +26,9 @@ package enum TableFiles {
         Checkout.root.appending(path: "Tests/\(target)/Fixtures/\(name)")
     }
 
+    /// Returns the bytes of a file of the repository.
+    package static func shared(_ path: String) throws -> [UInt8] { try file(path) }
+
     private static func file(_ path: String) throws -> [UInt8] {
         [UInt8](try Data(contentsOf: Checkout.root.appending(path: path)))
     }

@@ -18,7 +18,7 @@ public struct RouteTable: Sendable {
     /// All of them are warnings.
     public let warnings: [TableProblem]
 
-    init(source: TableSource, compiled: CompiledTable, hash: String, warnings: [TableProblem]) {
+    package init(source: TableSource, compiled: CompiledTable, hash: String, warnings: [TableProblem]) {
         self.source = source
         self.compiled = compiled
         self.hash = hash

@@ -82,6 +82,13 @@ package struct StaticStack: Sendable, Hashable {
         package var screen: Int
         /// The presentation of the entry.
         package var present: Presentation
+
+        /// Creates an entry.
+        package init(coordinator: Int, screen: Int, present: Presentation) {
+            self.coordinator = coordinator
+            self.screen = screen
+            self.present = present
+        }
     }
 
     /// The reason why a path is not a stack.

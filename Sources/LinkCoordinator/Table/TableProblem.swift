@@ -129,6 +129,8 @@ public struct TableProblem: Error, Sendable, Equatable {
         case expectsNothing = "expects_nothing"
         /// A property could not be proved within the work budget.
         case unproved
+        /// A property that the owner of the table states does not hold.
+        case refuted
         /// An example does not hold.
         case example
     }

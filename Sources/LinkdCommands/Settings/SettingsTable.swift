@@ -235,6 +235,10 @@ enum SettingsTable {
             bounds: "with `canary.table`",
             "Percentage of the other devices for which the decisions of both tables are compared."),
         SettingRow(
+            "properties", .files(count: 1...64), default: .none("none"), [.worker, .config], bounds: "1MiB each",
+            "Properties of the tables, one file each. A table that breaks one is refused, at the start, when the files "
+                + "change, and as a canary. A property that is not proved is only logged."),
+        SettingRow(
             "vendors", .files(count: 1...16), default: .none("none"), .reading, bounds: "16MiB each",
             "Vendor tables, by which push messages of vendors are recognized and read. They are added to the shipped "
                 + "one: a row replaces the row with its id, and other rows have precedence over those of earlier "

@@ -13,6 +13,8 @@ struct TableFiles {
     let directory: String?
     /// The candidate for one of the tables, or nil.
     let canary: CanaryFile?
+    /// The files of the tables' properties.
+    let properties: [String]
 
     /// Creates the list of the files in the settings.
     ///
@@ -20,8 +22,9 @@ struct TableFiles {
     init(_ settings: Settings) throws(CommandFailure) {
         directory = settings.text("table.directory")
         canary = CanaryFile(settings)
+        properties = settings.list("properties")
         named = try directory == nil ? TablePaths.of(settings, nil) : settings.list("tables")
-        guard !named.contains("-"), canary?.path != "-" else {
+        guard !named.contains("-"), canary?.path != "-", !properties.contains("-") else {
             throw CommandFailure(
                 .usage, "a table cannot be standard input, because it is read again when it changes",
                 advice: "specify the file of the table")
@@ -29,7 +32,10 @@ struct TableFiles {
     }
 
     /// Creates a list.
-    init(named: [String], directory: String? = nil, canary: CanaryFile? = nil) {
+    init(
+        named: [String], directory: String? = nil, canary: CanaryFile? = nil, properties: [String] = []
+    ) {
+        self.properties = properties
         self.named = named
         self.directory = directory
         self.canary = canary
@@ -105,7 +111,7 @@ struct TableFiles {
     /// Returns the paths of all files with their stamps, or an empty list if the directory has no tables.
     func stamps() -> [Stamp] {
         guard let paths = try? paths() else { return [] }
-        return (paths + [canary?.path].compactMap(\.self)).map { Stamp(path: $0, file: FileStamp(of: $0)) }
+        return (paths + [canary?.path].compactMap(\.self) + properties).map { Stamp(path: $0, file: FileStamp(of: $0)) }
     }
 
     /// The state of a file.

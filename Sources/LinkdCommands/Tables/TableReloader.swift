@@ -90,6 +90,7 @@ final class TableReloader: Sendable {
         do throws(CommandFailure) {
             let loaded = try LoadedTables(files.contents(), log: log)
             let canary = try files.canary?.load(for: loaded.tables, known: loaded.tables, after: nil, log: log)
+            try files.prove(loaded.tables + [canary?.plan.candidate].compactMap(\.self), log: log)
             let version = loaded.version(after: [], canary: canary)
             first = (version, loaded.json(canary), (loaded, canary))
             served = ServedTables(version)
@@ -176,6 +177,7 @@ final class TableReloader: Sendable {
             let loaded = try LoadedTables(files.contents(), known: known, log: log)
             let canary = try files.canary?.load(
                 for: loaded.tables, known: known + loaded.tables, after: before.canaryEntry, log: log)
+            try files.prove(loaded.tables + [canary?.plan.candidate].compactMap(\.self), log: log)
             let next = loaded.version(after: before.entries, canary: canary)
             let milliseconds = (SystemClock.monotonicNanoseconds() - began) / 1_000_000
             if let topic, !next.isSame(as: before) {

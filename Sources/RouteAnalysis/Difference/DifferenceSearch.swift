@@ -316,7 +316,7 @@ struct Comparison {
     /// The differences so far.
     var difference = TableDifference()
     private let additions: Additions
-    private let shorterLinks: ShorterLinks
+    let shorterLinks: ShorterLinks
 
     /// The sets that were compared.
     private var compared: Set<TableDifference.Region> = []
@@ -330,6 +330,9 @@ struct Comparison {
     private(set) var links: [String] = []
     private var decided = Set<[UInt8]>()
     private var remainingComparisons: Int
+
+    /// The attempts to break a property of the first table, instead of a comparison, or nil for a comparison.
+    var trial: PropertyTrial?
 
     /// The maximum number of devices and queries for one set of links.
     private static let maxContexts = 4_096
@@ -413,6 +416,7 @@ struct Comparison {
     ///
     /// The current set is sampled if these are only some of them.
     mutating func contexts(of questions: DeviceQuestions) -> [EvaluationContext] {
+        if let trial { return trial.contexts }
         let (all, isWhole) = DeviceSpace(questions).contexts(limit: Self.maxContexts)
         if !isWhole { noteSampled() }
         return all
@@ -420,7 +424,8 @@ struct Comparison {
 
     /// Compares the decisions for a link and each list of its values in some contexts.
     mutating func compare(_ probeSet: ProbeSet, _ contexts: [EvaluationContext]) {
-        let others = probeSet.others
+        if trial?.isOver == true { return }
+        let others = probeSet.others + (trial == nil ? [] : probeSet.damaged)
         let heads = probeSet.heads
         for one in contexts {
             for values in [probeSet.probes.fitting] + others {
@@ -439,6 +444,7 @@ struct Comparison {
     /// Returns nil if the maximum number of requests is reached.
     @discardableResult
     mutating func decide(_ request: LinkRequest, _ device: DeviceFacts) -> DecisionPair? {
+        if trial != nil { return trial?.decide(request, device) }
         guard remainingComparisons > 0 else {
             noteSampled()
             return nil

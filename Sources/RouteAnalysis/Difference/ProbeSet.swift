@@ -73,6 +73,31 @@ struct ProbeSet {
         return others
     }
 
+    /// Values that cannot be decoded, and segments of a path that a URL must not have, in every part of the query.
+    var damaged: [RequestValues] {
+        let separator = blocks[0]?.query.pairSeparators.first.map { String(UnicodeScalar($0)) } ?? "&"
+        let constraints = QueryConstraints(source.blocks[witness.origin.block].query)
+        return dependencies.inputs.flatMap { input -> [RequestValues] in
+            var values = probes.fitting
+            switch input.source {
+            case .path, .rewrite, .payload: return []
+            case .fragment:
+                values.fragment = nil
+                values.writtenQuery = String(constraints.text(of: values.items).dropFirst()) + "#%zz"
+                return [values]
+            case .query(let name):
+                values.set(name, [])
+                let rest = String(constraints.text(of: values.items).dropFirst())
+                return ["%zz", ".."].map { text in
+                    var next = values
+                    let own = LinkEncoding.encode(Array(name.utf8)) + "=" + text
+                    next.writtenQuery = rest.isEmpty ? own : rest + separator + own
+                    return next
+                }
+            }
+        }
+    }
+
     /// Other spellings of the path that the tables can read differently.
     var heads: [String] {
         var heads: [String] = []
@@ -171,6 +196,8 @@ struct RedirectResult {
     var growth: Int?
     /// A Boolean value that indicates whether the patterns describe the links exactly.
     var isExact = true
+    /// A Boolean value that indicates whether the last redirect can lead to any route.
+    var isUnknown = false
 }
 
 /// A search that follows the redirects of a table.
@@ -200,6 +227,11 @@ struct RedirectSearch {
         return follow(pattern.route, start, &space)
     }
 
+    /// Returns the results for requests of a route without patterns.
+    func results(ofRoute number: Int, _ space: inout PatternSpace) -> [RedirectResult] {
+        follow(number, RedirectResult(routes: [], locations: rewrites), &space)
+    }
+
     private func locations(of path: Pattern, from shift: Int) -> [String: CaptureLocation] {
         var locations = rewrites
         for capture in path.captures {
@@ -222,6 +254,7 @@ struct RedirectSearch {
         case .template(let template):
             guard let path = TemplatePath(template.value, result.locations) else {
                 result.isExact = false
+                result.isUnknown = true
                 result.pattern = nil
                 return [result]
             }

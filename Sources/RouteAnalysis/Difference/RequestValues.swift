@@ -131,7 +131,7 @@ extension Comparison {
 
     /// Returns links that violate each rule for reading links, for every scheme and host of both tables, and links at
     /// the limits.
-    private func badLinks(_ tables: [ProofTable]) -> [LinkRequest] {
+    func badLinks(_ tables: [ProofTable]) -> [LinkRequest] {
         var links = ["", "x", "zz-none:///", "%", ":", "zz-none://any.invalid/"]
         for table in tables {
             let limits = table.source.limits
@@ -169,7 +169,7 @@ extension Comparison {
     }
 
     /// Compares coordinator paths from the root, and from the coordinator that the device is in.
-    private mutating func compare(path: [String], written text: String? = nil, _ tables: [ProofTable]) {
+    mutating func compare(path: [String], written text: String? = nil, _ tables: [ProofTable]) {
         var dependencies = Dependencies()
         for table in tables {
             dependencies.add(path: path, of: table)
@@ -185,7 +185,7 @@ extension Comparison {
     }
 
     /// Compares a route by its id: with valid parameters, with each of them missing or invalid, and in a payload.
-    private mutating func compare(route id: String, _ fallback: DeviceQuestions, _ tables: [ProofTable]) {
+    mutating func compare(route id: String, _ fallback: DeviceQuestions, _ tables: [ProofTable]) {
         var dependencies = Dependencies()
         var captures: [(name: String, text: String)] = []
         for table in tables {
@@ -201,9 +201,10 @@ extension Comparison {
         let hasNoPattern = tables.allSatisfy { table in
             table.names.routes[id].map { table.source.routes[$0].patterns.isEmpty } ?? true
         }
-        let contexts = hasNoPattern ? self.contexts(of: dependencies.questions) : [EvaluationContext()]
+        let isThorough = hasNoPattern || trial != nil
+        let contexts = isThorough ? self.contexts(of: dependencies.questions) : [EvaluationContext()]
         for one in contexts {
-            for values in [probes.fitting] + (hasNoPattern ? probes.others : probes.others.suffix(1)) {
+            for values in [probes.fitting] + (isThorough ? probes.others : probes.others.suffix(1)) {
                 var values = values
                 for (name, value) in one.query { values.set(name, value.map { [$0] } ?? []) }
                 let params = Self.params(values)
@@ -320,7 +321,8 @@ extension Comparison {
     /// Returns the least number over the limit of one table that the other allows, or nil if the limits are equal.
     private static func excess(_ tables: [ProofTable], _ limit: KeyPath<TableSource.LinkLimits, Int>) -> Int? {
         let limits = tables.map { $0.source.limits[keyPath: limit] }
-        return limits[0] == limits[1] ? nil : min(limits[0], limits[1]) + 1
+        guard let least = limits.min(), least != limits.max() else { return nil }
+        return least + 1
     }
 }
 

@@ -103,7 +103,10 @@ struct SetSearch {
         return found
     }
 
-    private func compareLinks(
+    /// Compares the links of a set.
+    ///
+    /// - Returns: Whether there is such a link, and whether links of every kind could be made.
+    func compareLinks(
         _ set: LinkSet, _ search: inout LinkSearch, _ comparison: inout Comparison
     ) throws(WorkBudget.Exhausted) -> (isFound: Bool, isWhole: Bool) {
         guard let witness = try link(of: set, &search) else { return (false, true) }
@@ -162,6 +165,7 @@ struct SetSearch {
     ) throws(WorkBudget.Exhausted) {
         var seen: Set<[[UInt8]]> = [probeSet.witness.segments]
         func tryOne(_ probe: [ProofPattern], without other: [ProofPattern] = []) throws(WorkBudget.Exhausted) {
+            if comparison.trial?.isOver == true { return }
             let found = try link(of: set, with: probe, without: other, &search)
             guard let found, seen.insert(found.segments).inserted else { return }
             var next = probeSet

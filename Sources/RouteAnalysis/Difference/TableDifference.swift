@@ -295,6 +295,12 @@ struct DecisionPair {
     /// The new table's decision.
     let new: [UInt8]
 
+    /// Creates the pair of equal decisions.
+    init(_ decision: [UInt8]) {
+        old = decision
+        new = decision
+    }
+
     /// Resolves a request with both tables.
     init(_ request: LinkRequest, _ device: DeviceFacts, _ tables: [RouteTable]) {
         old = tables[0].compiled.resolve(request, device)

@@ -448,6 +448,18 @@ struct CoordinatorPaths {
         for name in names { paths += steps.prefix(1).map { $0 + [name] } }
     }
 
+    /// Creates the paths for one table, with a screen above each sheet, cover, and alert.
+    init(breakingPresentationOf table: ProofTable) {
+        self.init([table])
+        for coordinator in table.source.coordinators {
+            let pushed = coordinator.screens.first { $0.defaultPresentation == .push }
+            for screen in coordinator.screens where screen.defaultPresentation != .push && paths.count < Self.maxPairs {
+                let step = [coordinator.name.value, screen.name.value]
+                paths += [step + [(pushed ?? screen).name.value], step + Array(repeating: step[1], count: 4)]
+            }
+        }
+    }
+
     private static let unknown = "zz-unknown"
 
     /// Returns the properties of a screen that affect the screens before and after it.

@@ -125,7 +125,7 @@ extension TableReader {
     }
 
     /// Reads one host rule.
-    mutating func hostRule(_ text: Located<String>) -> HostRule? {
+    package mutating func hostRule(_ text: Located<String>) -> HostRule? {
         do throws(TextError) {
             return try HostRule.parse(text.value)
         } catch {

@@ -1,5 +1,5 @@
 internal import ByteStorage
-internal import StrictJSON
+package import StrictJSON
 
 extension TableReader {
     /// Reads `routes`, and records in `damage` which routes cannot be read completely.
@@ -183,7 +183,8 @@ extension TableReader {
         }
     }
 
-    private mutating func patterns(_ value: JSONValue, form: Int) -> [TableSource.RoutePattern] {
+    /// Reads a pattern, which is a text or an object.
+    package mutating func patterns(_ value: JSONValue, form: Int) -> [TableSource.RoutePattern] {
         if case .string = value.kind {
             guard let text = text(value, "a pattern") else { return [] }
             return patterns(text, isAnySegment: false, form: form)
@@ -289,7 +290,7 @@ extension TableReader {
     }
 
     /// Returns the one of the keys that an object has, and reports an error if it has none or several.
-    mutating func onlyKey(of keys: [String], in members: Members) -> String? {
+    package mutating func onlyKey(of keys: [String], in members: Members) -> String? {
         let found = keys.filter { members[$0] != nil }
         let all = keys.map { "`\($0)`" }.joined(separator: ", ")
         if found.isEmpty {
@@ -504,9 +505,9 @@ extension TableReader {
         }
     }
 
-    /// Reads `when`.
-    mutating func condition(_ value: JSONValue) -> TableSource.Condition? {
-        guard let members = object(value, "when", .condition) else { return nil }
+    /// Reads `when`, which can have further keys that are read by the caller.
+    package mutating func condition(_ value: JSONValue, beside others: [String] = []) -> TableSource.Condition? {
+        guard let members = object(value, "when", keys: TableObject.condition.keys + others) else { return nil }
         var condition = TableSource.Condition(offset: value.offset)
         condition.app = members["app"].map { versionTests($0, "app") } ?? []
         condition.os = members["os"].map { versionTests($0, "os") } ?? []

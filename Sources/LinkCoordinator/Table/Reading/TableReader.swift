@@ -1,10 +1,11 @@
-internal import StrictJSON
+package import StrictJSON
 
 /// Reads the JSON form of a table into typed values and collects all problems.
 ///
 /// Values that cannot be read are left out and recorded in `damage`, so that the checks do not report their
-/// consequences. The parts of the format are extensions of this type, one file each.
-struct TableReader {
+/// consequences. The parts of the format are extensions of this type, one file each. Files about a table, such as its
+/// properties, are read with it too.
+package struct TableReader {
     /// The maximum number of elements of a list or members of an object.
     static let maxItems = 100_000
 
@@ -21,7 +22,7 @@ struct TableReader {
     var isNewer = false
 
     /// The problems that have been found.
-    var problems = ProblemList()
+    package var problems = ProblemList()
 
     /// The texts of `vars` by name.
     var vars: [String: String] = [:]
@@ -66,24 +67,38 @@ package struct TableDamage: Sendable {
 }
 
 /// The members of an object whose keys were checked.
-struct Members {
+package struct Members {
     /// The object.
-    let value: JSONValue
+    package let value: JSONValue
 
     /// The description of the object, for messages.
     let what: String
 
-    subscript(key: String) -> JSONValue? { value[key] }
+    /// Returns the value of a key, or nil if the object does not have it.
+    package subscript(key: String) -> JSONValue? { value[key] }
 }
 
 extension TableReader {
-    /// Reads an object with known keys, and reports unknown and missing keys.
+    /// Creates a reader of another file about a table.
+    package init(file: [UInt8], about table: TableSource, advisor: ProblemList.Advisor?) {
+        self.init(file: file, problems: ProblemList(advisor), foldsPathCase: table.foldsPathCase)
+    }
+
+    /// Reads an object of a table, and reports unknown and missing keys.
     ///
     /// Returns nil for any other value.
     mutating func object(_ value: JSONValue, _ what: String, _ object: TableObject) -> Members? {
+        self.object(
+            value, what, keys: object.keys, required: object.required, newer: versions.newerKeys(of: object))
+    }
+
+    /// Reads an object with known keys, and reports unknown and missing keys.
+    ///
+    /// Returns nil for any other value.
+    package mutating func object(
+        _ value: JSONValue, _ what: String, keys: [String], required: [String] = [], newer: [String: Int] = [:]
+    ) -> Members? {
         guard let members = members(value, what) else { return nil }
-        let keys = object.keys
-        let newer = versions.newerKeys(of: object)
         for member in members {
             if keys.contains(member.name) {
                 if !newer.isEmpty, let version = newer[member.name] { noteKey(member, in: what, version: version) }
@@ -95,7 +110,7 @@ extension TableReader {
                 suggestion: TableHint.use(keys),
                 hints: [.key(member.name, known: keys, unused: keys.filter { value[$0] == nil })])
         }
-        for key in object.required where value[key] == nil {
+        for key in required where value[key] == nil {
             problems.error(
                 .missingKey, at: value.offset, "\(what) needs the key `\(key)`", suggestion: "add \"\(key)\": …")
         }
@@ -125,7 +140,7 @@ extension TableReader {
     }
 
     /// Returns the elements of a list, or nil for another value or for too many elements.
-    mutating func list(_ value: JSONValue, _ what: String) -> [JSONValue]? {
+    package mutating func list(_ value: JSONValue, _ what: String) -> [JSONValue]? {
         guard case .array(let elements) = value.kind else {
             wrongType(value, what, "a list")
             return nil
@@ -148,7 +163,7 @@ extension TableReader {
     }
 
     /// Returns a text that must not be empty, or nil.
-    mutating func nonemptyText(_ value: JSONValue, _ what: String) -> Located<String>? {
+    package mutating func nonemptyText(_ value: JSONValue, _ what: String) -> Located<String>? {
         guard let text = text(value, what) else { return nil }
         if text.value.isEmpty {
             problems.error(.badValue, at: text.offset, "\(what) must not be empty")
@@ -173,7 +188,7 @@ extension TableReader {
     }
 
     /// Returns one text or a list of at least one text.
-    mutating func textOrTexts(_ value: JSONValue, _ what: String) -> [Located<String>] {
+    package mutating func textOrTexts(_ value: JSONValue, _ what: String) -> [Located<String>] {
         if case .string = value.kind { return nonemptyText(value, what).map { [$0] } ?? [] }
         guard case .array(let elements) = value.kind else {
             wrongType(value, what, "a string or a list of strings")
@@ -192,7 +207,7 @@ extension TableReader {
     }
 
     /// Returns an integer in a range, or nil.
-    mutating func integer(_ value: JSONValue, _ what: String, in range: ClosedRange<Int64>) -> Int64? {
+    package mutating func integer(_ value: JSONValue, _ what: String, in range: ClosedRange<Int64>) -> Int64? {
         guard case .number(let text) = value.kind else {
             wrongType(value, what, "a number")
             return nil
@@ -220,7 +235,7 @@ extension TableReader {
     }
 
     /// Reports an unknown word.
-    mutating func badWord(_ text: Located<String>, _ what: String, _ words: [String]) {
+    package mutating func badWord(_ text: Located<String>, _ what: String, _ words: [String]) {
         problems.error(
             .badValue, at: text.offset, "`\(text.value)` is not a valid value of \(what)",
             suggestion: TableHint.use(words), hints: [.word(text.value, known: words)])
@@ -238,7 +253,8 @@ extension TableReader {
     /// Checks a name, and reports one that violates the rule or is reserved.
     ///
     /// The caller uses the name even if it is invalid.
-    mutating func name(_ text: String, at offset: Int, _ what: String, _ rule: NameRule, reserves: Bool = false) {
+    package mutating func name(_ text: String, at offset: Int, _ what: String, _ rule: NameRule, reserves: Bool = false)
+    {
         if !rule.matches(text) {
             problems.error(
                 .badName, at: offset, "`\(text)` is not a valid name for \(what)", suggestion: "use \(rule.text)")

@@ -1,0 +1,463 @@
+internal import LinkCoordinator
+
+/// The possible results of a table's routes, fallbacks, and coordinator paths, for all devices.
+struct PossibleResults {
+    let table: ProofTable
+    let space: DeviceSpace
+    private let names: ScreenNames
+    private var byRoute: [Int: [PossibleResult]] = [:]
+    private var byReason: [ReasonCode: [PossibleResult]] = [:]
+    private var support: [[Int]: DeviceCell?] = [:]
+    /// A Boolean value that indicates whether some devices were left out because there are too many cells.
+    private(set) var isCut = false
+
+    var source: TableSource { table.source }
+
+    /// The maximum number of cells of one route.
+    private static let maxCells = 4_096
+
+    init(_ table: ProofTable, _ space: DeviceSpace, _ names: ScreenNames) {
+        self.table = table
+        self.space = space
+        self.names = names
+    }
+
+    /// An entry of a stack with what can remove it.
+    struct Entry {
+        var coordinator: Int
+        var screen: Int
+        var present: Presentation
+        var isParent = false
+        /// The route whose bindings fill the entry, or nil for a fallback and a guard.
+        var route: Int?
+        /// A Boolean value that indicates whether the entry belongs to a parent route.
+        var isOfParentRoute = false
+    }
+
+    private struct Stack {
+        var cell: DeviceCell
+        var entries: [Entry]
+    }
+
+    /// The data of an entry: always there, there for some requests, or never.
+    enum Filling { case sure, maybe, never }
+
+    // MARK: Routes
+
+    /// Returns the results of requests that end at a route.
+    mutating func results(ofRoute number: Int) -> [PossibleResult] {
+        if let known = byRoute[number] { return known }
+        let found = compute(number)
+        byRoute[number] = found
+        return found
+    }
+
+    private mutating func compute(_ number: Int) -> [PossibleResult] {
+        let route = source.routes[number]
+        switch route.action {
+        case .redirect: return []
+        case .exclude(.none): return [PossibleResult(cell: [:], outcome: .none)]
+        case .exclude(.reject): return [PossibleResult(cell: [:], outcome: .reject)]
+        case .exclude(.external):
+            return [PossibleResult(cell: [:], outcome: .external, origin: .link)]
+                + failures([.externalRefused], in: [:])
+        case .variants(let variants):
+            var found: [PossibleResult] = []
+            for (variant, cells) in divide(variants) {
+                for cell in cells { found += results(of: variant, number, cell) }
+            }
+            return found
+        }
+    }
+
+    /// Returns the devices of each variant.
+    private mutating func divide(_ variants: [TableSource.Variant]) -> [(TableSource.Variant, [DeviceCell])] {
+        var rest: [DeviceCell] = [[:]]
+        var divided: [(TableSource.Variant, [DeviceCell])] = []
+        for variant in variants {
+            let own = variant.when.map { space.cell(of: $0) } ?? [:]
+            divided.append((variant, rest.compactMap { $0.intersection(own) }))
+            rest = without(own, rest)
+        }
+        return divided
+    }
+
+    private mutating func without(_ cell: DeviceCell, _ cells: [DeviceCell]) -> [DeviceCell] {
+        let rest = cells.flatMap { space.subtract(cell, from: $0) }
+        if rest.count > Self.maxCells { isCut = true }
+        return Array(rest.prefix(Self.maxCells))
+    }
+
+    private mutating func results(
+        of variant: TableSource.Variant, _ number: Int, _ cell: DeviceCell
+    ) -> [PossibleResult] {
+        let route = source.routes[number]
+        var found = failures(bindingFailures(route), in: cell)
+        switch variant.to.destination {
+        case .external(let template):
+            found += external(template, variant.notice, cell)
+            if mayHaveDots(template, route) { found += failures([.dotSegment], in: cell) }
+        case .captured: found += captured(variant, number, cell)
+        case .path, .root:
+            for stack in stacks(variant.to, number, cell) { found += shown(stack, variant, route) }
+        }
+        return found
+    }
+
+    private mutating func external(
+        _ template: TableSource.ExternalTemplate, _ notice: Located<[String]>?, _ cell: DeviceCell
+    ) -> [PossibleResult] {
+        let result = PossibleResult(
+            cell: cell, outcome: .external,
+            origin: .literal(scheme: template.scheme, host: template.host, port: template.port))
+        return adding(notice, to: result)
+    }
+
+    /// Returns a result with and without the notice, depending on whether the device has its screens.
+    private mutating func adding(_ notice: Located<[String]>?, to result: PossibleResult) -> [PossibleResult] {
+        guard let notice else { return [result] }
+        let entries = table.stack(notice.value).map {
+            Entry(coordinator: $0.coordinator, screen: $0.screen, present: $0.present)
+        }
+        let (supported, lacking) = split(Stack(cell: result.cell, entries: entries))
+        return supported.map { cell in
+            var shown = result
+            shown.cell = cell
+            shown.screens += entries.flatMap { screens($0, .notice) }
+            return shown
+        }
+            + lacking.map {
+                var hidden = result
+                hidden.cell = $0.cell
+                return hidden
+            }
+    }
+
+    /// Returns the results that show a stack, or what the route has for a device without one of its screens.
+    private mutating func shown(
+        _ stack: Stack, _ variant: TableSource.Variant, _ route: TableSource.Route
+    ) -> [PossibleResult] {
+        let (supported, lacking) = split(stack)
+        var found = supported.flatMap {
+            finish(Stack(cell: $0, entries: stack.entries), variant.notice, route)
+        }
+        for (cell, index) in lacking {
+            switch route.unsupported {
+            case .fallback: found += failures([.unsupported], in: cell)
+            case .truncate:
+                if index == 0 {
+                    found += failures([.unsupported], in: cell)
+                } else {
+                    let rest = Stack(cell: cell, entries: Array(stack.entries.prefix(index)))
+                    found += finish(rest, variant.notice, route)
+                }
+            case .to(let target): found += instead(target, variant.notice, route, cell)
+            }
+        }
+        return found
+    }
+
+    private mutating func instead(
+        _ target: TableSource.Target, _ notice: Located<[String]>?, _ route: TableSource.Route, _ cell: DeviceCell
+    ) -> [PossibleResult] {
+        if case .external(let template) = target.destination { return external(template, notice, cell) }
+        var found: [PossibleResult] = []
+        for stack in stacks(target, nil, cell) {
+            let (supported, lacking) = split(stack)
+            for cell in supported { found += finish(Stack(cell: cell, entries: stack.entries), notice, route) }
+            for (cell, _) in lacking { found += failures([.unsupported], in: cell) }
+        }
+        return found
+    }
+
+    /// Returns the results of a stack that the device has: with missing data, with a guard, or shown.
+    private mutating func finish(
+        _ stack: Stack, _ notice: Located<[String]>?, _ route: TableSource.Route
+    ) -> [PossibleResult] {
+        var found: [PossibleResult] = []
+        var kept: [(entry: Entry, isSure: Bool)] = []
+        var reasons: [ReasonCode] = []
+        for entry in stack.entries {
+            switch filling(of: entry) {
+            case .sure: kept.append((entry, true))
+            case .maybe:
+                kept.append((entry, !entry.isParent))
+                if !entry.isParent { reasons.append(.paramMissing) }
+            case .never:
+                if !entry.isParent { return failures([.paramMissing], in: stack.cell) }
+            }
+        }
+        let isUneven = kept.count < stack.entries.count || kept.contains { !$0.isSure }
+        // Without one of its parents, a stack can break a rule of presentation.
+        if isUneven, stack.entries.contains(where: { $0.present != .push }) { reasons.append(.presentation) }
+        found += failures(reasons, in: stack.cell)
+        var cells = [stack.cell]
+        var screens: [PossibleResult.Screen] = []
+        for (entry, isSure) in kept {
+            var own = self.screens(entry, .stack)
+            if let (guarding, claim) = guarding(entry.coordinator) {
+                for cell in without(claim, cells) { found += deferred(guarding, cell) }
+                if isSure { cells = cells.compactMap { $0.intersection(claim) } }
+                for index in own.indices where !isSure { own[index].cell = claim }
+            }
+            for index in own.indices { own[index].isSure = isSure }
+            screens += own
+        }
+        for cell in cells {
+            found += adding(notice, to: PossibleResult(cell: cell, outcome: .navigate, screens: screens))
+        }
+        return found
+    }
+
+    // MARK: Failures
+
+    /// Returns the results of the fallback for some reasons.
+    mutating func failures(_ reasons: [ReasonCode], in cell: DeviceCell) -> [PossibleResult] {
+        var seen: [ReasonCode] = []
+        return reasons.flatMap { reason -> [PossibleResult] in
+            if seen.contains(reason) { return [] }
+            seen.append(reason)
+            return fallback(reason).compactMap { result in
+                guard let common = result.cell.intersection(cell) else { return nil }
+                var result = result
+                result.cell = common
+                return result
+            }
+        }
+    }
+
+    private mutating func fallback(_ reason: ReasonCode) -> [PossibleResult] {
+        if let known = byReason[reason] { return known }
+        let rule = source.fallback.first { $0.on?.contains { $0.value == reason } ?? true }
+        var found: [PossibleResult] = []
+        switch (rule?.outcome, rule?.to) {
+        case (.navigate?, let target?):
+            for stack in stacks(target, nil, [:]) {
+                let (supported, lacking) = split(stack)
+                let screens = stack.entries.flatMap { self.screens($0, .stack) }
+                found += supported.map { PossibleResult(cell: $0, outcome: .navigate, screens: screens) }
+                found += lacking.map { PossibleResult(cell: $0.cell, outcome: .reject) }
+            }
+        case (.external?, let target?):
+            if case .external(let template) = target.destination { found = external(template, nil, [:]) }
+        case (.none?, _): found = [PossibleResult(cell: [:], outcome: .none)]
+        default: found = [PossibleResult(cell: [:], outcome: .reject)]
+        }
+        byReason[reason] = found
+        return found
+    }
+
+    private mutating func deferred(_ guarding: TableSource.Guard, _ cell: DeviceCell) -> [PossibleResult] {
+        var found: [PossibleResult] = []
+        for stack in stacks(guarding.otherwise, nil, cell) {
+            let (supported, lacking) = split(stack)
+            let screens = stack.entries.flatMap { self.screens($0, .deferred) }
+            found += supported.map { PossibleResult(cell: $0, outcome: .deferred, screens: screens) }
+            for (cell, _) in lacking { found += failures([.unsupported], in: cell) }
+        }
+        return found
+    }
+
+    // MARK: Stacks
+
+    private mutating func stacks(
+        _ target: TableSource.Target, _ route: Int?, _ cell: DeviceCell, visited: [Int] = []
+    ) -> [Stack] {
+        guard case .path(let segments) = target.destination else { return [Stack(cell: cell, entries: [])] }
+        var own = table.stack(segments).map {
+            Entry(
+                coordinator: $0.coordinator, screen: $0.screen, present: $0.present, isParent: !visited.isEmpty,
+                route: visited.last ?? route, isOfParentRoute: !visited.isEmpty)
+        }
+        if let present = target.present?.value, let last = own.indices.last { own[last].present = present }
+        guard let first = own.first else { return [Stack(cell: cell, entries: [])] }
+        return parents(target, first, route, cell, visited).map { under in
+            Stack(cell: under.cell, entries: withSingleSlots(under.entries + own))
+        }
+    }
+
+    private mutating func parents(
+        _ target: TableSource.Target, _ first: Entry, _ route: Int?, _ cell: DeviceCell, _ visited: [Int]
+    ) -> [Stack] {
+        let entries: [StaticStack.Entry]
+        switch target.parents {
+        case .none: entries = []
+        case .initial:
+            let entry = StaticStack.Entry(coordinator: first.coordinator, screen: first.screen, present: first.present)
+            entries = StaticStack.initialParents(of: entry, in: source, names: table.names).entries
+        case .paths(let paths): entries = paths.flatMap { table.stack($0.value) }
+        case .route(let id):
+            guard let number = table.names.routes[id.value], !visited.contains(number),
+                visited.count <= StaticStack.maxEntries
+            else { return [Stack(cell: cell, entries: [])] }
+            var found: [Stack] = []
+            for (variant, cells) in divide(source.routes[number].variants) {
+                for common in cells.compactMap({ $0.intersection(cell) }) {
+                    found += stacks(variant.to, route, common, visited: visited + [number])
+                }
+            }
+            return found
+        }
+        let under = entries.map {
+            Entry(
+                coordinator: $0.coordinator, screen: $0.screen, present: $0.present, isParent: true,
+                route: visited.last ?? route, isOfParentRoute: !visited.isEmpty)
+        }
+        return [Stack(cell: cell, entries: under)]
+    }
+
+    private func withSingleSlots(_ entries: [Entry]) -> [Entry] {
+        var seen = Set<Int>()
+        let kept = entries.reversed().filter {
+            !source.coordinators[$0.coordinator].singleSlot || seen.insert($0.coordinator).inserted
+        }
+        return kept.reversed()
+    }
+
+    /// Returns the devices that have all screens of a stack, and the others with the first entry that they lack.
+    private mutating func split(_ stack: Stack) -> (supported: [DeviceCell], lacking: [(cell: DeviceCell, index: Int)])
+    {
+        var cells = [stack.cell]
+        var lacking: [(cell: DeviceCell, index: Int)] = []
+        for (index, entry) in stack.entries.enumerated() {
+            guard let own = supporting(entry.coordinator, entry.screen) else { continue }
+            lacking += without(own, cells).map { ($0, index) }
+            cells = cells.compactMap { $0.intersection(own) }
+        }
+        return (cells, lacking)
+    }
+
+    /// Returns the devices that have a screen, or nil if all have it.
+    private mutating func supporting(_ coordinator: Int, _ number: Int) -> DeviceCell? {
+        if let known = support[[coordinator, number]] { return known }
+        let screen = source.coordinators[coordinator].screens[number]
+        var condition = TableSource.Condition(offset: 0)
+        condition.app =
+            (screen.since.map { [.init(relation: .atLeast, version: $0)] } ?? [])
+            + (screen.until.map { [.init(relation: .below, version: $0)] } ?? [])
+        condition.capabilities = screen.requires
+        let cell = condition.isEmpty ? nil : space.cell(of: condition)
+        support[[coordinator, number]] = .some(cell)
+        return cell
+    }
+
+    private func screens(_ entry: Entry, _ place: ResultTest.Place) -> [PossibleResult.Screen] {
+        let coordinator = source.coordinators[entry.coordinator]
+        let screen = coordinator.screens[entry.screen]
+        let shown = names.shown(
+            place, coordinator.name.value, screen.name.value, view: screen.view?.value, entry.present)
+        return shown.map { PossibleResult.Screen(shown: $0, cell: nil, isSure: true) }
+    }
+
+    /// Returns the guard of a coordinator, and the devices with its claim.
+    private func guarding(_ coordinator: Int) -> (TableSource.Guard, DeviceCell)? {
+        guard let name = source.coordinators[coordinator].guarding, let number = table.names.guards[name.value] else {
+            return nil
+        }
+        var condition = TableSource.Condition(offset: 0)
+        condition.claims = [Located(source.guards[number].claim, at: 0)]
+        return (source.guards[number], space.cell(of: condition))
+    }
+}
+
+// The results of coordinator paths, which a link or a request contains.
+extension PossibleResults {
+    /// Returns the results of coordinator paths that are requested directly.
+    mutating func resultsOfPaths() -> [PossibleResult] {
+        anyPath(nil, [], [:]) + failures([.unknownScreen, .unsupported], in: [:])
+    }
+
+    private mutating func captured(
+        _ variant: TableSource.Variant, _ number: Int, _ cell: DeviceCell
+    ) -> [PossibleResult] {
+        let route = source.routes[number]
+        var found: [PossibleResult] = []
+        var under: [Stack] = []
+        for stack in capturedParents(variant.to, number, cell) { under.append(stack) }
+        for stack in under {
+            found += anyPath(number, stack.entries, stack.cell).flatMap {
+                $0.outcome == .navigate ? adding(variant.notice, to: $0) : [$0]
+            }
+        }
+        if route.unknownScreen == .reject { found += failures([.unknownScreen], in: cell) }
+        if let lacking = allSupport() {
+            let cells = without(lacking, [cell])
+            if case .to(let target) = route.unsupported {
+                for cell in cells { found += instead(target, variant.notice, route, cell) }
+            }
+            for cell in cells { found += failures([.unsupported], in: cell) }
+        }
+        return found
+    }
+
+    /// Returns the entries that can be below a captured path.
+    private mutating func capturedParents(
+        _ target: TableSource.Target, _ number: Int, _ cell: DeviceCell
+    ) -> [Stack] {
+        if case .initial = target.parents {
+            let all = source.coordinators.indices.flatMap { coordinator -> [StaticStack.Entry] in
+                let first = StaticStack.Entry(coordinator: coordinator, screen: -1, present: .push)
+                return StaticStack.initialParents(of: first, in: source, names: table.names).entries
+            }
+            let entries = all.map {
+                Entry(
+                    coordinator: $0.coordinator, screen: $0.screen, present: $0.present, isParent: true, route: number)
+            }
+            return [Stack(cell: cell, entries: entries)]
+        }
+        return parents(target, Entry(coordinator: -1, screen: -1, present: .push), number, cell, [])
+    }
+
+    /// Returns the results of any coordinator path, above some parents.
+    private mutating func anyPath(_ route: Int?, _ under: [Entry], _ cell: DeviceCell) -> [PossibleResult] {
+        var screens: [PossibleResult.Screen] = []
+        var needsData = false
+        var entries = under
+        for (coordinator, one) in source.coordinators.enumerated() {
+            entries += one.screens.indices.map {
+                Entry(
+                    coordinator: coordinator, screen: $0, present: one.screens[$0].defaultPresentation, route: route)
+            }
+        }
+        for entry in entries {
+            let filling = filling(of: entry)
+            needsData = needsData || filling != .sure
+            if filling == .never { continue }
+            let claim = guarding(entry.coordinator)?.1
+            let support = supporting(entry.coordinator, entry.screen)
+            var own: DeviceCell?
+            switch (claim, support) {
+            case (let claim?, let support?):
+                guard let both = claim.intersection(support) else { continue }
+                own = both
+            default: own = claim ?? support
+            }
+            screens += self.screens(entry, .stack).map {
+                PossibleResult.Screen(shown: $0.shown, cell: own, isSure: false)
+            }
+        }
+        var found = [PossibleResult(cell: cell, outcome: .navigate, screens: screens)]
+        for coordinator in source.coordinators.indices {
+            guard let (guarding, claim) = guarding(coordinator) else { continue }
+            for cell in without(claim, [cell]) { found += deferred(guarding, cell) }
+        }
+        let isModal = entries.contains { $0.present != .push }
+        let isLong = source.limits.maxSegments + under.count > StaticStack.maxEntries
+        let reasons: [ReasonCode] = (needsData ? [.paramMissing] : []) + (isModal ? [.presentation] : [])
+        return found + failures(reasons + (isLong ? [.budget] : []), in: cell)
+    }
+
+    /// Returns the devices that have every screen, or nil if no screen depends on the device.
+    private mutating func allSupport() -> DeviceCell? {
+        var all: DeviceCell?
+        for (coordinator, one) in source.coordinators.enumerated() {
+            for screen in one.screens.indices {
+                guard let own = supporting(coordinator, screen) else { continue }
+                // No device has every screen: then every device lacks one.
+                guard let common = (all ?? [:]).intersection(own) else { return own.mapValues { _ in [] } }
+                all = common
+            }
+        }
+        return all
+    }
+}

@@ -1,0 +1,474 @@
+package import LinkCoordinator
+
+/// The answer to whether a table has a property.
+package enum PropertyVerdict: Sendable {
+    /// No request and no device that the property covers breaks it.
+    case proved
+    /// A request and a device break it.
+    case refuted(PropertyWitness)
+    /// No request that breaks it was found, but the proof has a gap, which the text describes.
+    case unproved(String)
+}
+
+/// A proof of the properties of a table, or a search for requests that break them.
+///
+/// A property is decided in two steps. The possible results of each route, which do not depend on the link, either all
+/// have the property, or some of them break it for some devices. For these, a link is searched that leads to the route,
+/// and the resolver judges it. A property without possible results that break it is proved, and so is one whose routes
+/// have no links for them.
+package struct PropertySearch {
+    private let table: RouteTable
+    private let proof: ProofTable
+    private let properties: [RouteProperty]
+    private let names: ScreenNames
+    private let space: DeviceSpace
+    private var results: PossibleResults
+    private var comparison: Comparison
+    private let paths: CoordinatorPaths
+    private let readings: [PropertyReading]
+    private var spaces: [Int: PropertySpace] = [:]
+    private let budget: WorkBudget
+    private let isOver: @Sendable () -> Bool
+    /// The number of requests that were resolved.
+    package private(set) var requestCount = 0
+
+    /// The units of work of all searches for links.
+    package var workUnits: Int { spaces.values.reduce(0) { $0 + $1.workUnits } }
+
+    /// The units of work for one property, in the links of each combination of rewrites.
+    private static let maxUnits = 20_000_000
+    /// The maximum number of sets of links, without a link that breaks a property, that are searched for it.
+    private static let maxSearches = 256
+    /// The maximum number of devices to try with the links of a set.
+    private static let maxDevices = 64
+
+    /// Prepares the proof of some properties.
+    package init(
+        _ table: RouteTable, _ properties: [RouteProperty], until isOver: @escaping @Sendable () -> Bool = { false }
+    ) {
+        self.table = table
+        self.properties = properties
+        self.isOver = isOver
+        let source = table.source
+        proof = ProofTable(0, source)
+        names = ScreenNames(source, proof.names)
+        var questions = DeviceQuestions([source])
+        for property in properties {
+            if let when = property.when { questions.add(when, of: source) }
+            for claim in property.withoutClaims { questions.add(claim: claim) }
+        }
+        for route in source.routes {
+            var condition = TableSource.Condition(offset: 0)
+            condition.query = route.query.filter { questions.texts[.query($0.name.value)] != nil }
+            questions.add(condition, of: source)
+        }
+        space = DeviceSpace(questions, capabilities: source.capabilities)
+        results = PossibleResults(proof, space, names)
+        comparison = Comparison([table, table])
+        paths = CoordinatorPaths(breakingPresentationOf: proof)
+        readings = PropertyReading.all(of: source, properties)
+        budget = WorkBudget(total: Self.maxUnits, isOver: isOver)
+    }
+
+    /// Returns the answers, in the order of the properties.
+    package mutating func run() -> [PropertyVerdict] {
+        properties.indices.map { isOver() ? .unproved("the proof was ended") : verdict(of: $0) }
+    }
+
+    /// The work on one property.
+    private struct Task {
+        var number: Int
+        var property: RouteProperty
+        /// The devices and queries that the property covers, or nil if there are none.
+        var cell: DeviceCell?
+        var linkAllows: (some: Bool, notAll: Bool)
+        /// The devices of each route for which a result may break the property.
+        var byRoute: [Int: [DeviceCell]] = [:]
+        /// The first gap in the proof.
+        var gap: String?
+        var searches = 0
+        /// The routes for which requests by their id were tried.
+        var triedRoutes = Set<Int>()
+    }
+
+    private mutating func verdict(of number: Int) -> PropertyVerdict {
+        let property = properties[number]
+        var task = Task(
+            number: number, property: property, cell: cell(of: property), linkAllows: linkAllows(property.result))
+        guard task.cell != nil else { return .proved }
+        comparison.trial = PropertyTrial(property, table, names)
+        defer { requestCount += comparison.trial?.count ?? 0 }
+        for shift in spaces.keys { spaces[shift]?.renew(budget) }
+        if !property.needsLink { searchOthers(&task) }
+        if let found = comparison.trial?.witness { return .refuted(shorter(found, property)) }
+        if hasLinks(property.forms) { searchLinks(&task) }
+        if comparison.trial?.witness == nil, !property.needsLink { searchRoutes(&task) }
+        if let found = comparison.trial?.witness { return .refuted(shorter(found, property)) }
+        if results.isCut { task.gap = task.gap ?? "the routes distinguish too many kinds of devices" }
+        return task.gap.map { .unproved($0) } ?? .proved
+    }
+
+    /// Returns a witness with a shorter link, if one breaks the property too.
+    private func shorter(_ witness: PropertyWitness, _ property: RouteProperty) -> PropertyWitness {
+        for link in comparison.shorterLinks.candidates(witness.request) {
+            var trial = PropertyTrial(property, table, names)
+            _ = trial.decide(.link(link), witness.device)
+            if let found = trial.witness { return found }
+        }
+        return witness
+    }
+
+    // MARK: Devices
+
+    private func cell(of property: RouteProperty) -> DeviceCell? {
+        var cell = property.when.map { space.cell(of: $0) } ?? [:]
+        for claim in property.withoutClaims {
+            guard let common = cell.intersection([.claim(claim): [0]]) else { return nil }
+            cell = common
+        }
+        return cell.values.contains(where: \.isEmpty) ? nil : cell
+    }
+
+    /// Returns the devices for which some possible results may break a property.
+    private func violations(_ results: [PossibleResult], _ task: Task) -> [DeviceCell] {
+        guard let own = task.cell else { return [] }
+        return results.flatMap { result in
+            result.violations(of: task.property.rule, task.property.result, linkAllows: task.linkAllows).compactMap {
+                $0.intersection(own)
+            }
+        }
+    }
+
+    private mutating func violations(ofRoute number: Int, _ task: inout Task) -> [DeviceCell] {
+        if let known = task.byRoute[number] { return known }
+        let found = violations(results.results(ofRoute: number), task)
+        task.byRoute[number] = found
+        return found
+    }
+
+    private func contexts(_ cells: [DeviceCell]) -> [EvaluationContext] {
+        var seen = Set<EvaluationContext>()
+        var found: [EvaluationContext] = []
+        for cell in cells where found.count < Self.maxDevices {
+            var context = EvaluationContext(device: space.device(of: cell))
+            for case (.query(let name), let numbers) in cell {
+                guard let number = numbers.min(), let values = space.values[.query(name)] else { continue }
+                context.query[name] = .some(values[number])
+            }
+            if seen.insert(context).inserted { found.append(context) }
+        }
+        return found
+    }
+
+    /// Restricts the following attempts to some devices.
+    private mutating func tryOnly(_ cells: [DeviceCell]) {
+        let contexts = contexts(cells)
+        comparison.trial?.contexts = contexts
+    }
+
+    /// Returns whether a URL that is the received link can pass the test of URLs, and whether it can fail it.
+    private func linkAllows(_ test: ResultTest) -> (some: Bool, notAll: Bool) {
+        guard test.external != nil || test.otherExternal != nil else { return (true, true) }
+        let answers = Set(
+            readings.flatMap { reading in
+                reading.space.origins.compactMap { origin -> Bool? in
+                    let scheme = origin.scheme.lowercased()
+                    guard table.source.externals.allow(scheme: scheme, host: origin.host, port: origin.port) else {
+                        return nil
+                    }
+                    return test.allows(scheme, origin.host, origin.port)
+                }
+            })
+        return (answers.contains(true), answers.contains(false))
+    }
+}
+
+// The search for links.
+extension PropertySearch {
+    /// Searches the links of every pattern, as every combination of rewrites reads them.
+    private mutating func searchLinks(_ task: inout Task) {
+        for reading in readings {
+            var own = space(reading.frame.shift)
+            let pairs = own.pairs(task.property.needsLink ? task.number : nil, isOver)
+            if pairs == nil { task.gap = task.gap ?? "the patterns overlap too much" }
+            for (pattern, link) in pairs ?? [] {
+                search(pattern, link, reading, &own, &task)
+                if comparison.trial?.isOver != false || isOver() { break }
+            }
+            spaces[reading.frame.shift] = own
+            if comparison.trial?.witness != nil { return }
+            if comparison.trial?.isExhausted == true { task.gap = task.gap ?? "too many requests were tried" }
+            if isOver() { task.gap = task.gap ?? "the proof was ended" }
+        }
+        if task.property.needsLink { searchUnmatched(&task) }
+    }
+
+    private mutating func space(_ shift: Int) -> PropertySpace {
+        // Without the copy in the dictionary, the search changes its tables in place.
+        spaces.removeValue(forKey: shift)
+            ?? PropertySpace(
+                table.source, properties, shift, PropertyReading.distinction(table.source, properties), budget)
+    }
+
+    /// Searches the links that select one pattern, and match one of the property's if it has any.
+    private mutating func search(
+        _ pattern: Int, _ link: Int?, _ reading: PropertyReading, _ own: inout PropertySpace, _ task: inout Task
+    ) {
+        for result in own.ends(of: pattern, reading, proof) {
+            var cells = violations(ofEnd: result, &task)
+            if cells.isEmpty { continue }
+            let chosen = own.search.space.patterns[pattern]
+            let constraints = chosen.constraints + result.inside.flatMap(\.constraints)
+            if let cell = queryCell(constraints) { cells = cells.compactMap { $0.intersection(cell) } }
+            if cells.isEmpty { continue }
+            let route = table.source.routes[result.routes.last ?? chosen.route].id.value
+            guard task.searches < Self.maxSearches else {
+                task.gap = task.gap ?? "the work for one property was used up, at the route `\(route)`"
+                return
+            }
+            tryOnly(cells)
+            var set = LinkSet(
+                inside: reading.inside(&own.search.space, proof) + [chosen] + result.inside, outside: result.outside,
+                ends: [(proof, result)], dependencies: Dependencies())
+            if let link { set.inside.append(own.search.space.patterns[link]) }
+            set.outside += reading.outside(&own.search.space, proof)
+            set.outside += own.preceding(pattern).map { own.search.space.patterns[$0] }
+            for number in result.routes { set.dependencies.add(route: number, of: proof) }
+            let some = origins(breaking: task.property, result, reading)
+            if !some.isEmpty { _ = isEmpty(set, reading, some, result, &own) }
+            if !isEmpty(set, reading, reading.origins, result, &own) {
+                task.searches += 1
+                if comparison.trial?.witness != nil { return }
+                task.gap = task.gap ?? "no link of the route `\(route)` was found that shows a result which it may have"
+            } else if !reading.isWhole {
+                task.gap = task.gap ?? "the link block of the route `\(route)` has too many rewrites"
+            }
+        }
+    }
+
+    /// Tries the links of a set, and returns a Boolean value that indicates whether there are none.
+    private mutating func isEmpty(
+        _ set: LinkSet, _ reading: PropertyReading, _ origins: Set<Int>, _ result: RedirectResult,
+        _ own: inout PropertySpace
+    ) -> Bool {
+        let search = SetSearch(
+            tables: [proof, ProofTable(1, table.source)], reading: [reading.block, reading.block],
+            frames: [reading.frame, reading.frame], origins: origins, inside: [], outside: [],
+            fallback: DeviceQuestions(), paths: paths)
+        do throws(WorkBudget.Exhausted) {
+            let found = try search.compareLinks(set, &own.search, &comparison)
+            if comparison.trial?.witness != nil { return false }
+            if let growth = result.growth, growth > 0 {
+                // A redirect makes the longest links too long.
+                let most = table.source.limits.maxSegments
+                let long = try own.search.find(
+                    inside: set.inside, outside: set.outside, among: origins,
+                    lengths: max(0, most - growth + 1)...most)
+                if let long {
+                    comparison.compare(
+                        ProbeSet(
+                            long, set.dependencies, [proof, proof], [reading.block, reading.block], table.source),
+                        comparison.trial?.contexts ?? [])
+                }
+            }
+            // The patterns of a result that is not exact match more links than lead to it, never fewer.
+            return !found.isFound
+        } catch {
+            return false
+        }
+    }
+
+    /// Returns the origins of links that an excluded route opens as they are and that break a property of URLs.
+    private func origins(
+        breaking property: RouteProperty, _ result: RedirectResult, _ reading: PropertyReading
+    ) -> Set<Int> {
+        let test = property.result
+        guard test.external != nil || test.otherExternal != nil, let last = result.routes.last,
+            case .exclude(.external) = table.source.routes[last].action
+        else { return [] }
+        return reading.origins.filter { number in
+            let origin = reading.space.origins[number]
+            let scheme = origin.scheme.lowercased()
+            return table.source.externals.allow(scheme: scheme, host: origin.host, port: origin.port)
+                && test.allows(scheme, origin.host, origin.port) == (property.rule == .never)
+        }
+    }
+
+    /// Returns the devices, including those of failures before the end of the redirects, that may break the property.
+    private mutating func violations(ofEnd result: RedirectResult, _ task: inout Task) -> [DeviceCell] {
+        guard let last = result.routes.last else { return [] }
+        var reasons: [ReasonCode] = []
+        if result.growth ?? 0 > 0 { reasons.append(.budget) }
+        if result.routes.dropLast().contains(where: mayHaveDots) || result.pattern == nil && mayHaveDots(last) {
+            reasons.append(.dotSegment)
+        }
+        if result.isUnknown {
+            // The redirect can lead to any route.
+            let all = table.source.routes.indices.flatMap { violations(ofRoute: $0, &task) }
+            return all + violations(results.failures(reasons + [.noRoute, .budget, .redirectLimit], in: [:]), task)
+        }
+        if case .redirect = table.source.routes[last].action {
+            reasons.append(result.pattern == nil ? .noRoute : .redirectLimit)
+            return violations(results.failures(reasons, in: [:]), task)
+        }
+        let own = violations(ofRoute: last, &task)
+        return reasons.isEmpty ? own : own + violations(results.failures(reasons, in: [:]), task)
+    }
+
+    /// Returns a Boolean value that indicates whether a route's redirect can make a segment `.` or `..`.
+    private func mayHaveDots(_ route: Int) -> Bool {
+        guard case .redirect(.template(let template)) = table.source.routes[route].action else { return false }
+        let whole = Set(
+            table.source.routes[route].patterns.flatMap { $0.path.captures }.filter { $0.isTail || $0.isWholeSegment }
+                .map(\.name))
+        return template.value.segments.contains { parts in
+            let names = parts.compactMap { part in if case .name(let name) = part { name.value } else { nil } }
+            return !names.isEmpty && (parts.count > 1 || !whole.contains(names[0]))
+        }
+    }
+
+    /// Returns the queries that meet some constraints, as far as conditions name them, or nil for all.
+    private func queryCell(_ constraints: [TableSource.QueryConstraint]) -> DeviceCell? {
+        var condition = TableSource.Condition(offset: 0)
+        condition.query = constraints.filter { space.values[.query($0.name.value)] != nil }
+        return condition.query.isEmpty ? nil : space.cell(of: condition)
+    }
+
+    /// Searches the links that match a pattern of the property and no route.
+    private mutating func searchUnmatched(_ task: inout Task) {
+        let cells = violations(results.failures([.noRoute], in: [:]), task)
+        if cells.isEmpty { return }
+        tryOnly(cells)
+        if !readings.allSatisfy(\.isWhole) { task.gap = task.gap ?? "a link block has too many rewrites" }
+        for reading in readings {
+            var own = space(reading.frame.shift)
+            for link in own.links(task.number) {
+                let overlapping = own.candidates(link)
+                let inside = reading.inside(&own.search.space, proof) + [own.search.space.patterns[link]]
+                let outside =
+                    reading.outside(&own.search.space, proof)
+                    + (overlapping ?? Array(own.tablePatterns)).map { own.search.space.patterns[$0] }
+                do throws(WorkBudget.Exhausted) {
+                    guard
+                        let found = try own.search.find(inside: inside, outside: outside, among: reading.origins)
+                    else { continue }
+                    tryLink(found)
+                    if comparison.trial?.witness == nil {
+                        task.gap = task.gap ?? "no link without a route was found that shows what happens to it"
+                    }
+                } catch {
+                    task.gap = task.gap ?? "the search for links without a route exceeded its budget"
+                }
+                if comparison.trial?.isOver != false { break }
+            }
+            spaces[reading.frame.shift] = own
+            if comparison.trial?.isOver != false { return }
+        }
+    }
+
+    private mutating func tryLink(_ link: LinkWitness) {
+        let text = link.text(in: table.source)
+        for context in comparison.trial?.contexts ?? [] { comparison.decide(.link(text), context.device) }
+    }
+}
+
+// The search for requests that select no route by a pattern.
+extension PropertySearch {
+    /// Tries links that cannot be read, coordinator paths, and payloads without a link.
+    private mutating func searchOthers(_ task: inout Task) {
+        let forms = task.property.forms
+        if forms.contains(.path) {
+            searchOne(results.resultsOfPaths() + results.failures(Self.unreadable, in: [:]), "coordinator path", &task)
+            {
+                search in
+                for path in search.paths.paths { search.comparison.compare(path: path, [search.proof]) }
+                for request in search.comparison.badLinks([search.proof]) {
+                    guard case .link(let text) = request else { continue }
+                    search.tryAll(.path(text))
+                }
+            }
+        }
+        if hasLinks(forms) {
+            let reasons: [ReasonCode] = Self.unreadable + [.scheme, .host, .noRoute]
+            for reason in reasons where reason != .emptySegment || rejectsEmptySegments {
+                searchOne(results.failures([reason], in: [:]), "link that fails with `\(reason.rawValue)`", &task) {
+                    search in
+                    for request in search.comparison.badLinks([search.proof]) { search.tryAll(request) }
+                    search.tryUnmatched()
+                }
+            }
+        }
+        if forms.contains(.payload) {
+            searchOne([PossibleResult(cell: [:], outcome: .none)], "payload", &task) { search in
+                search.tryAll(.payload([:]))
+            }
+        }
+    }
+
+    /// The reasons for which a link or a path can fail before a route is selected.
+    private static let unreadable: [ReasonCode] = [.budget, .badEncoding, .dotSegment, .emptySegment]
+
+    private var rejectsEmptySegments: Bool { table.source.blocks.contains { $0.emptySegments == .reject } }
+
+    private func hasLinks(_ forms: Set<RouteProperty.Form>) -> Bool {
+        forms.contains(.link) || forms.contains(.payload) && !table.source.payload.link.isEmpty
+    }
+
+    /// Tries requests if one of the results may break the property.
+    private mutating func searchOne(
+        _ results: [PossibleResult], _ what: String, _ task: inout Task, _ run: (inout PropertySearch) -> Void
+    ) {
+        let cells = violations(results, task)
+        guard !cells.isEmpty, comparison.trial?.isOver == false else { return }
+        tryOnly(cells)
+        run(&self)
+        if comparison.trial?.witness == nil { task.gap = task.gap ?? "no \(what) was found that shows its result" }
+    }
+
+    private mutating func tryAll(_ request: LinkRequest) {
+        for context in comparison.trial?.contexts ?? [] { comparison.decide(request, context.device) }
+    }
+
+    /// Tries a link of every kind of origin that no route matches.
+    private mutating func tryUnmatched() {
+        for reading in readings {
+            if comparison.trial?.isOver != false { return }
+            var own = space(reading.frame.shift)
+            let inside = reading.inside(&own.search.space, proof) + [.everything]
+            let outside =
+                reading.outside(&own.search.space, proof) + own.tablePatterns.map { own.search.space.patterns[$0] }
+            let found = try? own.search.find(inside: inside, outside: outside, among: reading.origins)
+            if let found = found ?? nil { tryLink(found) }
+            spaces[reading.frame.shift] = own
+        }
+    }
+
+    /// Tries every route by its id.
+    private mutating func searchRoutes(_ task: inout Task) {
+        let forms = task.property.forms
+        let isCovered = forms.contains(.route) || forms.contains(.payload) && table.source.payload.route != nil
+        guard isCovered, comparison.trial?.isOver == false else { return }
+        let reasons: [ReasonCode] = [.noRoute, .paramInvalid, .paramMissing, .budget, .badEncoding, .dotSegment]
+        let failing = violations(results.failures(reasons, in: [:]), task)
+        tryOnly(failing)
+        if !failing.isEmpty { tryAll(.route("zz-unknown")) }
+        var own = space(0)
+        let shiftless = readings.first { $0.frame.shift == 0 }
+        for (number, route) in table.source.routes.enumerated() where comparison.trial?.isOver == false {
+            var cells = failing
+            for result in own.ends(ofRoute: number, shiftless, proof) { cells += violations(ofEnd: result, &task) }
+            if cells.isEmpty { continue }
+            tryOnly(cells)
+            comparison.compare(route: route.id.value, DeviceQuestions(), [proof])
+            if cells.count > failing.count, comparison.trial?.witness == nil {
+                task.gap =
+                    task.gap
+                    ?? "no request of the route `\(route.id.value)` was found that shows a result which it may have"
+            }
+        }
+        spaces[0] = own
+        if !failing.isEmpty, comparison.trial?.witness == nil {
+            task.gap = task.gap ?? "no request by a route's id was found that shows how it fails"
+        }
+    }
+}
