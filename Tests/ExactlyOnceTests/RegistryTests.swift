@@ -15,17 +15,14 @@ import Testing
     .enabled(if: BrokerEnvironment.hasBroker, "no broker: KAFKA_BOOTSTRAP_SERVERS is not set"), .serialized,
     .timeLimit(.minutes(15)))
 struct RegistryTests {
-    private static func number(_ name: String) -> Int? {
-        ProcessInfo.processInfo.environment[name].flatMap { Int($0) }
-    }
-
     @Test("With a registry, each event is decided exactly once with facts that its devices had, despite kills and harm")
     func killed() async throws {
         try await onThread {
-            let seed = Self.number("LINKD_TEST_SEED").map { UInt64($0) } ?? UInt64.random(in: 0...0xFFFF_FFFF)
+            let seed = LongTests.size("LINKD_TEST_SEED").map { UInt64($0) } ?? UInt64.random(in: 0...0xFFFF_FFFF)
             let run = try RegistryRun(
-                devices: Self.number("LINKD_TEST_DEVICES") ?? 1_000, events: Self.number("LINKD_TEST_EVENTS") ?? 8_000,
-                rounds: Self.number("LINKD_TEST_EVENTS") == nil ? 1 : 2, keepsDeletions: seed % 3 != 0, seed: seed)
+                devices: LongTests.size("LINKD_TEST_DEVICES") ?? 1_000,
+                events: LongTests.size("LINKD_TEST_EVENTS") ?? 8_000,
+                rounds: LongTests.size("LINKD_TEST_EVENTS") == nil ? 1 : 2, keepsDeletions: seed % 3 != 0, seed: seed)
             defer { run.topics.close() }
             try run.run()
             let topics = run.topics

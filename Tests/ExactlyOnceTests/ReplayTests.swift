@@ -10,9 +10,7 @@ import Testing
     .enabled(if: BrokerEnvironment.hasBroker, "no broker: KAFKA_BOOTSTRAP_SERVERS is not set"), .serialized,
     .timeLimit(.minutes(30)))
 struct ReplayTests {
-    private static let rounds =
-        ProcessInfo.processInfo.environment["LINKD_TEST_ROUNDS"].flatMap { Int($0) }
-        ?? (LongTests.areWanted ? 2 : 1)
+    private static let rounds = LongTests.size("LINKD_TEST_ROUNDS") ?? (LongTests.areWanted ? 2 : 1)
 
     @Test("Each chosen dead letter is replayed or parked exactly once while the replay is killed repeatedly")
     func killed() async throws {

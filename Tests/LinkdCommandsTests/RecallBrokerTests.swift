@@ -149,8 +149,8 @@ struct RecallBrokerTests {
         }
     }
 
-    /// The number of events.
-    private static let events = LongTests.areWanted ? 1_000_000 : 20_000
+    /// The number of events, which `LINKD_TEST_EVENTS` sets.
+    private static let events = LongTests.size("LINKD_TEST_EVENTS") ?? 20_000
 
     @Test("After three kills, the corrections are those of an independent program, each once")
     func killed() throws {

@@ -20,4 +20,9 @@ package enum LawCases {
 package enum LongTests {
     /// A Boolean value that indicates whether `LINKD_TEST_LONG` is 1.
     package static let areWanted = ProcessInfo.processInfo.environment["LINKD_TEST_LONG"] == "1"
+
+    /// Returns the size of a test that a variable of the environment sets, such as `LINKD_TEST_EVENTS`, or nil.
+    package static func size(_ name: String) -> Int? {
+        ProcessInfo.processInfo.environment[name].flatMap { Int($0) }
+    }
 }

@@ -39,8 +39,8 @@ struct ArchiveBrokerTests {
         """
     }
 
-    /// The versions of the table, and the events that each of them decides.
-    private static let versions = LongTests.areWanted ? 200 : 6
+    /// The versions of the table (`LINKD_TEST_VERSIONS`), and the events that each of them decides.
+    private static let versions = LongTests.size("LINKD_TEST_VERSIONS") ?? (LongTests.areWanted ? 20 : 6)
     private static let events = 5
 
     @Test("All versions are gone from pods and disks, and each decision is decided again to the same bytes")
