@@ -196,6 +196,10 @@ struct RecallBrokerTests {
         let again = try site.recall("--yes", "--to", site.output)
         #expect(again["to_correct"]?.integer == 0 && again["published"]?.integer == 0)
         #expect(again["states"]?["corrected"]?.integer == Int64(expected.count))
+        let part = try site.run(site.command + ["--yes", "--to", site.output, "--max", "1"], code: 1)
+        #expect(part.err.contains("beyond --max"), "\(part.err)")
+        let misled = try site.run(site.command + ["--yes", "--to", site.input.name], code: 64)
+        #expect(misled.err.contains("is not a topic for decisions"), "\(misled.err)")
         #expect(site.corrections(try site.decisions()) == expected)
     }
 

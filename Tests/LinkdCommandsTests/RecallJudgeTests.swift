@@ -76,6 +76,21 @@ internal import Testing
         }
     }
 
+    @Test("Of several tables with one id, only the wrong one is replaced, or the one of the wrong candidate")
+    func sharedID() throws {
+        let (wrong, right) = (try Self.table("1", "https://x/wrong"), try Self.table("2", "https://x/right"))
+        let other = try Self.table("1", "https://x/other", application: "other")
+        func tables(_ served: [RouteTable], _ candidate: CanaryPlan?) throws -> [String] {
+            let vendors = try #require(LoadedVendors(vendorFiles: [], platformFile: nil))
+            let decider = DeciderConfiguration(tables: TableSet(served), candidate: candidate)
+            let pair = RecallConfiguration(nil, nil, decider, vendors, nil, table: wrong, replacement: right)
+            return pair.corrected.tables.tables.map(\.hash)
+        }
+        #expect(try tables([other, wrong], nil) == [other.hash, right.hash])
+        let plan = CanaryPlan(base: other, candidate: wrong, percent: 5_000, compare: 0)
+        #expect(try tables([other], plan) == [right.hash])
+    }
+
     @Test("A decision is corrected with all members, its number, and the id that it supersedes")
     func corrected() throws {
         let (wrong, right) = (try Self.table("1", "https://x/wrong"), try Self.table("2", "https://x/right"))

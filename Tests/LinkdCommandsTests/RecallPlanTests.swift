@@ -16,9 +16,12 @@ internal import Testing
         var time: Int64 = 5
         var partition: Int32 = 0
         var route = "r"
+        var facts = ""
+        var isNull = false
 
         var value: String {
             #"{"decision":"\#(id)""# + (superseded.map { #","supersedes":"\#($0)""# } ?? "")
+                + (facts.isEmpty ? "" : #","facts":\#(facts)"#)
                 + #","event":"e","device":"\#(device)","table":"\#(table)","route":"\#(route)","outcome":"none"}"#
         }
 
@@ -30,7 +33,7 @@ internal import Testing
                 try body(
                     ScannedRecord(
                         topic: "out", partition: partition, offset: 0, timestamp: time, key: all.slice(0, count),
-                        value: all.dropFirst(count), headers: []))
+                        value: isNull ? nil : all.dropFirst(count), headers: []))
             }
         }
     }
@@ -91,6 +94,42 @@ internal import Testing
         // Decisions in two partitions have no order.
         let moved = try Self.plan([Record(id: "in-0-1-0"), Record(id: "in-0-2-0", partition: 1)])
         #expect(Self.states(moved) == ["in-0-2-0 later"])
+    }
+
+    @Test("A decision with the greatest offset is chosen like any other, and its record is not found")
+    func greatestOffset() throws {
+        let plan = try Self.plan([
+            Record(id: "in-0-4-0", device: "a"), Record(id: "in-0-\(Int64.max)-0", device: "b"),
+            Record(id: "in-1-7-0", device: "c"),
+        ])
+        let spans = plan.remaining(.chosen).partitions.sorted { $0.key < $1.key }.map(\.value)
+        #expect(spans == [ScanPlan.Span(from: 4, to: .max), ScanPlan.Span(from: 7, to: 8)])
+    }
+
+    @Test("A device or user whose decisions a null record has erased is left alone")
+    func erased() throws {
+        let (wrong, null) = (Record(id: "in-0-1-0"), Record(id: "", isNull: true))
+        #expect(Self.states(try Self.plan([wrong, null])) == ["in-0-1-0 later"])
+        #expect(Self.states(try Self.plan([wrong], [null])) == ["in-0-1-0 later"])
+        #expect(Self.states(try Self.plan([null, wrong])) == ["in-0-1-0 record_gone"])
+        #expect(Self.states(try Self.plan([wrong, null, Record(id: "in-0-2-0")])) == ["in-0-2-0 record_gone"])
+        #expect(Self.states(try Self.plan([wrong, Record(id: "", device: "other", isNull: true)])).count == 1)
+    }
+
+    @Test("The bytes that are kept are those of the last decisions")
+    func memory() throws {
+        func record(_ number: Int, _ device: String) -> Record {
+            Record(id: "in-0-\(number)-0", device: device, facts: #"{"n":\#(number % 10)}"#)
+        }
+        let records = (0..<50).map { record($0, "d\($0 % 3)") }
+        let plan = try Self.plan(records, limit: 2)
+        #expect(plan.beyondLimit == 16 && plan.replaced == 32)
+        // The key, the id, and the facts of both devices.
+        #expect(plan.bytes.count == 2 * (2 + 2 + 7))
+        for choice in plan.choices {
+            let device = plan.device(choice)
+            #expect(plan.key(choice) == device.id && device.facts == Array(#"{"n":\#(choice.offset % 10)}"#.utf8))
+        }
     }
 
     @Test("Filters and the limit choose, and the ledger marks the decision with its time only")

@@ -35,34 +35,54 @@ struct ArchiveWriter: Sendable {
         var reader = try ArchiveReader(connection, topic: topic, deadline: deadline)
         let sender = try ArchiveSender(connection, topic: topic, deadline: deadline)
         defer { sender.close() }
+        try reader.fetch([draft.configuration])
+        let hash = try complete(draft, reader, sender, isRead: true)
+        let now = Platform.nowMilliseconds
+        if let replaced, replaced != hash { try keepUse(of: replaced, until: now, &reader, sender) }
+        try record(ConfigurationUse(first: now, last: now, program: program), of: hash, &reader, sender)
+        // Another process can have removed unused files after they were found, and before they got a use.
+        _ = try complete(draft, reader, sender, isRead: false)
+        return hash
+    }
+
+    /// Records that the last use of a configuration by workers goes on, and stores what was removed of it meanwhile.
+    func keepUse(of draft: ConfigurationDraft, deadline: Double) throws(CommandFailure) {
+        var reader = try ArchiveReader(connection, topic: topic, deadline: deadline)
+        let sender = try ArchiveSender(connection, topic: topic, deadline: deadline)
+        defer { sender.close() }
+        let hash = try complete(draft, reader, sender, isRead: false)
+        let now = Platform.nowMilliseconds
+        if reader.archive.uses(of: hash).contains(where: { $0.program == .worker }) {
+            return try keepUse(of: hash, until: now, &reader, sender)
+        }
+        try record(ConfigurationUse(first: now, last: now), of: hash, &reader, sender)
+    }
+
+    /// Stores what is missing of a configuration and its files, and returns its hash.
+    ///
+    /// - Parameter isRead: A Boolean value that indicates whether the reader has read the files, so that damaged ones
+    ///   are missing.
+    private func complete(
+        _ draft: ConfigurationDraft, _ reader: ArchiveReader, _ sender: ArchiveSender, isRead: Bool
+    ) throws(CommandFailure) -> String {
         let document = draft.configuration.document
         let hash = SHA256.hex(document)
-        try reader.fetch([draft.configuration])
         for bytes in draft.files {
             let file = ArchivedConfiguration.File(bytes)
-            if reader.contents(of: file) == nil { try sender.send(bytes, hash: file.hash) }
+            if reader.archive.places(of: file) == nil || isRead && reader.contents(of: file) == nil {
+                try sender.send(bytes, hash: file.hash)
+            }
         }
         if reader.archive.documents[hash] == nil { try sender.send(document, hash: hash) }
         // A configuration has uses only if it is complete.
         try sender.flush()
-        let now = Platform.nowMilliseconds
-        if let replaced, replaced != hash { try keepUse(of: replaced, until: now, &reader, sender) }
-        try record(ConfigurationUse(first: now, last: now, program: program), of: hash, &reader, sender)
         return hash
-    }
-
-    /// Records that the last use of a configuration goes on.
-    func keepUse(of hash: String, deadline: Double) throws(CommandFailure) {
-        var reader = try ArchiveReader(connection, topic: topic, deadline: deadline)
-        let sender = try ArchiveSender(connection, topic: topic, deadline: deadline)
-        defer { sender.close() }
-        try keepUse(of: hash, until: Platform.nowMilliseconds, &reader, sender)
     }
 
     private func keepUse(
         of hash: String, until now: Int64, _ reader: inout ArchiveReader, _ sender: ArchiveSender
     ) throws(CommandFailure) {
-        guard var use = reader.archive.uses(of: hash).last else { return }
+        guard var use = reader.archive.uses(of: hash).last(where: { $0.program == .worker }) else { return }
         use.last = max(use.last, now)
         try record(use, of: hash, &reader, sender)
     }

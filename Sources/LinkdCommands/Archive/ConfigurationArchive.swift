@@ -136,7 +136,8 @@ struct ConfigurationArchive: Sendable {
     private func tooLarge(_ limit: String) -> CommandFailure {
         CommandFailure(
             .configuration, "\(topic) has more configurations than an archive can have (\(limit))",
-            advice: "remove old ones with `linkd tables prune`, and let only workers write to \(topic)")
+            advice: "set tables.topic to a new topic, let only workers write to it, and remove old configurations in "
+                + "time with `linkd tables prune`, which cannot read so many either")
     }
 
     // MARK: Keys
@@ -185,9 +186,10 @@ extension ConfigurationArchive {
     /// Returns the uses of a configuration, or an empty array.
     func uses(of hash: String) -> [ConfigurationUse] { uses[hash] ?? [] }
 
-    /// Returns the times at which uses of other configurations began, in ascending order.
+    /// Returns the times at which workers began to use other configurations, in ascending order.
     func beginnings(except hash: String) -> [Int64] {
-        uses.lazy.filter { $0.key != hash }.flatMap { $0.value.map(\.first) }.sorted()
+        uses.lazy.filter { $0.key != hash }
+            .flatMap { $0.value.lazy.filter { $0.program == .worker }.map(\.first) }.sorted()
     }
 
     /// Returns the configurations that can have made a decision, the most probable one first.

@@ -34,10 +34,12 @@ struct ConfigurationUse: Sendable, Equatable {
     static func joined(_ uses: [ConfigurationUse], others: [Int64]) -> [ConfigurationUse] {
         var result: [ConfigurationUse] = []
         for use in uses.sorted(by: { ($0.first, $0.last) < ($1.first, $1.last) }) {
-            if let before = result.last, before.program == use.program {
+            // A recall between them makes a restart of a worker no new use.
+            if let index = result.lastIndex(where: { $0.program == use.program }) {
+                let before = result[index]
                 let next = others.partitioningIndex { $0 > before.first }
                 if use.first == before.first || next == others.count || others[next] > use.first {
-                    result[result.count - 1].last = max(before.last, use.last)
+                    result[index].last = max(before.last, use.last)
                     continue
                 }
             }

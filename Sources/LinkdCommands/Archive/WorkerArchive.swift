@@ -21,8 +21,8 @@ final class WorkerArchive: VersionArchive {
     private let devices: DeviceMembers?
 
     private struct State {
-        /// The hash of the configuration that is used, or nil before the first one.
-        var hash: String?
+        /// The configuration that is used, with its hash, or nil before the first one.
+        var used: (hash: String, draft: ConfigurationDraft)?
         /// `max.message.bytes` of the output as it was at the start, which the lanes keep, or nil.
         var messageBytes: Int?
     }
@@ -97,12 +97,12 @@ final class WorkerArchive: VersionArchive {
         let before = state.withLock { $0 }
         let draft = ConfigurationDraft(
             decider, tables: json, vendors: vendors, devices: devices, messageBytes: before.messageBytes)
-        let hash = try writer.store(draft, by: .worker, insteadOf: before.hash, deadline: deadline)
-        state.withLock { $0.hash = hash }
+        let hash = try writer.store(draft, by: .worker, insteadOf: before.used?.hash, deadline: deadline)
+        state.withLock { $0.used = (hash, draft) }
     }
 
     func keepUse() throws(CommandFailure) {
-        guard let hash = state.withLock({ $0.hash }) else { return }
-        try writer.keepUse(of: hash, deadline: Platform.monotonicSeconds + Double(connection.startTimeout) / 1000)
+        guard let used = state.withLock({ $0.used }) else { return }
+        try writer.keepUse(of: used.draft, deadline: Platform.monotonicSeconds + Double(connection.startTimeout) / 1000)
     }
 }

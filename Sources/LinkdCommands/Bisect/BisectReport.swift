@@ -57,7 +57,7 @@ struct BisectReport {
             let place = since.isFirst ? "since the first archived configuration, or longer: " : "since "
             out.line("  \(place)\(Self.time(since.step.time))  \(Self.name(since.step.entry))")
         } else {
-            out.line("  no archived configuration gives this result with this version of linkd")
+            out.line("  no configuration that workers have used gives this result with this version of linkd")
         }
         let count = Counts.text(changes.count, "change")
         let all = Counts.text(Set(steps.map(\.entry.hash)).count, "configuration")

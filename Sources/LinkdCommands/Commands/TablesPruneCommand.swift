@@ -38,7 +38,7 @@ enum TablesPruneCommand {
         let limit = Platform.nowMilliseconds - (call.number("unused-for") ?? 90 * day)
         var pruning = try ArchivePruning(connection, topic: topic, unusedSince: limit)
         let (all, files, bytes) = (pruning.count, pruning.files.count, pruning.bytes)
-        if call.isOn("yes"), !pruning.entries.isEmpty { try pruning.run() }
+        if call.isOn("yes"), !pruning.entries.isEmpty || files > 0 { try pruning.run() }
         guard !call.json else {
             call.console.out.json { json in
                 json.text("topic", topic)

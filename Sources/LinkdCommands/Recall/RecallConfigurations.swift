@@ -42,7 +42,10 @@ final class RecallConfiguration {
         self.table = table
         member = table.decisionMember
         var corrected = configuration
-        corrected.tables = TableSet(configuration.tables.tables.map { $0.id == table.id ? replacement : $0 })
+        // Two tables can have one id.
+        let served = configuration.tables.tables
+        let replaced = served.contains { $0.hash == table.hash } ? table : configuration.candidate?.base
+        corrected.tables = TableSet(served.map { $0.hash == replaced?.hash ? replacement : $0 })
         corrected.candidate = nil
         self.corrected = corrected
         let devices: DecidedDevice? = members == nil ? nil : device

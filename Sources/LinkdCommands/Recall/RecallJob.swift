@@ -114,7 +114,7 @@ final class RecallJob {
         defer { progress.clear() }
         let admin = try connection.makeAdmin()
         let topics = try ClusterTopics(settings, admin)
-        let targets = try targets(topics.output, admin)
+        let targets = try targets(topics, admin)
         var scan = try TopicScan(connection)
         var (plan, tail) = try choose(topics, &scan)
         var ledger = TopicTail(targets.ledger)
@@ -134,7 +134,7 @@ final class RecallJob {
         take(plan, &summary)
         summary.printChoice(on: call.json ? call.console.err : call.console.out)
         guard call.isOn("yes"), summary.toCorrect > 0 else { return try finish(&summary, plan) }
-        try archive(configurations.all.filter { summary.configurations.contains($0.hash ?? "") }, connection)
+        try archive(configurations, summary, connection)
         summary.target = targets.corrections
         let work = try RecallRun(connection, targets, plan, judge, tail, ledger)
         let run = try LedgerRun(connection, targets.subject, work, rate: call.number("rate"), call.console)
@@ -149,8 +149,15 @@ final class RecallJob {
         return try finish(&summary, work.plan)
     }
 
-    private func targets(_ output: String, _ admin: KafkaAdmin) throws(CommandFailure) -> RecallTargets {
+    private func targets(_ topics: ClusterTopics, _ admin: KafkaAdmin) throws(CommandFailure) -> RecallTargets {
+        let output = topics.output
         var targets = RecallTargets(output: output, corrections: call.text("to") ?? output, messageLimit: .max)
+        let others = topics.inputs + topics.deadLetters + [topics.devices, topics.tables].compactMap(\.self)
+        guard !others.contains(targets.corrections), !others.contains(targets.ledger) else {
+            throw CommandFailure(
+                .usage, "--to: \(targets.corrections) is not a topic for decisions",
+                advice: "pass the topic of decisions, and not an input, dead-letter, or other topic of the worker")
+        }
         guard call.isOn("yes") else { return targets }
         guard try exists(targets.corrections, admin) else {
             throw CommandFailure(
@@ -297,22 +304,24 @@ final class RecallJob {
 
     /// Stores the configurations with the new table in the archive.
     private func archive(
-        _ configurations: [RecallConfiguration], _ connection: Connection
+        _ configurations: RecallConfigurations, _ summary: RecallSummary, _ connection: Connection
     ) throws(CommandFailure) {
-        guard let topic = settings.text("tables.topic") else {
+        if summary.hasUnarchived {
+            let cause = settings.text("tables.topic").map { "\($0) has no configuration with the wrong one" }
             call.console.warn(
-                "the new table is not archived (--tables-topic): keep its file, so that corrections can be explained"
-            )
-            return
+                "the new table is not archived (\(cause ?? "--tables-topic")): keep its file, so that corrections can "
+                    + "be explained")
         }
+        guard let topic = settings.text("tables.topic") else { return }
         var reader = try ArchiveReader(connection, topic: topic)
         let writer = ArchiveWriter(connection, topic: topic)
-        for configuration in configurations {
-            guard let hash = configuration.hash, let entry = reader.archive.entry(hash) else { continue }
+        for configuration in configurations.all {
+            guard let hash = configuration.hash, summary.configurations.contains(hash),
+                let entry = reader.archive.entry(hash)
+            else { continue }
             _ = try reader.load(entry)
-            let tables = entry.configuration.tables.map { table in
-                table.identity == configuration.table.identity || table.identity.hasPrefix(replacement.table.id + "@")
-                    ? replacement.json : reader.contents(of: table.file) ?? []
+            let tables = zip(entry.configuration.tables, configuration.corrected.tables.tables).map { archived, table in
+                table.hash == archived.file.hash ? reader.contents(of: archived.file) ?? [] : replacement.json
             }
             let draft = ConfigurationDraft(
                 configuration.corrected, tables: tables, vendors: configuration.vendors,
@@ -331,7 +340,8 @@ final class RecallJob {
     private func finish(_ summary: inout RecallSummary, _ plan: RecallPlan) throws(CommandFailure) -> ExitCode {
         try writeList(plan)
         print(&summary)
-        guard summary.target != nil, let left = summary.states[.changed], left > 0 else { return .success }
+        guard call.isOn("yes") else { return .success }
+        guard let left = summary.states[.changed], left > 0 else { return try checkLimit(summary) }
         let number = StopSignals.number
         let failure = CommandFailure(
             number.map { ExitCode(rawValue: 128 + $0) } ?? .finding,
@@ -339,6 +349,14 @@ final class RecallJob {
             advice: "run the same command again, which corrects nothing twice")
         call.console.printFailure(failure)
         return failure.code
+    }
+
+    /// Returns the exit code of a run that has published everything that it has chosen.
+    private func checkLimit(_ summary: RecallSummary) throws(CommandFailure) -> ExitCode {
+        guard summary.beyondLimit > 0 else { return .success }
+        throw CommandFailure(
+            .finding, "\(Counts.text(Int(summary.beyondLimit), "decision")) left, whose devices are beyond --max",
+            advice: "run the command again with a larger --max, or for parts with --since, --route, or --application")
     }
 
     private func writeList(_ plan: RecallPlan) throws(CommandFailure) {

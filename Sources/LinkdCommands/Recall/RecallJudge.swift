@@ -31,7 +31,7 @@ enum RecallVerdict {
 struct RecallJudge {
     private var configurations: RecallConfigurations
     /// The time with which the expiry of events is compared, in milliseconds since 1970.
-    private let now: Int64
+    var now: Int64
     /// The member of a decision with the name of the new table.
     private let replacement: [UInt8]
 

@@ -31,6 +31,8 @@ struct RecallPlan {
         var keyCount: Int32
         /// The start of the key, the device's id, and the facts in `bytes`.
         var start: Int
+        /// The size of their place in `bytes`, which the next decision of the device takes if it fits.
+        var room: Int
         /// The hash of the decision.
         var digest: RecallDigest
         /// The hash of the last decision that a consumer has applied for the device.
@@ -103,7 +105,7 @@ struct RecallPlan {
     private var inputIndices: [String: UInt16] = [:]
     /// The chosen decisions, ordered by their events after `finish`.
     private(set) var choices: [Choice] = []
-    private var bytes: [UInt8] = []
+    private(set) var bytes: [UInt8] = []
     /// The indices of the chosen decisions by the hashes of their devices.
     private var devices: [UInt64: Int32] = [:]
     /// The names of the table in the decisions.
@@ -133,7 +135,8 @@ struct RecallPlan {
 
     /// Looks at a decision, which is the next one of its partition.
     mutating func see(_ record: ScannedRecord, _ decision: inout DecisionTape) throws(CommandFailure) {
-        guard let key = record.key, let value = record.value else { return }
+        guard let key = record.key else { return }
+        guard let value = record.value else { return erase(key) }
         decision.begin(value)
         let isUser = decision.member("user") >= 0
         let device = Self.hash(key, isUser ? 1 : 0)
@@ -158,18 +161,41 @@ struct RecallPlan {
         }
         guard isMatch else { return }
         matching += 1
+        guard found != nil || choices.count < limit else {
+            beyondLimit += 1
+            return
+        }
         guard let parsed = DecisionID(id.string), var choice = try choice(record, &decision, parsed) else { return }
         choice.last = Self.hash(id, 2)
         if let found {
             if choices[Int(found)].outputPartition != choice.outputPartition { choice.state = .later }
+            move(&choice, into: choices[Int(found)])
             choices[Int(found)] = choice
             replaced += 1
-        } else if choices.count < limit {
+        } else {
             devices[device] = Int32(choices.count)
             choices.append(choice)
-        } else {
-            beyondLimit += 1
         }
+    }
+
+    /// Leaves a device or user alone, whose decisions a null record has erased.
+    private mutating func erase(_ key: ByteView) {
+        for kind: UInt8 in 0...1 {
+            guard let found = devices[Self.hash(key, kind)] else { continue }
+            if choices[Int(found)].isOpen { choices[Int(found)].state = .later }
+            choices[Int(found)].last = 0
+        }
+    }
+
+    /// Moves the bytes of the decision that was read last to those of an earlier one of its device, if they fit.
+    private mutating func move(_ choice: inout Choice, into earlier: Choice) {
+        guard choice.room <= earlier.room else { return }
+        bytes.withUnsafeMutableBytes { all in
+            let new = UnsafeRawBufferPointer(rebasing: all[choice.start..<choice.start + choice.room])
+            UnsafeMutableRawBufferPointer(rebasing: all[earlier.start...]).copyMemory(from: new)
+        }
+        bytes.removeLast(choice.room)
+        (choice.start, choice.room) = (earlier.start, earlier.room)
     }
 
     private func matches(_ record: ScannedRecord, _ decision: inout DecisionTape) -> Bool {
@@ -206,7 +232,8 @@ struct RecallPlan {
             state: known.contains(id.topic) ? .chosen : .foreign, partition: id.partition, offset: id.offset,
             time: record.timestamp, outputPartition: record.partition, factsCount: factsCount,
             deviceCount: device.map { Int32(clamping: $0.count) } ?? -1, keyCount: Int32(clamping: key.count),
-            start: start, digest: RecallDigest(value), last: 0)
+            start: start,
+            room: bytes.count - start, digest: RecallDigest(value), last: 0)
     }
 
     private mutating func input(_ topic: String) -> UInt16? {
@@ -310,7 +337,8 @@ extension RecallPlan {
         for choice in choices where choice.state == state {
             let partition = TopicPartition(topic: inputs[Int(choice.input)], partition: choice.partition)
             let from = plan.partitions[partition]?.from ?? choice.offset
-            plan.partitions[partition] = ScanPlan.Span(from: from, to: choice.offset + 1)
+            // Whoever writes a decision can write any offset.
+            plan.partitions[partition] = ScanPlan.Span(from: from, to: min(choice.offset, .max - 1) + 1)
         }
         return plan
     }

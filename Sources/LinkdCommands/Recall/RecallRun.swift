@@ -70,6 +70,8 @@ final class RecallRun: LedgerWork {
     func add(_ index: Int, of record: ScannedRecord, _ producer: LedgerProducer) -> Int {
         let choice = plan.choices[index]
         guard let id = plan.id(choice) else { return 0 }
+        // With --rate, a run can take hours, in which events expire.
+        judge.now = Platform.nowMilliseconds
         switch judge.verdict(choice, id, plan.device(choice), record) {
         case .left(let state):
             plan.set(state, at: index)

@@ -48,6 +48,8 @@ struct RecallSummary {
     var seconds = 0.0
     /// The hashes of the configurations of the archive that made the decisions to correct.
     private(set) var configurations: Set<String> = []
+    /// A Boolean value that indicates whether a configuration that is not in the archive made some of them.
+    private(set) var hasUnarchived = false
     private(set) var changes: [Change: Int] = [:]
     private(set) var examples: [Example] = []
     private var causes: RecallCauses
@@ -64,7 +66,7 @@ struct RecallSummary {
         _ correction: Correction, _ record: ScannedRecord, _ device: (id: [UInt8]?, facts: [UInt8]?)
     ) {
         toCorrect += 1
-        if let hash = correction.configuration.hash { configurations.insert(hash) }
+        if let hash = correction.configuration.hash { configurations.insert(hash) } else { hasUnarchived = true }
         let places = causes.add(correction, record, device)
         guard let old = try? JSONValue.parse(correction.old, maxDepth: DecisionTape.depth),
             let new = try? JSONValue.parse(correction.new, maxDepth: DecisionTape.depth)

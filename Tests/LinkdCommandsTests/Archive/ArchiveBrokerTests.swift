@@ -188,7 +188,7 @@ struct ArchiveBrokerTests {
         var reader = try ArchiveReader(ArchiveSample.connection, topic: topic)
         let entry = try #require(reader.archive.entries.last)
         #expect(hashes == [entry.hash] && entry.uses.count == 1 && entry.first >= began)
-        try writer.keepUse(of: entry.hash, deadline: Platform.monotonicSeconds + 60)
+        try writer.keepUse(of: new, deadline: Platform.monotonicSeconds + 60)
         let dry = try run(["tables", "prune", "--unused-for", "1d"])
         #expect(dry.out.contains("would remove 1 of 2 configurations with 1 file, "), "\(dry.out)\(dry.err)")
         #expect(try run(["tables", "list", "--json"]).out.contains(SHA256.hex(old.configuration.document)))
@@ -199,6 +199,17 @@ struct ArchiveBrokerTests {
         #expect(try reader.archive.hashes.count == 3 && reader.load(entry).vendors.table != nil)
         #expect(try #require(reader.archive.entries.first).last >= entry.last)
         #expect(try run(["tables", "prune", "--unused-for", "1d"]).out.hasPrefix("would remove 0 of 1 configuration"))
+        // A use that goes on stores what another program has removed, and pruning removes files that nothing names.
+        let keys = reader.archive.hashes.sorted().flatMap(reader.archive.keys)
+        try writer.remove(keys: keys, deadline: Platform.monotonicSeconds + 60)
+        try writer.keepUse(of: new, deadline: Platform.monotonicSeconds + 60)
+        try writer.store(files: [Array("unnamed".utf8)], deadline: Platform.monotonicSeconds + 60)
+        try reader.update()
+        #expect(reader.archive.entries.map(\.hash) == [entry.hash] && reader.archive.hashes.count == 4)
+        #expect(try run(["tables", "prune", "--yes"]).code == 0)
+        var after = try ArchiveReader(ArchiveSample.connection, topic: topic)
+        let kept = try #require(after.archive.entries.first)
+        #expect(try after.archive.hashes.count == 3 && after.load(kept).vendors.table != nil)
     }
 
     @Test("The topic is created compacted with one partition, and one that loses configurations is a finding")

@@ -159,6 +159,8 @@ struct ConfigurationUseTests {
         #expect(ConfigurationUse.joined(both.reversed(), others: [5]) == both)
         let recall = ConfigurationUse(first: 3, last: 3, program: .recall)
         #expect(ConfigurationUse.joined([Self.use(1, 2), recall], others: []) == [Self.use(1, 2), recall])
+        // A worker that is restarted after a recall goes on with its use.
+        #expect(ConfigurationUse.joined(both + [recall], others: []) == [Self.use(1, 6), recall])
     }
 
     @Test("Joined uses stay as they are, are bounded, and are read as they were written")
