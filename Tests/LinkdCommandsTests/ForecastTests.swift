@@ -172,6 +172,11 @@ struct ForecastTests {
         let links = Self.links(tables, count: 100, &random)
         var run = ForecastRun(links, configuration)
         run.add(census)
+        var limited = ForecastRun(Array(links.prefix(3)), configuration, maxKinds: census.entries.count)
+        limited.add(census)
+        #expect(limited.linksWithoutKinds == 2)
+        #expect(limited.forecasts.map { $0.rows.reduce(0) { $0 + $1.kinds.count } } == [census.entries.count, 0, 0])
+        #expect(limited.forecasts.map { $0.rows.map(\.count) } == run.forecasts.prefix(3).map { $0.rows.map(\.count) })
         let given = GivenDevices(.all)
         for (id, value) in registry.values { #expect(given.add(Array(id.utf8), Array(value.utf8))) }
         var decider = Decider(configuration, devices: given)

@@ -200,6 +200,15 @@ struct TableReloaderTests {
         #expect(unproved.count == 1 && unproved[0]["level"]?.string == "warning")
     }
 
+    @Test("Proofs that take too long leave the properties unproved, and refuse no table")
+    func endedProofs() throws {
+        let files = try writeProperties(rejects: true, Self.opens)
+        let loaded = try LoadedTables(files.contents(), log: collected.log)
+        #expect(throws: CommandFailure.self) { try files.prove(loaded.tables, log: collected.log) { false } }
+        try files.prove(loaded.tables, log: collected.log) { true }
+        #expect(try collected.close().compactMap { $0["code"]?.string }.suffix(2) == ["refuted", "unproved"])
+    }
+
     @Test("A file of properties about no served table is refused")
     func propertiesOfNoTable() throws {
         let files = try writeProperties(rejects: false, Self.opens)

@@ -104,6 +104,11 @@ private struct ForecastJob {
     private func finish(
         _ run: ForecastRun, _ census: DeviceCensus?, _ file: CensusFile?, _ least: Int
     ) throws(CommandFailure) -> ExitCode {
+        if census != nil, run.linksWithoutKinds > 0 {
+            call.console.note(
+                "the links and kinds of devices are too many, so no conditions are shown for the last "
+                    + Counts.text(run.linksWithoutKinds, "link"))
+        }
         if let path = call.text("save-census") {
             guard let file else {
                 throw CommandFailure(

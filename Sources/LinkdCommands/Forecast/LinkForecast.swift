@@ -239,9 +239,14 @@ struct ForecastRun {
     /// The forecasts, in the order of the links.
     private(set) var forecasts: [LinkForecast]
     private let decider: KindDecider
+    /// The limit of the numbers of kinds in the rows of all links, of 8 bytes each.
+    private let maxKinds: Int
+    /// The number of links whose kinds were forgotten because of the limit, so that they have no conditions.
+    private(set) var linksWithoutKinds = 0
 
     /// Creates forecasts without devices.
-    init(_ links: [String], _ configuration: DeciderConfiguration) {
+    init(_ links: [String], _ configuration: DeciderConfiguration, maxKinds: Int = 16 << 20) {
+        self.maxKinds = maxKinds
         forecasts = links.map { LinkForecast(link: $0) }
         decider = KindDecider(configuration)
     }
@@ -249,10 +254,15 @@ struct ForecastRun {
     /// Adds the devices of a census, or of a part of one.
     mutating func add(_ census: DeviceCensus) {
         let devices = KindDecider.members(of: census.entries.map { census.kinds.facts(of: $0.kind) })
+        for index in forecasts.indices { forecasts[index].forgetKinds() }
+        linksWithoutKinds = 0
         for index in forecasts.indices {
-            forecasts[index].forgetKinds()
             decider.decide(forecasts[index].link, devices) { number, destination, decision in
                 forecasts[index].add(number, of: census, destination, { decider.destinations[$0] }, decision)
+            }
+            if (index + 1) * census.entries.count > maxKinds {
+                forecasts[index].forgetKinds()
+                linksWithoutKinds += 1
             }
         }
     }

@@ -15,7 +15,9 @@ struct PropertyCheck {
     let problems: [TableProblem]
 
     /// Reads the properties, and proves them.
-    init(path: String, json: [UInt8], _ table: RouteTable) {
+    ///
+    /// - Parameter isOver: A function that returns true to leave the remaining properties unproved.
+    init(path: String, json: [UInt8], _ table: RouteTable, until isOver: @escaping @Sendable () -> Bool = { false }) {
         self.path = path
         let read = PropertyFile.read(json, about: table)
         file = read.file
@@ -23,7 +25,7 @@ struct PropertyCheck {
             (verdicts, problems) = ([], read.problems)
             return
         }
-        var search = PropertySearch(table, file.properties)
+        var search = PropertySearch(table, file.properties, until: isOver)
         verdicts = search.run()
         problems = file.problems(verdicts, in: json)
     }
@@ -60,11 +62,21 @@ struct PropertyCheck {
 }
 
 extension TableFiles {
+    /// The time for all proofs, in nanoseconds, after which the remaining properties are unproved.
+    private static let proofNanoseconds: UInt64 = 30_000_000_000
+
     /// Proves the properties of the tables, and logs each that is refuted or unproved.
     ///
     /// A refuted property ends with exit code 65, and so does a file that no table is for. An unproved one does not: a
     /// proof that takes too much work must not keep a table from being mended.
-    func prove(_ tables: [RouteTable], log: Log) throws(CommandFailure) {
+    ///
+    /// - Parameter isOver: A function that returns true to leave the remaining properties unproved, or nil for a limit
+    ///   of 30 seconds.
+    func prove(
+        _ tables: [RouteTable], log: Log, until isOver: (@Sendable () -> Bool)? = nil
+    ) throws(CommandFailure) {
+        let end = SystemClock.monotonicNanoseconds() + Self.proofNanoseconds
+        let isOver = isOver ?? { SystemClock.monotonicNanoseconds() > end }
         for path in properties {
             let json = try PropertyCheck.bytes(of: path)
             let id = PropertyFile.tableID(in: json)
@@ -77,7 +89,7 @@ extension TableFiles {
                     advice: "write the id of a served table in `table`, or remove the file from `properties`")
             }
             for table in own {
-                let check = PropertyCheck(path: path, json: json, table)
+                let check = PropertyCheck(path: path, json: json, table, until: isOver)
                 for problem in check.problems { log.log(problem, of: path) }
                 if let failure = check.failure { throw failure }
             }

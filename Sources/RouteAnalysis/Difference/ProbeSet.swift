@@ -191,6 +191,8 @@ struct RedirectResult {
     ///
     /// A name without one has the same text in all the links.
     var locations: [String: CaptureLocation] = [:]
+    /// The captures without a location that have a text nevertheless.
+    var hidden: [String: TemplatePath.HiddenText] = [:]
     /// The maximum number of segments that the redirects add to a link, or nil if no redirect keeps its remaining
     /// segments.
     var growth: Int?
@@ -252,7 +254,7 @@ struct RedirectSearch {
         case .route(let id):
             return table.names.routes[id.value].map { follow($0, result, &space) } ?? [result]
         case .template(let template):
-            guard let path = TemplatePath(template.value, result.locations) else {
+            guard let path = TemplatePath(template.value, result.locations, hidden: result.hidden) else {
                 result.isExact = false
                 result.isUnknown = true
                 result.pattern = nil
@@ -276,6 +278,7 @@ struct RedirectSearch {
                 next.isExact = next.isExact && preimage.isExact
                 next.pattern = source
                 next.locations = path.locations(of: source.path, rewrites)
+                next.hidden = path.hidden(of: source.path)
                 found += follow(pattern.route, next, &space)
             }
             if preimage.isExact && preimage.alternatives.allSatisfy({ $0.count == 1 }) {

@@ -6,8 +6,18 @@ struct TemplatePath {
     private enum Element {
         case text([UInt8])
         case capture(CaptureLocation)
-        /// More than one capture. No matcher of a segment of the link describes it.
+        /// More than one capture, or a hidden one. No matcher of a segment of the link describes it.
         case unknown
+    }
+
+    /// A captured text that is not the text of one segment of the link.
+    enum HiddenText {
+        /// The same text in all links.
+        case constant([UInt8])
+        /// The text of a segment that differs from link to link.
+        case segment
+        /// A tail that begins with segments of a template.
+        case tail
     }
 
     /// The links whose redirected paths a pattern matches.
@@ -31,21 +41,32 @@ struct TemplatePath {
     var growth: Int? { tail.map { elements.count - $0 } }
 
     /// Fills a template, or returns nil if segments follow a tail, because their positions are not known.
-    init?(_ template: TableSource.PathTemplate, _ locations: [String: CaptureLocation]) {
+    init?(
+        _ template: TableSource.PathTemplate, _ locations: [String: CaptureLocation], hidden: [String: HiddenText]
+    ) {
         for segment in template.segments {
             if tail != nil { return nil }
             var names: [CaptureLocation] = []
             var before: [UInt8] = []
             var after: [UInt8] = []
+            var isHidden = false
+            func add(_ text: [UInt8]) { if names.isEmpty { before += text } else { after += text } }
             for part in segment {
                 switch part {
-                case .text(let text):
-                    if names.isEmpty { before += Array(text.utf8) } else { after += Array(text.utf8) }
-                case .name(let name): names += locations[name.value].map { [$0] } ?? []
+                case .text(let text): add(Array(text.utf8))
+                case .name(let name):
+                    switch hidden[name.value] {
+                    case .constant(let text)?: add(text)
+                    case .segment?: isHidden = true
+                    case .tail?: return nil
+                    case nil: names += locations[name.value].map { [$0] } ?? []
+                    }
                 case .query: return nil
                 }
             }
-            if names.isEmpty {
+            if isHidden {
+                elements.append(.unknown)
+            } else if names.isEmpty {
                 // A segment without text is dropped.
                 if !(before + after).isEmpty { elements.append(.text(before + after)) }
             } else if names.count > 1 {
@@ -78,6 +99,22 @@ struct TemplatePath {
             }
         }
         return locations
+    }
+
+    /// Returns the captures of a pattern without a location in the link that have a text nevertheless.
+    func hidden(of path: Pattern) -> [String: HiddenText] {
+        var hidden: [String: HiddenText] = [:]
+        for capture in path.captures where capture.segment < elements.count {
+            switch elements[capture.segment] {
+            case _ where capture.isTail: hidden[capture.name] = .tail
+            case .capture: break
+            case .text(let text)
+            where capture.matcher == .any && capture.isWholeSegment && text.allSatisfy { $0 < 128 }:
+                hidden[capture.name] = .constant(text)
+            case .text, .unknown: hidden[capture.name] = .segment
+            }
+        }
+        return hidden
     }
 
     /// Returns the links whose redirected path a pattern matches, or nil if there are none.

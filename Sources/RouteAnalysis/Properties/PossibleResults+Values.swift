@@ -8,8 +8,8 @@ extension PossibleResults {
         for binding in route.bindings {
             guard let field = field(binding) else { continue }
             let isDropped = route.onInvalid == .drop && field.absence != .required
-            if !isDropped, !isValid(binding, field, route) { reasons.append(.paramInvalid) }
-            if route.requireAll, field.absence == .required, !isPresent(binding, route) {
+            if !isDropped, !isValid(binding, field) { reasons.append(.paramInvalid) }
+            if route.requireAll, field.absence == .required, !isPresent(binding, arriving) {
                 reasons.append(.paramMissing)
             }
         }
@@ -21,13 +21,12 @@ extension PossibleResults {
     }
 
     /// Returns a Boolean value that indicates whether every value that a link can have for a binding is valid.
-    private func isValid(_ binding: TableSource.Binding, _ field: TableSource.Field, _ route: TableSource.Route) -> Bool
-    {
+    private func isValid(_ binding: TableSource.Binding, _ field: TableSource.Field) -> Bool {
         switch binding.source.value {
         case .constant: return true
         case .query, .rewrite, .payload, .fragment: return false
         case .path(let name):
-            return route.patterns.allSatisfy { pattern in
+            return arriving.allSatisfy { pattern in
                 pattern.path.captures.first { $0.name == name }.map { accepts($0, field.type) } ?? true
             }
         }
@@ -38,10 +37,10 @@ extension PossibleResults {
         case (.uuid, .uuid), (.bool, .bool), (.date, .date): return true
         case (.int(let low, let high), .int(let min, let max)): return low >= min && high <= max
         case (.restStar, .list(.string(let low, let high), let min, let max)):
-            return low <= 1 && high >= source.limits.maxBytes && min == 0 && max >= source.limits.maxSegments
+            return low <= 1 && high >= arrival.maxBytes && min == 0 && max >= source.limits.maxSegments
         case (.restPlus, .list(.string(let low, let high), let min, let max)):
-            return low <= 1 && high >= source.limits.maxBytes && min <= 1 && max >= source.limits.maxSegments
-        case (_, .string(let min, let max)) where !capture.isTail: return min <= 1 && max >= source.limits.maxBytes
+            return low <= 1 && high >= arrival.maxBytes && min <= 1 && max >= source.limits.maxSegments
+        case (_, .string(let min, let max)) where !capture.isTail: return min <= 1 && max >= arrival.maxBytes
         default:
             guard let texts = capture.matcher.finiteTexts else { return false }
             return texts.allSatisfy { text in
@@ -54,12 +53,12 @@ extension PossibleResults {
 
     /// Returns a Boolean value that indicates whether a binding always has a value, valid or not.
     ///
-    /// A field that is required has a capture in every pattern of its route.
-    private func isPresent(_ binding: TableSource.Binding, _ route: TableSource.Route) -> Bool {
+    /// A route without patterns is requested by its id, with any parameters.
+    private func isPresent(_ binding: TableSource.Binding, _ patterns: [TableSource.RoutePattern]) -> Bool {
         switch binding.source.value {
         case .constant: true
-        // A route without patterns is requested by its id, with any parameters.
-        case .path: !route.patterns.isEmpty
+        case .path(let name):
+            !patterns.isEmpty && patterns.allSatisfy { $0.path.captures.contains { $0.name == name } }
         case .query, .rewrite, .payload, .fragment: false
         }
     }
@@ -81,7 +80,7 @@ extension PossibleResults {
                     continue
                 }
                 guard let binding else { return .never }
-                let isPresent = entry.route.map { self.isPresent(binding, source.routes[$0]) } ?? false
+                let isPresent = isPresent(binding, arriving)
                 if entry.isOfParentRoute || !isPresent { filling = .maybe }
             }
         }
@@ -89,11 +88,12 @@ extension PossibleResults {
     }
 
     /// Returns a Boolean value that indicates whether a URL of a template may have a segment `.` or `..`.
-    func mayHaveDots(_ template: TableSource.ExternalTemplate, _ route: TableSource.Route) -> Bool {
-        let captures = route.patterns.flatMap(\.path.captures)
+    func mayHaveDots(_ template: TableSource.ExternalTemplate) -> Bool {
+        let captures = arriving.flatMap(\.path.captures)
         return template.parts.contains { part in
             switch part {
-            case .text(let text): text.contains("/.")
+            // A name without a text can leave a period alone in its segment.
+            case .text(let text): text.contains("/.") || [".", ".."].contains(text.prefix { !"/?#".contains($0) })
             case .query: true
             case .name(let name):
                 // A whole segment of a link is never `.` or `..`.

@@ -1,11 +1,23 @@
 internal import LinkCoordinator
 
+/// The patterns and texts with which requests reach a route.
+struct Arrival: Hashable {
+    /// The route whose pattern matches: the route itself, or one that redirects to it by its id.
+    var route: Int
+    /// The maximum size of the text of a capture, in bytes.
+    var maxBytes: Int
+}
+
 /// The possible results of a table's routes, fallbacks, and coordinator paths, for all devices.
 struct PossibleResults {
     let table: ProofTable
     let space: DeviceSpace
     private let names: ScreenNames
-    private var byRoute: [Int: [PossibleResult]] = [:]
+    private var byRoute: [Int: [Arrival: [PossibleResult]]] = [:]
+    /// How the requests of the current route reach it.
+    private(set) var arrival = Arrival(route: 0, maxBytes: 0)
+    /// The patterns that can match the path of the requests.
+    private(set) var arriving: [TableSource.RoutePattern] = []
     private var byReason: [ReasonCode: [PossibleResult]] = [:]
     private var support: [[Int]: DeviceCell?] = [:]
     /// A Boolean value that indicates whether some devices were left out because there are too many cells.
@@ -45,10 +57,12 @@ struct PossibleResults {
     // MARK: Routes
 
     /// Returns the results of requests that end at a route.
-    mutating func results(ofRoute number: Int) -> [PossibleResult] {
-        if let known = byRoute[number] { return known }
+    mutating func results(ofRoute number: Int, _ arrival: Arrival) -> [PossibleResult] {
+        if let known = byRoute[number]?[arrival] { return known }
+        self.arrival = arrival
+        arriving = source.routes[arrival.route].patterns
         let found = compute(number)
-        byRoute[number] = found
+        byRoute[number, default: [:]][arrival] = found
         return found
     }
 
@@ -96,7 +110,7 @@ struct PossibleResults {
         switch variant.to.destination {
         case .external(let template):
             found += external(template, variant.notice, cell)
-            if mayHaveDots(template, route) { found += failures([.dotSegment], in: cell) }
+            if mayHaveDots(template) { found += failures([.dotSegment], in: cell) }
         case .captured: found += captured(variant, number, cell)
         case .path, .root:
             for stack in stacks(variant.to, number, cell) { found += shown(stack, variant, route) }

@@ -42,6 +42,8 @@ package struct PropertySearch {
     /// The maximum number of devices to try with the links of a set.
     private static let maxDevices = 64
 
+    private static let endedText = "the proof was ended because it took too long"
+
     /// Prepares the proof of some properties.
     package init(
         _ table: RouteTable, _ properties: [RouteProperty], until isOver: @escaping @Sendable () -> Bool = { false }
@@ -72,7 +74,7 @@ package struct PropertySearch {
 
     /// Returns the answers, in the order of the properties.
     package mutating func run() -> [PropertyVerdict] {
-        properties.indices.map { isOver() ? .unproved("the proof was ended") : verdict(of: $0) }
+        properties.indices.map { isOver() ? .unproved(Self.endedText) : verdict(of: $0) }
     }
 
     /// The work on one property.
@@ -83,7 +85,7 @@ package struct PropertySearch {
         var cell: DeviceCell?
         var linkAllows: (some: Bool, notAll: Bool)
         /// The devices of each route for which a result may break the property.
-        var byRoute: [Int: [DeviceCell]] = [:]
+        var byRoute: [Int: [Arrival: [DeviceCell]]] = [:]
         /// The first gap in the proof.
         var gap: String?
         var searches = 0
@@ -139,10 +141,10 @@ package struct PropertySearch {
         }
     }
 
-    private mutating func violations(ofRoute number: Int, _ task: inout Task) -> [DeviceCell] {
-        if let known = task.byRoute[number] { return known }
-        let found = violations(results.results(ofRoute: number), task)
-        task.byRoute[number] = found
+    private mutating func violations(ofRoute number: Int, _ arrival: Arrival, _ task: inout Task) -> [DeviceCell] {
+        if let known = task.byRoute[number]?[arrival] { return known }
+        let found = violations(results.results(ofRoute: number, arrival), task)
+        task.byRoute[number, default: [:]][arrival] = found
         return found
     }
 
@@ -171,12 +173,17 @@ package struct PropertySearch {
         guard test.external != nil || test.otherExternal != nil else { return (true, true) }
         let answers = Set(
             readings.flatMap { reading in
-                reading.space.origins.compactMap { origin -> Bool? in
+                reading.space.origins.flatMap { origin -> [Bool] in
                     let scheme = origin.scheme.lowercased()
-                    guard table.source.externals.allow(scheme: scheme, host: origin.host, port: origin.port) else {
-                        return nil
+                    let block = table.source.blocks[origin.block]
+                    if block.hostRole == .segment, table.source.externals.schemes.contains(scheme) {
+                        // The host is a segment of the path, which the proof does not follow into the URL.
+                        return table.source.externals.hosts.isEmpty ? [] : [true, false]
                     }
-                    return test.allows(scheme, origin.host, origin.port)
+                    guard table.source.externals.allow(scheme: scheme, host: origin.host, port: origin.port) else {
+                        return []
+                    }
+                    return [test.allows(scheme, origin.host, origin.port)]
                 }
             })
         return (answers.contains(true), answers.contains(false))
@@ -198,7 +205,7 @@ extension PropertySearch {
             spaces[reading.frame.shift] = own
             if comparison.trial?.witness != nil { return }
             if comparison.trial?.isExhausted == true { task.gap = task.gap ?? "too many requests were tried" }
-            if isOver() { task.gap = task.gap ?? "the proof was ended" }
+            if isOver() { task.gap = task.gap ?? Self.endedText }
         }
         if task.property.needsLink { searchUnmatched(&task) }
     }
@@ -299,31 +306,36 @@ extension PropertySearch {
         guard let last = result.routes.last else { return [] }
         var reasons: [ReasonCode] = []
         if result.growth ?? 0 > 0 { reasons.append(.budget) }
-        if result.routes.dropLast().contains(where: mayHaveDots) || result.pattern == nil && mayHaveDots(last) {
-            reasons.append(.dotSegment)
-        }
+        let redirecting = result.pattern == nil ? result.routes.indices : result.routes.indices.dropLast()
+        if redirecting.contains(where: { mayHaveDots(result.routes[...$0]) }) { reasons.append(.dotSegment) }
         if result.isUnknown {
             // The redirect can lead to any route.
-            let all = table.source.routes.indices.flatMap { violations(ofRoute: $0, &task) }
+            let all = table.source.routes.indices.flatMap { first -> [DeviceCell] in
+                guard let end = proof.end(ofRedirectsFrom: first) else { return [] }
+                return violations(ofRoute: end, Arrival(route: first, maxBytes: ArrivalTexts.maxBytes), &task)
+            }
             return all + violations(results.failures(reasons + [.noRoute, .budget, .redirectLimit], in: [:]), task)
         }
         if case .redirect = table.source.routes[last].action {
-            reasons.append(result.pattern == nil ? .noRoute : .redirectLimit)
+            if result.pattern == nil { reasons.append(.noRoute) }
+            if result.pattern != nil || result.routes.count > 5 { reasons.append(.redirectLimit) }
             return violations(results.failures(reasons, in: [:]), task)
         }
-        let own = violations(ofRoute: last, &task)
+        let own = violations(ofRoute: last, proof.arrival(of: result.routes), &task)
         return reasons.isEmpty ? own : own + violations(results.failures(reasons, in: [:]), task)
     }
 
-    /// Returns a Boolean value that indicates whether a route's redirect can make a segment `.` or `..`.
-    private func mayHaveDots(_ route: Int) -> Bool {
-        guard case .redirect(.template(let template)) = table.source.routes[route].action else { return false }
-        let whole = Set(
-            table.source.routes[route].patterns.flatMap { $0.path.captures }.filter { $0.isTail || $0.isWholeSegment }
-                .map(\.name))
+    /// Returns a Boolean value that indicates whether the last redirect of a chain can make a segment `.` or `..`.
+    private func mayHaveDots(_ chain: ArraySlice<Int>) -> Bool {
+        guard let route = chain.last, case .redirect(.template(let template)) = table.source.routes[route].action else {
+            return false
+        }
+        let captures = table.source.routes[proof.arrival(of: Array(chain)).route].patterns.flatMap(\.path.captures)
         return template.value.segments.contains { parts in
             let names = parts.compactMap { part in if case .name(let name) = part { name.value } else { nil } }
-            return !names.isEmpty && (parts.count > 1 || !whole.contains(names[0]))
+            guard let name = names.first else { return false }
+            let own = captures.filter { $0.name == name }
+            return parts.count > 1 || own.isEmpty || !own.allSatisfy { $0.isTail || $0.isWholeSegment }
         }
     }
 

@@ -148,10 +148,12 @@ struct PropertySpace {
 
     /// Returns the ends of redirects for requests of a route by its id.
     mutating func ends(ofRoute number: Int, _ reading: PropertyReading?, _ table: ProofTable) -> [RedirectResult] {
-        let first = tablePatterns.first {
-            search.space.patterns[$0].route == number && search.space.patterns[$0].index == 0
+        // The first pattern, and the one without its optional segment.
+        let first = tablePatterns.filter {
+            let pattern = search.space.patterns[$0]
+            return pattern.route == number && search.space.source(of: pattern).form == 0
         }
-        if let first, let reading { return ends(of: first, reading, table) }
+        if !first.isEmpty, let reading { return first.flatMap { ends(of: $0, reading, table) } }
         return RedirectSearch(table, rewrites: [:], patterns: own).results(ofRoute: number, &search.space)
     }
 }
