@@ -110,7 +110,7 @@ struct VerifyBrokerTests {
         // The record at 43 has no outcome, the one at 44 is not committed, and a control record is at 40.
         try site.decide(
             [
-                (0, first), (1, "\(input)-1-0-0"), (2, "\(input)-0-44-0"), (2, "\(input)-0-40-0"), (1, ""),
+                (0, first), (1, "\(input)-1-0-0"), (2, "\(input)-0-44-0"), (0, "\(input)-0-40-0"), (1, ""),
                 (0, "\(input)-9-0-0"),
             ], now)
         try site.bury([(0, 41)], now)
@@ -146,6 +146,10 @@ struct VerifyBrokerTests {
         let late = try site.verify("--since", "90m")
         #expect(late.code == 1 && late.report["records"]?.integer == 4, "\(late)")
         #expect(late.error.contains("read from its first record on"), "\(late.error)")
+        let other = try LinkdProcess.run(
+            ["verify", "--input", "^\(site.input.name)-none$", "--output", site.output.name],
+            environment: ["KAFKA_BOOTSTRAP_SERVERS": TestBroker.plain ?? ""])
+        #expect(other.code == 78 && other.err.contains("no topic that this user may see"), "\(other)")
         let after = try site.verify("--offsets", "0:5-100")
         #expect(after.code == 0 && after.report["records"]?.integer == 3, "\(after)")
     }

@@ -158,6 +158,103 @@ internal import Testing
         #expect(read("[" + value) == nil)
     }
 
+    @Test("A decision with an absurd id is one harm, and the decisions after it are none")
+    func absurd() {
+        var random = SeededGenerator(seed: Self.seed)
+        for offset in [WorkedTopics.records, (1 << 54) - 1] {
+            var topics = WorkedTopics(&random)
+            topics.output[0].insert("link-events-0-\(offset)-0", at: 0)
+            let findings = topics.findings(&random)
+            #expect(Array(findings.harms.keys) == [.beyondCommit], "seed \(random.seed): \(findings)")
+            #expect(findings.harms[.beyondCommit]?.count == 1)
+        }
+    }
+
+    @Test("A decision that an open transaction hides is not lost, and one before the hidden ones is")
+    func hidden() {
+        for number in 0..<UInt64(LawCases.count / 20) {
+            var random = SeededGenerator(seed: Self.seed ^ number)
+            var topics = WorkedTopics(&random)
+            topics.openEnd = Int64(topics.output[2].count)
+            topics.output[2].removeLast(Int.random(in: 1...10, using: &random))
+            let findings = topics.findings(&random)
+            #expect(Array(findings.harms.keys) == [.openTransaction], "seed \(random.seed): \(findings)")
+            #expect(findings.doubts.keys.allSatisfy { $0 == .hidden }, "seed \(random.seed): \(findings)")
+            for index in topics.output.indices { topics.output[index].removeAll { $0.hasPrefix("link-events-0-0-") } }
+            let later = topics.findings(&random)
+            #expect(Set(later.harms.keys) == [.openTransaction, .lost], "seed \(random.seed): \(later)")
+            #expect(later.harms[.lost]?.first?.place == TopicPlace("link-events", 0, 0), "seed \(random.seed)")
+        }
+        var check = Self.check([.init("a", 0, 0..<1, committed: 1)])
+        check.transactions(of: "a.dlq", 0, stableEnd: 0, end: 2)
+        check.input("a", 0, 0)
+        #expect(check.finish().doubts[.hidden]?.count == 1 && check.findings.harms[.lost] == nil)
+    }
+
+    private static func check(_ sources: [OutcomeVerifier.Source]) -> OutcomeVerifier {
+        OutcomeVerifier(
+            sources, partitions: ["a": Int32(sources.count)],
+            outcomes: .init("link-decisions", isWhole: [true], hasAllDeadLetters: true))
+    }
+
+    private static func decide(_ offsets: [Int64], _ check: inout OutcomeVerifier) {
+        for (number, offset) in offsets.enumerated() {
+            Array(WorkedTopics.decision("a-0-\(offset)-0").utf8).withUnsafeBufferPointer {
+                check.output(0, Int64(number), ByteView($0))
+            }
+        }
+    }
+
+    @Test("A harm of records that were not chosen is not reported")
+    func unchosen() {
+        let offsets: [Int64] = [0, 1, 1, 0, 2, 3, 9, 9, 8, 12]
+        for (chosen, harms) in [
+            (2..<5, []), (2..<9, [Harm.disordered]), (2..<10, [.doubled, .disordered]),
+            (2..<Int64.max, [.doubled, .disordered, .beyondCommit]),
+        ] as [(Range<Int64>, Set<Harm>)] {
+            let range = chosen.clamped(to: 2..<10)
+            var check = Self.check([.init("a", 0, range, committed: 11, chosen: chosen)])
+            Self.decide(offsets, &check)
+            for offset in range where offsets.contains(offset) { check.input("a", 0, offset) }
+            #expect(Set(check.finish().harms.keys) == harms, "\(chosen): \(check.findings)")
+        }
+    }
+
+    @Test("A dead letter of another group is no second outcome, and the outcome of a record without another")
+    func groups() {
+        var check = Self.check([.init("a", 0, 0..<4, committed: 4)])
+        Array("a".utf8).withUnsafeBufferPointer { topic in
+            // A letter of both groups, one of a record that this group has decided, and one of an earlier group.
+            for (offset, isOfGroup) in [(0, true), (0, false), (1, false), (2, false)] {
+                check.deadLetter(
+                    at: TopicPlace("a.dlq", 0, 0), of: ByteView(topic), 0, Int64(offset), isOfGroup: isOfGroup)
+            }
+        }
+        Self.decide([1], &check)
+        for offset in 0..<4 { check.input("a", 0, Int64(offset)) }
+        let findings = check.finish()
+        #expect(Array(findings.harms.keys) == [.lost] && findings.doubts.isEmpty, "\(findings)")
+        #expect(findings.harms[.lost]?.count == 1 && findings.harms[.lost]?.first?.place.offset == 3)
+        #expect(findings.deadLetters == 1 && findings.others == 3)
+    }
+
+    @Test("One removed offset can be a control record, and a group without any offset has checked nothing")
+    func offsets() {
+        for (low, harms, doubts) in [
+            (7, [], []), (8, [], [.controlRecord]), (9, [.expired], []),
+        ] as [(Int64, [Harm], [Doubt])] {
+            var check = Self.check([.init("a", 0, 7..<7, committed: 7)])
+            check.bounds(of: "a", 0, low: low, end: 9, before: 7, after: 7)
+            #expect(Array(check.finish().harms.keys) == harms && Array(check.findings.doubts.keys) == doubts)
+        }
+        for isCommitted in [false, true] {
+            var check = Self.check([.init("a", 0, 0..<0, committed: nil), .init("a", 1, 0..<0, committed: 0)])
+            check.bounds(of: "a", 0, low: 0, end: 9, before: nil, after: nil)
+            check.bounds(of: "a", 1, low: 0, end: 0, before: nil, after: isCommitted ? 0 : nil)
+            #expect(check.finish().doubts[.noOffset]?.count == (isCommitted ? nil : 9))
+        }
+    }
+
     @Test("All records of a plan are in one of its rounds")
     func rounds() {
         var random = SeededGenerator(seed: Self.seed)

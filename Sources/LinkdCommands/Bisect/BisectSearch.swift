@@ -17,7 +17,8 @@ struct BisectSubject {
 
     /// The members of a decision that do not say what opens.
     private static let ignored: Set<String> = [
-        "decision", "event", "device", "user", "application", "table", "variant", "via", "context", "facts", "notes",
+        "decision", "supersedes", "event", "device", "user", "application", "table", "variant", "via", "context",
+        "facts", "notes",
     ]
 
     /// Returns the result of a configuration.

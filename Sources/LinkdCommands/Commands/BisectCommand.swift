@@ -43,6 +43,11 @@ enum BisectCommand {
             throw CommandFailure(
                 .usage, "--device cannot be combined with the id of a decision", advice: "remove --device")
         }
+        if text.hasPrefix("{"), device != nil {
+            throw CommandFailure(
+                .usage, "--device cannot be combined with an event, which has its own devices",
+                advice: "remove --device, or pass the link alone")
+        }
         let connection = try Connection(settings)
         _ = try connection.makeAdmin()
         var archive: ArchiveReader? = try ArchiveReader(connection, topic: topic)

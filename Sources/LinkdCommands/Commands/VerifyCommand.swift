@@ -22,10 +22,11 @@ enum VerifyCommand {
                 "--since", .time,
                 "Check records from this time on, such as `yesterday`, `16:30`, or `1d2h` before now. It is the time "
                     + "of the record in the input."),
-            Flag("--until", .time, "Check records up to this time."),
+            Flag("--until", .time, "Check records up to this time: those before the first one with a later time."),
             Flag(
                 "--offsets", .texts(count: 1...1000, bytes: 0...256), repeats: true, placeholder: "P:FIRST-LAST",
-                "Check the records at these offsets of the input only, both ends included."),
+                "Check the records at these offsets of the input only, both ends included. Several ranges of a "
+                    + "partition are one, from the first offset to the last."),
             Flag("--json", "Print one JSON object."),
         ],
         settings: .verify,

@@ -27,6 +27,8 @@ struct DeadLetterHead {
     var sourceTopic: ByteView? { value("dlq.source.topic") }
     var sourcePartition: Int32? { number("dlq.source.partition").flatMap { Int32(exactly: $0) } }
     var sourceOffset: Int64? { number("dlq.source.offset") }
+    /// The consumer group of the worker.
+    var group: ByteView? { value("dlq.group") }
     /// The number of earlier replays.
     ///
     /// A header that is not a number counts as the greatest number, so no cap is passed.

@@ -48,7 +48,11 @@ package enum Doubt: String, Sendable, CaseIterable {
     case removed
     /// The records have an outcome, and the input is compacted and has them no more.
     case compacted
-    /// The group has no committed offset, and the records have an outcome.
+    /// A transaction that did not end can hide the outcomes of the records.
+    case hidden
+    /// Retention has removed one offset that the group had not read, which can be a control record.
+    case controlRecord = "control_record"
+    /// The group has no committed offset, and the records have an outcome, or no record has an offset.
     case noOffset = "no_offset"
     /// The partitions of the output are so uneven that the indexes of these events were not kept until the end.
     case uneven
@@ -60,7 +64,10 @@ package enum Doubt: String, Sendable, CaseIterable {
             "without an outcome, which can have been removed, because the output or the dead letters are compacted or "
                 + "have lost their first records to retention"
         case .compacted: "with an outcome, which the compacted input does not have any more"
-        case .noOffset: "with an outcome and without a committed offset, which can have expired"
+        case .hidden: "without an outcome, which can be hidden by the transaction that did not end"
+        case .controlRecord:
+            "at the committed offset and removed by retention, which can be the control record of a transaction"
+        case .noOffset: "without a committed offset, which can have expired"
         case .uneven: "whose decisions for several devices are too far apart to check that no index is missing"
         }
     }
@@ -94,7 +101,8 @@ package struct Findings: Sendable, Equatable {
     package internal(set) var deadLetters: Int64 = 0
     /// The number of corrections, which are not checked.
     package internal(set) var corrections: Int64 = 0
-    /// The number of decisions and dead letters of other inputs, which are not checked.
+    /// The number of decisions and dead letters of other inputs, and of dead letters of other groups, which are not
+    /// checked.
     package internal(set) var others: Int64 = 0
     /// The number of repeated or disordered outcomes that the guarantee `at-least-once` allows.
     package internal(set) var repeats: Int64 = 0

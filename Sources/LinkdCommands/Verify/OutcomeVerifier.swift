@@ -29,13 +29,19 @@ package struct OutcomeVerifier {
         package var committed: Int64?
         /// A Boolean value that indicates whether the topic is compacted, so that any record can be removed.
         package var isCompacted: Bool
+        /// The offsets of the records whose outcomes must be in order, once, and committed.
+        ///
+        /// The outcomes of records that retention has removed, and of those that wait, are checked with the whole
+        /// input. They are not if a part of it was chosen.
+        package var chosen: Range<Int64>
 
         /// Creates a partition.
         package init(
-            _ topic: String, _ partition: Int32, _ range: Range<Int64>, committed: Int64?, isCompacted: Bool = false
+            _ topic: String, _ partition: Int32, _ range: Range<Int64>, committed: Int64?, isCompacted: Bool = false,
+            chosen: Range<Int64> = .min..<(.max)
         ) {
             (self.topic, self.partition, self.range) = (topic, partition, range)
-            (self.committed, self.isCompacted) = (committed, isCompacted)
+            (self.committed, self.isCompacted, self.chosen) = (committed, isCompacted, chosen)
         }
     }
 
@@ -73,6 +79,8 @@ package struct OutcomeVerifier {
         var exists: OffsetSet
         var decided: OffsetSet
         var dead: OffsetSet
+        /// The records of which another group has a dead letter, or nil for none.
+        var deadElsewhere: OffsetSet?
         var window = IndexWindow()
         /// The offset below which the input has lost its records.
         var floor = Int64.min
@@ -103,6 +111,12 @@ package struct OutcomeVerifier {
     private var topics: [Topic] = []
     private var states: [State]
     private var cursors: [Cursor]
+    /// The partitions of the output whose last decisions are hidden by a transaction that did not end.
+    private var hidden: Set<Int32> = []
+    private var hidesDeadLetters = false
+    private var hasOffset = false
+    /// The partitions without a committed offset, with their first offsets and their numbers of offsets.
+    private var unread: [(place: TopicPlace, count: Int64)] = []
     /// The result so far.
     package private(set) var findings = Findings()
 
@@ -158,18 +172,23 @@ package struct OutcomeVerifier {
         guard let index = source(origin, id.topic, id.partition, id.offset, place) else { return }
         let record = TopicPlace(sources[index].topic, id.partition, id.offset)
         let isNew = sources[index].range.contains(id.offset) ? take(id.index, of: record, index, place) : true
+        // Such an offset can be any number, after which all others would seem to be out of order.
+        if let committed = sources[index].committed, id.offset >= committed { return }
         order(id.offset << 9 | Int64(id.index), record, id.index, index, Int(partition), place, isNew)
     }
 
     /// Takes a dead letter, with the position of its source from its headers.
     ///
-    /// A record without a position is of another program.
+    /// A record without a position is of another program. A group that writes its decisions elsewhere can have the same
+    /// topic of dead letters. The dead letter of another group can also be of the same workers under an earlier name,
+    /// so it is an outcome of a record that has no other.
     package mutating func deadLetter(
-        at place: TopicPlace, of topic: ByteView?, _ partition: Int32?, _ offset: Int64?
+        at place: TopicPlace, of topic: ByteView?, _ partition: Int32?, _ offset: Int64?, isOfGroup: Bool = true
     ) {
         guard let topic, let partition, let offset else { return findings.others += 1 }
         let origin = origin(topic, partition)
         if case .other = origin { return findings.others += 1 }
+        guard isOfGroup else { return deadLetterElsewhere(origin, offset) }
         findings.deadLetters += 1
         guard let index = source(origin, topic, partition, offset, place) else { return }
         states[index].firstDead = min(states[index].firstDead, offset)
@@ -182,9 +201,21 @@ package struct OutcomeVerifier {
         }
     }
 
+    private mutating func deadLetterElsewhere(_ origin: Origin, _ offset: Int64) {
+        findings.others += 1
+        guard case .source(let index) = origin, sources[index].range.contains(offset) else { return }
+        if states[index].deadElsewhere == nil { states[index].deadElsewhere = OffsetSet(sources[index].range) }
+        states[index].deadElsewhere?.insert(offset)
+    }
+
     /// Notes how far committed records of a topic can be read after the wait for open transactions.
     package mutating func transactions(of topic: String, _ partition: Int32, stableEnd: Int64, end: Int64) {
         guard stableEnd < end else { return }
+        if topic == outcomes.output {
+            hidden.insert(partition)
+        } else if !topics.contains(where: { $0.name == topic }) {
+            hidesDeadLetters = true
+        }
         let place = TopicPlace(topic, partition, stableEnd)
         findings.add(
             .openTransaction, place,
@@ -203,7 +234,15 @@ package struct OutcomeVerifier {
         of topic: String, _ partition: Int32, low: Int64, end: Int64, before: Int64?, after: Int64?
     ) {
         remove(of: topic, partition, below: low)
-        if let after, after < low {
+        if after != nil {
+            hasOffset = true
+        } else if low < end {
+            unread.append((TopicPlace(topic, partition, low), end - low))
+        }
+        if let after, after == low - 1 {
+            // A group that has read everything has not committed the offset after the last control record.
+            findings.add(.controlRecord, TopicPlace(topic, partition, after))
+        } else if let after, after < low {
             let place = TopicPlace(topic, partition, after)
             findings.add(
                 .expired, place, count: low - after,
@@ -252,7 +291,7 @@ package struct OutcomeVerifier {
             findings.add(.noOffset, TopicPlace(name, partition, offset))
             return index
         }
-        if offset >= committed {
+        if offset >= committed, sources[index].chosen.contains(offset) {
             repeated(
                 .beyondCommit, place,
                 "\(place) is the outcome of \(name)-\(partition)-\(offset), and the committed offset is \(committed)")
@@ -280,7 +319,9 @@ package struct OutcomeVerifier {
         guard outcomes.isWhole.indices.contains(partition) else { return }
         let slot = index * outcomes.isWhole.count + partition
         let last = cursors[slot].last
-        if !isNew || position == last {
+        if !sources[index].chosen.contains(record.offset) {
+            // Its order is of no interest, and that of later records is.
+        } else if !isNew || position == last {
             repeated(.doubled, place, "\(place) is another decision with the id \(record)-\(number)")
         } else if position < last {
             repeated(
@@ -322,30 +363,48 @@ package struct OutcomeVerifier {
     /// Ends the check, after all records were passed, and returns the result.
     package mutating func finish() -> Findings {
         for index in states.indices {
-            let from = certainFrom(index)
+            let certain = certain(index)
             for event in states[index].window.take(half: false) {
-                close(event.offset, event.indexes, index, certainFrom: from)
+                close(event.offset, event.indexes, index, certain)
             }
-            compare(index, certainFrom: from)
+            compare(index, certain)
+        }
+        if !hasOffset, findings.doubts[.noOffset] == nil {
+            for (place, count) in unread { findings.add(.noOffset, place, count: count) }
         }
         return findings
     }
 
     /// Checks the indexes of an event.
     ///
-    /// - Parameter from: The first offset whose decisions were certainly read, or nil if the event was closed early.
+    /// - Parameter certain: The offsets whose decisions were certainly read, or nil if the event was closed early.
     private mutating func close(
-        _ offset: Int64, _ indexes: IndexWindow.Indexes, _ index: Int, certainFrom from: Int64? = nil
+        _ offset: Int64, _ indexes: IndexWindow.Indexes, _ index: Int, _ certain: Range<Int64>? = nil
     ) {
         let hasFirst = states[index].decided.contains(offset)
         guard let missing = IndexWindow.firstMissing(indexes, hasFirst: hasFirst) else { return }
         let place = TopicPlace(sources[index].topic, sources[index].partition, offset)
-        guard let from else { return findings.add(.uneven, place) }
+        guard let certain else { return findings.add(.uneven, place) }
         // The record has an outcome, although its first decision is missing.
         states[index].decided.insert(offset)
-        guard offset >= from else { return findings.add(.removed, place) }
+        if let doubt = Self.doubt(offset, certain) { return findings.add(doubt, place) }
         findings.add(
             .missingIndex, place, "\(place) has decisions of several devices, and none with the index \(missing)")
+    }
+
+    /// Returns the doubt about a record without an outcome, or nil for none.
+    private static func doubt(_ offset: Int64, _ certain: Range<Int64>) -> Doubt? {
+        offset < certain.lowerBound ? .removed : offset >= certain.upperBound ? .hidden : nil
+    }
+
+    /// Returns the offsets of an input partition whose outcomes were read if they were ever written.
+    private func certain(_ index: Int) -> Range<Int64> {
+        let from = certainFrom(index)
+        guard !hidesDeadLetters else { return from..<from }
+        // What is hidden comes after the last decision that was read.
+        let count = outcomes.isWhole.count
+        let ends = hidden.map { Int($0) < count ? cursors[index * count + Int($0)].last >> 9 : .min }
+        return from..<max(from, ends.min() ?? .max)
     }
 
     /// Returns the first offset of an input partition whose outcomes exist if they were ever written.
@@ -364,16 +423,17 @@ package struct OutcomeVerifier {
     }
 
     /// Compares the records of a partition with the outcomes.
-    private mutating func compare(_ index: Int, certainFrom from: Int64) {
+    private mutating func compare(_ index: Int, _ certain: Range<Int64>) {
         let (state, source) = (states[index], sources[index])
         var found = findings
         for word in state.exists.words.indices {
             let exists = state.exists.words[word]
             let outcome = state.decided.words[word] | state.dead.words[word]
             guard exists != outcome else { continue }
-            state.exists.forEach(in: exists & ~outcome, at: word) { offset in
+            let elsewhere = state.deadElsewhere?.words[word] ?? 0
+            state.exists.forEach(in: exists & ~outcome & ~elsewhere, at: word) { offset in
                 let place = TopicPlace(source.topic, source.partition, offset)
-                guard offset >= from else { return found.add(.removed, place) }
+                if let doubt = Self.doubt(offset, certain) { return found.add(doubt, place) }
                 found.add(
                     .lost, place, "\(place) has no decision and no dead letter, and the committed offset is after it")
             }

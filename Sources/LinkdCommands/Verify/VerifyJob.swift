@@ -102,10 +102,13 @@ final class VerifyJob {
                 {
                     (from, to) = (max(from, low), min(to, high + 1))
                 }
+                let hasEnd = filter.until != nil || !chosen.isEmpty
+                to = max(from, to)
                 sources.append(
                     OutcomeVerifier.Source(
-                        topic, number, from..<max(from, to), committed: site.after[partition],
-                        isCompacted: site.compacted.contains(topic)))
+                        topic, number, from..<to, committed: site.after[partition],
+                        isCompacted: site.compacted.contains(topic),
+                        chosen: (first == nil && chosen.isEmpty ? .min : from)..<(hasEnd ? to : .max)))
             }
         }
         return sources
@@ -144,11 +147,13 @@ final class VerifyJob {
         compareOffsets(site, sources, &verifier)
         let plans = try plans(site, sources, starts, letters)
         (done, total) = (0, plans.letters.recordCount + plans.output.recordCount + plans.input.recordCount)
+        let group = Array(site.group.utf8)
         try read(plans.letters, &scan) { record in
             let head = DeadLetterHead(record)
+            let isOfGroup = head?.group.map { name in group.withUnsafeBufferPointer { ByteView($0) == name } } ?? true
             verifier.deadLetter(
                 at: TopicPlace(record.topic, record.partition, record.offset), of: head?.sourceTopic,
-                head?.sourcePartition, head?.sourceOffset)
+                head?.sourcePartition, head?.sourceOffset, isOfGroup: isOfGroup)
         }
         for round in plans.output.rounds(of: Self.roundRecords) {
             try read(round, &scan) { verifier.output($0.partition, $0.offset, $0.value) }

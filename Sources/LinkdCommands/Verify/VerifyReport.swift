@@ -27,7 +27,9 @@ struct VerifyReport {
         add("decisions", findings.decisions, "in \(site.topics.output)")
         add("dead_letters", findings.deadLetters, "in \(site.topics.deadLetters.joined(separator: ", "))")
         if findings.corrections > 0 { add("corrections", findings.corrections, "which are not checked") }
-        if findings.others > 0 { add("others", findings.others, "outcomes of other inputs, which are not checked") }
+        if findings.others > 0 {
+            add("others", findings.others, "outcomes of other inputs or groups, which are not checked")
+        }
         if findings.repeats > 0 { add("repeats", findings.repeats, "which at-least-once allows") }
         for harm in Harm.allCases {
             guard let found = findings.harms[harm], let first = found.first else { continue }
@@ -39,7 +41,9 @@ struct VerifyReport {
             out.line("not known: \(text(doubt, found.count, first.place))")
         }
         out.line("not known: \(Self.unseen)")
-        if failure == nil { out.line("nothing is lost, doubled, or out of order") }
+        guard failure == nil else { return }
+        let isEmpty = findings.records == 0 && findings.decisions == 0 && findings.deadLetters == 0
+        out.line(isEmpty ? "there was nothing to check" : "nothing is lost, doubled, or out of order")
     }
 
     private func text(_ doubt: Doubt, _ count: Int64, _ place: TopicPlace) -> String {
@@ -132,6 +136,10 @@ extension Doubt {
         switch self {
         case .removed: "check later records with --since, and raise `retention.ms` of the output and the dead letters"
         case .compacted: "check later records with --since"
+        case .hidden: "end the transaction, and check again; do not send the records again before"
+        case .controlRecord:
+            "nothing is lost if the producer of the last record used transactions, or if it was sent by "
+                + "`linkd dlq replay`"
         case .noOffset: "check that --group is the group of the workers"
         case .uneven: "check fewer records at a time with --since and --until"
         }

@@ -34,6 +34,12 @@ struct VerifySite {
     ) throws(CommandFailure) {
         let admin = try connection.makeAdmin()
         topics = try ClusterTopics(settings, admin)
+        guard !topics.inputs.isEmpty else {
+            throw CommandFailure(
+                .configuration,
+                "no topic that this user may see matches `\(Escaping.visible(settings.list("input").first ?? ""))`",
+                advice: "correct the regular expression in --input, or grant the right Describe on its topics")
+        }
         group = settings.text("group") ?? "linkd"
         let outcomes = Set([topics.output] + topics.deadLetters).sorted()
         let found = try? admin.settings(ofTopics: topics.inputs + outcomes, timeoutMilliseconds: 10_000)
@@ -45,7 +51,8 @@ struct VerifySite {
         try offsets.checkRight(admin)
         before = try offsets.committed()
         try awaitTransactions(topics.inputs + outcomes, settings, connection, scan, wait)
-        after = try offsets.committed()
+        // A partition can have been added.
+        after = try GroupOffsets(connection, group, bounds.filter { topics.inputs.contains($0.key) }).committed()
     }
 
     /// Waits until everything that the topics have now is committed or aborted.

@@ -59,6 +59,15 @@ struct JSONEditsTests {
             #expect(BisectSearch.minimal(list) { _ in false } == nil)
         }
     }
+
+    @Test("A correction opens what the decision of its table opens")
+    func correction() {
+        let decision = #"{"decision":"in-0-1-0","event":"e","table":"t@1","outcome":"navigate","path":"/a"}"#
+        let correction = decision.replacing(
+            #""in-0-1-0""#, with: #""in-0-1-0~1","supersedes":"in-0-1-0""#)
+        #expect(BisectSubject.essence(Array(correction.utf8)) == BisectSubject.essence(Array(decision.utf8)))
+        #expect(BisectSubject.essence(Array(decision.utf8)) == #"{"outcome":"navigate","path":"/a"}"#)
+    }
 }
 
 /// `linkd bisect` with a real broker.
@@ -224,6 +233,7 @@ struct BisectBrokerTests {
         #expect(damaged.code == 0 && damaged.err.contains("is missing or damaged"), "\(damaged.err)")
         #expect(damaged.out.contains("no change in 1 configuration"), "\(damaged.out)")
         #expect(try run("bisect", "in-0-0-0", "--device", "{}").code == 64)
+        #expect(try run("bisect", #"{"link":"t:///item"}"#, "--device", "{}").code == 64)
         #expect(try run("bisect").code == 64)
     }
 }

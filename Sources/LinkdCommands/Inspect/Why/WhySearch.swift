@@ -44,7 +44,7 @@ struct WhySearch: Sendable {
         guard let found else {
             throw CommandFailure(
                 .finding, "\(output) has no decision \(id.text)",
-                advice: "check the id and --topic, or look in the dead letters of \(id.topic) with --dlq")
+                advice: "check the id and the topic, or look with `linkd inspect --topic \(id.topic) --dlq`")
         }
         return try report(id, found, input, &archive)
     }
