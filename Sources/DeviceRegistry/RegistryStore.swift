@@ -54,7 +54,8 @@ package final class RegistryStore: Sendable {
         if found == nil { directory.removeStore() }
         try directory.write(.open(bootID: configuration.bootID))
         let environment = try StoreEnvironment(directory, mapBytes: configuration.mapBytes)
-        let state = found ?? StoreState(source: configuration.source, updated: configuration.now)
+        var state = found ?? StoreState(source: configuration.source, updated: configuration.now)
+        state.source.addIDs(of: configuration.source)
         if found == nil {
             do throws(RegistryStoreError) {
                 let writer = try StoreWriter(environment)

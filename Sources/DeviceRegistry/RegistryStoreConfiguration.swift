@@ -52,6 +52,12 @@ package struct RegistrySource: Sendable, Equatable {
             && (cluster == other.cluster || cluster.isEmpty || other.cluster.isEmpty)
             && (topicID == other.topicID || topicID.isEmpty || other.topicID.isEmpty)
     }
+
+    /// Takes the ids that are known since then, such as after an update of the client library.
+    mutating func addIDs(of other: RegistrySource) {
+        if cluster.isEmpty { cluster = other.cluster }
+        if topicID.isEmpty { topicID = other.topicID }
+    }
 }
 
 /// The settings of a store.

@@ -129,7 +129,8 @@ final class StoreDirectory: Sendable {
             return true
         }
         var found = statvfs()
-        return statvfs(path, &found) == 0 && UInt64(found.f_bavail) * UInt64(found.f_frsize) < margin
+        // The directory of a temporary store has no name any more.
+        return fstatvfs(lock, &found) == 0 && UInt64(found.f_bavail) * UInt64(found.f_frsize) < margin
     }
 
     private func syncNames() {

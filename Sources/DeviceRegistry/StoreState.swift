@@ -68,11 +68,11 @@ struct StoreState: Sendable, Equatable {
         count = try reader.number()
         digest = try reader.number()
         updated = try reader.number()
-        for _ in 0..<(try reader.number() as Int) {
+        for _ in 0..<(try reader.count()) {
             let partition: Int32 = try reader.number()
             positions[partition] = try reader.number()
         }
-        for _ in 0..<(try reader.number() as Int) {
+        for _ in 0..<(try reader.count()) {
             let partition: Int32 = try reader.number()
             witnesses[partition] = RegistryWitness(
                 offset: try reader.number(), timestamp: try reader.number(), hash: try reader.number())
@@ -102,9 +102,15 @@ struct StoreState: Sendable, Equatable {
             return Number(littleEndian: bytes.loadUnaligned(fromByteOffset: at, as: Number.self))
         }
 
-        mutating func text() throws(RegistryStore.DropReason) -> String {
+        /// Reads a number of things that follow and have at least one byte each.
+        mutating func count() throws(RegistryStore.DropReason) -> Int {
             let count: Int = try number()
             guard count >= 0, count <= bytes.count - at else { throw .damaged }
+            return count
+        }
+
+        mutating func text() throws(RegistryStore.DropReason) -> String {
+            let count = try count()
             defer { at += count }
             return String(decoding: bytes[at..<at + count], as: UTF8.self)
         }

@@ -115,6 +115,15 @@ internal import Testing
         #expect(store.droppedBecause == .foreign && store.count == 0)
     }
 
+    @Test func `A store keeps the id of its topic that is known later`() throws {
+        for (id, isDropped) in [("", false), ("t-1", false), ("t-2", true)] {
+            let store = try open { $0.source.topicID = id }
+            #expect(store.droppedBecause == (isDropped ? .foreign : nil), "\(id)")
+            try store.apply(RegistryBatch(), now: 1_000_000)
+            store.close()
+        }
+    }
+
     @Test(arguments: [(1_060_000, false), (1_061_000, true), (0, true), (940_000, false), (Int64.min, true)])
     func `A store is dropped if it was last updated too long ago`(now: Int64, isDropped: Bool) throws {
         try leaveStore(isClosed: true)

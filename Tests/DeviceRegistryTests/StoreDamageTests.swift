@@ -79,6 +79,24 @@ internal import Testing
         #expect(try !open(file, models, "the file as it was"))
     }
 
+    @Test func `A state that is not one is damage or another format, also with the right checksum`() throws {
+        var state = StoreState(source: RegistryStoreConfiguration.test(folder).source, updated: 1)
+        (state.positions, state.witnesses) = ([1: 2], [1: RegistryWitness(offset: 1, timestamp: 2, hash: 3)])
+        let seed = UInt64.random(in: 0 ... .max)
+        var random = SeededGenerator(seed: seed)
+        let bytes = state.encoded
+        for place in 8..<bytes.count {
+            var changed = bytes
+            let end = min(place + Int.random(in: 1...8, using: &random), bytes.count)
+            for at in place..<end { changed[at] = random.one(in: 2) ? 0xFF : .random(in: 0 ... .max, using: &random) }
+            let sum = changed[8...].withUnsafeBytes { StoreHash.hash($0, seed: 0) }
+            changed.replaceSubrange(..<8, with: withUnsafeBytes(of: sum.littleEndian, Array.init))
+            let read = changed.withUnsafeBytes { bytes in Result { try StoreState(bytes) } }
+            guard case .success(let found) = read else { continue }
+            #expect(found.positions.count <= 1 && found.witnesses.count <= 1, "seed \(seed)")
+        }
+    }
+
     @Test func `A file that is too short is dropped`() throws {
         let seed = UInt64.random(in: 0 ... .max)
         let (models, file) = try leaveStore(seed: seed)

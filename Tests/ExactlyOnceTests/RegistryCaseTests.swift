@@ -61,6 +61,32 @@ struct RegistryCaseTests {
         }
     }
 
+    @Test(
+        "A worker goes on while a transaction in its registry is open for longer than the topic keeps deletions",
+        .enabled(if: LongTests.areWanted, "long test: LINKD_TEST_LONG is not 1"))
+    func longTransaction() async throws {
+        try await onThread {
+            let run = try RegistryCase(["delete.retention.ms": "1000"])
+            defer { run.close() }
+            try run.write(RegistryCase.devices(0..<100, app: 1))
+            try run.send(["d0"])
+            let worker = try run.worker(["--lanes", "1"])
+            defer { worker.clear() }
+            try worker.start()
+            try run.wait(for: "the decision") { try run.topics.committed().reduce(0, +) == 1 }
+            // The reader asks for the ends of the topic every 5 seconds, and the limit is at least a minute.
+            SystemClock.sleep(milliseconds: 6_000)
+            let hanging = try HangingProducer(run.topics)
+            defer { hanging.close() }
+            try hanging.write(RegistryCase.devices(0..<100, app: 2))
+            SystemClock.sleep(milliseconds: 75_000)
+            try run.send(["d1"])
+            try run.wait(for: "the next decision") { try run.topics.committed().reduce(0, +) == 2 }
+            try worker.stop()
+            #expect(try run.facts().map(\.app) == [1, 1])
+        }
+    }
+
     @Test("A device stays deleted when the topic no longer has its deletion")
     func compactedAway() async throws {
         try await onThread {

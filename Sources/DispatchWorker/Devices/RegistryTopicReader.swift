@@ -75,7 +75,11 @@ final class RegistryTopicReader: Sendable {
         var targets: [Int32: Int64] = [:]
         /// The last record of each partition that the store has, until it was read again.
         var witnesses: [Int32: RegistryWitness] = [:]
+        /// The first offsets of partitions from which retention has removed records.
+        var lows: [Int32: Int64] = [:]
         var askedAt: UInt64 = 0
+        /// The age without records of open transactions, by which a worker ends: the topic keeps deletions behind them.
+        var stableAge = RegistryAge()
         var age = RegistryAge()
         var malformed: UInt64 = 0
         var loggedAt: UInt64?
@@ -241,14 +245,13 @@ final class RegistryTopicReader: Sendable {
     private func handle(_ event: ConsumerEvent, _ run: inout Run) -> WorkerExit? {
         switch event.kind {
         case .endOfPartition:
-            // A topic that was created again can end before the record that is read again.
             if run.witnesses[event.partition] != nil, event.offset < run.next[event.partition] ?? 0 {
-                return Self.lost(store)
+                return readAgain(event.partition, &run)
             }
             run.next[event.partition] = max(run.next[event.partition] ?? 0, event.offset)
             run.targets[event.partition] = nil
             run.witnesses[event.partition] = nil
-        case .offsetOutOfRange: return outOfRange(event.partition, &run)
+        case .offsetOutOfRange: return readAgain(event.partition, &run)
         case .authorization:
             return WorkerExit(
                 .denied, "the client's principal lacks Read on Topic \(topic)", advice: RightsText.advice)
@@ -341,18 +344,17 @@ final class RegistryTopicReader: Sendable {
         let wall = SystemClock.wallMilliseconds()
         if let exit = compareID(&run) { return exit }
         guard let ends = findEnds(&run) else { return nil }
-        if run.isGone {
-            // The next start finds out whether it is the same topic.
-            return WorkerExit(
-                .tryAgain, "devices.topic was missing and is back",
-                advice: "restart the worker, which compares the topic")
-        }
+        // A broker that has just started can miss a topic for a moment.
+        if run.isGone { (run.isGone, run.isDoubtful) = (false, true) }
         if run.wasCurrent, wall - run.current > max(retention, Self.leastRetention) {
             return Self.lost(store, "the local copy of the registry was behind for longer than delete.retention.ms")
         }
-        if let reached = run.age.reached(by: run.next, RegistryAge.Question(ends: ends, wall: wall, at: now)) {
+        if let reached = run.stableAge.reached(by: run.next, RegistryAge.Question(ends: ends, wall: wall, at: now)) {
             run.wasCurrent = true
             run.current = reached.wall
+        }
+        let all = withOpenTransactions(ends, run.reader)
+        if let reached = run.age.reached(by: run.next, RegistryAge.Question(ends: all, wall: wall, at: now)) {
             state.withLock { $0.currentAt = reached.at }
         }
         guard wall - run.saved >= Self.saveInterval, run.saved != run.current else { return nil }
@@ -365,10 +367,9 @@ final class RegistryTopicReader: Sendable {
         }
     }
 
-    /// Returns the ends of all partitions, or nil if the brokers do not answer.
+    /// Returns the stable ends of all partitions, or nil if the brokers do not answer.
     ///
-    /// The ends include records of open transactions, which cannot be read yet. Partitions that were added to the topic
-    /// are read from now on.
+    /// Partitions that were added to the topic are read from now on.
     private func findEnds(_ run: inout Run) -> [Int32: Int64]? {
         guard let description = try? run.reader.describe(topic: topic, timeoutMilliseconds: Self.requestTimeout)
         else { return nil }
@@ -390,11 +391,17 @@ final class RegistryTopicReader: Sendable {
         let partitions = run.next.keys.sorted().map { TopicPartition(topic: topic, partition: $0) }
         guard let ends = try? ends(of: partitions, LogicalOffset.end, run.reader) else { return nil }
         guard ends.count == partitions.count else { return nil }
-        var found: [Int32: Int64] = [:]
-        for (partition, end) in ends {
-            found[partition.partition] = max(end, run.reader.cachedWatermarks(of: partition)?.high ?? end)
+        return Dictionary(uniqueKeysWithValues: ends.map { ($0.key.partition, $0.value) })
+    }
+
+    /// Returns stable ends with the records of open transactions, which cannot be read yet.
+    private func withOpenTransactions(_ ends: [Int32: Int64], _ reader: KafkaReader) -> [Int32: Int64] {
+        var all = ends
+        for (number, end) in ends {
+            let partition = TopicPartition(topic: topic, partition: number)
+            all[number] = max(end, reader.cachedWatermarks(of: partition)?.high ?? end)
         }
-        return found
+        return all
     }
 
     /// Returns the number of offsets that are left until all partitions are restored.
@@ -472,10 +479,11 @@ extension RegistryTopicReader {
         for number in partitions {
             guard let next = run.next[number] else { continue }
             let partition = TopicPartition(topic: topic, partition: number)
-            run.witnesses[number] = known[number]
+            let witness = known[number].flatMap { $0.offset >= run.lows[number] ?? 0 ? $0 : nil }
+            run.witnesses[number] = witness
             do throws(KafkaError) {
                 try run.reader.stop([partition])
-                try run.reader.start([PartitionOffset(partition, offset: known[number]?.offset ?? next)])
+                try run.reader.start([PartitionOffset(partition, offset: witness?.offset ?? next)])
             } catch {
                 return WorkerExit(
                     .tryAgain, "the reader of devices.topic failed: \(error.text)", advice: "start the worker again")
@@ -484,16 +492,21 @@ extension RegistryTopicReader {
         return nil
     }
 
-    /// Goes on after the last record of a partition if retention has removed it, or returns the exit.
-    private func outOfRange(_ number: Int32, _ run: inout Run) -> WorkerExit? {
+    /// Reads a partition again that seems not to have the records that were read, or returns the exit if its ends say
+    /// so too.
+    ///
+    /// A topic that was created again can end before the records that were read. So can a new leader or a follower, but
+    /// only for a moment: a leader does not tell its ends before it knows them. Retention can have removed the last
+    /// record.
+    private func readAgain(_ number: Int32, _ run: inout Run) -> WorkerExit? {
         let partition = TopicPartition(topic: topic, partition: number)
-        let lows = try? ends(of: [partition], LogicalOffset.beginning, run.reader)
-        guard let witness = run.witnesses.removeValue(forKey: number), let low = lows?[partition],
-            (witness.offset + 1...max(witness.offset + 1, run.next[number] ?? 0)).contains(low),
-            (try? run.reader.stop([partition])) != nil,
-            (try? run.reader.start([PartitionOffset(partition, offset: low)])) != nil
-        else { return Self.lost(store) }
-        return nil
+        if let low = try? ends(of: [partition], LogicalOffset.beginning, run.reader)[partition],
+            let high = try? ends(of: [partition], LogicalOffset.end, run.reader)[partition]
+        {
+            guard let next = run.next[number], (low...max(low, high)).contains(next) else { return Self.lost(store) }
+            run.lows[number] = low
+        }
+        return returnToWitnesses(of: [number], &run)
     }
 
     /// Compares the id of the topic, where the library has ids, and returns the exit for another topic.
@@ -506,7 +519,6 @@ extension RegistryTopicReader {
         guard run.topicID == id else {
             return Self.lost(store, "devices.topic was deleted and created again")
         }
-        if run.isGone { (run.isGone, run.isDoubtful) = (false, true) }
         return nil
     }
 }

@@ -107,7 +107,7 @@ final class HangingProducer {
     init(_ topics: RunTopics) throws {
         producer = try KafkaProducer([
             "bootstrap.servers": topics.bootstrap, "transactional.id": topics.devices + ".hanging",
-            "partitioner": "murmur2_random",
+            "partitioner": "murmur2_random", "transaction.timeout.ms": "300000",
         ])
         topic = try producer.topic(topics.devices)
         try producer.initTransactions(timeoutMilliseconds: 20_000)
