@@ -53,7 +53,8 @@ struct StoreCheck {
         let meta = try newestMeta()
         transaction = try load(meta + PageFormat.transaction)
         let last: UInt64 = try load(meta + PageFormat.lastPage)
-        guard transaction > 0, last >= 1, last < 1 << 48 else { throw .damaged }
+        // `mdb_txn_id` is a signed integer in Swift, and no store reaches its limit.
+        guard transaction > 0, transaction < 1 << 63, last >= 1, last < 1 << 48 else { throw .damaged }
         pageLimit = last + 1
         let present = UInt64(file.count / pageBytes)
         used = Array(repeating: 0, count: Int(present) / 64 + 1)

@@ -79,6 +79,14 @@ internal import Testing
         #expect(try !open(file, models, "the file as it was"))
     }
 
+    @Test(arguments: [0, 1])
+    func `A number of a transaction that no store reaches is damage`(page: Int) throws {
+        let (models, file) = try leaveStore(seed: 1)
+        var bytes = file
+        bytes[page * 4096 + 16 + 135] |= 0x80
+        #expect(try open(bytes, models, "the highest bit of the transaction"))
+    }
+
     @Test func `A state that is not one is damage or another format, also with the right checksum`() throws {
         var state = StoreState(source: RegistryStoreConfiguration.test(folder).source, updated: 1)
         (state.positions, state.witnesses) = ([1: 2], [1: RegistryWitness(offset: 1, timestamp: 2, hash: 3)])

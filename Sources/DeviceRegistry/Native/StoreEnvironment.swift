@@ -203,7 +203,7 @@ final class StoreReader {
         // LMDB does not move the file in memory.
         file = file ?? findFile(pageBytes: sizes.page)
         guard let file else { return nil }
-        let isOdd = mdb_txn_id(transaction) % 2 == 1
+        let isOdd = mdb_txn_id(transaction) & 1 == 1
         let own = file + PageFormat.head + (isOdd ? sizes.page : 0)
         let other = file + PageFormat.head + (isOdd ? 0 : sizes.page)
         let tree = own + PageFormat.mainTree
@@ -212,7 +212,7 @@ final class StoreReader {
             root: tree.loadUnaligned(fromByteOffset: PageFormat.root, as: UInt64.self),
             depth: Int(tree.loadUnaligned(fromByteOffset: PageFormat.depth, as: UInt16.self)))
         // The call keeps the compiler from reading the transactions before the tree. LMDB itself does no more.
-        let number = UInt64(mdb_txn_id(transaction))
+        let number = UInt64(truncatingIfNeeded: mdb_txn_id(transaction))
         guard own.loadUnaligned(fromByteOffset: PageFormat.transaction, as: UInt64.self) == number,
             other.loadUnaligned(fromByteOffset: PageFormat.transaction, as: UInt64.self) < number
         else { return nil }
