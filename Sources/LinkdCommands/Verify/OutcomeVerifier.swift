@@ -125,6 +125,7 @@ package struct OutcomeVerifier {
     /// - Parameters:
     ///   - sources: The partitions of the inputs to check.
     ///   - partitions: The number of partitions of each input.
+    ///   - outcomes: The topics of the outcomes.
     ///   - windowLimit: The limit of events with several devices whose indexes are kept, about 150 bytes each.
     package init(
         _ sources: [Source], partitions: [String: Int32], outcomes: Outcomes, windowLimit: Int = 1_000_000
@@ -226,6 +227,8 @@ package struct OutcomeVerifier {
     /// Notes what an input has, and compares it with the group's offsets.
     ///
     /// - Parameters:
+    ///   - topic: The topic of the input.
+    ///   - partition: The partition of the input.
     ///   - low: The first offset that exists.
     ///   - end: The offset after the last record.
     ///   - before: The offset that was committed before `low` and `end` were determined, or nil for none.
