@@ -26,7 +26,7 @@ enum PageFormat {
 /// A search for one id waits for memory at nearly every step. This one makes the same step for all ids, and asks the
 /// processor for the memory of their next steps meanwhile.
 ///
-/// What it finds is a device of the state that is read, because the search begins at the state's root. It does not
+/// A device that it finds belongs to the state that is read, because the search begins at the state's root. It does not
 /// trust the pages: it reads nothing outside of the file, ends after the depth of the tree, and skips an id whose
 /// pages are not as expected. What it does not find can exist, so that LMDB has to be asked.
 struct PageSearch: ~Copyable {

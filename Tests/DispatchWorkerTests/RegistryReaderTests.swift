@@ -25,7 +25,7 @@ import Testing
         }
     }
 
-    /// What a registry has reported.
+    /// The reports of a registry.
     private final class Reports: Sendable {
         let log = Mutex("")
         let failure = Mutex<String?>(nil)

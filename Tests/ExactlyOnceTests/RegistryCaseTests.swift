@@ -5,7 +5,7 @@ import StrictJSON
 import TestSupport
 import Testing
 
-/// What a worker does if its registry is away, open, full, or another one, on a real broker.
+/// Workers whose registry is away, open, full, or another one, on a real broker.
 @Suite(
     .enabled(if: BrokerEnvironment.hasBroker, "no broker: KAFKA_BOOTSTRAP_SERVERS is not set"), .serialized,
     .timeLimit(.minutes(5)))

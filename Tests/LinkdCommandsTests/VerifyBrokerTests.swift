@@ -115,7 +115,7 @@ struct VerifyBrokerTests {
             ], now)
         try site.bury([(0, 41)], now)
         try site.commit([44, 40, 40])
-        // What was aborted was never written.
+        // Records that were aborted were never written.
         try site.decide([(2, "\(input)-2-39-499")], now, commit: false)
         let wrong = try site.verify()
         let harms = Self.harms(wrong.report)

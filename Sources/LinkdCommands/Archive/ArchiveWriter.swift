@@ -20,7 +20,7 @@ struct ArchiveWriter: Sendable {
 
     /// Stores a configuration with its files, and records that it is used from now on.
     ///
-    /// What is stored already is not written again. A record that is not acknowledged throws a failure.
+    /// Files that are stored already are not written again. A record that is not acknowledged throws a failure.
     ///
     /// - Parameters:
     ///   - draft: The configuration with its files.

@@ -12,7 +12,7 @@ struct BisectSubject {
     var index: Int
     /// The time to which the expiry of the event is compared, in milliseconds since 1970, or -1 for none.
     var time: Int64 = -1
-    /// What the registry knew about the device, or nil for no registry.
+    /// The facts that the registry had about the device, or nil for no registry.
     var devices: (any KnownDevices)?
 
     /// The members of a decision that do not say what opens.

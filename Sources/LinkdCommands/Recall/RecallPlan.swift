@@ -141,7 +141,7 @@ struct RecallPlan {
         let isUser = decision.member("user") >= 0
         let device = Self.hash(key, isUser ? 1 : 0)
         let found = devices[device]
-        // What is decided after the choice is never chosen.
+        // A decision that is made after the choice is never chosen.
         let isMatch = !isFinished && matches(record, &decision)
         guard isMatch || found != nil, let id = decision.string("decision") else { return }
         if let found {

@@ -74,7 +74,7 @@ package struct OutcomeVerifier {
         var last = Int64.min
     }
 
-    /// What was read of an input partition and its outcomes.
+    /// The state of an input partition: its records and outcomes that were read.
     private struct State {
         var exists: OffsetSet
         var decided: OffsetSet
@@ -404,7 +404,7 @@ package struct OutcomeVerifier {
     private func certain(_ index: Int) -> Range<Int64> {
         let from = certainFrom(index)
         guard !hidesDeadLetters else { return from..<from }
-        // What is hidden comes after the last decision that was read.
+        // Hidden decisions come after the last one that was read.
         let count = outcomes.isWhole.count
         let ends = hidden.map { Int($0) < count ? cursors[index * count + Int($0)].last >> 9 : .min }
         return from..<max(from, ends.min() ?? .max)

@@ -14,7 +14,7 @@ struct PossibleResults {
     let space: DeviceSpace
     private let names: ScreenNames
     private var byRoute: [Int: [Arrival: [PossibleResult]]] = [:]
-    /// How the requests of the current route reach it.
+    /// The ways in which the requests of the current route reach it.
     private(set) var arrival = Arrival(route: 0, maxBytes: 0)
     /// The patterns that can match the path of the requests.
     private(set) var arriving: [TableSource.RoutePattern] = []

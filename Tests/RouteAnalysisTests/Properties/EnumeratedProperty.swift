@@ -49,9 +49,9 @@ struct ReadRequest {
 /// A property as its JSON, and again as code that shares nothing with the proofs.
 struct EnumeratedProperty: Sendable {
     var json: String
-    /// Whether the property covers a request of a device, of a table with a rewrite or without.
+    /// A test of whether the property covers a request of a device, of a table with a rewrite (true) or without.
     var covers: @Sendable (ReadRequest, DeviceFacts, Bool) -> Bool
-    /// Whether a decision breaks the property.
+    /// A test of whether a decision breaks the property.
     var isBroken: @Sendable (Decision) -> Bool
 
     private static func has(_ device: DeviceFacts, _ claim: String) -> Bool { device.claims?.contains(claim) == true }

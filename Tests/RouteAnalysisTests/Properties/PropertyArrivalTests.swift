@@ -15,7 +15,7 @@ struct PropertyArrivalTests {
         var property: String
         var link: String
         var block = #""schemes": ["s"], "host": "authority", "hosts": [""]"#
-        /// Whether the search finds a link too.
+        /// A Boolean value that indicates whether the search finds a link too.
         var isFound = true
         var testDescription: String { name }
     }
