@@ -26,6 +26,8 @@ final class RegistryTopicReader: Sendable {
 
     private let topic: String
     private let facts: RegistryFacts
+    /// A Boolean value that indicates whether the library and the brokers have ids of topics.
+    private let hasTopicIDs: Bool
     private let members: DeviceMembers
     /// The time for which the topic keeps deletions, in milliseconds.
     private let retention: Int64
@@ -34,13 +36,14 @@ final class RegistryTopicReader: Sendable {
     private let state: Monitor<RegistryView>
 
     init(
-        topic: String, facts: RegistryFacts, members: DeviceMembers, store: RegistryStore, log: Log,
-        state: Monitor<RegistryView>
+        topic: String, facts: RegistryFacts, hasTopicIDs: Bool, members: DeviceMembers, store: RegistryStore,
+        log: Log, state: Monitor<RegistryView>
     ) {
         let (milliseconds, isFar) = facts.retention.multipliedReportingOverflow(by: 1000)
         retention = isFar ? .max : milliseconds
         self.topic = topic
         self.facts = facts
+        self.hasTopicIDs = hasTopicIDs
         self.members = members
         self.store = store
         self.log = log
@@ -58,6 +61,8 @@ final class RegistryTopicReader: Sendable {
         var current: Int64
         /// The time at which the store last got the time above, in milliseconds since 1970.
         var saved: Int64
+        /// The time at which the id of the topic is asked for again after a question without an answer.
+        var idDue: UInt64 = 0
         /// A Boolean value that indicates whether everything up to the ends was read since the start.
         var wasCurrent = false
         /// A Boolean value that indicates whether everything was read that the topic had at the start.
@@ -509,12 +514,16 @@ extension RegistryTopicReader {
         return returnToWitnesses(of: [number], &run)
     }
 
-    /// Compares the id of the topic, where the library has ids, and returns the exit for another topic.
+    /// Compares the id of the topic, where there are ids, and returns the exit for another topic.
+    ///
+    /// A question without an answer holds the reader up, so it is repeated after a minute.
     private func compareID(_ run: inout Run) -> WorkerExit? {
-        guard LibraryInfo.hasTopicIDs,
-            let ids = try? run.reader.topicIDs(of: [topic], timeoutMilliseconds: Self.requestTimeout),
-            let id = ids[topic]
-        else { return nil }
+        guard hasTopicIDs, SystemClock.monotonicNanoseconds() >= run.idDue else { return nil }
+        guard let ids = try? run.reader.topicIDs(of: [topic], timeoutMilliseconds: Self.requestTimeout) else {
+            run.idDue = SystemClock.monotonicNanoseconds() + 60_000_000_000
+            return nil
+        }
+        guard let id = ids[topic] else { return nil }
         if run.topicID.isEmpty { run.topicID = id }
         guard run.topicID == id else {
             return Self.lost(store, "devices.topic was deleted and created again")
