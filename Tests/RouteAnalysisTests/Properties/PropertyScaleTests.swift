@@ -74,7 +74,7 @@ struct PropertyScaleTests {
             ##""never": { "otherExternal": "https://h.example" }"##,
         ]
 
-    /// In a release build, this takes about a tenth of a second.
+    /// A release build of `linkd routes prove` has taken 0.3 s of CPU time for this table and these properties.
     @Test("Thirty properties of a thousand routes take few requests and little work")
     func thirty() throws {
         let table = try Self.table()
