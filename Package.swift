@@ -176,7 +176,8 @@ let package = Package(
         .testTarget(
             name: "DispatchWorkerTests",
             dependencies: [
-                "DispatchWorker", "KafkaClient", "LinkDecider", "LinkIngest", "LinkCoordinator", "ByteStorage",
+                "DispatchWorker", "KafkaClient", "CRdKafka", "LinkDecider", "LinkIngest", "LinkCoordinator",
+                "ByteStorage",
                 "StrictJSON", "SystemThreads", "TableSupport", "TestSupport",
             ],
             exclude: ["Fixtures"], swiftSettings: strict),

@@ -44,6 +44,25 @@ import Testing
         #expect(Witness(record.text, before: NextOffset(reported: 42))?.topicID == nil)
     }
 
+    @Test("The text before an offset that control records separate from the record repeats the offset")
+    func distantText() {
+        var witness = Self.witness(offset: 39)
+        for _ in 0..<2 {
+            let text = witness.text(before: NextOffset(reported: 42))
+            #expect(text == "linkd3 42 \(witness.text)")
+            for committed in Int64(39)...43 {
+                let found = Witness(text, before: NextOffset(reported: committed))
+                #expect(found == (committed == 42 ? witness : nil))
+            }
+            #expect(witness.text(before: NextOffset(reported: 40)) == witness.text)
+            witness.topicID = "Zu1xvHpJQ5aJ0Cb2g6yNzQ"
+        }
+        var longest = Self.witness(offset: .max - 2, timestamp: .min)
+        longest.topicID = witness.topicID
+        let text = longest.text(before: NextOffset(reported: .max))
+        #expect(Witness(text, before: NextOffset(reported: .max)) == longest)
+    }
+
     @Test("Key, value, timestamp, and offset each make another witness")
     func differences() {
         let bytes = Array(repeating: UInt8(7), count: 100)
@@ -71,6 +90,9 @@ import Testing
             "linkd2 41 1700000000000 0123456789abcdef ", "linkd2 41 1700000000000 0123456789abcdef a b",
             "linkd2 40 1700000000000 0123456789abcdef Zu1xvHpJQ5aJ0Cb2g6yNzQ",
             "linkd3 41 1700000000000 0123456789abcdef Zu1xvHpJQ5aJ0Cb2g6yNzQ",
+            "linkd3 42", "linkd3 42 ", "linkd3 42 41 1 0123456789abcdef", "linkd3 41 linkd1 40 1 0123456789abcdef",
+            "linkd3 42 linkd1 42 1 0123456789abcdef", "linkd3 42 linkd1 -1 1 0123456789abcdef",
+            "linkd3 42 linkd3 42 linkd1 40 1 0123456789abcdef", "linkd4 42 linkd1 40 1 0123456789abcdef",
             "linkd1 40 1700000000000 0123456789abcdef", "linkd1 41 x 0123456789abcdef", "linkd1 41 1 0123456789abcde",
             "linkd1 41 1 0123456789abcdef 5", "linkd1 -1 1 0123456789abcdef", "linkd1 99999999999999999999 1 0",
             "{\"version\":1}", String(repeating: "linkd1 ", count: 600), "\u{0}\u{1F600}",

@@ -298,9 +298,8 @@ extension LaneMachine {
         }
         // Records after the last one were dropped, so the position of the client is not used. While the partition was
         // not fetched, its topic may have been created again.
-        let witness = slot.witness.flatMap { $0.offset == slot.next.value - 1 ? $0 : nil }
         if slot.isHeld {
-            partitions.slots[index].positionState = .needsSeek(StartPosition(at: slot.next, witness: witness))
+            partitions.slots[index].positionState = .needsSeek(StartPosition(at: slot.next, witness: slot.witness))
         }
     }
 

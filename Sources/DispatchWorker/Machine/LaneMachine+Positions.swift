@@ -291,6 +291,7 @@ extension LaneMachine {
             let slot = partitions.slots[index]
             if !failed.contains(where: { $0.partition == offset.partition }) {
                 partitions.slots[index].positionState = slot.check == nil ? .current : .verifying
+                partitions.slots[index].drained = nil
             } else if slot.pending == nil && !slot.isStaged {
                 partitions.slots[index].positionState = .needsReassign(
                     StartPosition(at: slot.next, witness: slot.check?.witness), tries: 0, retryAt: 0)

@@ -118,6 +118,26 @@ extension LaneMachine {
         }
     }
 
+    /// The time after the last commit at which the ends of partitions are committed without records.
+    private static var endsNanoseconds: UInt64 { 5_000_000_000 }
+
+    /// Returns a Boolean value that indicates whether the ends of partitions are to be committed without records.
+    ///
+    /// Every commit includes them. A lane that commits nothing else waits, so that control records that arrive without
+    /// records for it cause few transactions.
+    func areEndsDue(_ now: UInt64) -> Bool {
+        guard transaction == .none, isDraining || now.saturatingSubtract(lastCommitAt) >= Self.endsNanoseconds else {
+            return false
+        }
+        return canMoveToEnds && partitions.slots.contains(where: \.isBeforeEnd)
+    }
+
+    /// A Boolean value that indicates whether the ends of partitions count.
+    ///
+    /// An end may arrive with records that come before it. The search for a refused record finds it by the offset after
+    /// it.
+    private var canMoveToEnds: Bool { batch == .none && !isolation.isActive }
+
     /// Begins a transaction for staged outputs, or for offsets alone if `staged` is nil.
     mutating func begin(_ staged: BatchResult?, _ now: UInt64) {
         if isExactlyOnce {
@@ -160,6 +180,8 @@ extension LaneMachine {
     /// Outputs are never committed without their offsets. An empty list of offsets would succeed without any check.
     mutating func startCommit(_ now: UInt64) {
         guard case .running(let open, .idle) = transaction else { return }
+        lastCommitAt = now
+        if canMoveToEnds { partitions.moveToEnds() }
         let offsets = partitions.pendingOffsets
         if offsets.isEmpty {
             transactionFailed(.lost)

@@ -70,6 +70,8 @@ package struct LaneMachine: Sendable {
     /// The time before which committed offsets are not fetched again.
     var committedRetryAt: UInt64 = 0
     var lastRecordAt: UInt64 = 0
+    /// The time at which the last commit began.
+    var lastCommitAt: UInt64 = 0
     var commitMilliseconds = 5.0
     /// The maximum number of messages of a poll.
     ///
@@ -287,7 +289,9 @@ extension LaneMachine {
     /// Drains: processes the rest of the batch and commits.
     private mutating func drainStep(_ now: UInt64) -> Step? {
         guard isDraining else { return nil }
-        if case .ready(_, .open) = producer, isMember, batch != .none || partitions.hasPending { return nil }
+        if case .ready(_, .open) = producer, isMember, batch != .none || partitions.hasPending || areEndsDue(now) {
+            return nil
+        }
         return transaction.open == nil ? leave() : startedCommit(now)
     }
 
@@ -314,7 +318,7 @@ extension LaneMachine {
         return .act(retryAt > now ? wait(until: retryAt, now) : .subscribe)
     }
 
-    /// Processes consumed records, and commits an offset that is not stored at the brokers.
+    /// Processes consumed records, and commits offsets that are not stored at the brokers.
     private mutating func workStep(_ now: UInt64) -> Step? {
         if case .remaining = batch {
             // A long batch must not delay the polls that keep the membership alive. The rest of it is consumed again.
@@ -322,8 +326,9 @@ extension LaneMachine {
             let until = min(processUntil(now), lastPoll + Self.pollNanoseconds)
             return .act(.process(records: min(roomForRecords, recordLimit), until: until))
         }
-        if transaction == .none && partitions.hasPending {
+        if transaction == .none && (partitions.hasPending || areEndsDue(now)) {
             if isPollDue(now) { return .act(.keepAlive) }
+            if !partitions.hasPending { partitions.moveToEnds() }
             begin(nil, now)
             return .again
         }

@@ -354,6 +354,9 @@ package struct Isolation: Sendable, Equatable {
     package var refused: [Refused] = []
     private var until: [PartitionOffset] = []
 
+    /// A Boolean value that indicates whether a transaction was aborted because of a record that is not committed yet.
+    var isActive: Bool { failures > 0 }
+
     /// Returns a Boolean value that indicates whether a record's outputs are refused, so that it becomes a dead letter.
     func isRefused(_ partition: TopicPartition, _ offset: Int64) -> Bool {
         refused.contains { $0.offset == offset && $0.partition == partition }
@@ -386,7 +389,7 @@ package struct Isolation: Sendable, Equatable {
     ///
     /// `position` returns the next offset of a partition, or nil for one that is no longer owned.
     mutating func committed(position: (TopicPartition) -> Int64?) {
-        guard failures > 0 else { return }
+        guard isActive else { return }
         let hadRefused = !refused.isEmpty
         refused.removeAll { found in position(found.partition).map { $0 > found.offset } ?? true }
         guard refused.isEmpty else { return }

@@ -246,6 +246,17 @@ package struct OwnedPartition: Sendable, Equatable {
     /// A Boolean value that indicates whether the start position is pending and no record was consumed yet.
     package var isOriginPending: Bool { pending != nil && pending == start.next && !isStarted && start.needsCommit }
 
+    /// A Boolean value that indicates whether the consumer has returned everything up to the end of the partition, and
+    /// only control records and gaps are between the next offset and the end.
+    ///
+    /// It has no meaning while the batch has records that are not processed.
+    var isBeforeEnd: Bool {
+        guard positionState == .current, check == nil, !isStaged, pending != nil || committed != nil else {
+            return false
+        }
+        return drained.map { $0 > next.value } ?? false
+    }
+
     /// Counts a record's outcome for the limits on dead letters.
     @inline(__always)
     fileprivate mutating func countDecision() {
@@ -331,8 +342,8 @@ package struct OwnedPartitions: Sendable, Equatable {
     package var pendingOffsets: [PartitionOffset] {
         slots.compactMap { slot in
             slot.pending.map { pending in
-                // Only the witness of the record before the offset says something about the offset.
-                let witness = slot.witness.flatMap { $0.offset == pending.value - 1 ? $0.text : nil }
+                // A witness at the offset or after it says nothing about the offset.
+                let witness = slot.witness.flatMap { $0.offset < pending.value ? $0.text(before: pending) : nil }
                 return PartitionOffset(slot.partition, offset: pending.value, metadata: witness ?? "")
             }
         }
@@ -417,6 +428,20 @@ package struct OwnedPartitions: Sendable, Equatable {
         for index in slots.indices where slots[index].isStaged {
             slots[index].pending = slots[index].next
             slots[index].isStaged = false
+        }
+    }
+
+    /// Adds the ends of partitions to the transaction where nothing but control records and gaps is before them.
+    ///
+    /// Retention removes control records like other records. An offset before them would then look like one whose
+    /// records were lost.
+    mutating func moveToEnds() {
+        for index in slots.indices where slots[index].isBeforeEnd {
+            guard let end = slots[index].drained else { continue }
+            if slots[index].isStarted { gaps &+= 1 }
+            if slots[index].pending == nil { slots[index].floor = end }
+            slots[index].next = NextOffset(reported: end)
+            slots[index].pending = slots[index].next
         }
     }
 

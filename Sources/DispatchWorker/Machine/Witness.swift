@@ -22,6 +22,10 @@ package struct Witness: Sendable, Equatable {
     private static let form = "linkd1"
     /// The first word of the text with an id.
     private static let identifiedForm = "linkd2"
+    /// The first word of a text that repeats the committed offset before one of the other forms.
+    ///
+    /// Control records or gaps are between the record and the offset.
+    private static let distantForm = "linkd3"
     /// The maximum size of a text in bytes.
     private static let maxBytes = 128
 
@@ -39,11 +43,13 @@ package struct Witness: Sendable, Equatable {
     /// another offset, because programs that copy or move offsets may keep the metadata.
     package init?(_ text: String, before committed: NextOffset) {
         guard text.utf8.count <= Self.maxBytes else { return nil }
-        let words = text.split(separator: " ", omittingEmptySubsequences: false)
+        var words = text.split(separator: " ", omittingEmptySubsequences: false)
+        let isDistant = words.count > 2 && words[0] == Self.distantForm && Int64(words[1]) == committed.value
+        if isDistant { words.removeFirst(2) }
         let isIdentified = words.first.map { $0 == Self.identifiedForm } ?? false
         guard words.count == (isIdentified ? 5 : 4), isIdentified || words[0] == Self.form,
-            let offset = Int64(words[1]), offset >= 0,
-            offset == committed.value - 1, let timestamp = Int64(words[2]), words[3].utf8.count == 16,
+            let offset = Int64(words[1]), offset >= 0, offset < committed.value,
+            isDistant || offset == committed.value - 1, let timestamp = Int64(words[2]), words[3].utf8.count == 16,
             let hash = UInt64(words[3], radix: 16), words.last != ""
         else { return nil }
         self.offset = offset
@@ -52,7 +58,12 @@ package struct Witness: Sendable, Equatable {
         if isIdentified { topicID = String(words[4]) }
     }
 
-    /// The metadata of the offset after the record.
+    /// Returns the metadata of a committed offset after the record.
+    package func text(before committed: NextOffset) -> String {
+        committed.value == offset + 1 ? text : "\(Self.distantForm) \(committed.value) \(text)"
+    }
+
+    /// The metadata of the offset directly after the record.
     package var text: String {
         let digits = String(hash, radix: 16)
         let record = "\(offset) \(timestamp) \(String(repeating: "0", count: 16 - digits.count))\(digits)"
@@ -183,6 +194,8 @@ extension OwnedPartitions {
     /// A partition without a witness has nothing to compare.
     mutating func doubt(_ isAffected: (TopicPartition) -> Bool) {
         for index in slots.indices where isAffected(slots[index].partition) {
+            // It may be the end of another topic.
+            slots[index].drained = nil
             switch slots[index].positionState {
             case .current:
                 guard let witness = slots[index].witness else { continue }

@@ -243,7 +243,7 @@ package struct OutcomeVerifier {
             unread.append((TopicPlace(topic, partition, low), end - low))
         }
         if let after, after == low - 1 {
-            // A group that has read everything has not committed the offset after the last control record.
+            // A worker that ended at once, or one of an older version, has not committed the last control record.
             findings.add(.controlRecord, TopicPlace(topic, partition, after))
         } else if let after, after < low {
             let place = TopicPlace(topic, partition, after)

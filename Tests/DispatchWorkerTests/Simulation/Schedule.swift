@@ -22,6 +22,8 @@ struct Schedule {
         case refusals
         /// The input is deleted and created again while lanes do not see it.
         case recreations
+        /// Transactions end every partition, and retention removes everything that was decided.
+        case retention
     }
 
     let seed: UInt64
@@ -35,7 +37,7 @@ struct Schedule {
         self.seed = seed
         self.wrong = wrong
         kind =
-            switch seed % 20 == 16 ? 10 : seed % 10 {
+            switch seed % 20 == 16 ? 10 : seed % 20 == 6 ? 11 : seed % 10 {
             case 0: .idle
             case 1: .latest
             case 2: .flapping
@@ -43,6 +45,7 @@ struct Schedule {
             case 4: .refusals
             case 5: .stops
             case 10: .recreations
+            case 11: .retention
             default: .allFaults
             }
     }
@@ -60,6 +63,7 @@ struct Schedule {
         case .refusals: refusals()
         case .stops: stops()
         case .recreations: recreations()
+        case .retention: retention()
         }
     }
 
@@ -262,6 +266,51 @@ struct Schedule {
         return finish(world)
     }
 
+    private func retention() -> String? {
+        var random = SeededGenerator(seed: seed &* 43 &+ 17)
+        let callsPerFault = [0, 0, 40, 200].randomElement(using: &random) ?? 0
+        let world = SimulatedWorld(
+            seed: seed, callsPerFault: callsPerFault, lanes: Int.random(in: 1...2, using: &random), isStable: true,
+            isCooperative: Bool.random(using: &random),
+            guarantee: Int.random(in: 0..<4, using: &random) == 0 ? .atLeastOnce : .exactlyOnce)
+        world.wrong = wrong
+        world.hasEarlyEnds = Bool.random(using: &random)
+        world.losesEnds = false
+        for _ in 0..<4 {
+            world.plan.callsPerFault = callsPerFault
+            world.produce(Int.random(in: 0...40, using: &random), hasMarkers: true) { "v\($0)" }
+            world.runSteps(Int.random(in: 0..<200, using: &random))
+            world.settle(steps: 4_000)
+            if Bool.random(using: &random) { world.processes[0].shared?.drain() }
+            // A stop can precede the end of a partition. The next start commits it.
+            for _ in 0..<4_000 where world.broken == nil && !world.areEndsCommitted { world.runSteps(1) }
+            if !world.areEndsCommitted { return world.broken ?? "an end is not committed: \(world.state)" }
+            let commits = world.broker.commits
+            world.runSteps(400)
+            if world.broker.commits > commits { return world.broken ?? "the same ends are committed again" }
+            for partition in world.broker.group.partitions {
+                world.expire(partition, to: world.broker.logs[partition]?.end ?? 0)
+            }
+            switch Int.random(in: 0..<3, using: &random) {
+            case 0: world.processes[0].environment?.consumer?.interruptions.isConnectionLost = true
+            case 1: world.processes[0].shared?.drain()
+            default: break
+            }
+        }
+        if !world.drain() { return world.broken ?? "the stop failed: \(world.state)" }
+        // What nobody has read is lost.
+        world.expectedExits.insert(.badData)
+        world.produce(40, hasMarkers: true) { "v\($0)" }
+        for partition in world.broker.group.partitions {
+            world.expire(partition, to: world.broker.logs[partition]?.end ?? 0)
+        }
+        world.runSteps(400)
+        if !world.exits.contains(where: { $0.code == .badData }) { return world.broken ?? "a loss is not told" }
+        world.produce(20, hasMarkers: true) { "v\($0)" }
+        world.settle(steps: 4_000)
+        return finish(world)
+    }
+
     private func refusals() -> String? {
         let world = SimulatedWorld(seed: seed, callsPerFault: 0, lanes: 1, isStable: true)
         world.wrong = wrong
@@ -322,9 +371,17 @@ extension SimulatedWorld {
     /// Removes the first records of a partition, as retention does.
     func expire(_ partition: TopicPartition, _ random: inout SeededGenerator) {
         guard let log = broker.logs[partition], log.start < log.lastStable else { return }
-        let start = Int64.random(in: log.start...log.lastStable, using: &random)
+        expire(partition, to: Int64.random(in: log.start...log.lastStable, using: &random))
+    }
+
+    func expire(_ partition: TopicPartition, to start: Int64) {
         broker.ledger.removed(partition.partition, below: start)
         broker.logs[partition]?.start = start
+    }
+
+    /// A Boolean value that indicates whether the committed offsets are the ends of their partitions.
+    var areEndsCommitted: Bool {
+        broker.committed.allSatisfy { partition, offset in offset == broker.logs[partition]?.end }
     }
 
     /// A Boolean value that indicates whether no transaction is being committed.

@@ -33,6 +33,8 @@ final class SimulatedBroker {
     var committed: [TopicPartition: Int64] = [:]
     /// The metadata of the committed offsets.
     var metadata: [TopicPartition: String] = [:]
+    /// The number of offsets that were committed.
+    private(set) var commits = 0
     /// The number of times that the input was created again, of which its id is made.
     private(set) var recreations = 0
     /// The partitions of deleted topics by the topic's id.
@@ -155,6 +157,7 @@ final class SimulatedBroker {
         for offset in offsets {
             let partition = offset.partition
             let before = committed[partition]
+            commits += 1
             committed[partition] = offset.offset
             metadata[partition] = offset.metadata
             checkID(offset)

@@ -68,7 +68,8 @@ extension SimulatedConsumer {
             }
             let metadata = world.broker.metadata[partition] ?? ""
             if let stable {
-                knownOffsets[partition, default: []].formUnion([stable, metadata.isEmpty ? stable : stable - 1])
+                let witness = Witness(metadata, before: NextOffset(reported: stable))
+                knownOffsets[partition, default: []].formUnion([stable, witness?.offset ?? stable])
             }
             return PartitionResult(partition: partition, offset: stable, metadata: stable == nil ? "" : metadata)
         }

@@ -177,7 +177,8 @@ final class SimulatedConsumer: LaneConsumer {
         let isLate = world.broker.now - (idleSince[partition] ?? 0) >= 100_000_000
         guard isLate || (cameWithRecords && world.hasEarlyEnds), ended.insert(partition).inserted else { return }
         // The end of a partition that has returned nothing is always reported.
-        if !moved.contains(partition) && world.plan.happens(oneIn: 5) { return }
+        if !moved.contains(partition) && world.losesEnds && world.plan.happens(oneIn: 5) { return }
+        knownOffsets[partition, default: []].insert(offset)
         events.append(event(.endOfPartition, partition, offset, nil))
     }
 

@@ -34,6 +34,8 @@ final class SimulatedWorld {
     var hasEarlyEnds = false
     /// A Boolean value that indicates whether a process that has ended starts again.
     var restarts = true
+    /// A Boolean value that indicates whether the end of a partition is sometimes not reported.
+    var losesEnds = true
     /// A Boolean value that indicates whether fetches do not return the end of a partition.
     var hidesCachedEnds = false
     /// A Boolean value that indicates whether the dead letters of cursed records are refused.

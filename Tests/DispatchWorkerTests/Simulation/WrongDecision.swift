@@ -44,6 +44,11 @@ enum WrongDecision: String, CaseIterable {
     /// The id of a topic whose witness no longer exists is not fetched.
     case idNotFetched
 
+    /// The control records at the end of a partition are not committed.
+    case endNotCommitted
+    /// An end that arrives with records is committed before they are processed.
+    case endCommittedFirst
+
     /// After a pause, partitions continue at the position of the client.
     case resumedWithoutRewind
     /// The need for committed offsets remains unmet until they arrive, even if nothing needs them anymore.
@@ -73,6 +78,10 @@ enum WrongDecision: String, CaseIterable {
         case .endHandledFirst:
             guard case .remaining = machine.batch, before.batch == .none else { return }
             for index in machine.partitions.slots.indices { machine.partitions.slots[index].drained = nil }
+        case .endNotCommitted:
+            for index in machine.partitions.slots.indices { machine.partitions.slots[index].drained = nil }
+        case .endCommittedFirst:
+            if case .remaining = machine.batch, machine.transaction.open != nil { machine.partitions.moveToEnds() }
         case .originNotCommitted:
             for index in machine.partitions.slots.indices where machine.partitions.slots[index].isOriginPending {
                 machine.partitions.slots[index].pending = nil
