@@ -1,5 +1,5 @@
 internal import Foundation
-internal import KafkaClient
+@testable internal import KafkaClient
 internal import StrictJSON
 internal import TestSupport
 internal import Testing
@@ -174,6 +174,21 @@ struct ReplayBrokerTests {
         try scan.start(plan)
         while !scan.isDone { _ = try scan.next { _ in true } }
         #expect(scan.read == 2)
+    }
+
+    @Test("An end before the end of a range does not end it, because a new leader can report it too early")
+    func earlyEnd() throws {
+        let site = try Site()
+        try site.write(1...6)
+        var scan = try TopicScan(Connection(bootstrap: [TestBroker.plain ?? ""]))
+        var plan = ScanPlan()
+        try plan.add(site.dead.name, try scan.description(of: site.dead.name), ScanRange())
+        try scan.start(plan)
+        for partition in Int32(0)..<2 {
+            try scan.handle(ConsumerEvent(kind: .endOfPartition, topic: 0, partition: partition, offset: 1))
+        }
+        while !scan.isDone { _ = try scan.next { _ in true } }
+        #expect(scan.read == 6)
     }
 
     @Test(

@@ -249,6 +249,19 @@ struct TopicScan {
         }
     }
 
+    /// Returns a Boolean value that indicates whether a range has no more records when the end of its partition is
+    /// reported.
+    ///
+    /// A partition can end before its range, because it was created again or has lost records. A new leader, however,
+    /// reports an end too early until it knows up to which offset the records are replicated. It does not answer this
+    /// request before that.
+    private func isEnd(_ event: ConsumerEvent, of span: OpenSpan) throws(CommandFailure) -> Bool {
+        guard event.offset < span.to else { return true }
+        guard let topic = reader?.topicName(at: event.topic) else { return false }
+        let end = try offsets(of: topic, [event.partition], atOrAfter: LogicalOffset.end).values.first
+        return end.map { $0 <= event.offset } ?? false
+    }
+
     /// Waits for records and passes each one to `body` until it returns false.
     ///
     /// A scan with an end that gets no record for a minute ends with exit code 69, because librdkafka waits forever for
@@ -306,12 +319,17 @@ struct TopicScan {
         openCount -= 1
     }
 
-    private mutating func handle(_ event: ConsumerEvent) throws(CommandFailure) {
+    /// Handles an event of a poll.
+    mutating func handle(_ event: ConsumerEvent) throws(CommandFailure) {
         switch event.kind {
         case .endOfPartition:
             let (topic, number) = (Int(event.topic), Int(event.partition))
             guard topic >= 0, topic < spans.count, number >= 0, number < spans[topic].count else { return }
-            if spans[topic][number].to != .max { close(topic, number) } else { reachEnd(topic, number) }
+            if spans[topic][number].to == .max {
+                reachEnd(topic, number)
+            } else if try isEnd(event, of: spans[topic][number]) {
+                close(topic, number)
+            }
         case .other: return
         default:
             guard let error = event.error else { return }
