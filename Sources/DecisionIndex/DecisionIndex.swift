@@ -1,7 +1,7 @@
 /// A compact index of the newest decisions and dead letters: their positions and the values that filters use.
 ///
 /// The rows are in the order of their times. When there are more than the limit, the oldest ones fall out. The memory
-/// is bounded: 48 bytes a row, and the limits of the different values.
+/// is bounded: 50 bytes a row, and the limits of the different values.
 package struct DecisionIndex {
     /// The default limit of rows.
     package static let defaultCapacity = 1_000_000

@@ -207,6 +207,11 @@ struct ValueTable {
         return number
     }
 
+    /// Calls a function with the bytes of the value of a number.
+    func withBytes<Result>(of number: UInt16, _ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result {
+        values[Int(number)].withUnsafeBufferPointer(body)
+    }
+
     /// Returns the value of a number, in which invalid UTF-8 is repaired.
     ///
     /// It is empty for rows without a value and for values beyond the limits.

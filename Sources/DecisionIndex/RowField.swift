@@ -3,6 +3,8 @@ package import ByteStorage
 /// A property of rows that has few different values.
 package enum RowField: String, Sendable, CaseIterable {
     case outcome, route, table, reason, campaign, application
+    /// All items of the link's query together, as the text of their object.
+    case query = "context.query"
 
     /// The index of the property's column.
     var column: Int {
@@ -13,6 +15,7 @@ package enum RowField: String, Sendable, CaseIterable {
         case .reason: 3
         case .campaign: 4
         case .application: 5
+        case .query: 6
         }
     }
 }
@@ -37,6 +40,8 @@ package struct RowFacts {
     package var reason: ByteView?
     package var campaign: ByteView?
     package var application: ByteView?
+    /// The items of the link's query, as the text of a JSON object.
+    package var query: ByteView?
 
     /// Creates a row that has only a place.
     package init(_ key: RowKey) { self.key = key }
@@ -50,6 +55,7 @@ package struct RowFacts {
         case .reason: reason
         case .campaign: campaign
         case .application: application
+        case .query: query
         }
     }
 }

@@ -10,6 +10,8 @@ package struct RowFilter: Equatable, Sendable {
     package var excluded: [RowField: Set<String>] = [:]
     /// The ids of tables whose rows are left out, in any version.
     package var excludedTableIDs: Set<String> = []
+    /// The texts of members that the object of the link's query items has, or with false does not have.
+    package var queryMembers: [[UInt8]: Bool] = [:]
     /// The id of the table, in any version.
     package var tableID: String?
     /// The hash of the device's id.
@@ -33,6 +35,18 @@ package struct RowFilter: Equatable, Sendable {
         if let tableID, !identity.hasPrefix(tableID + "@") { return false }
         return !excludedTableIDs.contains { identity.hasPrefix($0 + "@") }
     }
+
+    /// Returns a Boolean value that indicates whether the filter includes an object of the link's query items.
+    ///
+    /// The quotation marks in a string are escaped, so the text of a member is nothing else.
+    func includesQuery(_ object: UnsafeBufferPointer<UInt8>) -> Bool {
+        queryMembers.allSatisfy { member, isThere in
+            let isFound = object.indices.contains { start in
+                object[start] == UInt8(ascii: "\"") && object[start...].starts(with: member)
+            }
+            return isFound == isThere
+        }
+    }
 }
 
 // The two ways of a filter to test a row: one that arrives, and the columns of an index.
@@ -48,6 +62,7 @@ extension RowFilter {
         if tableID != nil || !excludedTableIDs.isEmpty {
             guard includesTable(facts.table?.string ?? "") else { return false }
         }
+        if !queryMembers.isEmpty, !includesQuery((facts.query ?? .empty).buffer) { return false }
         if values.contains(where: { !(facts[$0] ?? .empty).buffer.elementsEqual($1.utf8) }) { return false }
         return !excluded.contains { field, texts in
             let value = (facts[field] ?? .empty).buffer
@@ -85,6 +100,14 @@ struct RowTests {
             var numbers = Array(repeating: true, count: tables[field.column].end)
             for text in texts { if let number = tables[field.column].number(of: text) { numbers[Int(number)] = false } }
             passing.append((field.column, numbers))
+        }
+        if !filter.queryMembers.isEmpty {
+            let known = tables[RowField.query.column]
+            let numbers = (0..<known.end).map { number in
+                // The items of values beyond the limits are not known.
+                number != ValueTable.others && known.withBytes(of: UInt16(number), filter.includesQuery)
+            }
+            passing.append((RowField.query.column, numbers))
         }
         guard filter.tableID != nil || !filter.excludedTableIDs.isEmpty else { return }
         let known = tables[RowField.table.column]

@@ -43,6 +43,9 @@ extension Decider {
                 viewCount = number + 1
             }
             fillHead(event, device, index: index)
+            if event.pointee.expires == nil, case .payload = request.pointee.form {
+                head.pointee.expires = device.pointee.expiry?.time(at: timestamp)
+            }
             let id = Self.stableID(of: device, in: &arena)
             let part =
                 event.pointee.hasNoDevice ? .served : candidate?.part(of: id, table: views[number].table) ?? .served

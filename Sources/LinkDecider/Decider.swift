@@ -25,6 +25,8 @@ package struct Decider: ~Copyable {
     /// `topic-partition-offset` of the record, the beginning of its decisions' ids.
     private var source = SourceName()
     let head: UnsafeMutablePointer<DecisionHead>
+    /// The names for `context.query`, or nil for none.
+    private let queryNames: UnsafeMutablePointer<QueryNames>?
     /// A Boolean value that indicates whether facts of known devices are joined.
     private let joinsDevices: Bool
     /// The index of the only device of an event for which a decision is made, or nil for all devices.
@@ -45,11 +47,14 @@ package struct Decider: ~Copyable {
         resolvers.initialize(to: Resolver())
         views = .allocate(capacity: RequestRoot.maxCount)
         reader = EventReader(configuration, devices: devices)
+        queryNames = configuration.contextQuery.isEmpty ? nil : .allocate(capacity: 1)
+        queryNames?.initialize(to: QueryNames(configuration.contextQuery))
         head = .allocate(capacity: 1)
         head.initialize(
             to: DecisionHead(
                 source: .empty, index: 0, event: .empty, eventIsPlain: true, device: .empty,
                 deviceIsPlain: true, application: .empty, context: .empty))
+        head.pointee.queryNames = queryNames
         use(tables, candidate: configuration.candidate)
     }
 
@@ -76,6 +81,8 @@ package struct Decider: ~Copyable {
 
     deinit {
         head.deallocate()
+        queryNames?.deinitialize(count: 1)
+        queryNames?.deallocate()
         resolvers.deinitialize(count: resolverCount)
         resolvers.deallocate()
         views.deallocate()
@@ -170,11 +177,13 @@ package struct Decider: ~Copyable {
         head.pointee.eventIsPlain = event.pointee.idIsPlain
         head.pointee.device = device.pointee.id
         head.pointee.deviceIsPlain = device.pointee.isPlain
+        head.pointee.expires = event.pointee.expires
         head.pointee.application = event.pointee.hasApplication ? event.pointee.application : .empty
         head.pointee.context =
             device.pointee.context.isEmpty ? event.pointee.context : device.pointee.context
         guard joinsDevices else { return }
         head.pointee.isUser = event.pointee.hasNoDevice
+        head.pointee.queryNames = event.pointee.hasNoDevice ? nil : queryNames
         head.pointee.facts = event.pointee.hasNoDevice ? .empty : device.pointee.joined
     }
 

@@ -13,6 +13,8 @@ package struct DeciderConfiguration: Sendable {
     package var limits: Limits
     /// The names of the event's members that are copied into `context`.
     package var passthrough: Passthrough
+    /// The names of the link's query items that are copied into `context.query`.
+    package var contextQuery: [String]
     /// The vendors whose messages are recognized, or nil for none.
     package var vendors: VendorTable?
     /// The link platforms whose links are replaced by their destinations, or nil for none.
@@ -21,12 +23,13 @@ package struct DeciderConfiguration: Sendable {
     /// Creates a configuration.
     package init(
         tables: TableSet, candidate: CanaryPlan? = nil, limits: Limits = Limits(), passthrough: Passthrough = [],
-        vendors: VendorTable? = nil, platforms: LinkPlatforms? = nil
+        contextQuery: [String] = [], vendors: VendorTable? = nil, platforms: LinkPlatforms? = nil
     ) {
         self.tables = tables
         self.candidate = candidate
         self.limits = limits
         self.passthrough = passthrough
+        self.contextQuery = contextQuery
         self.vendors = vendors
         self.platforms = platforms
     }
@@ -41,6 +44,6 @@ extension EventReader {
     package init(_ configuration: DeciderConfiguration, devices: (any KnownDevices)? = nil) {
         self.init(
             limits: configuration.limits, passthrough: configuration.passthrough, vendors: configuration.vendors,
-            platforms: configuration.platforms, devices: devices)
+            platforms: configuration.platforms, keepsWrappers: !configuration.contextQuery.isEmpty, devices: devices)
     }
 }

@@ -24,6 +24,7 @@ struct PlainRow: Equatable {
             var facts = RowFacts(key)
             (facts.device, facts.event, facts.outcome, facts.route) = (views[0], views[1], views[2], views[3])
             (facts.table, facts.reason, facts.campaign, facts.application) = (views[4], views[5], views[6], views[7])
+            facts.query = views[8]
             index.add(facts)
         }
     }

@@ -92,7 +92,9 @@ struct RegistryTests {
             devices.add(Array(device.utf8), Array("{\(members.joined(separator: ","))}".utf8))
         }
         var decider = Decider(
-            DeciderConfiguration(tables: TableSet([table]), passthrough: .campaign), devices: devices)
+            DeciderConfiguration(
+                tables: TableSet([table]), passthrough: .campaign, contextQuery: QueryNames.campaign),
+            devices: devices)
         var arena = OutputArena(chunkBytes: 1 << 16)
         var produced: [ProducedDecision] = []
         let cause = Oracle.withRecord(record) { consumed in

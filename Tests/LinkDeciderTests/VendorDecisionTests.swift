@@ -25,14 +25,14 @@ struct VendorDecisionTests {
 
     /// Returns the decisions and the dead letter of a record.
     static func process(
-        _ value: String, key: String? = "k", passthrough: Passthrough = [],
+        _ value: String, key: String? = "k", passthrough: Passthrough = [], contextQuery: [String] = [],
         headers: [(StaticString, StaticString)] = [],
         hasPlatforms: Bool = true
     ) throws -> (decisions: [String], cause: DeadLetterCause?) {
         var decider = Decider(
             DeciderConfiguration(
                 tables: TableSet([try RouteTable(json: Array(table.utf8))]), passthrough: passthrough,
-                vendors: try VendorTable(json: bytes(of: "vendors.json")),
+                contextQuery: contextQuery, vendors: try VendorTable(json: bytes(of: "vendors.json")),
                 platforms: hasPlatforms ? try LinkPlatforms(file: bytes(of: "link-platforms.json")) : nil))
         return process(value, key: key, headers: headers, &decider)
     }

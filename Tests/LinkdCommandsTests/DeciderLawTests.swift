@@ -23,6 +23,7 @@ struct DeciderLawTests {
     private static let settings: [[String: String]] = [
         [:], ["passthrough": "x,campaign", "limits.decision.bytes": "1KiB"], ["limits.record.bytes": "1KiB"],
         ["limits.devices": "2", "passthrough": "none"], ["limits.json.depth": "8", "passthrough": "x"],
+        ["context.query": "none"], ["context.query": "q", "passthrough": "none"],
     ]
 
     /// Returns the members of a decision without those that only a worker knows.

@@ -145,6 +145,15 @@ struct InspectBrokerTests {
         let application = try topic.inspect("--group-by", "application")
         #expect(application.err.contains("no record has an application: "))
         #expect(try topic.inspect("--group-by", "reason", "--outcome", "navigate").out == "")
+        // Items of the link's query.
+        let item = "context.query.utm_campaign"
+        #expect(try topic.inspect("--group-by", item).err.contains("no record has a value of this item: "))
+        let records = [#"{"utm_campaign":"a b"}"#, #"{"utm_campaign":"a b"}"#, #"{"utm_term":"c"}"#, "1"].map {
+            FilledTopic.Record(value: #"{"outcome":"reject","context":{"query":\#($0)}}"#, time: 90_000)
+        }
+        try topic.write(records)
+        let counts = try topic.inspect("--group-by", item, "--since", "1970-01-01T00:01:30Z", "--csv")
+        #expect(counts.out == "\(item),count\n'-,2\na b,2\n", "\(counts.err)")
     }
 
     @Test("--since and --until of dead letters are the times of the failures, and other flags use them too")

@@ -119,7 +119,7 @@ internal import Testing
         #expect(groups.rows.count == GroupCounts.limit + 1)
         #expect(groups.rows.last?.group.count == 4)
         #expect(!groups.hasNoValues)
-        let reasons = RowField.groups.filter { $0.reasonWithoutValues?.contains("older version") == true }
+        let reasons = RecordGroup.fields.filter { $0.reasonWithoutValues?.contains("older version") == true }
         #expect(reasons == [.application, .campaign])
     }
 

@@ -197,7 +197,7 @@ internal import Testing
         for flags in [
             ["--json", "-f", "%k"], ["--json", "--csv"], ["--csv", "-f", "%k"],
             ["--group-by", "reason", "-f", "%k"], ["--group-by", "reason", "--count", "1"],
-            ["--group-by", "reason", "--follow"], ["--group-by", "color"],
+            ["--group-by", "reason", "--follow"], ["--group-by", "color"], ["--group-by", "context.query."],
         ] {
             let result = linkd(["inspect", "-b", "127.0.0.1:1"] + flags)
             #expect(result.code == 64, "\(flags) \(result.err)")

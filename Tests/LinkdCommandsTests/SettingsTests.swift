@@ -132,8 +132,10 @@ internal import Testing
             flags: ["passthrough": ["campaign", "push"]], code: .usage,
             parts: ["--passthrough", "names `push`", "remove `push`"]),
         InvalidSetting(
-            environment: ["LINKD_PASSTHROUGH": "push"], code: .configuration,
-            parts: ["LINKD_PASSTHROUGH", "names `push`"]),
+            environment: ["LINKD_PASSTHROUGH": "query"], code: .configuration,
+            parts: ["LINKD_PASSTHROUGH", "names `query`"]),
+        InvalidSetting(
+            flags: ["context.query": (0..<17).map { "n\($0)" }], code: .usage, parts: ["--context.query", "0..16"]),
         InvalidSetting(
             flags: ["commit.interval": ["5s"], "librdkafka": ["transaction.timeout.ms=10000"]], code: .usage,
             parts: ["a third", "3333ms"]),

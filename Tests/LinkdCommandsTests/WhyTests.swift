@@ -172,7 +172,8 @@ struct WhyTests {
         let names = ["--input", topic, "--output", topic + ".out"]
         #expect(try Self.linkd(["topics", "create"] + names).code == 0)
         let event =
-            #"{"id":"e","application":"com.example.shop","link":"shop:///p/new","device":{"id":"d"},"campaign":"c"}"#
+            #"{"id":"e","application":"com.example.shop","link":"shop:///p/new?utm_source=mail","device":{"id":"d"},"#
+            + #""campaign":"c","expires":"2999-01-01T00:00:00Z"}"#
         #expect(try Self.linkd(["produce", "--topic", topic], input: event + "\n").code == 0)
         let worker = ["worker", "--group", topic, "--stop-after", "1", "--table", Self.shop] + names
         #expect(try Self.linkd(worker).code == 0)
@@ -180,13 +181,18 @@ struct WhyTests {
         let now = try Self.linkd(["inspect", "--topic", output, "-f", "%s\\n"]).out
         let application = #","application":"com.example.shop""#
         let campaign = #","context":{"campaign":"c"}"#
-        try #require(now.contains(#""device":"d"\#(application),"#) && now.contains(campaign), "\(now)")
+        let query = #","query":{"utm_source":"mail"}"#
+        let context = #","context":{"campaign":"c","expires":"2999-01-01T00:00:00Z"\#(query)}"#
+        try #require(now.contains(#""device":"d"\#(application),"#) && now.contains(context), "\(now)")
         let id = try Self.linkd(["inspect", "--topic", output, "-f", "%{decision}"]).out
-        let bare = now.replacing(application, with: "")
+        let plain = now.replacing(context, with: campaign)
+        let bare = plain.replacing(application, with: "")
         for (old, missing) in [
-            (bare, "it has no `application`, and is"),
-            (now.replacing(campaign, with: ""), "no `campaign` in `context`"),
-            (bare.replacing(campaign, with: ""), "no `application`, and no `campaign` in `context`"),
+            (now.replacing(query, with: ""), "it has no `query` in `context`, and is"),
+            (plain, "it has no `expires`, `query`, or values for delivery in `context`, and is"),
+            (bare, "it has no `application`, and no `expires`, "),
+            (plain.replacing(campaign, with: ""), "no `campaign` in `context`, and no `expires`, "),
+            (bare.replacing(campaign, with: ""), "no `application`, and no `campaign` in `context`, and no `expires`"),
         ] {
             // Each has its own topic, because the first decision with the id is explained.
             let own = TestBroker.uniqueName("older-out")

@@ -20,18 +20,18 @@ struct QuestionTests {
     func answers() async throws {
         try await onThread {
             let blocks = page.blocks("sh", "run", "broker")
-            try #require(blocks.count == 14)
+            try #require(blocks.count == 15)
             try prepare(blocks[0])
             try check()
             try forecast()
             try properties()
             try why(list: blocks[1], reason: blocks[2])
-            try counts(reasons: blocks[3], campaigns: blocks[4])
-            try replay(list: blocks[5], replay: blocks[6], worker: blocks[7])
-            try verify(blocks[8])
-            try erase(fill: blocks[9], list: blocks[10], erase: blocks[11])
+            try counts(reasons: blocks[3], campaigns: blocks[4], items: blocks[5])
+            try replay(list: blocks[6], replay: blocks[7], worker: blocks[8])
+            try verify(blocks[9])
+            try erase(fill: blocks[10], list: blocks[11], erase: blocks[12])
             try bisect()
-            try load(first: blocks[12], second: blocks[13])
+            try load(first: blocks[13], second: blocks[14])
         }
     }
 
@@ -135,13 +135,18 @@ struct QuestionTests {
     }
 
     /// Checks the answers about rejections, by reason and by campaign.
-    private func counts(reasons: MarkdownText.Block, campaigns: MarkdownText.Block) throws {
+    private func counts(
+        reasons: MarkdownText.Block, campaigns: MarkdownText.Block, items: MarkdownText.Block
+    ) throws {
         let rows = try output(reasons).split(separator: "\n").dropFirst().map { $0.split(separator: " ") }
         let counted = Dictionary(uniqueKeysWithValues: rows.map { ($0[0], $0[1]) })
         let expected = Dictionary(grouping: try values("--outcome reject -f '%{reason}\\n'"), by: { $0 })
         #expect(counted == expected.mapValues { Substring(String($0.count)) })
         #expect(counted.count == 7)
         #expect(try output(campaigns).contains("CAMPAIGN"))
+        #expect(try output(items).contains("CONTEXT.QUERY.UTM_CAMPAIGN"))
+        let sources = try values("--route item -f '%{context.query.utm_source}\\n'")
+        #expect(sources.contains("push"), "\(sources)")
     }
 
     /// Checks the answer about a replay.

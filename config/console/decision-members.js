@@ -18,7 +18,7 @@ export function decisionOf(value) {
   };
   for (const name of TEXTS) check(name, isText);
   for (const name of ["via", "notes"]) check(name, (list) => Array.isArray(list) && list.every(isText));
-  check("context", (context) => isObject(context) && (context.push == null || isObject(context.push)));
+  check("context", (context) => isObject(context) && [context.push, context.query].every((part) => part == null || isObject(part)));
   check("facts", isObject);
   check("resume", isObject);
   check("stack", (stack) => Array.isArray(stack) && stack.every(isEntry));
@@ -29,6 +29,11 @@ export function decisionOf(value) {
   if (push && push.campaign != null && !isText(push.campaign)) {
     wrong.push("context.push.campaign");
     decision.context = { ...decision.context, push: { ...push, campaign: null } };
+  }
+  const query = decision.context?.query;
+  if (query && !Object.values(query).every(isText)) {
+    wrong.push("context.query");
+    decision.context = { ...decision.context, query: null };
   }
   return { ...decision, wrong };
 }

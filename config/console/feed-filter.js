@@ -4,7 +4,7 @@ import { button, el, icon, link, outside, shown } from "./dom.js";
 import { clauseOf } from "./words.js";
 
 /** Properties of a row with few values, of which a filter can also leave some out, as `not.reason=no_route`. */
-const PROPERTIES = ["outcome", "reason", "route", "campaign", "application", "table"];
+const PROPERTIES = ["outcome", "reason", "route", "campaign", "application", "table", "context.query"];
 /** Parameters that choose rows, with their words. */
 export const FILTERS = {
   __proto__: null, kind: "kind", ...Object.fromEntries(PROPERTIES.map((name) => [name, name])), device: "device",

@@ -112,6 +112,8 @@ function lead(decision, parts, why, device) {
     decision.detail && el("span", { title: shown(decision.detail, 200) }, "detail ", outside(detailText(decision.detail), { limit: 120 })),
     decision.table && el("span", {}, "table ", link("decisions", { table: decision.table }, outside(decision.table))),
     decision.context?.push?.campaign && el("span", {}, "campaign ", link("decisions", { campaign: decision.context.push.campaign }, outside(decision.context.push.campaign, { limit: 120 }))),
+    ...Object.entries(decision.context?.query ?? {}).map(([name, value]) =>
+      el("span", {}, `${shown(name, 64)} `, link("decisions", { "context.query": `${name}=${value}` }, outside(value, { limit: 120 })))),
     el("span", { class: "mono", text: shown(`${why.record.topic}-${why.record.partition}-${why.record.offset}`) }),
   ];
   const heading = parts?.length > 0 ? drawSentence({ sentence: parts, decision }, { tag: "h1" })

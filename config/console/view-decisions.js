@@ -11,7 +11,7 @@ import { detailText, reasonText, toneOf } from "./words.js";
 
 const OUTCOMES = ["navigate", "external", "deferred", "none", "reject"];
 /** Properties that the search field can filter on. */
-const FIELDS = ["device", "event", "campaign", "route", "reason", "application"];
+const FIELDS = ["device", "event", "campaign", "route", "reason", "application", "context.query"];
 /** Words for one row of a kind. */
 const NOUNS = { dead_letter: "dead letter", problem: "problem", any: "record" };
 /** Live rows before the list begins again from the newest. */

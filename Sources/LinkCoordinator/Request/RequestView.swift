@@ -69,7 +69,7 @@ package struct RequestView {
     package var tapped = RequestOpening()
     /// The id of the tapped button, for `resume`, if `tapped` is known.
     package var action: ByteView = .empty
-    /// The opening of a payload by the rules of its vendor.
+    /// The opening of a payload by the rules of its vendor, or of a link by the rules of its platform.
     ///
     /// The table's pointers precede it.
     package var found = RequestOpening()
@@ -112,6 +112,10 @@ package struct DecisionHead {
     package var isUser = false
     /// The facts that come from the registry of devices, as `"name":value,"name":value`, or empty.
     package var facts = ByteView.empty
+    /// The names of the query items whose values are written as `context.query`, or nil for none.
+    package var queryNames: UnsafeMutablePointer<QueryNames>?
+    /// The time at which the event expires, in milliseconds since 1970, or nil.
+    package var expires: Int64?
 
     /// Creates a head.
     package init(
@@ -154,6 +158,8 @@ package struct RequestOpening: BitwiseCopyable {
     package var isScreened = false
     /// The number of readable bytes after the link, regardless of their values.
     package var bytesAfter = 0
+    /// The queries of the wrappers from which the link was taken, the innermost first, joined by `&`, or an empty view.
+    package var wrapperQuery = ByteView.empty
 
     /// Creates an opening.
     package init(_ kind: Kind = .unknown, link: ByteView = .empty) {

@@ -76,18 +76,22 @@ extension Resolver {
     @inline(__always)
     mutating func writeTail(_ out: inout OutputArena) {
         if let head {
-            if head.context.count > 0 { Self.write(",\"context\":{", head.context, &out) }
-            if head.facts.count > 0 { Self.write(",\"facts\":{", head.facts, &out) }
+            if head.context.count > 0 || head.expires != nil || hasQuery(head) { writeContext(head, &out) }
+            if head.facts.count > 0 {
+                out.append(",\"facts\":{")
+                out.append(head.facts)
+                out.append(byte: UInt8(ascii: "}"))
+            }
         }
         if notes.count > 0 { writeNotes(&out) }
         out.append(byte: UInt8(ascii: "}"))
     }
 
-    /// Writes an object whose members are encoded.
-    private static func write(_ start: StaticString, _ members: ByteView, _ out: inout OutputArena) {
-        out.append(start)
-        out.append(members)
-        out.append(byte: UInt8(ascii: "}"))
+    /// Returns a Boolean value that indicates whether there is a query in which `context.query` may have values.
+    @inline(__always)
+    private mutating func hasQuery(_ head: Ref<DecisionHead>) -> Bool {
+        guard head.queryNames != nil else { return false }
+        return link.query != nil || request.found.wrapperQuery.count | requested.wrapperQuery.count != 0
     }
 
     private mutating func writeNotes(_ out: inout OutputArena) {

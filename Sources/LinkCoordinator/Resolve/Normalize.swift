@@ -33,7 +33,12 @@ extension Resolver {
             }
             start = entry.pointee.count
         } else {
-            (authority, start) = try readOrigin(text)
+            do throws(Rejection) {
+                (authority, start) = try readOrigin(text)
+            } catch {
+                findQuery(of: text)
+                throw error
+            }
         }
         if authority.isEmpty && !tableData.foldsCase && splitPlainPath(of: text, from: start) {
             try checkQueryBudget()

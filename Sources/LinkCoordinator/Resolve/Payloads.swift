@@ -40,6 +40,7 @@ extension Resolver {
 
     /// Selects the route of the link that a payload opens, or returns nil if there is none.
     private mutating func open(_ opening: RequestOpening) throws(Rejection) -> Selection? {
+        requested.wrapperQuery = opening.wrapperQuery
         guard opening.kind == .link else {
             refusal = opening.kind
             return nil

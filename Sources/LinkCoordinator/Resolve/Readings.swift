@@ -98,6 +98,8 @@ struct PayloadRequest: BitwiseCopyable {
     var route: ByteView = .empty
     /// The parameters as a JSON object, or empty if there are none.
     var params: ByteView = .empty
+    /// The query of the wrappers around the link, or empty if there are none.
+    var wrapperQuery: ByteView = .empty
 }
 
 /// The texts of a record that had to be created by resolving escapes or composing.

@@ -355,6 +355,7 @@ extension Resolver {
     ) -> DecisionSummary {
         start(request, device, table: table)
         self.head = head.map { Ref($0) }
+        findQuery(of: request)
         writeNone(ByteView("expired"), &out)
         return DecisionSummary(.none)
     }

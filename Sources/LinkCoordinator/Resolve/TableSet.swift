@@ -203,6 +203,7 @@ extension Resolver {
     ) -> DecisionSummary {
         self.request = Ref(request)
         self.head = head.map { Ref($0) }
+        findQuery(of: request)
         notes.removeAll()
         let isTapped = request.pointee.tapped.kind != .unknown
         if !isOver {
@@ -225,7 +226,9 @@ extension Resolver {
         return summary
     }
 
-    /// Appends the decision `none` for a user without devices, which needs no table.
+    /// Appends the decision `none` for a user without devices, which needs no table and reads no link.
+    ///
+    /// The head must have no names of query items.
     package mutating func decideNoDevice(
         head: UnsafePointer<DecisionHead>, into out: inout OutputArena
     ) -> DecisionSummary {

@@ -10,9 +10,6 @@ struct ContextWriter: ~Copyable {
     /// The other configured names, with tags that follow the tags of `knownNames`.
     let otherNames: [[UInt8]]
 
-    /// The member of `context` about a vendor's message, which `passthrough` cannot name.
-    package static let pushName = "push"
-
     private struct Member {
         var tag: UInt8
         /// The quoted name and the colon.
@@ -35,7 +32,7 @@ struct ContextWriter: ~Copyable {
         isLenient = passthrough.isLenient
         var tags: UInt64 = 0
         var others: [[UInt8]] = []
-        for name in passthrough.names.prefix(Limits.contextNames) where name != Self.pushName {
+        for name in passthrough.names.prefix(Limits.contextNames) where !Passthrough.reserved.contains(name) {
             let bytes = [UInt8](name.utf8)
             let tag: Int
             if let known = Self.knownNames.firstIndex(where: { $0.description.utf8.elementsEqual(bytes) }) {
@@ -141,6 +138,9 @@ struct ContextWriter: ~Copyable {
 
 /// The members of an event that are copied into a decision's `context`.
 package struct Passthrough: Sendable, Equatable, ExpressibleByArrayLiteral {
+    /// The members of `context` that are no members of an event, so that they cannot be passed through.
+    package static let reserved = ["push", "expires", "query"]
+
     /// The names of the members, in the order of `context`.
     package let names: [String]
     /// A Boolean value that indicates whether a member that is no short string is left out with a note.

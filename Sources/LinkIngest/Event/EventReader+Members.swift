@@ -159,7 +159,7 @@ extension EventReader {
     /// Returns the milliseconds since 1970 of an RFC 3339 date-time, or nil.
     ///
     /// Digits after the milliseconds are ignored. A leap second (section 5.7) counts as the second that follows it.
-    private static func milliseconds(_ text: ByteView) -> Int64? {
+    static func milliseconds(_ text: ByteView) -> Int64? {
         guard text.count <= 64, let time = UTCDateTime(text), time.clock.second != 60 || time.seconds % 86_400 == 0
         else { return nil }
         return time.milliseconds

@@ -57,14 +57,15 @@ package struct EventReader: ~Copyable {
     ///   - passthrough: The members to copy into `context`. Names after the first 16 and repeated names are ignored.
     ///   - vendors: The vendors whose messages are recognized, or nil for none.
     ///   - platforms: The link platforms whose links are replaced by their destinations, or nil for none.
+    ///   - keepsWrappers: A Boolean value that indicates whether the queries of these links are kept.
     ///   - devices: The devices about which more is known than events say, or nil for no join.
     package init(
         limits: Limits = Limits(), passthrough: Passthrough = [], vendors: VendorTable? = nil,
-        platforms: LinkPlatforms? = nil, devices: (any KnownDevices)? = nil
+        platforms: LinkPlatforms? = nil, keepsWrappers: Bool = false, devices: (any KnownDevices)? = nil
     ) {
         join = DeviceJoin(devices)
         self.limits = limits
-        messages = MessageReader(vendors, platforms, limits: limits)
+        messages = MessageReader(vendors, LinkUnwrapper(platforms, keepsQueries: keepsWrappers), limits: limits)
         unwrapsLinks = platforms != nil
         eventPointer = .allocate(capacity: 1)
         eventPointer.initialize(to: IngestedEvent())

@@ -55,8 +55,10 @@ package struct EventDevice {
     package var facts = DeviceView()
     /// The objects in which a payload's link is searched for, or an empty buffer for the other forms.
     package var roots = UnsafeBufferPointer<ByteView>(start: nil, count: 0)
-    /// The members of `context` including `push`, or an empty view without a message of a known vendor.
+    /// The members of `context` including `push`, or an empty view without one.
     package var context = ByteView.empty
+    /// The expiry of the message for this device, or nil if it has none of its own.
+    package var expiry: MessageExpiry?
     /// The facts that the registry knows and the event lacks, as members of JSON, or an empty view.
     package var joined = ByteView.empty
     /// A Boolean value that indicates whether the registry was asked about the device.
@@ -84,6 +86,7 @@ package struct EventDevice {
         facts.attributes = none
         roots = none
         context = .empty
+        expiry = nil
         isJoined = false
         idOffset = -1
     }

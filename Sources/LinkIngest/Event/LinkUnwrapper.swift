@@ -5,11 +5,14 @@ internal import ByteStorage
 struct LinkUnwrapper: ~Copyable {
     private let platforms: LinkPlatforms?
     private var arena = OutputArena(chunkBytes: 4096)
+    /// A Boolean value that indicates whether the queries of wrappers are kept.
+    private let keepsQueries: Bool
     /// The origins that no rule has.
     let origins: OriginFilter
 
-    init(_ platforms: LinkPlatforms?) {
+    init(_ platforms: LinkPlatforms?, keepsQueries: Bool) {
         self.platforms = platforms
+        self.keepsQueries = keepsQueries
         origins = OriginFilter(platforms)
     }
 
@@ -53,11 +56,24 @@ struct LinkUnwrapper: ~Copyable {
         for (note, code) in Self.codes where found.notes.contains(note) {
             notes.append(RequestNote(code: ByteView(code), place: .empty))
         }
-        switch found.kind {
-        case .itself, .link: return RequestOpening(.link, link: found.link)
-        case .noLink: return RequestOpening(.noLink)
-        case .needsResolution: return RequestOpening(.needsResolution)
+        var opening =
+            switch found.kind {
+            case .itself, .link: RequestOpening(.link, link: found.link)
+            case .noLink: RequestOpening(.noLink)
+            case .needsResolution: RequestOpening(.needsResolution)
+            }
+        if keepsQueries && found.stepCount > 0 { opening.wrapperQuery = wrapperQuery(of: found) }
+        return opening
+    }
+
+    /// Returns the queries of the links to which rules were applied, the innermost first, joined by `&`.
+    private mutating func wrapperQuery(of found: UnwrappedLink) -> ByteView {
+        arena.begin()
+        for step in stride(from: found.stepCount - 1, through: 0, by: -1) where !found.queries[step].isEmpty {
+            if arena.recordBytes > 0 { arena.append(byte: UInt8(ascii: "&")) }
+            arena.append(found.queries[step])
         }
+        return arena.finish()
     }
 
     /// The codes of notes.

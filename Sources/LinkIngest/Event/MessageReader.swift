@@ -25,13 +25,15 @@ struct MessageReader: ~Copyable {
     var isIncomplete = false
     /// A Boolean value that indicates whether a header states that the message is a push in the background.
     var isBackground = false
+    /// What delivery needs by the headers of the push request.
+    var headerDelivery = Delivery()
     /// The notes about requests other than messages: the kind of the record, that its link was trimmed, and that a
     /// member was not passed through.
     let fixedNotes: UnsafeMutablePointer<RequestNote>
     /// The notes about an event that could be another envelope.
     var envelopeNotes = Growable<RequestNote>(capacity: 64)
     private var contexts = OutputArena(chunkBytes: 4096)
-    /// The beginning of `push` for each vendor of the table.
+    /// The first member of `push` for each vendor of the table.
     private let vendorMembers: UnsafeMutablePointer<ByteView>
     private var vendorTexts = OutputArena(chunkBytes: 4096)
     /// The members of the reader's memory that are the data of CloudEvents.
@@ -45,16 +47,17 @@ struct MessageReader: ~Copyable {
         var earlyNotes = 0
         var noteCount = 0
         var context = ByteView.empty
+        var expiry: MessageExpiry?
     }
 
-    init(_ table: VendorTable?, _ platforms: LinkPlatforms?, limits: Limits) {
-        links = LinkUnwrapper(platforms)
+    init(_ table: VendorTable?, _ links: consuming LinkUnwrapper, limits: Limits) {
+        self.links = links
         vendors = VendorReader(table, depth: limits.depth)
         pushMemory = .allocate(capacity: 1)
         vendorMembers = .allocate(capacity: max(vendors.image.vendors.count, 1))
         for (number, vendor) in vendors.image.vendors.enumerated() {
             vendorTexts.begin()
-            vendorTexts.append("\"push\":{\"vendor\":")
+            vendorTexts.append("\"vendor\":")
             vendorTexts.appendString(vendor)
             (vendorMembers + number).initialize(to: vendorTexts.finish())
         }
@@ -89,6 +92,7 @@ struct MessageReader: ~Copyable {
         links.clear()
         recordNotes = 0
         isBackground = false
+        headerDelivery = Delivery()
         if contexts.bytesInUse > 0 { contexts.reset() }
         if isIncomplete { vendors.note(.cloudEventsIncomplete) }
     }
@@ -176,6 +180,7 @@ struct MessageReader: ~Copyable {
         setRoots(of: push, platform, in: &request)
         device.roots = request.roots
         device.context = found.pointee.context
+        device.expiry = found.pointee.expiry
         request.action = action
         request.tapped = found.pointee.tapped
         request.found = found.pointee.body
@@ -194,13 +199,26 @@ struct MessageReader: ~Copyable {
         result.firstNote = notes.count
         append(0..<recordNotes)
         append(reading.firstNote..<reading.firstNote + reading.earlyNotes)
+        let delivery = delivery(push, platform)
+        result.expiry = delivery.expiry
         result.tapped = open(reading.tapped, platform, text)
         result.earlyNotes = notes.count - result.firstNote
         append(reading.firstNote + reading.earlyNotes..<reading.firstNote + reading.allNotes)
         result.body = open(reading.body, platform, text)
         result.noteCount = notes.count - result.firstNote
-        if reading.vendor >= 0 { result.context = pushContext(reading, context) }
+        if reading.vendor >= 0 || delivery.hasMembers { result.context = pushContext(reading, delivery, context) }
         return result
+    }
+
+    /// Returns what delivery to devices of a class needs, and adds the notes about it.
+    @inline(__always)
+    private mutating func delivery(_ push: UnsafePointer<PushMessage>, _ platform: PlatformClass) -> Delivery {
+        let nodes = vendors.deliveryNodes(push, for: platform)
+        if nodes.isEmpty { return headerDelivery }
+        let first = vendors.notes.count
+        let delivery = vendors.delivery(nodes)
+        append(first..<vendors.notes.count)
+        return delivery
     }
 
     /// Returns the message that devices of a class receive.
@@ -262,23 +280,29 @@ struct MessageReader: ~Copyable {
     }
 
     /// Returns the members of `context`: the members that are passed through, then `push`.
-    private mutating func pushContext(_ reading: VendorReading, _ passed: ByteView) -> ByteView {
+    private mutating func pushContext(
+        _ reading: VendorReading, _ delivery: Delivery, _ passed: ByteView
+    ) -> ByteView {
         contexts.begin()
         if !passed.isEmpty {
             contexts.append(passed)
             contexts.append(byte: UInt8(ascii: ","))
         }
-        contexts.append(vendorMembers[Int(reading.vendor)])
-        if reading.message >= 0 {
-            contexts.append(",\"message\":")
-            contexts.appendString(vendors.tape.text(of: reading.message))
-        }
-        if reading.campaign >= 0 {
-            contexts.append(",\"campaign\":")
-            contexts.appendString(vendors.tape.text(of: reading.campaign))
-        }
+        contexts.append("\"push\":{")
+        let empty = contexts.recordBytes
+        if reading.vendor >= 0 { contexts.append(vendorMembers[Int(reading.vendor)]) }
+        if reading.message >= 0 { append(",\"message\":", vendors.tape.text(of: reading.message), after: empty) }
+        if reading.campaign >= 0 { append(",\"campaign\":", vendors.tape.text(of: reading.campaign), after: empty) }
+        if !delivery.collapse.isEmpty { append(",\"collapse\":", delivery.collapse, after: empty) }
+        if !delivery.priority.isEmpty { append(",\"priority\":", delivery.priority, after: empty) }
         contexts.append(byte: UInt8(ascii: "}"))
         return contexts.finish()
+    }
+
+    /// Appends a member of an object, without the comma if it is the first one.
+    private mutating func append(_ head: StaticString, _ value: ByteView, after empty: Int) {
+        contexts.append(contexts.recordBytes > empty ? ByteView(head) : ByteView(head).dropFirst(1))
+        contexts.appendString(value)
     }
 
     /// Sets the objects in which a table's pointers are resolved, in the order of precedence.
@@ -341,6 +365,7 @@ struct MessageReader: ~Copyable {
             request.found = found.body
             return
         }
+        request.found.wrapperQuery = found.body.wrapperQuery
         if found.body.link.start == original.text.start && found.body.link.count == original.text.count { return }
         request.text = found.body.link
         // The destination is decoded text of unknown bytes in other memory.

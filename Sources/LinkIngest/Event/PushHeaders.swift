@@ -2,14 +2,16 @@ internal import LinkCoordinator
 internal import ByteStorage
 internal import StrictJSON
 
-/// The headers of an APNs request that an event has beside the body.
+/// The headers of a request to APNs or to a service of Web Push that an event has beside the body.
 ///
-/// The source is Apple's article "Sending notification requests to APNs". The names are in lowercase, as HTTP/2 has
-/// them.
+/// The sources are Apple's article "Sending notification requests to APNs" and RFC 8030. The names are in lowercase, as
+/// HTTP/2 has them.
 struct PushHeaders: BitwiseCopyable {
     /// The headers that are read.
     enum Name: UInt8, CaseIterable {
-        case topic, id, expiration, pushType
+        case topic, id, expiration, pushType, collapse, priority
+        // The headers of Web Push.
+        case timeToLive, webTopic, urgency
 
         /// The name of the header.
         var text: StaticString {
@@ -18,8 +20,16 @@ struct PushHeaders: BitwiseCopyable {
             case .id: "apns-id"
             case .expiration: "apns-expiration"
             case .pushType: "apns-push-type"
+            case .collapse: "apns-collapse-id"
+            case .priority: "apns-priority"
+            case .timeToLive: "ttl"
+            case .webTopic: "topic"
+            case .urgency: "urgency"
             }
         }
+
+        /// A Boolean value that indicates whether the header is one of Web Push, and not of APNs.
+        var isOfWebPush: Bool { rawValue >= Self.timeToLive.rawValue }
 
         /// The place of the header in the record, for notes.
         var pointer: StaticString {
@@ -28,6 +38,11 @@ struct PushHeaders: BitwiseCopyable {
             case .id: "/headers/apns-id"
             case .expiration: "/headers/apns-expiration"
             case .pushType: "/headers/apns-push-type"
+            case .collapse: "/headers/apns-collapse-id"
+            case .priority: "/headers/apns-priority"
+            case .timeToLive: "/headers/ttl"
+            case .webTopic: "/headers/topic"
+            case .urgency: "/headers/urgency"
             }
         }
 
@@ -49,8 +64,11 @@ struct PushHeaders: BitwiseCopyable {
     private(set) var expires: Int64?
     /// A Boolean value that indicates whether the push is one in the background.
     private(set) var isBackground = false
+    /// What delivery needs, by the headers of APNs and by those of Web Push.
+    private(set) var delivery = Delivery()
+    private(set) var webDelivery = Delivery()
     /// The headers that cannot be read, as bits.
-    private var unreadable: UInt8 = 0
+    private var unreadable: UInt16 = 0
 
     /// The endings of topics that are not part of the bundle identifier.
     private static let suffixes: [StaticString] = [
@@ -72,10 +90,23 @@ struct PushHeaders: BitwiseCopyable {
         case .id: if value.count <= Limits.eventIDBytes { id = value } else { setUnreadable(.id) }
         case .pushType: isBackground = value.equals("background")
         case .expiration:
-            guard let seconds = Self.number(value) else { return setUnreadable(.expiration) }
+            guard let time = Self.milliseconds(value) else { return setUnreadable(.expiration) }
             // Zero is one attempt at once, not a time.
-            expires = seconds == 0 ? nil : seconds * 1000
+            expires = time == 0 ? nil : time
+        case .collapse: delivery.collapse = Delivery.collapse(value) ?? skip(name)
+        case .priority: delivery.priority = Delivery.priority(value) ?? skip(name)
+        case .webTopic: webDelivery.collapse = Delivery.collapse(value) ?? skip(name)
+        case .urgency: webDelivery.priority = Delivery.priority(value) ?? skip(name)
+        case .timeToLive:
+            guard let time = Delivery.milliseconds(seconds: value) else { return setUnreadable(.timeToLive) }
+            webDelivery.expiry = time == 0 ? nil : .after(time)
         }
+    }
+
+    /// Marks a header that cannot be read, and returns no value.
+    private mutating func skip(_ name: Name) -> ByteView {
+        setUnreadable(name)
+        return .empty
     }
 
     private static func application(_ topic: ByteView) -> ByteView {
@@ -87,16 +118,16 @@ struct PushHeaders: BitwiseCopyable {
         return topic
     }
 
-    /// Returns a number of at most 12 digits, or nil.
-    private static func number(_ text: ByteView) -> Int64? {
-        guard text.count <= 12 else { return nil }
+    /// Returns the milliseconds of a number of seconds with at most 12 digits, or nil.
+    static func milliseconds(_ text: ByteView) -> Int64? {
+        guard 1...12 ~= text.count else { return nil }
         var number: Int64 = 0
         for index in 0..<text.count {
             let digit = text[index] &- UInt8(ascii: "0")
             guard digit < 10 else { return nil }
             number = number * 10 + Int64(digit)
         }
-        return number
+        return number * 1000
     }
 }
 
@@ -131,9 +162,15 @@ extension EventReader {
         }
     }
 
-    /// Applies the headers to an event whose payload is a body of APNs.
+    /// Applies the headers to an event whose payload is a body of APNs or a declarative message of Web Push.
     mutating func applyHeaders() {
-        guard let headers = state.headers, messages.push?.pointee.kind == .apns else { return }
+        guard let headers = state.headers, let kind = messages.push?.pointee.kind else { return }
+        guard kind == .apns || kind == .webPush else { return }
+        messages.headerDelivery = kind == .apns ? headers.delivery : headers.webDelivery
+        for name in PushHeaders.Name.allCases where name.isOfWebPush == (kind == .webPush) {
+            if headers.isUnreadable(name) { messages.noteHeader(name) }
+        }
+        guard kind == .apns else { return }
         if !eventPointer.pointee.hasApplication, !headers.application.isEmpty {
             eventPointer.pointee.application = headers.application
             eventPointer.pointee.hasApplication = true
@@ -145,6 +182,5 @@ extension EventReader {
         }
         if eventPointer.pointee.expires == nil { eventPointer.pointee.expires = headers.expires }
         messages.isBackground = headers.isBackground
-        for name in PushHeaders.Name.allCases where headers.isUnreadable(name) { messages.noteHeader(name) }
     }
 }

@@ -89,7 +89,7 @@ extension LinkPlatforms {
                 found.notes.insert(.tooDeep)
                 return
             }
-            found.add(platform: step.platform, parameter: step.parameter)
+            found.add(platform: step.platform, parameter: step.parameter, of: url.query)
             if step.kind == .itself { break }
             found.kind = step.kind
             if step.kind != .link { return }
@@ -443,14 +443,35 @@ package struct UnwrappedLink {
     var platforms = SIMD4<Int16>(repeating: -1)
     /// The numbers of the parameters from which the rules took a link, or -1.
     var parameters = SIMD4<Int16>(repeating: -1)
+    /// The queries of the links to which the rules were applied.
+    private(set) var queries = StepQueries()
+
+    /// The queries of at most four links, in memory of their own.
+    struct StepQueries {
+        private var all = (ByteView.empty, ByteView.empty, ByteView.empty, ByteView.empty)
+
+        /// Accesses the query of a step, from 0 to 3.
+        subscript(step: Int) -> ByteView {
+            get { step < 2 ? step == 0 ? all.0 : all.1 : step == 2 ? all.2 : all.3 }
+            set {
+                switch step {
+                case 0: all.0 = newValue
+                case 1: all.1 = newValue
+                case 2: all.2 = newValue
+                default: all.3 = newValue
+                }
+            }
+        }
+    }
 
     init(_ link: ByteView) { self.link = link }
 
     /// Adds an applied rule.
     ///
     /// The limits of a file keep both numbers in the range of `Int16`.
-    mutating func add(platform: Int, parameter: Int) {
+    mutating func add(platform: Int, parameter: Int, of query: ByteView) {
         guard stepCount < 4 else { return }
+        queries[stepCount] = query
         platforms[stepCount] = Int16(truncatingIfNeeded: platform)
         parameters[stepCount] = Int16(truncatingIfNeeded: parameter)
         stepCount &+= 1

@@ -78,7 +78,7 @@ typealias ConditionImages = UnsafeBufferPointer<ConditionImage>
 typealias RuleImages = UnsafeBufferPointer<ConditionImages>
 typealias PointerImages = UnsafeBufferPointer<PointerImage>
 
-/// A compiled place of a link.
+/// A compiled place of a link, or of another value.
 struct LinkImage: BitwiseCopyable {
     var pointer: PointerImage
     /// The conditions, which must all hold.
@@ -165,6 +165,15 @@ struct RecordFormImage: BitwiseCopyable {
     var action = PointerImages(start: nil, count: 0)
     var broadcast = RuleImages(start: nil, count: 0)
     var platformNames = UnsafeBufferPointer<PlatformNameImage>(start: nil, count: 0)
+    var delivery = DeliveryImage()
+}
+
+/// The places of the values that delivery needs.
+struct DeliveryImage: BitwiseCopyable {
+    var timeToLive = UnsafeBufferPointer<LinkImage>(start: nil, count: 0)
+    var expiration = UnsafeBufferPointer<LinkImage>(start: nil, count: 0)
+    var collapse = UnsafeBufferPointer<LinkImage>(start: nil, count: 0)
+    var priority = UnsafeBufferPointer<LinkImage>(start: nil, count: 0)
 }
 
 /// The name of a platform in the records of a form.

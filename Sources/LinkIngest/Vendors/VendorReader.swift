@@ -447,6 +447,7 @@ struct VendorNote: BitwiseCopyable {
         case vendorAlso, envelopeAlso, jsonText, idTooLong, buttonUnknown, silent, linkNotText, linkTrimmed
         case linkWithoutScheme, linkNotHTTPS, linkUnwrapped, platformNeeded, customAction, dryRun
         case cloudEventsIncomplete, tooManyValues, headerUnreadable, idMalformed, dismissed, memberSkipped
+        case deliveryUnreadable
 
         /// The text before the pointer or the id.
         var text: StaticString {
@@ -471,6 +472,7 @@ struct VendorNote: BitwiseCopyable {
             case .idMalformed: "id_malformed "
             case .dismissed: "dismissed"
             case .memberSkipped: "member_skipped "
+            case .deliveryUnreadable: "delivery_unreadable "
             }
         }
     }

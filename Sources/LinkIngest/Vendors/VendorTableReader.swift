@@ -183,7 +183,7 @@ extension VendorTableReader {
         "embedded", "silent", "links", "opensApp", "customActions", "buttons", "message", "campaign",
     ]
     private static let recordMembers = [
-        "event", "device", "devices", "platform", "platformNames", "action", "broadcast",
+        "event", "device", "devices", "platform", "platformNames", "action", "broadcast", "delivery",
     ]
 
     private mutating func readForm(_ value: JSONValue, of row: inout VendorRow) {
@@ -231,7 +231,20 @@ extension VendorTableReader {
             envelope: compiler.text(envelope ?? ""), event: places(value["event"], "event"),
             device: places(value["device"], "device"), devices: places(value["devices"], "devices"),
             platform: places(value["platform"], "platform"), action: places(value["action"], "action"),
-            broadcast: rules(value["broadcast"], "broadcast"), platformNames: platformNames(value["platformNames"]))
+            broadcast: rules(value["broadcast"], "broadcast"), platformNames: platformNames(value["platformNames"]),
+            delivery: delivery(value["delivery"]))
+    }
+
+    private mutating func delivery(_ value: JSONValue?) -> DeliveryImage {
+        let names = ["ttl", "expires", "collapse", "priority"]
+        guard let value, members(value, "`delivery`", required: [], optional: names) else { return DeliveryImage() }
+        if value.object?.isEmpty == true { log.add(.badValue, at: value.offset, "expected at least one place") }
+        let places = names.map { name in
+            memory.store(
+                items(value[name], name, most: Self.mostParts).compactMap { link($0, optional: ["when", "platform"]) })
+        }
+        return DeliveryImage(
+            timeToLive: places[0], expiration: places[1], collapse: places[2], priority: places[3])
     }
 
     /// The platforms that a name can stand for.
@@ -385,12 +398,13 @@ extension VendorTableReader {
 
     private mutating func links(_ value: JSONValue?, allowsPlatform: Bool) -> UnsafeBufferPointer<LinkImage> {
         memory.store(
-            items(value, "links", most: Self.mostParts).compactMap { link($0, allowsPlatform: allowsPlatform) })
+            items(value, "links", most: Self.mostParts).compactMap {
+                link($0, optional: ["when", "wrapped"] + (allowsPlatform ? ["platform"] : []))
+            })
     }
 
-    private mutating func link(_ value: JSONValue, allowsPlatform: Bool) -> LinkImage? {
+    private mutating func link(_ value: JSONValue, optional: [String]) -> LinkImage? {
         if value.string != nil { return place(value).map { LinkImage(pointer: $0) } }
-        let optional = allowsPlatform ? ["when", "wrapped", "platform"] : ["when", "wrapped"]
         guard members(value, "a link", required: ["at"], optional: optional) else { return nil }
         guard let place = place(value["at"]) else { return nil }
         var link = LinkImage(pointer: place)

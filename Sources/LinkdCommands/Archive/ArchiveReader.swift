@@ -191,7 +191,7 @@ struct ArchiveReader {
         let vendors = try vendors(of: entry)
         let decider = DeciderConfiguration(
             tables: TableSet(set), candidate: plan, limits: archived.limits, passthrough: archived.passthrough,
-            vendors: vendors.table, platforms: vendors.platforms)
+            contextQuery: archived.contextQuery, vendors: vendors.table, platforms: vendors.platforms)
         return LoadedConfiguration(entry: entry, decider: decider, vendors: vendors)
     }
 

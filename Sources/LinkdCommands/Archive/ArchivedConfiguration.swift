@@ -42,6 +42,8 @@ struct ArchivedConfiguration: Sendable, Equatable {
     var platforms: File?
     var limits: Limits
     var passthrough: Passthrough
+    /// The names of query items that are copied, which documents of older versions do not have.
+    var contextQuery: [String] = []
     /// The facts of the registry that are joined, or nil without a registry.
     var devices: DeviceMembers?
     /// `max.message.bytes` of the output, or nil if it is not known.
@@ -89,6 +91,7 @@ struct ArchivedConfiguration: Sendable, Equatable {
                 } else {
                     json.texts("passthrough", passthrough.names)
                 }
+                if !contextQuery.isEmpty { json.texts("context_query", contextQuery) }
                 json.text("devices", devices?.text)
                 json.number("max_message_bytes", messageBytes.map { Int64($0) })
             }.utf8)
@@ -134,6 +137,10 @@ extension ArchivedConfiguration {
         if let value = json["platforms"], !value.isNull {
             guard let file = Self.vendors(value) else { return nil }
             platforms = file
+        }
+        if let value = json["context_query"] {
+            guard let names = Self.contextQuery(value) else { return nil }
+            contextQuery = names
         }
         if let value = json["devices"], !value.isNull {
             guard let text = value.string, let members = DeviceMembers(text.split(separator: ",").map(String.init))
@@ -195,6 +202,11 @@ extension ArchivedConfiguration {
         if value?.string == "campaign" { return .campaign }
         return list(value, limit: 16) { $0.string }.map { Passthrough($0) }
     }
+
+    /// Reads the names of query items that are copied, or returns nil if they are not valid.
+    static func contextQuery(_ value: JSONValue?) -> [String]? {
+        list(value, limit: QueryNames.most) { $0.string.flatMap { 1...64 ~= $0.utf8.count ? $0 : nil } }
+    }
 }
 
 extension Limits {
@@ -240,7 +252,8 @@ struct ConfigurationDraft: Sendable {
             },
             vendors: vendors.vendorFiles.map(ArchivedConfiguration.File.init),
             platforms: platforms.map(ArchivedConfiguration.File.init),
-            limits: decider.limits, passthrough: decider.passthrough, devices: devices, messageBytes: messageBytes)
+            limits: decider.limits, passthrough: decider.passthrough, contextQuery: decider.contextQuery,
+            devices: devices, messageBytes: messageBytes)
         files = tables + vendors.vendorFiles + [platforms].compactMap(\.self)
     }
 }

@@ -55,7 +55,7 @@ struct ConfigurationDocuments {
     /// Returns the settings that decide what a link opens, as a document.
     private static func settings(_ archived: ArchivedConfiguration) -> JSONValue? {
         let document = try? JSONValue.parse(archived.document)
-        var members = ["limits", "passthrough"].compactMap { name in
+        var members = ["limits", "passthrough", "context_query"].compactMap { name in
             document?[name].map { JSONMember(name: name, value: $0) }
         }
         if let percent = document?["canary"]?["percent"] {
@@ -117,6 +117,7 @@ struct ConfigurationEdits {
         result.tables = TableSet(tables)
         result.limits = ArchivedConfiguration.limits(settings?["limits"]) ?? result.limits
         result.passthrough = ArchivedConfiguration.passthrough(settings?["passthrough"]) ?? result.passthrough
+        result.contextQuery = ArchivedConfiguration.contextQuery(settings?["context_query"]) ?? []
         result.candidate = nil
         if let value = merged[.candidate], let candidate = table(value, .candidate) {
             guard let base = tables.first(where: { $0.id == candidate.id }) else { return nil }

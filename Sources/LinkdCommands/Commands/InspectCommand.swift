@@ -1,5 +1,6 @@
 internal import DecisionIndex
 internal import KafkaClient
+internal import LinkCoordinator
 internal import RouteTools
 
 /// `linkd inspect`: prints decisions or dead letters, or what is known about devices.
@@ -53,8 +54,10 @@ enum InspectCommand {
             Flag("--count", .integer(0...(1 << 53)), "Stop after this number of records."),
             Flag("--follow", "Wait for new records. With --since, --offset, or --last, print those records first."),
             Flag(
-                "--group-by", .choice(RowField.groups.map(\.rawValue)),
-                "Count the records by this property instead of printing them. `-` stands for none."),
+                "--group-by", .text(bytes: 1...128), placeholder: "PROPERTY",
+                "Count the records by this property instead of printing them: "
+                    + RecordGroup.fields.map { "`\($0.rawValue)`" }.joined(separator: ", ")
+                    + ", or an item of the link's query such as `context.query.utm_campaign`. `-` stands for none."),
             Flag("--json", "Print one JSON object per line."),
             Flag(
                 "--csv",
@@ -154,6 +157,13 @@ enum InspectCommand {
         let pairs = [(formats[0], formats[1]), (formats[0], formats[2]), (formats[1], formats[2])]
         for (a, b) in pairs + others.map({ ("group-by", $0) }) where isGiven(a, call) && isGiven(b, call) {
             throw CommandFailure(.usage, "--\(a) and --\(b) cannot be combined", advice: "pass only one of them")
+        }
+        if let name = call.text("group-by"), RecordGroup(name) == nil {
+            let names = RecordGroup.fields.map(\.rawValue)
+            throw CommandFailure(
+                .usage, "--group-by: `\(Escaping.visible(name))` is not a property",
+                advice: NearestName.of(name, among: names).map { "pass --group-by \($0)" }
+                    ?? "pass \(names.joined(separator: ", ")), or context.query.NAME")
         }
         if let format = call.text("format") { return .format(try FormatTokens(format)) }
         return call.json ? .json : call.isOn("csv") ? .csv : .readable

@@ -67,6 +67,9 @@ struct DecisionTape: ~Copyable {
     /// Returns the text of a string, or nil for another value or -1.
     mutating func string(_ node: Int32) -> ByteView? { tape.isString(node) ? tape.text(of: node) : nil }
 
+    /// Returns the text of a value, as it is written if it is an array or an object.
+    mutating func text(of node: Int32) -> ByteView { tape.text(of: node) }
+
     /// Returns the text of a member if it is a string.
     mutating func string(_ name: StaticString, of object: Int32 = 0) -> ByteView? { string(member(name, of: object)) }
 
@@ -107,6 +110,19 @@ extension DecisionTape {
         mutating get {
             let context = member("context")
             return string("campaign", of: member("push", of: context)) ?? string("campaign", of: context)
+        }
+    }
+
+    /// The object with the items of the link's query, or -1.
+    var query: Int32 {
+        mutating get { member("query", of: member("context")) }
+    }
+
+    /// The JSON text of that object.
+    var queryText: ByteView? {
+        mutating get {
+            let node = query
+            return node >= 0 && kind(of: node) == .object ? text(of: node) : nil
         }
     }
 

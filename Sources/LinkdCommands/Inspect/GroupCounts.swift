@@ -3,11 +3,51 @@ internal import DecisionIndex
 internal import RouteTools
 internal import StrictJSON
 
-/// The properties of records by which `linkd inspect` counts them.
-extension RowField {
-    /// The properties in the order in which the help names them.
-    static let groups: [RowField] = [.reason, .route, .outcome, .application, .campaign, .table]
+/// A property of records by which `linkd inspect` counts them.
+enum RecordGroup {
+    case field(RowField)
+    /// An item of the link's query, by its name.
+    case query([UInt8])
 
+    /// The properties in the order in which the help names them.
+    static let fields: [RowField] = [.reason, .route, .outcome, .application, .campaign, .table]
+    /// The beginning of the name of an item of the link's query.
+    private static let queryStart = "context.query."
+
+    /// Creates a property from its name, or returns nil if there is none with the name.
+    init?(_ name: String) {
+        if name.hasPrefix(Self.queryStart), name != Self.queryStart {
+            self = .query(Array(name.dropFirst(Self.queryStart.count).utf8))
+        } else if let field = Self.fields.first(where: { $0.rawValue == name }) {
+            self = .field(field)
+        } else {
+            return nil
+        }
+    }
+
+    /// Returns the property of a record, or nil if it has none.
+    func value(of record: ScannedRecord, _ decision: inout DecisionTape) -> ByteView? {
+        switch self {
+        case .field(let field): return field.value(of: record, &decision)
+        case .query(let name):
+            let query = decision.query
+            return name.withUnsafeBufferPointer { decision.string(decision.member(ByteView($0), of: query)) }
+        }
+    }
+
+    /// The reason why no record has a value, and what to do, or nil if the value itself says that.
+    var reasonWithoutValues: String? {
+        switch self {
+        case .field(let field): field.reasonWithoutValues
+        case .query(let name):
+            "no record has a value of this item: no link has it, the setting `context.query` leaves it out, or a "
+                + "worker of an older version published the decisions; add "
+                + "`\(Escaping.visible(name))` to `context.query`, or upgrade the workers"
+        }
+    }
+}
+
+extension RowField {
     /// The reason why no record has a value, and what to do, or nil if the value itself says that.
     var reasonWithoutValues: String? {
         switch self {
@@ -17,7 +57,7 @@ extension RowField {
         case .campaign:
             "no record has a campaign: the events have none, the setting `passthrough` leaves it out, or a worker of "
                 + "an older version published the decisions; set `passthrough` to `campaign`, or upgrade the workers"
-        case .reason, .route, .outcome, .table: nil
+        case .reason, .route, .outcome, .table, .query: nil
         }
     }
 }

@@ -7,7 +7,7 @@ final class InspectJob {
     private let call: Invocation
     private let filter: RecordFilter
     private var printer: RecordPrinter
-    private let key: RowField?
+    private let key: RecordGroup?
     private var groups: GroupCounts
     private var decision = DecisionTape()
     private var remaining: Int64
@@ -22,7 +22,7 @@ final class InspectJob {
         self.call = call
         self.filter = filter
         printer = RecordPrinter(mode, on: call.console.out, local: call.isOn("local"))
-        key = call.text("group-by").flatMap(RowField.init)
+        key = call.text("group-by").flatMap(RecordGroup.init)
         groups = GroupCounts(call.text("group-by") ?? "")
         remaining = call.number("count") ?? .max
         progress = ProgressLine(call.console)
@@ -148,7 +148,7 @@ final class InspectJob {
         remaining -= 1
     }
 
-    private func printGroups(_ key: RowField) {
+    private func printGroups(_ key: RecordGroup) {
         groups.print(call)
         if matched > 0, groups.hasNoValues, let reason = key.reasonWithoutValues { call.console.note(reason) }
     }

@@ -113,6 +113,7 @@ extension RowField {
         case .application: decision.application
         case .campaign: decision.campaign
         case .table: decision.string("table")
+        case .query: decision.queryText
         }
     }
 }

@@ -163,8 +163,9 @@ struct RecordMask: Sendable {
     private func context(_ value: JSONValue) -> JSONValue {
         value.mapMembers { member in
             switch member.name {
-            case "push": pick(member.value, ["vendor", "campaign"])
-            case "campaign", "application": single(member.value)
+            case "push": pick(member.value, ["vendor", "campaign", "priority"])
+            case "campaign", "application", "expires": single(member.value)
+            case "query": pick(member.value, ["utm_source", "utm_medium", "utm_campaign"])
             default: masked
             }
         }

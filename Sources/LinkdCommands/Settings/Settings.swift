@@ -187,10 +187,10 @@ extension Settings {
         try checkCommit()
         try checkCanary()
         try checkToken()
-        if list("passthrough").contains("push") {
+        if let name = list("passthrough").first(where: Passthrough.reserved.contains) {
             throw failure(
-                "passthrough", "`passthrough` names `push`, the ids of vendors' messages",
-                advice: "remove `push`: a decision's `context` has it if a vendor is recognized")
+                "passthrough", "`passthrough` names `\(name)`, which linkd itself writes into `context`",
+                advice: "remove `\(name)`: a decision's `context` has it if there is something to say")
         }
         if text("report") != nil, number("stop.after") == 0 {
             throw failure(
@@ -204,6 +204,12 @@ extension Settings {
         if entry("passthrough").source == .default { return .campaign }
         let names = list("passthrough")
         return names == ["none"] ? [] : Passthrough(names)
+    }
+
+    /// The names of query items whose values are copied into decisions.
+    var contextQuery: [String] {
+        let names = list("context.query")
+        return names == ["none"] ? [] : names
     }
 
     private func checkTopics() throws(CommandFailure) {

@@ -1,3 +1,4 @@
+internal import LinkCoordinator
 internal import LinkIngest
 
 /// The commands that accept a setting as a flag.
@@ -252,6 +253,12 @@ enum SettingsTable {
             [.worker, .inspect, .console, .recall, .config], bounds: "4KiB of values in one event",
             "Members of an event to copy into the decision's `context`. By default the `campaign`, if it is a string "
                 + "of at most 256 bytes. A list replaces it, with values of any type. `none` copies none."),
+        SettingRow(
+            "context.query", .texts(count: 0...16, bytes: 1...64),
+            default: .value(QueryNames.campaign.joined(separator: ",")),
+            [.worker, .inspect, .console, .recall, .config], bounds: "1KiB of values in one decision",
+            "Names of items of the link's query whose values are copied into the decision's `context.query`: from the "
+                + "destination, else from the wrappers that were unwrapped. `none` copies none."),
     ]
 
     private static let flow: [SettingRow] = [

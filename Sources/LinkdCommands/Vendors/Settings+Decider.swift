@@ -7,7 +7,8 @@ extension DeciderConfiguration {
     init(_ settings: Settings, _ tables: [RouteTable], _ vendors: LoadedVendors, candidate: CanaryPlan? = nil) {
         self.init(
             tables: TableSet(tables), candidate: candidate, limits: Limits(settings),
-            passthrough: settings.passthrough, vendors: vendors.table, platforms: vendors.platforms)
+            passthrough: settings.passthrough, contextQuery: settings.contextQuery, vendors: vendors.table,
+            platforms: vendors.platforms)
     }
 }
 

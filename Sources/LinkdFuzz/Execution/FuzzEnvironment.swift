@@ -14,12 +14,12 @@ package struct FuzzEnvironment: Sendable {
 
     init(
         _ name: String, files: [[UInt8]], limits: Limits = Limits(), passthrough: Passthrough = [],
-        vendors: [UInt8]? = nil, platforms: LinkPlatforms? = nil
+        contextQuery: [String] = [], vendors: [UInt8]? = nil, platforms: LinkPlatforms? = nil
     ) throws {
         self.name = name
         configuration = DeciderConfiguration(
             tables: TableSet(try files.map { try RouteTable.checked($0) }), limits: limits, passthrough: passthrough,
-            vendors: try vendors.map { try VendorTable(json: $0) }, platforms: platforms)
+            contextQuery: contextQuery, vendors: try vendors.map { try VendorTable(json: $0) }, platforms: platforms)
         var words = Vocabulary(tables: files)
         if let vendors { words.add(vendors: vendors) }
         self.words = words
@@ -59,7 +59,7 @@ package struct FuzzEnvironment: Sendable {
         let attic = Array(FuzzTables.attic.utf8)
         let parity = try ["coordinator-demo", "string-paths"].map { try file("parity/\($0).json") }
         return [
-            try FuzzEnvironment("shop", files: [shop]),
+            try FuzzEnvironment("shop", files: [shop], contextQuery: ["count", "q", "tag", "\"", "%"]),
             try FuzzEnvironment("shop and seeds", files: [shop] + seeds, passthrough: ["campaign", "x", "aps"]),
             try FuzzEnvironment("vault", files: [vault], passthrough: ["campaign", "id", "device"]),
             try FuzzEnvironment("vault and attic", files: [vault, attic]),

@@ -1,3 +1,4 @@
+internal import LinkCoordinator
 internal import LinkIngest
 
 /// Environments with the shipped vendors and link platforms, for the target `ingest` and the hostile benchmark.
@@ -12,7 +13,9 @@ extension FuzzEnvironment {
         let vendors = try file("vendors.json")
         let platforms = try LinkPlatforms(file: try file("link-platforms.json"))
         return [
-            try FuzzEnvironment("vendors", files: [shop], vendors: vendors, platforms: platforms),
+            try FuzzEnvironment(
+                "vendors", files: [shop], contextQuery: QueryNames.campaign + ["link", "count"], vendors: vendors,
+                platforms: platforms),
             try FuzzEnvironment(
                 "vendors and several tables", files: [shop, vault, attic], passthrough: ["campaign", "x", "aps"],
                 vendors: vendors, platforms: platforms),

@@ -31,7 +31,9 @@ struct Oracle {
     }
 
     private mutating func add(_ records: [ReadRecord], topic: String, _ table: RouteTable) throws {
-        var decider = Decider(DeciderConfiguration(tables: TableSet([table]), passthrough: .campaign))
+        var decider = Decider(
+            DeciderConfiguration(
+                tables: TableSet([table]), passthrough: .campaign, contextQuery: QueryNames.campaign))
         var arena = OutputArena(chunkBytes: 1 << 16)
         let topicBytes = Array(topic.utf8)
         for record in records {

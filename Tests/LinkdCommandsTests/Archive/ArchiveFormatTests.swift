@@ -21,6 +21,8 @@ struct ArchiveFormatTests {
             try ArchiveSample.draft(table, limits: Limits(depth: 65)),
             try ArchiveSample.draft(table, passthrough: []),
             try ArchiveSample.draft(table, passthrough: ["campaign"]),
+            try ArchiveSample.draft(table, contextQuery: ["q"]),
+            try ArchiveSample.draft(table, contextQuery: ["q", "r"]),
             try ArchiveSample.draft(table, devices: .standard), try ArchiveSample.draft(table, devices: .all),
             try ArchiveSample.draft(table, messageBytes: 1_000_000),
         ]
@@ -46,9 +48,11 @@ struct ArchiveFormatTests {
             (#""percent":10000"#, #""percent":10001"#), (#""passthrough":"campaign""#, #""passthrough":"x""#),
             (#""configuration":1"#, #""configuration":2"#), (#""bytes":"#, #""bytes":99999999"#),
             (#""max_message_bytes":null"#, #""max_message_bytes":-1"#), (#"+"#, #"-"#),
+            (#""context_query":["q"]"#, #""context_query":[""]"#), (#""context_query":["q"]"#, #""context_query":"q""#),
         ])
     func bounds(part: String, other: String) throws {
-        let draft = try ArchiveSample.draft(Self.table, candidate: TableFolder.text("a", version: 2))
+        let draft = try ArchiveSample.draft(
+            Self.table, candidate: TableFolder.text("a", version: 2), contextQuery: ["q"])
         let text = String(decoding: draft.configuration.document, as: UTF8.self)
         try #require(text.contains(part))
         #expect(ArchivedConfiguration(document: Array(text.replacing(part, with: other).utf8)) == nil)

@@ -28,7 +28,7 @@ internal import Testing
             [("from", "100"), ("to", "100")], [("device", String(repeating: "x", count: 257))],
             [("campaign", String(repeating: "x", count: 513))], [("not.reason", String(repeating: "x", count: 513))],
             Array(repeating: ("not.reason", "x"), count: 51), [("not.device", "x")], [("from", "123456789012345")],
-            [("to", "-1")],
+            [("to", "-1")], [("context.query", "utm_term")], [("not.context.query", "=x")],
         ])
     func `A wrong parameter is an error with a next step`(query: [(String, String)]) {
         do {
@@ -54,6 +54,37 @@ internal import Testing
         #expect(filter.tableID == "shop" && filter.isProblem && filter.kind == nil)
         #expect(filter.from == 6_400_000 && filter.to == 10_000_000)
         #expect(try Self.filter([("table", "shop@1+00000000")]).values == [.table: "shop@1+00000000"])
+    }
+
+    /// The items of a row, and the filters that include it.
+    @Test(arguments: [
+        (#"{"utm_term":"a","x\"":"b\\\""}"#, [("utm_term", "a"), ("x\"", "b\\\""), ("utm_source", "")]),
+        (#"{"utm_term":"utm_source","a":"\"utm_source\":\"b\""}"#, [("utm_source", ""), ("utm_term", "utm_source")]),
+        ("", [("utm_source", ""), ("utm_term", "")]),
+    ])
+    func `A filter on an item of the link's query includes the rows with it`(
+        object: String, included: [(String, String)]
+    ) throws {
+        let source = try #require(RowSource(topic: 0, partition: 0))
+        var index = DecisionIndex()
+        let bytes = Array(object.utf8)
+        try bytes.withUnsafeBufferPointer { bytes in
+            var facts = RowFacts(RowKey(time: 1, source: source, offset: 1))
+            facts.query = ByteView(bytes)
+            index.add(facts)
+            index.settle()
+            let all = included + [("utm_term", "b"), ("utm_ter", "a"), ("utm_source", "b"), ("a", "x")]
+            for (name, value) in all {
+                let isIncluded = included.contains { $0.0 == name && $0.1 == value }
+                for (parameter, expected) in [("context.query", isIncluded), ("not.context.query", !isIncluded)] {
+                    let filter = try Self.filter([(parameter, "\(name)=\(value)")])
+                    #expect(filter.includes(facts, index.hash) == expected, "\(parameter) \(name)=\(value)")
+                    #expect(index.count(filter) == (expected ? 1 : 0), "\(parameter) \(name)=\(value)")
+                }
+            }
+            let whole = try Self.filter([("context.query", object)])
+            #expect(index.count(whole) == 1)
+        }
     }
 
     @Test(arguments: [(["a"], false), (["b"], true), (["b", ""], true), ([""], true), (["b", "a"], false)])

@@ -25,7 +25,8 @@ enum ArchiveSample {
     ///   - vendors: The text of a vendor table, or nil.
     static func draft(
         _ tables: String..., candidate: String? = nil, vendors: String? = nil, limits: Limits = Limits(),
-        passthrough: Passthrough = .campaign, devices: DeviceMembers? = nil, messageBytes: Int? = nil
+        passthrough: Passthrough = .campaign, contextQuery: [String] = [], devices: DeviceMembers? = nil,
+        messageBytes: Int? = nil
     ) throws -> ConfigurationDraft {
         let json = (tables + [candidate].compactMap(\.self)).map { Array($0.utf8) }
         let loaded = try json.map { try RouteTable(json: $0) }
@@ -36,7 +37,8 @@ enum ArchiveSample {
             CanaryPlan(base: set[0], candidate: loaded[tables.count], percent: 10_000, compare: 100)
         }
         let decider = DeciderConfiguration(
-            tables: TableSet(set), candidate: plan, limits: limits, passthrough: passthrough, vendors: rules.table)
+            tables: TableSet(set), candidate: plan, limits: limits, passthrough: passthrough,
+            contextQuery: contextQuery, vendors: rules.table)
         return ConfigurationDraft(
             decider, tables: json, vendors: rules, devices: devices, messageBytes: messageBytes)
     }

@@ -1,5 +1,7 @@
+internal import ByteStorage
 internal import DecisionIndex
 internal import HTTPServer
+internal import StrictJSON
 
 /// The parameters that choose rows, which several endpoints share.
 enum FeedQuery {
@@ -28,12 +30,22 @@ enum FeedQuery {
             guard let text = try query.text(field.rawValue, maxBytes: 512) else { continue }
             if field == .table, isTableID(text) {
                 filter.tableID = text
+            } else if field == .query, let member = try queryMember(field.rawValue, text) {
+                filter.queryMembers[member.text] = member.isThere
             } else {
                 filter.values[field] = text
             }
         }
         for field in RowField.allCases {
-            let texts = try query.texts("not." + field.rawValue, maxBytes: 512, count: excludedLimit)
+            let name = "not." + field.rawValue
+            var texts = try query.texts(name, maxBytes: 512, count: excludedLimit)
+            if field == .query {
+                for text in texts {
+                    guard let member = try queryMember(name, text) else { continue }
+                    filter.queryMembers[member.text] = !member.isThere
+                    texts.removeAll { $0 == text }
+                }
+            }
             let ids = field == .table ? texts.filter(isTableID) : []
             filter.excludedTableIDs.formUnion(ids)
             if texts.count > ids.count { filter.excluded[field] = Set(texts).subtracting(ids) }
@@ -52,6 +64,24 @@ enum FeedQuery {
         default: break
         }
         return filter
+    }
+
+    /// Returns the member of `context.query` that `NAME=VALUE` means, and whether a row must have it, or nil for a text
+    /// that stands for all items: their object, or an empty text for none.
+    private static func queryMember(
+        _ name: String, _ text: String
+    ) throws(ConsoleProblem) -> (text: [UInt8], isThere: Bool)? {
+        if text.isEmpty || text.hasPrefix("{") { return nil }
+        let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+        guard parts.count == 2, !parts[0].isEmpty else {
+            throw RequestQuery.problem(name, "is not NAME=VALUE", "pass an item such as `utm_campaign=spring`")
+        }
+        let member = OutputArena.text { arena in
+            arena.appendString(parts[0])
+            arena.append(":")
+            if !parts[1].isEmpty { arena.appendString(parts[1]) }
+        }
+        return (Array(member.utf8), !parts[1].isEmpty)
     }
 
     /// Returns a Boolean value that indicates whether a text is the id of a table, which stands for all its versions.

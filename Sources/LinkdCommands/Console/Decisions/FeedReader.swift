@@ -84,7 +84,8 @@ struct FeedReader: ~Copyable {
         else { return }
         let now = Platform.nowMilliseconds
         tape.begin(record.value)
-        let facts = RowFacts(record, &tape, source, now: now)
+        var facts = RowFacts(record, &tape, source, now: now)
+        if mask.isOn { facts.query = nil }
         let since = options.since
         let isWanted = state.withLock { state in
             state.next[source] = record.offset + 1

@@ -54,7 +54,7 @@ struct FeedRow: Sendable {
         var json = JSONText()
         json.beginObject()
         Self.writePlace(key, topic, &json)
-        for field in RowField.allCases { Self.write(field.rawValue, row.values[field], &json) }
+        for field in RowField.allCases where field != .query { Self.write(field.rawValue, row.values[field], &json) }
         json.boolean("missing", true)
         json.endObject()
         self.json = Array(json.finish().utf8)
@@ -121,6 +121,7 @@ extension RowFacts {
         device = tape.device(key: record.key)
         campaign = tape.campaign
         application = tape.application
+        query = tape.queryText
         reason = RowField.reason.value(of: record, &tape)
         switch source.kind {
         case .decision:

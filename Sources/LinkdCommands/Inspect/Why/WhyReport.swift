@@ -122,7 +122,7 @@ struct WhyReport {
             return result
         }
         let names = Set(differences.map(\.member))
-        if names.contains("context") { result.append("pass the worker's setting `passthrough`") }
+        if names.contains("context") { result.append("pass the worker's settings `passthrough` and `context.query`") }
         if !names.isDisjoint(with: ["stack", "url", "route", "outcome"]), table != nil {
             result.append("pass the worker's settings `vendors` and `link.platforms`")
         }

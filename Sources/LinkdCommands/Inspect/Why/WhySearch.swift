@@ -218,21 +218,49 @@ struct WhySearch: Sendable {
         return DecidedDevice(device, decision?["facts"].map { Array($0.text.utf8) }, index: id.index)
     }
 
-    /// Returns the decisions of versions that published no `application`, and passed no campaign through by default.
+    /// Returns the decisions of versions that copied no query items and nothing for delivery, of those that also
+    /// published no `application`, and of those that also passed no campaign through by default.
     private func older(
         _ id: DecisionID, _ input: InspectedRecord, _ configuration: DeciderConfiguration, _ now: [UInt8],
         _ devices: (any KnownDevices)?
     ) -> [(json: [UInt8], missing: String)] {
         var older: [(json: [UInt8], missing: String)] = []
-        let bare = Self.withoutApplication(now)
-        if bare != now { older.append((bare, "`application`")) }
-        guard configuration.passthrough == .campaign else { return older }
         var bareConfiguration = configuration
+        bareConfiguration.contextQuery = []
+        let withoutQuery = resolve(input, bareConfiguration, only: id, devices: devices)?.json ?? now
+        if withoutQuery != now { older.append((withoutQuery, "`query` in `context`")) }
+        let later = "`expires`, `query`, or values for delivery in `context`"
+        let plain = Self.withoutDelivery(withoutQuery)
+        if plain != withoutQuery { older.append((plain, later)) }
+        let rest = plain == now ? "" : ", and no " + later
+        let bare = Self.withoutApplication(plain)
+        if bare != plain { older.append((bare, "`application`" + rest)) }
+        guard configuration.passthrough == .campaign else { return older }
         bareConfiguration.passthrough = []
         guard let other = resolve(input, bareConfiguration, only: id, devices: devices) else { return older }
-        older.append((other.json, "`campaign` in `context`"))
-        older.append((Self.withoutApplication(other.json), "`application`, and no `campaign` in `context`"))
+        let json = Self.withoutDelivery(other.json)
+        older.append((json, "`campaign` in `context`" + rest))
+        older.append((Self.withoutApplication(json), "`application`, and no `campaign` in `context`" + rest))
         return older
+    }
+
+    /// Returns a decision without `expires`, the collapse id, and the priority in `context`.
+    private static func withoutDelivery(_ json: [UInt8]) -> [UInt8] {
+        guard let value = try? JSONValue.parse(json), value["context"] != nil else { return json }
+        func filled(_ object: JSONValue) -> JSONValue? { object.object?.isEmpty == false ? object : nil }
+        let plain = value.mapMembers { member in
+            guard member.name == "context" else { return member.value }
+            return filled(
+                member.value.mapMembers { part in
+                    switch part.name {
+                    case "expires": nil
+                    case "push":
+                        filled(part.value.mapMembers { ["collapse", "priority"].contains($0.name) ? nil : $0.value })
+                    default: part.value
+                    }
+                })
+        }
+        return Array(plain.text.utf8)
     }
 
     /// Returns a decision without the member `application`.
