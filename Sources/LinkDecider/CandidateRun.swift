@@ -39,7 +39,7 @@ final class CandidateRun {
     private let views: UnsafeMutablePointer<View>
     private var arena = OutputArena(chunkBytes: 16 << 10)
     /// The counts of the last record.
-    private var counts = CandidateCounts()
+    var counts = CandidateCounts()
 
     /// Creates the candidate's side.
     ///

@@ -1,7 +1,7 @@
 internal import ByteStorage
 internal import LinkIngest
 
-/// The cause of a dead letter: the reason why a record has no decisions.
+/// The cause of a dead letter: the reason why a record, or one of its items, has no decisions.
 ///
 /// This is a class so that nil, the result of nearly every record, is a single word without reference counting.
 package final class DeadLetterCause: Sendable, Equatable {
@@ -15,18 +15,31 @@ package final class DeadLetterCause: Sendable, Equatable {
     package let pointer: String?
     /// The event's own id, or nil if it could not be read.
     package let event: [UInt8]?
+    /// The index of the item that becomes a dead letter by itself, or nil for the whole record.
+    package let item: Int?
+    /// The cause of the record's next item without decisions, or nil.
+    package let next: DeadLetterCause?
 
     /// Creates a cause.
-    package init(reason: DeadLetterReason, detail: String, pointer: String? = nil, event: [UInt8]? = nil) {
+    package init(
+        reason: DeadLetterReason, detail: String, pointer: String? = nil, event: [UInt8]? = nil, item: Int? = nil,
+        next: DeadLetterCause? = nil
+    ) {
         self.reason = reason
         self.detail = detail
         self.pointer = pointer
         self.event = event
+        self.item = item
+        self.next = next
     }
+
+    /// The causes of all items without decisions, or this one for the whole record.
+    package var all: [DeadLetterCause] { Array(sequence(first: self) { $0.next }) }
 
     /// Returns a Boolean value that indicates whether two causes are equal.
     package static func == (a: DeadLetterCause, b: DeadLetterCause) -> Bool {
         a.reason == b.reason && a.detail == b.detail && a.pointer == b.pointer && a.event == b.event
+            && a.item == b.item && a.next == b.next
     }
 }
 
@@ -36,6 +49,13 @@ extension DeadLetterCause {
         self.init(
             reason: DeadLetterReason(rawValue: failure.reason.rawValue) ?? .internal, detail: failure.detail,
             pointer: failure.pointer(in: value), event: failure.event)
+    }
+
+    /// Creates the cause of an item from the one that it would have as a record of its own.
+    convenience init(_ own: DeadLetterCause, item: Int, next: DeadLetterCause?) {
+        self.init(
+            reason: own.reason, detail: own.detail, pointer: "/\(item)" + (own.pointer ?? ""), event: own.event,
+            item: item, next: next)
     }
 
     /// The cause for a record without a value.

@@ -19,7 +19,7 @@ extension Decider {
     /// Resolves an event for each of its devices.
     ///
     /// The request is read only once for all devices with the same view of it.
-    private mutating func decideDevices(
+    mutating func decideDevices(
         _ value: ByteView, timestamp: Int64, into arena: inout OutputArena,
         body: (ByteView, ByteView, DecisionSummary.Outcome) -> Void
     ) -> DeadLetterCause? {

@@ -5,8 +5,8 @@ package import LinkIngest
 /// The one place where a record and a configuration become decisions or a dead letter.
 ///
 /// A decider reads a record, chooses the table, and resolves the link for each device. A lane uses one instance for all
-/// its records. It performs no I/O, has no clock, and allocates nothing per record. The same record, configuration,
-/// and facts of known devices yield the same bytes.
+/// its records. It performs no I/O, has no clock, and allocates nothing for a record with one message. The same record,
+/// configuration, and facts of known devices yield the same bytes.
 package struct Decider: ~Copyable {
     var reader: EventReader
     /// One resolver for each view of a request.
@@ -23,7 +23,7 @@ package struct Decider: ~Copyable {
     /// The candidate's side, or nil without a candidate.
     var candidate: CandidateRun?
     /// `topic-partition-offset` of the record, the beginning of its decisions' ids.
-    private var source = SourceName()
+    var source = SourceName()
     let head: UnsafeMutablePointer<DecisionHead>
     /// The names for `context.query`, or nil for none.
     private let queryNames: UnsafeMutablePointer<QueryNames>?
@@ -33,6 +33,8 @@ package struct Decider: ~Copyable {
     ///
     /// A usual event has a decision for its only device with any index.
     package var onlyDevice: Int?
+    /// The index of the only item of a record with several messages that is decided, or nil for all items.
+    package var onlyItem: Int?
 
     /// Creates a decider.
     ///
@@ -91,7 +93,8 @@ package struct Decider: ~Copyable {
     /// Decides about one record for each of its devices.
     ///
     /// Appends the decisions to `decisions` in the order of the event's devices and writes their bytes to `arena`.
-    /// Returns nil on success. Otherwise returns the cause of a dead letter and appends nothing. `headers` contains the
+    /// Returns nil on success. Otherwise returns the cause of a dead letter and appends nothing. If the cause is of an
+    /// item, the record has several messages: the decisions of the other items were appended. `headers` contains the
     /// headers of the record, if it has any.
     package mutating func decide(
         _ record: ConsumedRecord, headers: [HeaderView] = [], topicName: ByteView, into arena: inout OutputArena,
@@ -105,18 +108,19 @@ package struct Decider: ~Copyable {
             : reader.readInPlace(value: value, key: record.key)
         source.set(topic: topicName, partition: record.partition, offset: record.offset)
         let before = decisions.count
-        let cause = decide(value, isRead: isRead, timestamp: record.timestamp, into: &arena) {
-            device, decision, outcome in
+        let cause = decide(
+            value, key: record.key, headers: headers, isRead: isRead, timestamp: record.timestamp, into: &arena
+        ) { device, decision, outcome in
             decisions.append(ProducedDecision(key: device, value: decision, outcome: outcome))
         }
-        if cause != nil { decisions.removeSubrange(before...) }
+        if let cause, cause.item == nil { decisions.removeSubrange(before...) }
         return cause
     }
 
     /// Decides about a value that is not in a topic.
     ///
     /// The decisions have no worker members except for `context`. An expiry is compared with `time` in milliseconds
-    /// since 1970, or not at all for -1.
+    /// since 1970, or not at all for -1. If the returned cause is of an item, the decisions of the other items stand.
     package mutating func decide(
         value: ByteView, key: ByteView?, headers: [HeaderView] = [], time: Int64 = -1, into arena: inout OutputArena,
         body: (_ device: ByteView, _ decision: ByteView, _ outcome: DecisionSummary.Outcome) -> Void
@@ -125,7 +129,7 @@ package struct Decider: ~Copyable {
         // A head without a source has only the context.
         source = SourceName()
         let isRead = reader.readInPlace(value: value, key: key, headers: headers)
-        return decide(value, isRead: isRead, timestamp: time, into: &arena, body: body)
+        return decide(value, key: key, headers: headers, isRead: isRead, timestamp: time, into: &arena, body: body)
     }
 
     /// Returns a Boolean value that indicates whether the last event that could be read has expired at a time.
@@ -133,10 +137,12 @@ package struct Decider: ~Copyable {
 
     @inline(__always)
     private mutating func decide(
-        _ value: ByteView, isRead: Bool, timestamp: Int64, into arena: inout OutputArena,
-        body: (ByteView, ByteView, DecisionSummary.Outcome) -> Void
+        _ value: ByteView, key: ByteView?, headers: [HeaderView], isRead: Bool, timestamp: Int64,
+        into arena: inout OutputArena, body: (ByteView, ByteView, DecisionSummary.Outcome) -> Void
     ) -> DeadLetterCause? {
-        if !isRead { return DeadLetterCause(reader.failure, value: value) }
+        if !isRead {
+            return decideItems(value, key: key, headers: headers, timestamp: timestamp, into: &arena, body: body)
+        }
         let event = reader.eventPointer
         arena.recordLimit = limits.decisionBytes
         defer { arena.recordLimit = .max }

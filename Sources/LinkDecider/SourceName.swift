@@ -1,11 +1,13 @@
 internal import ByteStorage
 
-/// The text `topic-partition-offset` of a record.
+/// The text `topic-partition-offset` of a record, or `topic-partition-offset.item` of one of its items.
 ///
 /// It is updated in place, because usually only the last digit changes between records.
 struct SourceName: ~Copyable {
     private let bytes: UnsafeMutablePointer<UInt8>
     private var count = 0
+    /// The number of bytes of the item after the text of the record.
+    private var itemBytes = 0
     private var topic = ByteView.empty
     private var partition: Int32 = -1
     private var offset: Int64 = -1
@@ -20,8 +22,8 @@ struct SourceName: ~Copyable {
 
     deinit { bytes.deallocate() }
 
-    /// The text, which is valid until the next record.
-    var view: ByteView { ByteView(start: bytes, count: count) }
+    /// The text, which is valid until the next record or item.
+    var view: ByteView { ByteView(start: bytes, count: count &+ itemBytes) }
 
     /// Updates the text for a record.
     @inline(__always)
@@ -52,9 +54,21 @@ struct SourceName: ~Copyable {
         add(offset)
     }
 
-    /// Appends a dash and a number.
-    private mutating func add(_ number: Int64) {
-        bytes[count] = UInt8(ascii: "-")
+    /// Adds an item of the record in place of the last one, or removes it.
+    ///
+    /// An empty text stays empty.
+    mutating func set(item: Int?) {
+        itemBytes = 0
+        guard let item, count > 0 else { return }
+        let end = count
+        add(Int64(item), after: UInt8(ascii: "."))
+        itemBytes = count - end
+        count = end
+    }
+
+    /// Appends a separator and a number.
+    private mutating func add(_ number: Int64, after separator: UInt8 = UInt8(ascii: "-")) {
+        bytes[count] = separator
         count += 1
         if number < 0 {
             bytes[count] = UInt8(ascii: "-")

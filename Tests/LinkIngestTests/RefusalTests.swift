@@ -53,7 +53,7 @@ struct RefusalTests {
         BadCase("\u{B}shop:x", "bad_json", neither),
     ]
 
-    static let list = "expected one JSON object, found a list: send each of its objects as a record"
+    static let list = "expected a JSON object, or a list of 1 to 100 messages that a rule knows"
     static let listCases: [BadCase] = [
         BadCase("[]", "batch_unsupported", list),
         BadCase(#" [{"to":"ExponentPushToken[a]"},{"to":"ExponentPushToken[b]"}] "#, "batch_unsupported", list),

@@ -110,6 +110,21 @@ internal import Testing
         #expect(json["envelope"]?["reason"]?.string == "no_link")
     }
 
+    @Test("The messages of a list are resolved and explained one by one")
+    func list() throws {
+        let list = #"[{"to":["ExponentPushToken[a]",5]},{"to":"ExponentPushToken[b]","data":{"url":"shop:///p/new"}}]"#
+        let result = VendorFiles.run(["resolve", "--explain", list])
+        #expect(result.code == 65 && result.err.contains("1 of 1 input would become a dead letter"), "\(result.err)")
+        #expect(result.out.contains("navigate") && result.out.contains("envelope   expo_push"), "\(result.out)")
+        #expect(result.out.contains("item 0  dead letter  bad_device (validate)"), "\(result.out)")
+        let lines = VendorFiles.run(["resolve", "--json", list]).out.split(separator: "\n")
+        #expect(lines.count == 2 && lines[0].contains(#""route":"new-items""#), "\(lines)")
+        #expect(lines[1].hasPrefix(#"{"dead_letter":{"item":0,"reason":"bad_device","#), "\(lines)")
+        #expect(lines[1].contains(#""pointer":"/0/to/1""#))
+        let other = VendorFiles.run(["resolve", "--json", #"[{"link":"shop:///"}]"#])
+        #expect(other.code == 65 && other.out.contains("batch_unsupported"), "\(other.out)")
+    }
+
     @Test("Headers and a key are read as a worker reads them")
     func flags() throws {
         let body = #"{"aps":{"alert":"Sale"},"ab":{},"ab_uri":"shop:///p/new"}"#
@@ -122,7 +137,7 @@ internal import Testing
         let some = VendorFiles.run(["resolve", "--json", "--header", "ce_specversion=1.0", "shop:///p/new"])
         #expect(some.out.contains(#""notes":["cloudevents_incomplete","#), "\(some.out)")
         let batch = ["--header", "content-type=application/cloudevents-batch+json"]
-        #expect(VendorFiles.run(["resolve", "--json"] + batch + ["shop:///"]).out.contains("batch_unsupported"))
+        #expect(VendorFiles.run(["resolve", "--json"] + batch + ["shop:///"]).out.contains("bad_json"))
         let packed = VendorFiles.run(["resolve", "--json", "--header", "Content-Encoding=gzip", "shop:///"])
         #expect(packed.code == 65 && packed.out.contains("encoding_unsupported"), "\(packed.out)")
         #expect(VendorFiles.run(["resolve", "--header", "x", "shop:///"]).code == 64)

@@ -32,7 +32,7 @@ internal import Testing
             let expected = topics.apply(wrong, &random)
             let findings = topics.findings(&random)
             let found = findings.harms[expected.harm]
-            let hasTwoPlaces = wrong == .decidesAndBuries || wrong == .decidesTwiceElsewhere
+            let hasTwoPlaces = [.decidesAndBuries, .decidesAndBuriesAnItem, .decidesTwiceElsewhere].contains(wrong)
             if hasTwoPlaces {
                 // The place that is read later is reported.
                 #expect(found?.first?.text.contains("\(expected.place)") == true, "seed \(random.seed): \(findings)")
@@ -133,7 +133,9 @@ internal import Testing
             ("a-0-0-0", "a 0 0 0"), ("link-events-12-345-6", "link-events 12 345 6"),
             ("a-1-2-3-4-499", "a-1-2 3 4 499"),
             ("a-2147483647-18014398509481983-499", "a 2147483647 18014398509481983 499"), ("a-0-7-2~1", "a 0 7 2 ~"),
-            ("a-0-7-2~120", "a 0 7 2 ~"), ("a-0-7-500", nil), ("a-2147483648-0-0", nil),
+            ("a-0-7-2~120", "a 0 7 2 ~"), ("a-0-7.0-2", "a 0 7 0.2"), ("a.1-0-7.99-499~3", "a.1 0 7 99.499 ~"),
+            ("a-0-7.100-0", nil), ("a-0-7.01-0", nil), ("a-0.7-0-0", nil), ("a-0-.7-0", nil), ("a-0-7-500", nil),
+            ("a-2147483648-0-0", nil),
             ("a-0-9223372036854775807-0", "a 0 9223372036854775807 0"),
             ("a-0-9223372036854775808-0", nil),
             ("a-0-00-0", nil), ("a-0-0-01", nil), ("-0-0-0", nil), ("0-0-0", nil), ("a-0-0", nil), ("a-0-0-", nil),
@@ -146,7 +148,8 @@ internal import Testing
         func read(_ value: String) -> String? {
             Array(value.utf8).withUnsafeBufferPointer { bytes in
                 DecisionIDView(decision: ByteView(bytes)).map {
-                    "\($0.topic.string) \($0.partition) \($0.offset) \($0.index)" + ($0.correction > 0 ? " ~" : "")
+                    "\($0.topic.string) \($0.partition) \($0.offset) " + ($0.place.item.map { "\($0)." } ?? "")
+                        + "\($0.place.index)" + ($0.correction > 0 ? " ~" : "")
                 }
             }
         }

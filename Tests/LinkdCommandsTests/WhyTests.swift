@@ -13,12 +13,13 @@ internal import Testing
             ("link-events-0-42-0", "link-events", 0, 42, 0), ("events-1-0-5-0", "events-1", 0, 5, 0),
             ("t-0-0-499", "t", 0, 0, 499), ("a.b_c-7-9223372036854775807-1", "a.b_c", 7, .max, 1),
             ("-1-2-3", nil, 0, 0, 0), ("t-0-1-0~1", "t", 0, 1, 0), ("t-0-1-0~999", "t", 0, 1, 0),
+            ("t-0-1.0-0", "t", 0, 1, 0), ("a.5-7-9223372036854775807.99-499~2", "a.5", 7, .max, 499),
         ] as [(String, String?, Int32, Int64, Int)])
     func valid(text: String, topic: String?, partition: Int32, offset: Int64, index: Int) {
         let id = DecisionID(text)
         #expect(id?.topic == topic)
         guard let id else { return }
-        #expect((id.partition, id.offset, id.index) == (partition, offset, index))
+        #expect((id.partition, id.offset, id.place.index) == (partition, offset, index))
         #expect(id.text == text)
     }
 
@@ -29,7 +30,8 @@ internal import Testing
             "t-01-1-0", "t-0-+1-0", "t-x-1-0",
             "t-2147483648-0-0", "t-0-9223372036854775808-0", "a b-0-1-0", "\u{1B}-0-1-0", "t-0-1-٣",
             "t-0-1-0~", "t-0-1-0~0", "t-0-1-0~01", "t-0-1-0~1000", "t-0-1-0~-1", "t-0-1-0~1~1", "t-0-1~1", "~1",
-            "t-0-1-0 ~1", "t-0-1-0~1 ", "t~1-0-1-0", "t-0-1~1-0", "t-0-1-0~99999999999999999999",
+            "t-0-1.100-0", "t-0-1.00-0", "t-0-1.-0", "t-0.1-0-0", "t-0-1-0.1", "t-0-1-0 ~1", "t-0-1-0~1 ", "t~1-0-1-0",
+            "t-0-1~1-0", "t-0-1-0~99999999999999999999",
         ])
     func invalid(text: String) {
         #expect(DecisionID(text) == nil)

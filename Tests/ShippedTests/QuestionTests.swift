@@ -20,7 +20,7 @@ struct QuestionTests {
     func answers() async throws {
         try await onThread {
             let blocks = page.blocks("sh", "run", "broker")
-            try #require(blocks.count == 15)
+            try #require(blocks.count == 16)
             try prepare(blocks[0])
             try check()
             try forecast()
@@ -31,7 +31,8 @@ struct QuestionTests {
             try verify(blocks[9])
             try erase(fill: blocks[10], list: blocks[11], erase: blocks[12])
             try bisect()
-            try load(first: blocks[13], second: blocks[14])
+            #expect(try output(blocks[13]).contains("1 /1/to/1\n"))
+            try load(first: blocks[14], second: blocks[15])
         }
     }
 

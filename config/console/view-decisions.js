@@ -346,7 +346,7 @@ function target(row) {
   if (row.missing) return el("span", { class: "muted", text: "the record no longer exists" });
   const detail = row.detail && el("span", { class: "muted", title: shown(row.detail, 400) }, " ", outside(detailText(row.detail), { limit: 80 }));
   if (row.kind !== "dead_letter") return [row.target && outside(readable(row.target), { limit: 160, class: "mono", title: shown(row.target, 512) }), detail];
-  const source = row.source ? `from ${shown(row.source.topic, 80)}-${row.source.partition}-${row.source.offset}` : "";
+  const source = row.source ? `from ${shown(row.source.topic, 80)}-${row.source.partition}-${row.source.offset}${row.source.item != null ? `.${row.source.item}` : ""}` : "";
   return [row.detail && prose(row.detail), row.pointer && el("code", {}, " ", outside(row.pointer, { limit: 80 })),
     el("span", { class: "muted" }, ` ${[row.stage, source].filter(Boolean).join(", ")}`)];
 }

@@ -11,7 +11,8 @@ package enum DeadLetterHeaders {
     package static let names: [StaticString] = [
         "dlq.schema", "dlq.reason", "dlq.detail", "dlq.stage", "dlq.pointer", "dlq.event", "dlq.source.topic",
         "dlq.source.partition", "dlq.source.offset", "dlq.source.timestamp", "dlq.group", "dlq.instance",
-        "dlq.app.version", "dlq.failed.at", "dlq.attempts", "dlq.replay.count", "dlq.origin", "dlq.truncated",
+        "dlq.app.version", "dlq.failed.at", "dlq.attempts", "dlq.replay.count", "dlq.origin", "dlq.item",
+        "dlq.truncated",
     ]
 
     /// The maximum size of `dlq.detail`, in bytes.
@@ -60,6 +61,7 @@ package enum DeadLetterHeaders {
         writer.number("dlq.attempts", Int64(source.attempts), &arena)
         writer.number("dlq.replay.count", replayCount(source.headers), &arena)
         if let origin = origin(source.headers) { writer.bytes("dlq.origin", origin, &arena) }
+        if let item = cause.item { writer.number("dlq.item", Int64(item), &arena) }
         worker.profile.append(of: source, detail: detail, worker: worker, to: &writer, &arena)
         headers = writer.headers
     }

@@ -150,13 +150,12 @@ package struct BatchWork<Processing: RecordProcessing & ~Copyable>: ~Copyable {
                 journal?.end()
             }
             if record.hasHeaders, received != nil { sampleTrace(of: record, consumer, topicName, clock) }
-            if let cause {
+            if let found = cause {
                 let wall = wallMilliseconds ?? clock.wallMilliseconds()
                 wallMilliseconds = wall
-                if !deadLetter(record, consumer, cause, attempts, wall) { result.isBroken = true }
+                cause = bury(record, consumer, found, attempts, wall, &result)
             }
             result.decisions &+= cause == nil ? decisions.count : 0
-            if cause != nil { result.deadLetters &+= 1 }
             if !(record.hasHeaders && isReplay) { Self.count(cause, record.offset, at: slot, in: &partitions) }
             if pace.isDue(read: record.value?.count ?? 0, written: arena.bytesInUse) {
                 let now = clock.now()
@@ -173,6 +172,20 @@ package struct BatchWork<Processing: RecordProcessing & ~Copyable>: ~Copyable {
         return result
     }
 
+    /// Creates the dead letter of a record, or those of its items, and returns the cause for the limits: nil for a list
+    /// of which an item is decided.
+    @inline(never)
+    private mutating func bury<Consumer: LaneConsumer>(
+        _ record: ConsumedRecord, _ consumer: Consumer, _ cause: DeadLetterCause, _ attempts: Int,
+        _ wallMilliseconds: Int64, _ result: inout BatchResult
+    ) -> DeadLetterCause? {
+        for cause in cause.all {
+            if !deadLetter(record, consumer, cause, attempts, wallMilliseconds) { result.isBroken = true }
+            result.deadLetters &+= 1
+        }
+        return cause.item != nil && !decisions.isEmpty ? nil : cause
+    }
+
     /// Counts a record for the limits on dead letters.
     @inline(__always)
     private static func count(
@@ -187,7 +200,7 @@ package struct BatchWork<Processing: RecordProcessing & ~Copyable>: ~Copyable {
 
     /// Adds the decisions of one record to the queues.
     ///
-    /// Returns the cause if the record has no decisions.
+    /// Returns the cause if the record has no decisions, or the causes of its items without decisions.
     @inline(__always)
     private mutating func resolve<Consumer: LaneConsumer>(
         _ record: ConsumedRecord, _ consumer: Consumer, _ topicName: ByteView, _ outputLimit: Int
@@ -203,7 +216,7 @@ package struct BatchWork<Processing: RecordProcessing & ~Copyable>: ~Copyable {
             ? processing.process(
                 record, headers: headers, topicName: topicName, into: &arena, decisions: &decisions)
             : processing.process(record, headers: [], topicName: topicName, into: &arena, decisions: &decisions)
-        if let cause { return cause }
+        if let cause, cause.item == nil { return cause }
         if record.hasHeaders { keepTraceHeaders() }
         var headerBytes = 0
         for header in headers { headerBytes &+= header.name.count &+ (header.value?.count ?? 0) &+ 10 }
@@ -222,7 +235,7 @@ package struct BatchWork<Processing: RecordProcessing & ~Copyable>: ~Copyable {
                 appendWithHeaders(decision, partition)
             }
         }
-        return nil
+        return cause
     }
 
     /// Collects the headers of a record.

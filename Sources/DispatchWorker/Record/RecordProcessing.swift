@@ -19,8 +19,9 @@ package protocol RecordProcessing: ~Copyable {
     /// Resolves one record for each of its devices.
     ///
     /// Appends the decisions to `decisions` in the order of the event's devices and writes their bytes to `arena`.
-    /// Returns nil on success. Otherwise returns the cause of a dead letter and appends nothing. `headers` contains the
-    /// headers of the record, if it has any.
+    /// Returns nil on success. Otherwise returns the cause of a dead letter and appends nothing. If the cause is of an
+    /// item, the decisions of the other items were appended. `headers` contains the headers of the record, if it has
+    /// any.
     mutating func process(
         _ record: ConsumedRecord, headers: [HeaderView], topicName: ByteView, into arena: inout OutputArena,
         decisions: inout [ProducedDecision]

@@ -27,9 +27,12 @@ package struct EnvelopeHeaders {
         case structured
         /// The value is an event in a format other than JSON.
         case otherFormat
-        /// The value is a batch of events, which the Kafka protocol binding does not allow.
-        case batch
+        /// The value is a batch of events, in JSON or in another format.
+        case batch(isJSON: Bool)
     }
+
+    /// The beginning of the types of batches.
+    static let batchType: StaticString = "application/cloudevents-batch"
 
     /// A Boolean value that indicates whether no header is relevant.
     package private(set) var isEmpty = true
@@ -63,7 +66,7 @@ package struct EnvelopeHeaders {
     /// The type of a batch has the type of a structured event as its prefix, so it is compared first.
     var mode: Mode {
         let type = MediaType(contentType)
-        if type.hasPrefix("application/cloudevents-batch") { return .batch }
+        if type.hasPrefix(Self.batchType) { return .batch(isJSON: type.equals("application/cloudevents-batch+json")) }
         if type.hasPrefix("application/cloudevents") {
             return type.equals("application/cloudevents+json") ? .structured : .otherFormat
         }

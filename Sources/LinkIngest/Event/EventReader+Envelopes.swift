@@ -144,9 +144,7 @@ extension EventReader {
             guard readValue(value, key) else { return false }
             if messages.isIncomplete { noteIncomplete() }
             return true
-        case .batch:
-            failure = IngestFailure(
-                .batchUnsupported, "expected one event of CloudEvents: the Kafka protocol binding has no batches")
+        case .batch(let isJSON): return refuseBatch(value, key, isJSON: isJSON)
         case .otherFormat:
             failure = IngestFailure(
                 .schemaUnsupported, "expected the content type application/cloudevents+json of CloudEvents")

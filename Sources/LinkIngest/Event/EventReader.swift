@@ -43,6 +43,10 @@ package struct EventReader: ~Copyable {
     ///
     /// Their number is `state.listed`.
     let deviceTexts: FactList
+    /// The items of the list that was refused last, and a Boolean value that indicates whether its content type is that
+    /// of a batch of CloudEvents.
+    var list = RecordBatch()
+    var isTypedBatch = false
     /// The views of the current record, which are revoked when the next one is read.
     private let records = ViewLender()
     /// The cursor for a second read of selected devices.
@@ -198,7 +202,7 @@ package struct EventReader: ~Copyable {
         }
         let isFramed = frame(value)
         if !text.isEmpty && text[0] == UInt8(ascii: "{") { return readJSON(key) }
-        if isFramed && !isList {
+        if isFramed && !readList() {
             let id = WireFormat.schemaID(of: value)
             failure = IngestFailure(.schemaUnsupported, "expected JSON after schema id \(id)")
             return false
@@ -258,9 +262,10 @@ package struct EventReader: ~Copyable {
         context.clear()
         if unwrapsLinks { state.hasOther = true }
         guard WireFormat.isLink(text) else {
-            if isList {
+            isTypedBatch = false
+            if readList() {
                 failure = IngestFailure(
-                    .batchUnsupported, "expected one JSON object, found a list: send each of its objects as a record")
+                    .batchUnsupported, "expected a JSON object, or a list of 1 to 100 messages that a rule knows")
                 return false
             }
             let isText = text.firstIllFormedUTF8 == nil
@@ -277,21 +282,6 @@ package struct EventReader: ~Copyable {
         eventPointer.pointee.request.isScreened = false
         eventPointer.pointee.request.bytesAfter = 0
         return accept(useKey(key))
-    }
-
-    /// A Boolean value that indicates whether the text is a JSON array.
-    private var isList: Bool {
-        mutating get {
-            guard !text.isEmpty, text[0] == UInt8(ascii: "[") else { return false }
-            cursor.open(text)
-            do throws(JSONError) {
-                _ = try cursor.skip()
-                try cursor.finish()
-                return true
-            } catch {
-                return false
-            }
-        }
     }
 
     /// Records the failure for a fault.

@@ -107,6 +107,11 @@ struct MessageReader: ~Copyable {
         return push.pointee.recordForm
     }
 
+    /// A Boolean value that indicates whether a record can be a list of such events or requests.
+    var isListed: Bool {
+        mutating get { recordForm.map { vendors.form($0).pointee.record.isListed } ?? false }
+    }
+
     /// Opens the text of a message, which was validated strictly.
     mutating func open(_ text: ByteView) throws(JSONError) {
         clear()

@@ -158,6 +158,8 @@ struct FormImage: BitwiseCopyable {
 /// The compiled members of a form that is a whole record.
 struct RecordFormImage: BitwiseCopyable {
     var envelope = ByteView.empty
+    /// A Boolean value that indicates whether a record can be a list of these events or requests.
+    var isListed = false
     var event = PointerImages(start: nil, count: 0)
     var device = PointerImages(start: nil, count: 0)
     var devices = PointerImages(start: nil, count: 0)

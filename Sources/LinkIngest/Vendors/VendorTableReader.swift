@@ -183,7 +183,7 @@ extension VendorTableReader {
         "embedded", "silent", "links", "opensApp", "customActions", "buttons", "message", "campaign",
     ]
     private static let recordMembers = [
-        "event", "device", "devices", "platform", "platformNames", "action", "broadcast", "delivery",
+        "event", "device", "devices", "platform", "platformNames", "action", "broadcast", "delivery", "list",
     ]
 
     private mutating func readForm(_ value: JSONValue, of row: inout VendorRow) {
@@ -228,7 +228,8 @@ extension VendorTableReader {
         }
         row.envelopes.append(envelope ?? "")
         return RecordFormImage(
-            envelope: compiler.text(envelope ?? ""), event: places(value["event"], "event"),
+            envelope: compiler.text(envelope ?? ""), isListed: value["list"].flatMap { bool($0) } ?? false,
+            event: places(value["event"], "event"),
             device: places(value["device"], "device"), devices: places(value["devices"], "devices"),
             platform: places(value["platform"], "platform"), action: places(value["action"], "action"),
             broadcast: rules(value["broadcast"], "broadcast"), platformNames: platformNames(value["platformNames"]),

@@ -8,8 +8,8 @@ internal import StrictJSON
 struct BisectSubject {
     /// The record of the event.
     var record: InspectedRecord
-    /// The index of the device.
-    var index: Int
+    /// The place of the decision.
+    var place: DecisionPlace
     /// The time to which the expiry of the event is compared, in milliseconds since 1970, or -1 for none.
     var time: Int64 = -1
     /// The facts that the registry had about the device, or nil for no registry.
@@ -24,7 +24,7 @@ struct BisectSubject {
     /// Returns the result of a configuration.
     func result(_ configuration: DeciderConfiguration) -> BisectResult {
         var decider = Decider(configuration, devices: devices)
-        decider.onlyDevice = index
+        (decider.onlyItem, decider.onlyDevice) = (place.item, place.index)
         return record.withViews { record in
             var arena = OutputArena(chunkBytes: 1 << 16)
             var made: [UInt8]?

@@ -99,7 +99,7 @@ enum BisectCommand {
         }
         let result = BisectResult(decision: decision, essence: BisectSubject.essence(decision))
         return (
-            BisectSubject(record: input, index: id.index, time: input.timestamp, devices: devices),
+            BisectSubject(record: input, place: id.place, time: input.timestamp, devices: devices),
             (result, report.decision.timestamp)
         )
     }
@@ -122,6 +122,6 @@ extension BisectSubject {
         let record = InspectedRecord(
             topic: "bisect", partition: 0, offset: 0, timestamp: -1, key: Array("device".utf8), value: value,
             headers: [])
-        return BisectSubject(record: record, index: 0)
+        return BisectSubject(record: record, place: DecisionPlace(index: 0))
     }
 }

@@ -130,8 +130,9 @@ enum InspectCommand {
         guard let reference = DecisionReference(text, output: output) else {
             throw CommandFailure(
                 .usage, "--why: `\(Escaping.visible(text))` is not the id of a decision",
-                advice: "pass TOPIC-PARTITION-OFFSET-INDEX, with ~N for a correction, the member `decision` of a "
-                    + "decision, or \(output)-PARTITION-OFFSET, its position")
+                advice:
+                    "pass the member `decision` of a decision, TOPIC-PARTITION-OFFSET-INDEX, with .ITEM after the "
+                    + "offset in a list and ~N for a correction, or \(output)-PARTITION-OFFSET, its position")
         }
         let connection = try Connection(settings)
         let job = try WhyJob(call, settings)

@@ -106,15 +106,12 @@ private final class ResolveJob {
         var unclaimed = Explainer.UnclaimedEvent()
         let cause = value.withUnsafeBufferPointer { value in
             // A bare link needs a key for its device. An event has its own device.
-            let isEvent = value.first == UInt8(ascii: "{")
+            let isEvent = value.first == UInt8(ascii: "{") || value.first == UInt8(ascii: "[")
             let key = record.key ?? (isEvent ? nil : ByteView("device"))
             return resolve(ByteView(value), key, &decisions, &explanations, &unclaimed)
         }
-        if let cause {
-            deadLetters += 1
-            return printDeadLetter(cause, input, unclaimed)
-        }
         if !call.json { printInput(input) }
+        if cause?.item == nil, cause != nil { decisions = [] }
         for (index, decision) in decisions.enumerated() {
             let explanation = index < explanations.count ? explanations[index] : nil
             if call.json {
@@ -123,6 +120,8 @@ private final class ResolveJob {
                 printDecision(decision.json, explanation, of: decisions.count > 1 ? decision.device : nil)
             }
         }
+        if cause != nil { deadLetters += 1 }
+        for cause in cause?.all ?? [] { printDeadLetter(cause, input, unclaimed) }
     }
 
     /// Resolves a record, and explains its decisions.
@@ -136,7 +135,7 @@ private final class ResolveJob {
             device, decision, _ in
             decisions.append((device.string, decision.array))
         }
-        if call.isOn("explain"), cause?.reason == .applicationUnknown {
+        if call.isOn("explain"), cause?.reason == .applicationUnknown, cause?.item == nil {
             unclaimed = explainer.unclaimed(value: value, key: key, headers: headers)
         }
         return cause
@@ -197,27 +196,29 @@ private final class ResolveJob {
 
     /// Prints a dead letter, as JSON in the form `{"dead_letter":{"reason","stage","pointer","detail"}}`.
     ///
-    /// The pointer is null if no member is at fault. With `--explain`, the members `envelope` and `tables` follow if no
-    /// table claims the link.
+    /// The dead letter of an item has `item` first. The pointer is null if no member is at fault. With `--explain`, the
+    /// members `envelope` and `tables` follow if no table claims the link.
     private func printDeadLetter(
         _ cause: DeadLetterCause, _ input: [UInt8], _ unclaimed: Explainer.UnclaimedEvent
     ) {
         let out = call.console.out
         guard call.json else {
-            printInput(input)
+            let item = cause.item.map { "item \($0)  " } ?? ""
             out.line(
-                "  " + view.style.paint("dead letter", .bad) + "  \(cause.reason.rawValue) (\(cause.reason.stage))")
+                "  " + item + view.style.paint("dead letter", .bad)
+                    + "  \(cause.reason.rawValue) (\(cause.reason.stage))")
             let place = InputPlace.text(pointer: cause.pointer, in: input)
             out.line("    " + Escaping.visible(cause.detail) + place)
             for line in unclaimed.envelope?.lines ?? [] { out.line("    " + Escaping.visible(line)) }
             for claim in unclaimed.tables { printUnclaimed(claim) }
-            if call.isOn("explain"), cause.reason == .applicationUnknown, unclaimed.tables.isEmpty {
+            if call.isOn("explain"), cause.reason == .applicationUnknown, cause.item == nil, unclaimed.tables.isEmpty {
                 out.line("    applications of the tables: " + Escaping.visible(list(explainer.applications)))
             }
             return
         }
         out.json { json in
             json.beginObject("dead_letter")
+            if let item = cause.item { json.number("item", Int64(item)) }
             json.text("reason", cause.reason.rawValue)
             json.text("stage", cause.reason.stage)
             json.text("pointer", cause.pointer)

@@ -105,7 +105,7 @@ final class DeadLetterList {
         try scan.forEach { read in
             progress.show("reading \(topic): \(Counts.grouped(read)) of \(Counts.grouped(all))")
         } _: { record in
-            value.begin(record.value)
+            value.begin(record.message)
             guard filter.matches(record, &value) else { return }
             let head = DeadLetterHead(record)
             groups.add(

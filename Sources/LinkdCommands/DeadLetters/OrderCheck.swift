@@ -4,8 +4,8 @@ internal import RouteTools
 /// A check for devices with decisions that are later than their dead letters.
 ///
 /// A replayed event is decided after them, so it can put a device back to an older state. A decision is later if its
-/// event comes from the same partition and has a larger offset. For other partitions, it is later if it was made after
-/// the failure.
+/// event comes from the same partition and has a larger offset, or is a later item of the same record. For other
+/// partitions, it is later if it was made after the failure.
 struct OrderCheck {
     /// The limit of devices, beyond which devices are not checked.
     static let limit = 1_000_000
@@ -47,6 +47,8 @@ struct OrderCheck {
     private struct Source {
         var partition: Int32
         var offset: Int64
+        /// The index of the item, or 0.
+        var item: Int
         var failedAt: Int64
     }
 
@@ -64,7 +66,9 @@ struct OrderCheck {
     /// Adds a chosen dead letter with its devices.
     mutating func add(_ head: DeadLetterHead, _ ids: [ByteView]) {
         guard let partition = head.sourcePartition, let offset = head.sourceOffset else { return }
-        for id in ids { add(id.array, Source(partition: partition, offset: offset, failedAt: head.failedAt)) }
+        for id in ids {
+            add(id.array, Source(partition: partition, offset: offset, item: head.item ?? 0, failedAt: head.failedAt))
+        }
     }
 
     private mutating func add(_ id: [UInt8], _ source: Source) {
@@ -75,7 +79,10 @@ struct OrderCheck {
         firstFailure = min(firstFailure ?? .max, source.failedAt)
         if let index = devices[id]?.firstIndex(where: { $0.partition == source.partition }) {
             let known = devices[id]?[index] ?? source
-            devices[id]?[index].offset = min(known.offset, source.offset)
+            if (source.offset, source.item) < (known.offset, known.item) {
+                devices[id]?[index].offset = source.offset
+                devices[id]?[index].item = source.item
+            }
             devices[id]?[index].failedAt = min(known.failedAt, source.failedAt)
         } else {
             devices[id, default: []].append(source)
@@ -91,7 +98,7 @@ struct OrderCheck {
         guard let text = decision.string("decision"), let id = DecisionID(text.string) else { return }
         let isLater = sources.contains { source in
             id.topic == input && id.partition == source.partition
-                ? id.offset > source.offset : record.timestamp > source.failedAt
+                ? (id.offset, id.place.item ?? 0) > (source.offset, source.item) : record.timestamp > source.failedAt
         }
         guard isLater else { return }
         later.insert(key)

@@ -130,7 +130,7 @@ final class ReplayJob {
         var value = DecisionTape()
         try scan.start(spans)
         try scan.forEach(before: watch("reading \(topic)", spans)) { record in
-            value.begin(record.value)
+            value.begin(record.message)
             guard filter.matches(record, &value) else { return }
             let head = DeadLetterHead(record)
             let choice = plan.add(record, head, ledger)

@@ -218,9 +218,11 @@ struct ReplayRules {
         var input = input
         guard input.withUTF8({ ByteView($0) == topic }) else { return .foreign(.otherTopic) }
         if head.isTruncated { return .park(.truncated) }
+        // Without its item, the record would be decided again as a whole.
+        guard let message = record.item(head.item) else { return .foreign(.noSource) }
         if head.replayCount >= cap { return .park(.cap) }
         if partition >= partitions { return .park(.noPartition) }
-        if Self.bytes(of: record, head) > messageLimit { return .park(.tooLarge) }
+        if Self.bytes(of: message, head) > messageLimit { return .park(.tooLarge) }
         return .replay(partition: partition)
     }
 

@@ -54,7 +54,7 @@ final class ReplayRun: LedgerWork {
     }
 
     func add(_ index: Int, of record: ScannedRecord, _ producer: LedgerProducer) throws(KafkaError) -> Int {
-        guard let head = DeadLetterHead(record) else { return 0 }
+        guard let head = DeadLetterHead(record), let message = record.item(head.item) else { return 0 }
         if !producer.isOpen { try producer.begin() }
         let letter = plan.letters[index]
         let target: String
@@ -67,7 +67,7 @@ final class ReplayRun: LedgerWork {
             target = targets.input
             headers.write(head)
             count = ReplayHeaders.count(after: head)
-            try producer.send(0, partition, record.key, record.value, headers.list, timestamp: nil)
+            try producer.send(0, partition, record.key, message.value, headers.list, timestamp: nil)
         }
         let value = ReplayLedger.value(
             of: letter.position, in: topics.deadLetters, to: target, partition, replayCount: count,

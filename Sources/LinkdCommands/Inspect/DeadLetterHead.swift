@@ -27,6 +27,10 @@ struct DeadLetterHead {
     var sourceTopic: ByteView? { value("dlq.source.topic") }
     var sourcePartition: Int32? { number("dlq.source.partition").flatMap { Int32(exactly: $0) } }
     var sourceOffset: Int64? { number("dlq.source.offset") }
+    /// The index of the item that the dead letter is of, or nil for a whole record.
+    ///
+    /// A header that is not an index counts as one that no record has, so that no other items are replayed.
+    var item: Int? { value("dlq.item").map { Self.decimal($0).flatMap { Int(exactly: $0) } ?? -1 } }
     /// The consumer group of the worker.
     var group: ByteView? { value("dlq.group") }
     /// The number of earlier replays.

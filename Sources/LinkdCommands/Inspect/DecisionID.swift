@@ -1,10 +1,12 @@
 internal import ByteStorage
+internal import LinkIngest
 
-/// The id of a decision: the position of the event's record, the index of the device in the event, and the number of
-/// the correction.
+/// The id of a decision: the position of the event's record, the item of a record with several messages, the index of
+/// the device in the event, and the number of the correction.
 ///
-/// Its form is `TOPIC-PARTITION-OFFSET-INDEX` for a decision of a worker, and `TOPIC-PARTITION-OFFSET-INDEX~N` for its
-/// correction with the number N. A topic can contain hyphens, so the id is read from the end. No topic contains `~`.
+/// Its form is `TOPIC-PARTITION-OFFSET-INDEX` for a decision of a worker, `TOPIC-PARTITION-OFFSET.ITEM-INDEX` for one
+/// of an item, and either with `~N` for its correction with the number N. A topic can contain hyphens and periods, so
+/// the id is read from the end. No topic contains `~`.
 struct DecisionID: Hashable {
     /// The topic of the event.
     let topic: String
@@ -12,8 +14,8 @@ struct DecisionID: Hashable {
     let partition: Int32
     /// The offset of the event.
     let offset: Int64
-    /// The index of the device.
-    let index: Int
+    /// The place in the record.
+    let place: DecisionPlace
     /// The number of the correction, or 0 for a decision of a worker.
     private(set) var correction = 0
 
@@ -21,14 +23,14 @@ struct DecisionID: Hashable {
     init?(_ text: String) {
         var text = text
         let id = text.withUTF8 { bytes in
-            DecisionIDView(ByteView(bytes)).map { ($0.topic.string, $0.partition, $0.offset, $0.index, $0.correction) }
+            DecisionIDView(ByteView(bytes)).map { ($0.topic.string, $0.partition, $0.offset, $0.place, $0.correction) }
         }
         guard let id, ValueType.isTopic(id.0) else { return nil }
-        (topic, partition, offset, index, correction) = id
+        (topic, partition, offset, place, correction) = id
     }
 
     /// The text of the id.
-    var text: String { "\(topic)-\(partition)-\(offset)-\(index)" + (correction > 0 ? "~\(correction)" : "") }
+    var text: String { "\(topic)-\(partition)-\(offset)\(place)" + (correction > 0 ? "~\(correction)" : "") }
 
     /// The id of the worker's decision for the same event and device.
     var original: DecisionID { with(0) }
@@ -67,16 +69,41 @@ struct DecisionID: Hashable {
     }
 }
 
+/// The place of a decision in its record: the item of a record with several messages, and the index of the device.
+struct DecisionPlace: Hashable, Comparable, CustomStringConvertible {
+    /// The greatest index of a device.
+    static let greatestIndex: Int64 = 499
+    /// The number of bits of a place.
+    static let bits = 16
+
+    /// The item after 1, or 0 without one, and the index, as one number in the order of the decisions of a record.
+    let number: UInt16
+
+    /// Creates the place with a number.
+    init(number: UInt16) { self.number = number }
+
+    /// Creates a place.
+    init(item: Int? = nil, index: Int) { number = UInt16(item.map { $0 + 1 } ?? 0) << 9 | UInt16(index) }
+
+    /// The index of the item, or nil for a record with one message.
+    var item: Int? { number >> 9 == 0 ? nil : Int(number >> 9) - 1 }
+    /// The index of the device.
+    var index: Int { Int(number & 511) }
+
+    /// The end of an id.
+    var description: String { (item.map { ".\($0)" } ?? "") + "-\(index)" }
+
+    static func < (a: DecisionPlace, b: DecisionPlace) -> Bool { a.number < b.number }
+}
+
 /// The id of a decision as borrowed bytes, which is read without allocating memory.
 ///
 /// The topic can be any bytes, because it is compared with the topics of the settings.
 struct DecisionIDView {
-    /// The greatest index of a device.
-    static let greatestIndex: Int64 = 499
     /// The greatest number of a correction.
     static let greatestCorrection = 999
     private static let start = ByteView(#"{"decision":""#)
-    /// The limit of an id, in bytes: a topic has at most 249, and the numbers have at most 10, 19, 3, and 3.
+    /// The limit of an id, in bytes: a topic has at most 249, and the numbers have at most 10, 19, 2, 3, and 3.
     private static let byteLimit = 320
 
     /// The topic of the event.
@@ -85,8 +112,8 @@ struct DecisionIDView {
     let partition: Int32
     /// The offset of the event.
     let offset: Int64
-    /// The index of the device.
-    let index: Int
+    /// The place in the record.
+    let place: DecisionPlace
     /// The number of the correction, or 0 for a decision of a worker.
     let correction: Int
 
@@ -110,12 +137,20 @@ struct DecisionIDView {
             (correction, last) = (last, index)
         }
         let hyphen = UInt8(ascii: "-")
-        guard text[end] == hyphen, last <= Self.greatestIndex,
-            let offset = Self.number(text, &end), text[end] == hyphen,
-            let number = Self.number(text, &end), text[end] == hyphen, let partition = Int32(exactly: number), end > 0
+        guard text[end] == hyphen, last <= DecisionPlace.greatestIndex, var offset = Self.number(text, &end) else {
+            return nil
+        }
+        var item: Int?
+        if text[end] == UInt8(ascii: ".") {
+            guard offset < RecordBatch.limit, let record = Self.number(text, &end) else { return nil }
+            (item, offset) = (Int(offset), record)
+        }
+        guard text[end] == hyphen, let number = Self.number(text, &end), text[end] == hyphen,
+            let partition = Int32(exactly: number), end > 0
         else { return nil }
         topic = text.slice(0, end)
-        (self.partition, self.offset, index) = (partition, offset, Int(last))
+        (self.partition, self.offset) = (partition, offset)
+        place = DecisionPlace(item: item, index: Int(last))
         self.correction = Int(correction)
     }
 

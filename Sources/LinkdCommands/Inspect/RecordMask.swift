@@ -36,7 +36,7 @@ struct RecordMask: Sendable {
     private static let headers: Set<String> = [
         "dlq.schema", "dlq.reason", "dlq.stage", "dlq.source.topic", "dlq.source.partition", "dlq.source.offset",
         "dlq.source.timestamp", "dlq.group", "dlq.instance", "dlq.app.version", "dlq.failed.at", "dlq.attempts",
-        "dlq.replay.count", "dlq.truncated", "content-type", "ce_specversion", "ce_type",
+        "dlq.replay.count", "dlq.item", "dlq.truncated", "content-type", "ce_specversion", "ce_type",
     ]
 
     /// Returns an id, or its hash.

@@ -141,6 +141,9 @@ struct RecordPrinter: ~Copyable {
             line.append(visible: partition)
             line.append("-")
             line.append(visible: offset)
+            guard let item = record.header("dlq.item") else { return }
+            line.append(".")
+            line.append(visible: item)
         }
     }
 

@@ -1,4 +1,5 @@
 internal import ByteStorage
+internal import LinkIngest
 internal import StrictJSON
 
 /// One record during the call of a scan's closure.
@@ -31,6 +32,20 @@ struct ScannedRecord {
 
     /// A Boolean value that indicates whether the record is a dead letter of a worker.
     var isDeadLetter: Bool { !headers.isEmpty && header("dlq.reason") != nil }
+
+    /// Returns an item of a record with several messages as a record of its own, the record for nil, or nil if there is
+    /// no such item.
+    func item(_ index: Int?) -> ScannedRecord? {
+        guard let index else { return self }
+        guard let value, let batch = RecordBatch(value), batch.items.indices.contains(index) else { return nil }
+        let place = batch.items[index]
+        return ScannedRecord(
+            topic: topic, partition: partition, offset: offset, timestamp: timestamp, key: key,
+            value: value.slice(place.lowerBound, place.upperBound), headers: RecordBatch.headers(headers))
+    }
+
+    /// The value, or the bytes of the item whose dead letter the record is.
+    var message: ByteView? { isDeadLetter ? item(DeadLetterHead(self)?.item)?.value ?? value : value }
 
     /// Returns a copy that owns its bytes.
     func copy() -> InspectedRecord {
@@ -80,6 +95,9 @@ struct InspectedRecord {
     var value: [UInt8]?
     /// The headers, in order.
     var headers: [RecordHeader]
+
+    /// Returns an item as a record of its own, as `ScannedRecord` does.
+    func item(_ index: Int?) -> InspectedRecord? { index == nil ? self : withViews { $0.item(index)?.copy() } }
 
     /// The value as JSON, or nil.
     var json: JSONValue? { value.flatMap { try? JSONValue.parse($0, maxDepth: 512) } }

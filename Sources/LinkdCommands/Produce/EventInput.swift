@@ -37,6 +37,8 @@ final class EventInput {
     static let limit = 32 << 20
 
     private let source: ByteSource
+    /// A Boolean value that indicates whether a line can be a list of messages.
+    private let allowsLists: Bool
     private var mode: Mode
     private var rows: CSVReader
     private var number = 0
@@ -54,6 +56,7 @@ final class EventInput {
         _ source: ByteSource, format: InputFormat, raw: Bool, separator: ColumnSeparator? = nil, map: ColumnMap
     ) throws(CommandFailure) {
         self.source = source
+        allowsLists = map.rows != .devices
         mode = raw ? .raw : .lines(format == .auto && map.rows == .devices ? .jsonl : format)
         rows = CSVReader(source, limit: Self.limit)
         guard !raw else { return }
@@ -158,7 +161,7 @@ final class EventInput {
             number += 1
             let trimmed = ByteSource.trimmed(line)
             if trimmed.isEmpty { continue }
-            if format == .jsonl, trimmed[0] != UInt8(ascii: "{") {
+            if format == .jsonl, trimmed[0] != UInt8(ascii: "{"), !(allowsLists && trimmed[0] == UInt8(ascii: "[")) {
                 let fault = EventLine.Fault(text: "the line is not a JSON object")
                 return EventLine(value: .failure(fault), line: number, raw: line)
             }

@@ -34,9 +34,23 @@ final class EventKeys {
                 ? .success(reader.devicePointer.pointee.id)
                 : .failure(EventLine.Fault(text: "\(reader.failure.reason.rawValue): \(reader.failure.detail)"))
         case .failure(let failure):
+            if let batch = reader.batch(of: value, key: key, headers: []) { return check(batch, of: value, key) }
             if key == nil, failure.reason == .missingDevice, failure.offset == nil { return .success(nil) }
             let pointer = InputPlace.text(pointer: failure.pointer(in: value), in: value.array)
             return .failure(EventLine.Fault(text: "\(failure.reason.rawValue)\(pointer): \(failure.detail)"))
         }
+    }
+
+    /// Returns the key of a list, whose messages have devices of their own, or the reason of its first dead letter.
+    private func check(_ batch: RecordBatch, of value: ByteView, _ key: ByteView?) -> Result<ByteView?, EventLine.Fault>
+    {
+        for (item, place) in batch.items.enumerated() {
+            let message = value.slice(place.lowerBound, place.upperBound)
+            guard case .failure(let failure) = reader.read(value: message, key: key) else { continue }
+            let pointer = InputPlace.text(pointer: "/\(item)" + (failure.pointer(in: message) ?? ""), in: value.array)
+            let text = "item \(item): \(failure.reason.rawValue)\(pointer): \(failure.detail)"
+            return .failure(EventLine.Fault(text: text))
+        }
+        return .success(key)
     }
 }

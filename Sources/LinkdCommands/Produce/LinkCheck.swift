@@ -71,9 +71,10 @@ final class LinkCheck {
             }
         }
         if let cause {
-            count(Result(outcome: "dead letter", reason: cause.reason.rawValue))
+            for cause in cause.all { count(Result(outcome: "dead letter", reason: cause.reason.rawValue)) }
+            let item = cause.item.map { "item \($0) is a " } ?? ""
             let pointer = InputPlace.text(pointer: cause.pointer, in: value.array)
-            return EventLine.Fault(text: "dead letter: \(cause.reason.rawValue)\(pointer): \(cause.detail)")
+            return EventLine.Fault(text: "\(item)dead letter: \(cause.reason.rawValue)\(pointer): \(cause.detail)")
         }
         guard let first = rejections.first, rejections.count == decisions else { return nil }
         return EventLine.Fault(

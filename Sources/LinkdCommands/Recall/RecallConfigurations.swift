@@ -68,7 +68,7 @@ final class RecallConfiguration {
     func decide(
         _ record: ScannedRecord, _ id: DecisionID, _ device: (id: [UInt8]?, facts: [UInt8]?), isNew: Bool
     ) -> Outcome {
-        if members != nil { self.device.set(device.id, device.facts, index: id.index) }
+        if members != nil { self.device.set(device.id, device.facts, index: id.place.index) }
         return (isNew ? new : old).decide(record, id)
     }
 
@@ -93,7 +93,7 @@ private final class DeciderBox {
         let consumed = ConsumedRecord(
             topic: 0, partition: record.partition, offset: record.offset, timestamp: record.timestamp,
             key: record.key, value: record.value, index: 0, hasHeaders: !record.headers.isEmpty)
-        decider.onlyDevice = id.index
+        (decider.onlyItem, decider.onlyDevice) = (id.place.item, id.place.index)
         var decisions: [ProducedDecision] = []
         let cause = decider.decide(
             consumed, headers: record.headers, topicName: topic, into: &arena, decisions: &decisions)

@@ -150,7 +150,7 @@ struct RecallCauses {
         let reader = readers[ObjectIdentifier(configuration)] ?? ReaderBox(configuration)
         readers[ObjectIdentifier(configuration)] = reader
         var causes: [TableDifference.Cause] = []
-        if let request = reader.copy(record, correction.superseded.index, device) {
+        if let request = reader.copy(record, correction.superseded.place, device) {
             var search = searches.removeValue(forKey: table.hash) ?? ChangeCauses(from: table, to: replacement)
             causes = search.edits(of: request.request, request.facts)
             searches[table.hash] = search
@@ -172,12 +172,12 @@ private final class ReaderBox {
     }
 
     func copy(
-        _ record: ScannedRecord, _ index: Int, _ device: (id: [UInt8]?, facts: [UInt8]?)
+        _ record: ScannedRecord, _ place: DecisionPlace, _ device: (id: [UInt8]?, facts: [UInt8]?)
     ) -> (request: LinkRequest, facts: DeviceFacts)? {
-        self.device.set(device.id, device.facts, index: index)
-        guard let value = record.value,
+        self.device.set(device.id, device.facts, index: place.index)
+        guard let record = record.item(place.item), let value = record.value,
             reader.readInPlace(value: value, key: record.key, headers: record.headers)
         else { return nil }
-        return reader.copy(at: index)
+        return reader.copy(at: place.index)
     }
 }

@@ -13,7 +13,7 @@ struct RecallPlan {
     struct Choice {
         /// The index of the event's topic in `inputs`.
         var input: UInt16
-        var index: UInt16
+        var place: DecisionPlace
         var correction: UInt16
         /// The state.
         var state = State.chosen
@@ -228,7 +228,7 @@ struct RecallPlan {
                 advice: "choose fewer with --since, --until, --route, or --application")
         }
         return Choice(
-            input: input, index: UInt16(id.index), correction: UInt16(id.correction),
+            input: input, place: id.place, correction: UInt16(id.correction),
             state: known.contains(id.topic) ? .chosen : .foreign, partition: id.partition, offset: id.offset,
             time: record.timestamp, outputPartition: record.partition, factsCount: factsCount,
             deviceCount: device.map { Int32(clamping: $0.count) } ?? -1, keyCount: Int32(clamping: key.count),
@@ -255,8 +255,8 @@ struct RecallPlan {
     }
 
     private static func isBefore(_ a: Choice, _ b: Choice) -> Bool {
-        (a.input, a.partition, a.offset, a.index, a.correction)
-            < (b.input, b.partition, b.offset, b.index, b.correction)
+        (a.input, a.partition, a.offset, a.place, a.correction)
+            < (b.input, b.partition, b.offset, b.place, b.correction)
     }
 
     private static func hash(_ bytes: ByteView, _ kind: UInt8) -> UInt64 { RecallDigest.hash(bytes, kind) }
@@ -279,7 +279,7 @@ extension RecallPlan {
 
     /// Returns the text of the id of a decision.
     func idText(_ choice: Choice) -> String {
-        "\(inputs[Int(choice.input)])-\(choice.partition)-\(choice.offset)-\(choice.index)"
+        "\(inputs[Int(choice.input)])-\(choice.partition)-\(choice.offset)\(choice.place)"
             + (choice.correction > 0 ? "~\(choice.correction)" : "")
     }
 
@@ -324,7 +324,7 @@ extension RecallPlan {
         guard let input = inputIndices[id.topic] else { return }
         for index in indices(input, id.partition, id.offset) {
             let choice = choices[index]
-            guard Int(choice.index) == id.index, Int(choice.correction) == id.correction, choice.time == time else {
+            guard choice.place == id.place, Int(choice.correction) == id.correction, choice.time == time else {
                 continue
             }
             choices[index].state = .corrected

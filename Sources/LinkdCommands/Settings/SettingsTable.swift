@@ -317,11 +317,12 @@ enum SettingsTable {
         SettingRow(
             "limits.output.bytes", .size(64 << 10...128 << 20), default: "8MiB",
             [.worker, .inspect, .console, .recall, .config],
-            "Size limit of all decisions of one record. A record with more becomes a dead letter."),
+            "Size limit of all decisions of one record, with the dead letters of the items of a list. A record with "
+                + "more becomes a dead letter."),
         SettingRow(
             "limits.devices", .integer(1...500), default: "500",
             [.worker, .inspect, .resolve, .console, .recall, .config],
-            "Maximum number of devices in one event."),
+            "Maximum number of devices in one event, or in all items of a list together."),
         SettingRow(
             "limits.json.depth", .integer(8...512), default: "64",
             [.worker, .inspect, .resolve, .console, .recall, .config],

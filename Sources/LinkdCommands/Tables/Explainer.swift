@@ -37,7 +37,8 @@ final class Explainer {
         reader = EventReader(configuration, devices: devices)
     }
 
-    /// Returns an explanation for each device of an event, or an empty array if there is no decision.
+    /// Returns an explanation for each device of an event, or of each event in a list, or an empty array if there is no
+    /// decision.
     ///
     /// - Parameters:
     ///   - value: The value of the record.
@@ -47,7 +48,14 @@ final class Explainer {
     func explain(
         value: ByteView, key: ByteView?, headers: [HeaderView], only: Int? = nil
     ) -> [DeviceExplanation] {
-        guard reader.readInPlace(value: value, key: key, headers: headers) else { return [] }
+        guard reader.readInPlace(value: value, key: key, headers: headers) else {
+            guard let batch = reader.batch(of: value, key: key, headers: headers) else { return [] }
+            return batch.items.flatMap { place in
+                explain(
+                    value: value.slice(place.lowerBound, place.upperBound), key: key,
+                    headers: RecordBatch.headers(headers))
+            }
+        }
         var explanations: [DeviceExplanation] = []
         let event = reader.eventPointer
         let device = reader.devicePointer

@@ -18,7 +18,7 @@ package struct TopicPlace: Sendable, Hashable, CustomStringConvertible {
 
 /// A kind of harm that topics can show, in the order of the report.
 package enum Harm: String, Sendable, CaseIterable {
-    /// A record below the committed offset has no decision and no dead letter.
+    /// A record below the committed offset, or an item of one, has no decision and no dead letter.
     case lost
     /// Retention has removed records that the group had not read.
     case expired
@@ -30,7 +30,7 @@ package enum Harm: String, Sendable, CaseIterable {
     case missingIndex = "missing_index"
     /// A decision comes after one of a later record of the same partition.
     case disordered
-    /// The record that a decision or dead letter names does not exist.
+    /// The record or the item that a decision or dead letter names does not exist.
     case noRecord = "no_record"
     /// A record of the output is not a decision.
     case notADecision = "not_a_decision"
@@ -54,7 +54,8 @@ package enum Doubt: String, Sendable, CaseIterable {
     case controlRecord = "control_record"
     /// The group has no committed offset, and the records have an outcome, or no record has an offset.
     case noOffset = "no_offset"
-    /// The partitions of the output are so uneven that the indexes of these events were not kept until the end.
+    /// The partitions of the output are so uneven, or the records with several messages so many, that the outcomes of
+    /// these records were not kept until the end.
     case uneven
 
     /// The records, as the end of a noun phrase.
@@ -68,7 +69,9 @@ package enum Doubt: String, Sendable, CaseIterable {
         case .controlRecord:
             "at the committed offset and removed by retention, which can be the control record of a transaction"
         case .noOffset: "without a committed offset, which can have expired"
-        case .uneven: "whose decisions for several devices are too far apart to check that no index is missing"
+        case .uneven:
+            "whose decisions for several devices or messages are too many or too far apart to check that none is "
+                + "missing"
         }
     }
 }

@@ -1,3 +1,5 @@
+internal import LinkIngest
+
 /// A set of offsets of one partition, with one bit for each offset of a range.
 struct OffsetSet {
     /// The offsets that the set can have.
@@ -36,53 +38,54 @@ struct OffsetSet {
     }
 }
 
-/// The indexes of devices of the events of one partition that can still get more decisions.
+/// The indexes of devices of the messages of one partition that can still get more decisions.
 ///
-/// The decisions of one event go to the partitions of their devices, which are read at different speeds. So the indexes
-/// from 1 on are kept until all partitions were read up to a later event. Index 0 needs no place here, so an event with
-/// one device costs nothing.
+/// A message has a unit, a number in the order of the messages: 128 times the offset, plus the item after 1 in a record
+/// with several messages. The decisions of one message go to the partitions of their devices, which are read at
+/// different speeds. So the indexes from 1 on are kept until all partitions were read up to a later event. Index 0
+/// needs no place here, so an event with one device costs nothing.
 struct IndexWindow {
-    /// The indexes of one event, one bit each.
+    /// The indexes of one message, one bit each.
     typealias Indexes = SIMD8<UInt64>
 
     private var entries: [Int64: Indexes] = [:]
-    /// The offset below which all decisions were read, and only wrong events are kept.
+    /// The unit below which all decisions were read, and only wrong messages are kept.
     private var closedBelow = Int64.min
-    /// The offset below which events were closed before all partitions were read that far.
+    /// The unit below which messages were closed before all partitions were read that far.
     private(set) var closedEarlyBelow = Int64.min
 
-    /// The number of events.
+    /// The number of messages.
     var count: Int { entries.count }
 
-    /// Adds an index from 1 on, and returns false if the event had it.
+    /// Adds an index from 1 on, and returns false if the message had it.
     ///
-    /// A decision of an event that was whole is too late, which its order shows.
-    mutating func insert(_ offset: Int64, _ index: Int) -> Bool {
+    /// A decision of a message that was whole is too late, which its order shows.
+    mutating func insert(_ unit: Int64, _ index: Int) -> Bool {
         let mask: UInt64 = 1 << UInt64(index & 63)
-        guard var indexes = entries[offset] ?? (offset < closedBelow ? nil : Indexes()) else { return true }
+        guard var indexes = entries[unit] ?? (unit < closedBelow ? nil : Indexes()) else { return true }
         let isNew = indexes[index >> 6] & mask == 0
         indexes[index >> 6] |= mask
-        entries[offset] = indexes
+        entries[unit] = indexes
         return isNew
     }
 
-    /// Removes the events below an offset that miss no index, after all their decisions were read.
+    /// Removes the messages below a unit that miss no index, after all their decisions were read.
     ///
-    /// - Parameter decided: The events with the index 0.
-    mutating func close(below end: Int64, decided: OffsetSet) {
+    /// - Parameter hasFirst: A function that returns whether a message has the index 0.
+    mutating func close(below end: Int64, hasFirst: (Int64) -> Bool) {
         guard end > closedBelow else { return }
         closedBelow = end
-        for (offset, indexes) in entries where offset < end {
-            if Self.firstMissing(indexes, hasFirst: decided.contains(offset)) == nil { entries[offset] = nil }
+        for (unit, indexes) in entries where unit < end {
+            if Self.firstMissing(indexes, hasFirst: hasFirst(unit)) == nil { entries[unit] = nil }
         }
     }
 
-    /// Removes and returns all events, or the first half of them before all their decisions were read.
-    mutating func take(half: Bool) -> [(offset: Int64, indexes: Indexes)] {
+    /// Removes and returns all messages, or the first half of them before all their decisions were read.
+    mutating func take(half: Bool) -> [(unit: Int64, indexes: Indexes)] {
         let sorted = entries.sorted { $0.key < $1.key }
         let taken = sorted.prefix(half ? (sorted.count + 1) / 2 : sorted.count)
         if half, let last = taken.last { closedEarlyBelow = max(closedEarlyBelow, last.key + 1) }
-        for (offset, _) in taken { entries[offset] = nil }
+        for (unit, _) in taken { entries[unit] = nil }
         return taken.map { ($0.key, $0.value) }
     }
 
@@ -96,5 +99,50 @@ struct IndexWindow {
             return indexes[word] >> UInt64(length) != 0 || later ? word * 64 + length : nil
         }
         return nil
+    }
+}
+
+/// The outcomes of the items of a record with several messages.
+struct ItemOutcomes {
+    /// The items with a decision of their first device, and those with any decision, as bits.
+    private var first: UInt128 = 0
+    private var decided: UInt128 = 0
+    /// The items with a dead letter.
+    private var dead: UInt128 = 0
+    /// The number of items, or nil if it is unknown.
+    var count: Int?
+
+    /// Adds a decision, and returns false if the item had one with the index 0, and this one is one.
+    mutating func insert(decided item: Int, _ index: Int) -> Bool {
+        let isNew = !isDecided(item)
+        decided |= 1 << UInt128(item)
+        if index == 0 { first |= 1 << UInt128(item) }
+        return isNew
+    }
+
+    /// Adds a dead letter, and returns false if the item had one, or nil if no record has such an item.
+    mutating func insert(dead item: Int) -> Bool? {
+        guard (0..<RecordBatch.limit).contains(item) else { return nil }
+        let isNew = !isDead(item)
+        dead |= 1 << UInt128(item)
+        return isNew
+    }
+
+    /// Returns a Boolean value that indicates whether the item has a decision with the index 0.
+    func isDecided(_ item: Int) -> Bool { first >> UInt128(item) & 1 == 1 }
+    func hasDecision(_ item: Int) -> Bool { decided >> UInt128(item) & 1 == 1 }
+    func isDead(_ item: Int) -> Bool { dead >> UInt128(item) & 1 == 1 }
+
+    /// The first item without an outcome, or nil if each one has one.
+    var firstMissing: Int? {
+        let item = (~(decided | dead)).trailingZeroBitCount
+        return item < count ?? (128 - (decided | dead).leadingZeroBitCount) ? item : nil
+    }
+
+    /// The first item with an outcome that the record does not have, or nil.
+    var firstBeyond: Int? {
+        guard let count else { return nil }
+        let beyond = (decided | dead) >> UInt128(count)
+        return beyond == 0 ? nil : count + beyond.trailingZeroBitCount
     }
 }

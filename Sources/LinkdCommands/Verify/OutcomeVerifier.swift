@@ -4,14 +4,15 @@ package import ByteStorage
 ///
 /// It is a value that is fed the records of topics and does no I/O. `linkd verify` feeds it a user's topics, and the
 /// exactly-once tests feed it their own. It needs three bits for each record of the inputs, 38 MB for 100,000,000,
-/// 16 bytes for each pair of an input partition and an output partition, and at most `IndexWindow`s of
-/// `windowLimit` events.
+/// 24 bytes for each pair of an input partition and an output partition, and at most `IndexWindow`s of
+/// `windowLimit` events and the `ItemOutcomes` of as many records with several messages.
 ///
 /// A worker writes the outcomes of an input partition in the order of its records, to the partition of each device.
+/// The items of a record with several messages are in order too, and each of them has exactly one outcome.
 /// So within one output partition the ids of one input partition ascend. That is stronger than the order of each
 /// device, and needs no memory of devices.
 package struct OutcomeVerifier {
-    /// The greatest offset, so that an offset and an index fit into 63 bits.
+    /// The greatest offset, so that an offset and an item fit into 63 bits.
     private static let greatestOffset: Int64 = (1 << 54) - 1
 
     /// A partition of an input.
@@ -68,10 +69,12 @@ package struct OutcomeVerifier {
         }
     }
 
-    /// The outcomes of an input partition in an output partition, as offset times 512 plus index.
+    /// The first and the last decision of an input partition in an output partition: their offsets, and the place of
+    /// the last one in its record.
     private struct Cursor {
         var first = Int64.max
         var last = Int64.min
+        var place = DecisionPlace(index: 0)
     }
 
     /// The state of an input partition: its records and outcomes that were read.
@@ -81,6 +84,9 @@ package struct OutcomeVerifier {
         var dead: OffsetSet
         /// The records of which another group has a dead letter, or nil for none.
         var deadElsewhere: OffsetSet?
+        /// The items of the records with several messages.
+        var items: [Int64: ItemOutcomes] = [:]
+        /// The messages with decisions for several devices: offset times 128, plus the item after 1 or 0 without one.
         var window = IndexWindow()
         /// The offset below which the input has lost its records.
         var floor = Int64.min
@@ -111,6 +117,8 @@ package struct OutcomeVerifier {
     private var topics: [Topic] = []
     private var states: [State]
     private var cursors: [Cursor]
+    /// The number of records with several messages whose outcomes are kept.
+    private var itemRecords = 0
     /// The partitions of the output whose last decisions are hidden by a transaction that did not end.
     private var hidden: Set<Int32> = []
     private var hidesDeadLetters = false
@@ -150,13 +158,22 @@ package struct OutcomeVerifier {
 
     /// Takes a record of an input.
     ///
-    /// Records after the range are counted as waiting.
-    package mutating func input(_ topic: String, _ partition: Int32, _ offset: Int64) {
+    /// Records after the range are counted as waiting. Outcomes are taken before inputs.
+    ///
+    /// - Parameters:
+    ///   - topic: The topic.
+    ///   - partition: The partition.
+    ///   - offset: The offset.
+    ///   - items: The number of items if the record has several messages, or 0.
+    package mutating func input(
+        _ topic: String, _ partition: Int32, _ offset: Int64, items: @autoclosure () -> Int = 0
+    ) {
         guard let index = topics.first(where: { $0.name == topic })?.sources[partition] else { return }
         if offset >= sources[index].range.upperBound {
             findings.waiting += 1
         } else if sources[index].range.contains(offset), states[index].exists.insert(offset) {
             findings.records += 1
+            if states[index].items[offset] != nil { states[index].items[offset]?.count = items() }
         }
     }
 
@@ -172,19 +189,20 @@ package struct OutcomeVerifier {
         findings.decisions += 1
         guard let index = source(origin, id.topic, id.partition, id.offset, place) else { return }
         let record = TopicPlace(sources[index].topic, id.partition, id.offset)
-        let isNew = sources[index].range.contains(id.offset) ? take(id.index, of: record, index, place) : true
+        let isNew = sources[index].range.contains(id.offset) ? take(id.place, of: record, index, place) : true
         // Such an offset can be any number, after which all others would seem to be out of order.
         if let committed = sources[index].committed, id.offset >= committed { return }
-        order(id.offset << 9 | Int64(id.index), record, id.index, index, Int(partition), place, isNew)
+        order(id.place, record, index, Int(partition), place, isNew)
     }
 
     /// Takes a dead letter, with the position of its source from its headers.
     ///
     /// A record without a position is of another program. A group that writes its decisions elsewhere can have the same
     /// topic of dead letters. The dead letter of another group can also be of the same workers under an earlier name,
-    /// so it is an outcome of a record that has no other.
+    /// so it is an outcome of a record that has no other. The dead letter of an item is an outcome of that item only.
     package mutating func deadLetter(
-        at place: TopicPlace, of topic: ByteView?, _ partition: Int32?, _ offset: Int64?, isOfGroup: Bool = true
+        at place: TopicPlace, of topic: ByteView?, _ partition: Int32?, _ offset: Int64?, item: Int? = nil,
+        isOfGroup: Bool = true
     ) {
         guard let topic, let partition, let offset else { return findings.others += 1 }
         let origin = origin(topic, partition)
@@ -195,11 +213,39 @@ package struct OutcomeVerifier {
         states[index].firstDead = min(states[index].firstDead, offset)
         guard sources[index].range.contains(offset) else { return }
         let record = TopicPlace(sources[index].topic, partition, offset)
+        if let item { return deadLetter(at: place, ofItem: item, record, index) }
         if !states[index].dead.insert(offset) {
             repeated(.doubled, place, "\(place) is another dead letter of \(record)")
         } else if states[index].decided.contains(offset) {
             contradict(place, "\(place) is a dead letter of \(record), which has a decision")
         }
+    }
+
+    private mutating func deadLetter(at place: TopicPlace, ofItem item: Int, _ record: TopicPlace, _ index: Int) {
+        guard hasRoom(for: record, index) else { return }
+        guard let isNew = states[index].items[record.offset, default: ItemOutcomes()].insert(dead: item) else {
+            return findings.add(.noRecord, place, "\(place) is a dead letter of an item that \(record) cannot have")
+        }
+        if !isNew { repeated(.doubled, place, "\(place) is another dead letter of \(record).\(item)") }
+        if states[index].items[record.offset]?.hasDecision(item) == true {
+            contradict(place, "\(place) is a dead letter of \(record).\(item), which has a decision")
+        }
+        if states[index].dead.contains(record.offset) {
+            contradict(place, "\(place) is a dead letter of an item of \(record), which is a dead letter")
+        }
+    }
+
+    /// Returns a Boolean value that indicates whether the items of a record are kept.
+    private mutating func hasRoom(for record: TopicPlace, _ index: Int) -> Bool {
+        if states[index].items[record.offset] != nil { return true }
+        states[index].decided.insert(record.offset)
+        guard itemRecords < windowLimit else {
+            findings.add(.uneven, record)
+            return false
+        }
+        itemRecords += 1
+        states[index].items[record.offset] = ItemOutcomes()
+        return true
     }
 
     private mutating func deadLetterElsewhere(_ origin: Origin, _ offset: Int64) {
@@ -302,38 +348,51 @@ package struct OutcomeVerifier {
         return index
     }
 
-    /// Notes an index of a record in the range, and returns false if the record had it.
-    private mutating func take(_ number: Int, of record: TopicPlace, _ index: Int, _ place: TopicPlace) -> Bool {
+    /// Notes a place of a record in the range, and returns false if the record had it.
+    private mutating func take(_ number: DecisionPlace, of record: TopicPlace, _ index: Int, _ place: TopicPlace)
+        -> Bool
+    {
         if states[index].dead.contains(record.offset) {
             contradict(place, "\(place) is a decision of \(record), which is a dead letter")
         }
-        if number == 0 { return states[index].decided.insert(record.offset) }
-        guard record.offset >= states[index].window.closedEarlyBelow else {
+        if let item = number.item {
+            guard hasRoom(for: record, index) else { return true }
+            if states[index].items[record.offset]?.isDead(item) == true {
+                contradict(place, "\(place) is a decision of \(record).\(item), which is a dead letter")
+            }
+            let isNew = states[index].items[record.offset, default: ItemOutcomes()].insert(decided: item, number.index)
+            if number.index == 0 { return isNew }
+        } else if number.index == 0 {
+            return states[index].decided.insert(record.offset)
+        }
+        let unit = record.offset << 7 | Int64(number.item.map { $0 + 1 } ?? 0)
+        guard unit >= states[index].window.closedEarlyBelow else {
             findings.add(.uneven, record)
             return true
         }
-        return states[index].window.insert(record.offset, number)
+        return states[index].window.insert(unit, number.index)
     }
 
     private mutating func order(
-        _ position: Int64, _ record: TopicPlace, _ number: Int, _ index: Int, _ partition: Int, _ place: TopicPlace,
+        _ number: DecisionPlace, _ record: TopicPlace, _ index: Int, _ partition: Int, _ place: TopicPlace,
         _ isNew: Bool
     ) {
         guard outcomes.isWhole.indices.contains(partition) else { return }
         let slot = index * outcomes.isWhole.count + partition
-        let last = cursors[slot].last
+        let last = cursors[slot]
+        let isLater = (record.offset, number) > (last.last, last.place)
         if !sources[index].chosen.contains(record.offset) {
             // Its order is of no interest, and that of later records is.
-        } else if !isNew || position == last {
-            repeated(.doubled, place, "\(place) is another decision with the id \(record)-\(number)")
-        } else if position < last {
+        } else if !isNew || record.offset == last.last && number == last.place {
+            repeated(.doubled, place, "\(place) is another decision with the id \(record)\(number)")
+        } else if !isLater {
             repeated(
                 .disordered, place,
-                "\(place) is the decision \(record)-\(number), after the decision of the later record "
-                    + "\(record.topic)-\(record.partition)-\(last >> 9)")
+                "\(place) is the decision \(record)\(number), after the decision of the later record "
+                    + "\(record.topic)-\(record.partition)-\(last.last)")
         }
-        cursors[slot].first = min(cursors[slot].first, position >> 9)
-        cursors[slot].last = max(last, position)
+        cursors[slot].first = min(cursors[slot].first, record.offset)
+        if isLater { (cursors[slot].last, cursors[slot].place) = (record.offset, number) }
     }
 
     /// Notes a harm that is none if the worker can repeat outcomes.
@@ -355,11 +414,12 @@ package struct OutcomeVerifier {
         for index in states.indices where states[index].window.count > 0 {
             let ends = cursors[index * count..<(index + 1) * count].map(\.last)
             // A partition can still have another index of the event at its cursor.
-            states[index].window.close(below: (ends.min() ?? .min) >> 9, decided: states[index].decided)
+            let (decided, items) = (states[index].decided, states[index].items)
+            states[index].window.close(below: max(ends.min() ?? 0, 0) << 7) { Self.hasFirst($0, decided, items) }
         }
         guard states.reduce(0, { $0 + $1.window.count }) > windowLimit else { return }
         for index in states.indices {
-            for event in states[index].window.take(half: true) { close(event.offset, event.indexes, index) }
+            for event in states[index].window.take(half: true) { close(event.unit, event.indexes, index) }
         }
     }
 
@@ -368,7 +428,10 @@ package struct OutcomeVerifier {
         for index in states.indices {
             let certain = certain(index)
             for event in states[index].window.take(half: false) {
-                close(event.offset, event.indexes, index, certain)
+                close(event.unit, event.indexes, index, certain)
+            }
+            for (offset, items) in states[index].items.sorted(by: { $0.key < $1.key }) {
+                check(items, TopicPlace(sources[index].topic, sources[index].partition, offset), certain)
             }
             compare(index, certain)
         }
@@ -378,21 +441,43 @@ package struct OutcomeVerifier {
         return findings
     }
 
-    /// Checks the indexes of an event.
+    /// Returns a Boolean value that indicates whether a message has a decision with the index 0.
+    private static func hasFirst(_ unit: Int64, _ decided: OffsetSet, _ items: [Int64: ItemOutcomes]) -> Bool {
+        let (offset, item) = (unit >> 7, Int(unit & 127) - 1)
+        return item < 0 ? decided.contains(offset) : items[offset]?.isDecided(item) ?? false
+    }
+
+    /// Checks the indexes of a message.
     ///
     /// - Parameter certain: The offsets whose decisions were certainly read, or nil if the event was closed early.
     private mutating func close(
-        _ offset: Int64, _ indexes: IndexWindow.Indexes, _ index: Int, _ certain: Range<Int64>? = nil
+        _ unit: Int64, _ indexes: IndexWindow.Indexes, _ index: Int, _ certain: Range<Int64>? = nil
     ) {
-        let hasFirst = states[index].decided.contains(offset)
+        let hasFirst = Self.hasFirst(unit, states[index].decided, states[index].items)
         guard let missing = IndexWindow.firstMissing(indexes, hasFirst: hasFirst) else { return }
-        let place = TopicPlace(sources[index].topic, sources[index].partition, offset)
+        let place = TopicPlace(sources[index].topic, sources[index].partition, unit >> 7)
         guard let certain else { return findings.add(.uneven, place) }
         // The record has an outcome, although its first decision is missing.
-        states[index].decided.insert(offset)
-        if let doubt = Self.doubt(offset, certain) { return findings.add(doubt, place) }
+        states[index].decided.insert(place.offset)
+        let item = unit & 127 == 0 ? "" : ".\((unit & 127) - 1)"
+        if let doubt = Self.doubt(place.offset, certain) { return findings.add(doubt, place) }
         findings.add(
-            .missingIndex, place, "\(place) has decisions of several devices, and none with the index \(missing)")
+            .missingIndex, place,
+            "\(place)\(item) has decisions of several devices, and none with the index \(missing)")
+    }
+
+    /// Checks that each item of a record has an outcome, and no other item has one.
+    ///
+    /// The number of items is unknown if the record does not exist any more. They then end with the last outcome.
+    private mutating func check(_ items: ItemOutcomes, _ place: TopicPlace, _ certain: Range<Int64>) {
+        if let item = items.firstBeyond {
+            findings.add(.noRecord, place, "\(place).\(item) has a decision or a dead letter, and no such item exists")
+        }
+        guard let missing = items.firstMissing else { return }
+        if let doubt = Self.doubt(place.offset, certain) { return findings.add(doubt, place) }
+        findings.add(
+            .lost, place, "\(place).\(missing) has no decision and no dead letter, and the committed offset is after it"
+        )
     }
 
     /// Returns the doubt about a record without an outcome, or nil for none.
@@ -406,7 +491,7 @@ package struct OutcomeVerifier {
         guard !hidesDeadLetters else { return from..<from }
         // Hidden decisions come after the last one that was read.
         let count = outcomes.isWhole.count
-        let ends = hidden.map { Int($0) < count ? cursors[index * count + Int($0)].last >> 9 : .min }
+        let ends = hidden.map { Int($0) < count ? cursors[index * count + Int($0)].last : .min }
         return from..<max(from, ends.min() ?? .max)
     }
 

@@ -1,5 +1,6 @@
 internal import ByteStorage
 internal import KafkaClient
+internal import LinkIngest
 internal import RouteTools
 
 /// A run of `linkd verify`: what to read, in which order, and the report.
@@ -153,13 +154,17 @@ final class VerifyJob {
             let isOfGroup = head?.group.map { name in group.withUnsafeBufferPointer { ByteView($0) == name } } ?? true
             verifier.deadLetter(
                 at: TopicPlace(record.topic, record.partition, record.offset), of: head?.sourceTopic,
-                head?.sourcePartition, head?.sourceOffset, isOfGroup: isOfGroup)
+                head?.sourcePartition, head?.sourceOffset, item: head?.item, isOfGroup: isOfGroup)
         }
         for round in plans.output.rounds(of: Self.roundRecords) {
             try read(round, &scan) { verifier.output($0.partition, $0.offset, $0.value) }
             verifier.advance()
         }
-        try read(plans.input, &scan) { verifier.input($0.topic, $0.partition, $0.offset) }
+        try read(plans.input, &scan) { record in
+            verifier.input(
+                record.topic, record.partition, record.offset,
+                items: record.value.flatMap { RecordBatch($0)?.count } ?? 0)
+        }
         try noticeRemoval(site, starts, outcomes, scan, &verifier)
         return verifier.finish()
     }

@@ -71,7 +71,7 @@ package struct Digest: Sendable {
     /// Returns the digest of the result of a record.
     static func of(_ cause: DeadLetterCause?, _ decisions: ArraySlice<ProducedDecision>) -> UInt64 {
         var digest = Digest()
-        if let cause {
+        for cause in cause?.all ?? [] {
             digest.add(Array((cause.reason.rawValue + "\n" + cause.detail + "\n" + (cause.pointer ?? "\n")).utf8))
             digest.add(cause.event ?? [0])
         }

@@ -65,7 +65,7 @@ package enum Seeds {
         return inputs
     }
 
-    private static let eventFiles = ["articles", "shop", "pushes"]
+    private static let eventFiles = ["articles", "shop", "pushes", "lists"]
 
     private static func sampleLines(_ file: String) throws -> [[UInt8]] {
         try FuzzEnvironment.file("samples/\(file).jsonl").split(separator: UInt8(ascii: "\n")).map(Array.init)
@@ -173,7 +173,7 @@ package enum IngestSeeds {
 
     private static func samples() throws -> [FuzzRecord] {
         var records: [FuzzRecord] = []
-        for file in ["pushes", "shop", "articles"] {
+        for file in ["pushes", "shop", "articles", "lists"] {
             let text = try FuzzEnvironment.file("samples/\(file).jsonl")
             records += text.split(separator: UInt8(ascii: "\n")).map { FuzzRecord(value: Array($0)) }
         }

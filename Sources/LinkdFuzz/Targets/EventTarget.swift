@@ -56,8 +56,10 @@ extension FuzzRunner {
     /// Returns a violation of the rules that hold for the result of every record, or nil.
     func wrong(_ result: RecordResult, of record: FuzzRecord, _ environment: FuzzEnvironment) -> String? {
         if let cause = result.cause {
-            if !result.decisions.isEmpty { return "a dead letter with decisions" }
-            if cause.reason == .internal { return "a dead letter `internal`: \(cause.detail)" }
+            if cause.item == nil, !result.decisions.isEmpty { return "a dead letter with decisions" }
+            if let cause = cause.all.first(where: { $0.reason == .internal }) {
+                return "a dead letter `internal`: \(cause.detail)"
+            }
             return nil
         }
         if result.decisions.isEmpty { return "a record without a decision or a dead letter" }

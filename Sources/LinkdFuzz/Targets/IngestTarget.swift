@@ -36,6 +36,7 @@ extension FuzzRunner {
             + #""com.batch":"{\"l\":\"shop:///\"}"}}}}"#,
         #"{"specversion":"1.0","id":"i","source":"s","type":"t","data_base64":"eyJsaW5rIjoic2hvcDovLy8ifQ=="}"#,
         #"{"link":"https://shop.example/p/new","devices":[{"id":"a","platform":"ios"},{"id":"b","platform":"web"}]}"#,
+        #"[{"to":"ExponentPushToken[a]","data":{"url":"shop:///"}},{"to":["ExponentPushToken[b]",5]},[]]"#,
     ].map { FuzzRecord(key: Array("k".utf8), value: Array($0.utf8)) }
 
     /// Returns a description if the least time of at least five runs exceeds the cost bound, or nil.

@@ -11,6 +11,7 @@ struct WorkedTopics {
         case buriesTwice, decidesAndBuries, omitsAnIndex, omitsTheFirstIndex, namesNoRecord, namesNoPartition
         case writesNoDecision, decidesBeyondItsOffset, fallsBehindRetention, keepsAnOldOffset
         case leavesATransactionOpen
+        case losesAnItem, buriesAnItemTwice, decidesAndBuriesAnItem, namesNoItem
     }
 
     static let partitions = 3
@@ -25,22 +26,31 @@ struct WorkedTopics {
     var ends = [Int64](repeating: WorkedTopics.records, count: partitions)
     /// The ids of the decisions, by partition of the output.
     var output = [[String]](repeating: [], count: partitions)
-    /// The partition and offset of each source of a dead letter.
-    var letters: [(partition: Int, offset: Int64)] = []
+    /// The partition, the offset, and the item of each source of a dead letter.
+    var letters: [(partition: Int, offset: Int64, item: Int?)] = []
+    /// The records with several messages, and the numbers of them.
+    private var lists: [(partition: Int, offset: Int64, count: Int)] = []
     /// The end of the output's last partition with the records of an open transaction, or nil.
     var openEnd: Int64?
     /// The records with two decisions or more, and those with one.
     private var families: [(partition: Int, offset: Int64, count: Int)] = []
     private var singles: [(partition: Int, offset: Int64)] = []
 
-    /// Creates what a right worker leaves: a dead letter of every eighth record, and decisions of up to 80 devices.
+    /// Creates what a right worker leaves: a dead letter of every eighth record, decisions of up to 80 devices, and
+    /// lists of up to 100 messages.
     init(topic: String = "link-events", _ random: inout SeededGenerator) {
         self.topic = topic
         for offset in 0..<Self.records {
             for partition in 0..<Self.partitions {
                 // The first records have decisions everywhere, so that each partition has a cursor.
                 if offset > 2, random.one(in: 8) {
-                    letters.append((partition, offset))
+                    letters.append((partition, offset, nil))
+                    continue
+                }
+                if offset > 2, random.one(in: 8) {
+                    decideList(
+                        partition, offset, count: random.one(in: 10) ? 100 : .random(in: 2...5, using: &random), &random
+                    )
                     continue
                 }
                 let count = random.one(in: 3) ? (random.one(in: 20) ? 80 : Int.random(in: 2...4, using: &random)) : 1
@@ -50,6 +60,23 @@ struct WorkedTopics {
                 }
                 if offset > 2, count > 1 { families.append((partition, offset, count)) }
                 if offset > 2, count == 1 { singles.append((partition, offset)) }
+            }
+        }
+    }
+
+    /// Decides the items of a list for up to 3 devices each, or buries them, except the first one.
+    private mutating func decideList(
+        _ partition: Int, _ offset: Int64, count: Int, _ random: inout SeededGenerator
+    ) {
+        lists.append((partition, offset, count))
+        for item in 0..<count {
+            if item > 0, random.one(in: 4) {
+                letters.append((partition, offset, item))
+                continue
+            }
+            for index in 0..<(item == 0 ? 1 : Int.random(in: 1...3, using: &random)) {
+                let target = Int.random(in: 0..<Self.partitions, using: &random)
+                output[target].append("\(topic)-\(partition)-\(offset).\(item)-\(index)")
             }
         }
     }
@@ -79,12 +106,13 @@ struct WorkedTopics {
     mutating func apply(_ wrong: Wrong, _ random: inout SeededGenerator) -> (harm: Harm, place: TopicPlace) {
         let single = random.pick(singles)
         let family = random.pick(families)
-        let letter = random.pick(letters)
+        let letter = random.pick(letters.filter { $0.item == nil })
+        let list = random.pick(lists)
         switch wrong {
         case .losesARecord: remove(id(single, 0))
         case .losesADeadLetter:
             letters.removeAll { $0 == letter }
-            return (.lost, place(letter))
+            return (.lost, place((letter.partition, letter.offset)))
         case .skipsRecords:
             // The group's offset is beyond a record that was never decided.
             ends[0] += 1
@@ -97,9 +125,9 @@ struct WorkedTopics {
         case .decidesInWrongOrder: return swap(single)
         case .buriesTwice:
             letters.append(letter)
-            return (.doubled, TopicPlace("link-events.dlq", 0, Int64(letters.count - 1)))
+            return (.doubled, lastLetter)
         case .decidesAndBuries:
-            letters.append(single)
+            letters.append((single.partition, single.offset, nil))
             return (.contradicted, place(single))
         case .omitsAnIndex:
             remove(id((family.partition, family.offset), family.count - 2))
@@ -127,9 +155,26 @@ struct WorkedTopics {
         case .leavesATransactionOpen:
             openEnd = Int64(output[2].count) + 5
             return (.openTransaction, TopicPlace("link-decisions", 2, Int64(output[2].count)))
+        case .losesAnItem:
+            let item = Int.random(in: 0..<list.count, using: &random)
+            let start = "\(place((list.partition, list.offset))).\(item)-"
+            for index in output.indices { output[index].removeAll { $0.hasPrefix(start) } }
+            letters.removeAll { $0 == (list.partition, list.offset, item) }
+            return (.lost, place((list.partition, list.offset)))
+        case .buriesAnItemTwice:
+            letters.append(random.pick(letters.filter { $0.item != nil }))
+            return (.doubled, lastLetter)
+        case .decidesAndBuriesAnItem:
+            letters.append((list.partition, list.offset, 0))
+            return (.contradicted, place((list.partition, list.offset)))
+        case .namesNoItem:
+            letters.append((list.partition, list.offset, list.count))
+            return (.noRecord, list.count < 100 ? place((list.partition, list.offset)) : lastLetter)
         }
         return (.lost, place(single))
     }
+
+    private var lastLetter: TopicPlace { TopicPlace("link-events.dlq", 0, Int64(letters.count - 1)) }
 
     /// Swaps a decision with the next one of the same partition of the input.
     private mutating func swap(_ single: (partition: Int, offset: Int64)) -> (harm: Harm, place: TopicPlace) {
@@ -194,7 +239,10 @@ extension WorkedTopics {
         for partition in 0..<Self.partitions {
             // A record that a test adds at the end exists, except where it must not.
             let end = partition == 1 ? Self.records : ends[partition]
-            for offset in low[partition]..<max(low[partition], end) { check.input(topic, Int32(partition), offset) }
+            for offset in low[partition]..<max(low[partition], end) {
+                let list = lists.first { $0.partition == partition && $0.offset == offset }
+                check.input(topic, Int32(partition), offset, items: list?.count ?? 0)
+            }
         }
         return check.finish()
     }
@@ -204,7 +252,7 @@ extension WorkedTopics {
             for (number, letter) in letters.enumerated() {
                 check.deadLetter(
                     at: TopicPlace("link-events.dlq", 0, Int64(number)), of: ByteView(name), Int32(letter.partition),
-                    letter.offset)
+                    letter.offset, item: letter.item)
             }
         }
     }

@@ -85,7 +85,7 @@ extension DecisionFeed {
             try? records.read(missing) { record in
                 let partition = TopicPartition(topic: record.topic, partition: record.partition)
                 guard let source = topics.source(partition) else { return }
-                tape.begin(record.value)
+                tape.begin(record.message)
                 var facts = RowFacts(record, &tape, source, now: Platform.nowMilliseconds)
                 let place = RowCache.Place(facts.key)
                 guard let key = keys[place] else { return }

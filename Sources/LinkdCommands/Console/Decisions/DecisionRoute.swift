@@ -52,7 +52,8 @@ enum DecisionRoute {
         guard let id = DecisionID(text) else {
             throw RequestQuery.problem(
                 "id", "is not the id of a decision",
-                "pass TOPIC-PARTITION-OFFSET-INDEX, with ~N for a correction, the member `decision` of one")
+                "pass TOPIC-PARTITION-OFFSET-INDEX, with .ITEM after the offset in a list, and ~N for a correction: "
+                    + "the member `decision` of one")
         }
         return .id(id)
     }

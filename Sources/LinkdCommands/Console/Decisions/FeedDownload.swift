@@ -105,7 +105,7 @@ enum FeedDownload {
         try feed.records.read(offsets) { record in
             let partition = TopicPartition(topic: record.topic, partition: record.partition)
             guard let source = topics.source(partition) else { return }
-            tape.begin(record.value)
+            tape.begin(record.message)
             var line = OutputArena(chunkBytes: 4096)
             line.begin()
             CSVText.append(record, &tape, local: false, escaped: false, mask: feed.mask, to: &line)

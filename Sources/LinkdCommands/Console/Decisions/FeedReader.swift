@@ -83,7 +83,7 @@ struct FeedReader: ~Copyable {
             let source = RowSource(topic: topic, partition: record.partition)
         else { return }
         let now = Platform.nowMilliseconds
-        tape.begin(record.value)
+        tape.begin(record.message)
         var facts = RowFacts(record, &tape, source, now: now)
         if mask.isOn { facts.query = nil }
         let since = options.since

@@ -81,6 +81,7 @@ struct FeedRow: Sendable {
         json.text("topic", text(topic))
         json.number("partition", Int64(partition))
         json.number("offset", offset)
+        if let item = head.item { json.number("item", Int64(item)) }
         json.endObject()
     }
 

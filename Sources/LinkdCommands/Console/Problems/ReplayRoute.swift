@@ -212,7 +212,7 @@ struct ReplayReasons {
 
     /// Returns the reason for which a dead letter would be one again, or nil if it would be decided.
     private func cause(of record: ScannedRecord) -> String? {
-        guard let value = record.value else { return DeadLetterReason.nullValue.rawValue }
+        guard let value = record.message else { return DeadLetterReason.nullValue.rawValue }
         return resolver.resolve(value.array, key: record.key, table: nil, explains: false).cause?.reason.rawValue
     }
 }

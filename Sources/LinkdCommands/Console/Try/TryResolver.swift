@@ -16,7 +16,7 @@ final class TryResolver: Sendable {
         var explanations: [Explainer.DeviceExplanation] = []
         /// The decisions if the event had not expired, or an empty array if it has not.
         var unexpired: [[UInt8]] = []
-        /// The reason why the record would become a dead letter, or nil.
+        /// The reason why the record, or the first of its items, would become a dead letter, or nil.
         var cause: DeadLetterCause?
         /// The explanations of each table for an event that no table claims.
         var unclaimed = Explainer.UnclaimedEvent()
@@ -83,7 +83,7 @@ extension TryResolver.Tools {
         answer.cause = process(value, key, time: time) { device, decision in
             answer.decisions.append((device.string, decision.array))
         }
-        if answer.cause == nil, decider.hasExpired(at: time) {
+        if answer.cause == nil, !value.hasPrefix(ByteView("[" as StaticString)), decider.hasExpired(at: time) {
             _ = process(value, key, time: -1) { _, decision in answer.unexpired.append(decision.array) }
         }
         if answer.cause?.reason == .applicationUnknown, explains {

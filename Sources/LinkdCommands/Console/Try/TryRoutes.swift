@@ -183,7 +183,7 @@ struct TriedInput {
         case link
         /// An event in the product's own format.
         case event
-        /// The body of a push message of any vendor.
+        /// The body of a push message of any vendor, or a list of them.
         case push
     }
 
@@ -201,7 +201,8 @@ struct TriedInput {
         let bytes = Array(text.utf8).trimmed
         self.text = String(decoding: bytes, as: UTF8.self)
         guard bytes.first == UInt8(ascii: "{") else {
-            (kind, members) = (.link, nil)
+            // The messages of a list have devices of their own.
+            (kind, members) = (bytes.first == UInt8(ascii: "[") ? .push : .link, nil)
             return
         }
         members = (try? JSONValue.parse(Array(bytes), maxDepth: 512))?.object

@@ -42,6 +42,12 @@ struct WhyReport {
     /// The decisions that older versions of linkd would have published for the event, each with what they leave out.
     var older: [(json: [UInt8], missing: String)] = []
 
+    /// The item of the event's record that was decided, or nil for a record with one message.
+    private var item: Int? { decision.json?["decision"]?.string.flatMap(DecisionID.init)?.place.item }
+
+    /// The message that was decided, as a record of its own, or nil if the record no longer exists or has no such item.
+    private var message: InspectedRecord? { input?.item(item) }
+
     /// A Boolean value that indicates whether resolving again yields the same bytes, or nil if that is unknown.
     ///
     /// A decision of an older version has the bytes without the members that this version did not publish.
@@ -141,15 +147,16 @@ struct WhyReport {
         let place = archived.map { ", configuration \($0.hash.prefix(8))" } ?? ""
         let source = table.map { entry in "  (\(entry.source), \(Escaping.visible(entry.path))\(place))" } ?? ""
         out.line("table: " + Escaping.visible(identity ?? "none") + source)
-        if let input {
+        if let input = message {
             let time = input.timestamp < 0 ? "no time" : UTCDateTime.text(milliseconds: input.timestamp)
-            out.line("event: \(time)  \(Escaping.visible("\(input.topic)-\(input.partition)-\(input.offset)"))")
+            let place = "\(input.topic)-\(input.partition)-\(input.offset)" + (item.map { ".\($0)" } ?? "")
+            out.line("event: \(time)  \(Escaping.visible(place))")
             out.line("    " + DisplayWidth.cut(Escaping.visible(input.value ?? []), to: 2000))
         }
         for warning in warnings { console.warn("warning: " + Escaping.visible(warning)) }
         if isExpired {
             out.line(out.style.heading("the reason:"))
-            let expiry = input?.json?["expires"]?.string.map { " at " + Escaping.visible($0) } ?? ""
+            let expiry = message?.json?["expires"]?.string.map { " at " + Escaping.visible($0) } ?? ""
             out.line("    expired    the event expires\(expiry), and the time of its record is later")
         }
         if isNone("no_device") {
@@ -218,7 +225,8 @@ extension WhyReport {
     }
 
     private func writeInput(_ mask: RecordMask?, _ json: inout JSONText) {
-        guard let input else { return json.text("input", nil) }
+        if let item { json.number("item", Int64(item)) }
+        guard let input = message else { return json.text("input", nil) }
         if let mask {
             json.beginObject("input")
             Self.writePosition(input, &json)

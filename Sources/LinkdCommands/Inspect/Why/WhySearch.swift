@@ -197,9 +197,10 @@ struct WhySearch: Sendable {
         let explainer = Explainer(explained, devices: devices)
         report.explanation =
             input.withViews { record in
-                explainer.explain(
-                    value: record.value ?? .empty, key: record.key, headers: record.headers, only: id.index)
-            }.first
+                record.item(id.place.item).map {
+                    explainer.explain(value: $0.value ?? .empty, key: $0.key, headers: $0.headers, only: id.place.index)
+                }
+            }?.first
     }
 
     /// Returns what the registry said when a decision was made, or nil if it was made without a registry.
@@ -215,7 +216,7 @@ struct WhySearch: Sendable {
         {
             return nil
         }
-        return DecidedDevice(device, decision?["facts"].map { Array($0.text.utf8) }, index: id.index)
+        return DecidedDevice(device, decision?["facts"].map { Array($0.text.utf8) }, index: id.place.index)
     }
 
     /// Returns the decisions of versions that copied no query items and nothing for delivery, of those that also
@@ -277,7 +278,7 @@ struct WhySearch: Sendable {
         _ input: InspectedRecord, _ configuration: DeciderConfiguration, only id: DecisionID,
         devices: (any KnownDevices)? = nil
     ) -> (device: [UInt8], json: [UInt8])? {
-        for decision in Self.resolve(input, configuration, index: id.index, devices: devices) {
+        for decision in Self.resolve(input, configuration, only: id.place, devices: devices) {
             if let json = id.published(decision.json) { return (decision.device, json) }
         }
         return nil
@@ -285,20 +286,21 @@ struct WhySearch: Sendable {
 
     /// Resolves an event as a worker with a configuration does.
     ///
-    /// Returns an empty array if the event becomes a dead letter.
+    /// Returns an empty array if the event becomes a dead letter. The items of a record that become dead letters are
+    /// left out.
     ///
     /// - Parameters:
     ///   - input: The record of the event.
     ///   - configuration: The configuration of the worker's deciders.
-    ///   - index: The index of the only device, or nil for all devices.
+    ///   - place: The place of the only decision, or nil for all.
     ///   - devices: What the registry knows, or nil for no registry.
     static func resolve(
-        _ input: InspectedRecord, _ configuration: DeciderConfiguration, index: Int? = nil,
+        _ input: InspectedRecord, _ configuration: DeciderConfiguration, only place: DecisionPlace? = nil,
         devices: (any KnownDevices)? = nil
     ) -> [(device: [UInt8], json: [UInt8])] {
         guard !configuration.tables.tables.isEmpty else { return [] }
         var decider = Decider(configuration, devices: devices)
-        decider.onlyDevice = index
+        (decider.onlyItem, decider.onlyDevice) = (place?.item, place?.index)
         return input.withViews { record in
             var arena = OutputArena(chunkBytes: 1 << 16)
             arena.begin()
@@ -308,9 +310,9 @@ struct WhySearch: Sendable {
                 topic: 0, partition: record.partition, offset: record.offset, timestamp: record.timestamp,
                 key: record.key, value: record.value, index: 0, hasHeaders: !record.headers.isEmpty)
             var decisions: [ProducedDecision] = []
-            let cause = decider.decide(
+            _ = decider.decide(
                 consumed, headers: record.headers, topicName: topic, into: &arena, decisions: &decisions)
-            return cause == nil ? decisions.map { ($0.key.array, $0.value.array) } : []
+            return decisions.map { ($0.key.array, $0.value.array) }
         }
     }
 }

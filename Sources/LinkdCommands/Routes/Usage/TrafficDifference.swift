@@ -183,7 +183,7 @@ final class TrafficReader {
                 if let value = try? JSONValue.parse(decision.array, maxDepth: 512) { values.append(value) }
             }
         }
-        guard let cause else { return (values, true) }
+        guard let cause, cause.item == nil else { return (values, true) }
         let reason = JSONMember(name: "reason", value: JSONValue(.string(cause.reason.rawValue)))
         return ([JSONValue(.object([reason]))], false)
     }

@@ -1,0 +1,114 @@
+package import ByteStorage
+internal import LinkCoordinator
+internal import StrictJSON
+
+/// The items of a record with several messages, which are the elements of a JSON array.
+///
+/// An item is read like a record of its own with the key, the headers, and the timestamp of its record. An item that is
+/// an array is refused, so no record has items in items.
+package struct RecordBatch {
+    /// The limit of items.
+    package static let limit = 100
+    /// The maximum depth of a list: that of a record with the greatest setting, and the list itself.
+    private static let greatestDepth = 513
+    private static let structuredType: StaticString = "application/cloudevents+json"
+
+    /// The places of the items in the record's value, at most `limit`.
+    package private(set) var items: [Range<Int>] = []
+    /// The number of elements, which can be greater than the limit.
+    package private(set) var count = 0
+
+    /// Creates a batch without items.
+    init() {}
+
+    /// Finds the items of a JSON text, or returns nil if it is not a valid array.
+    ///
+    /// - Parameters:
+    ///   - text: The text without white space at its ends.
+    ///   - offset: The offset of the text in the record's value.
+    ///   - cursor: A cursor that the function can use.
+    init?(_ text: ByteView, at offset: Int, _ cursor: inout JSONCursor) {
+        guard !text.isEmpty, text[0] == UInt8(ascii: "[") else { return nil }
+        cursor.open(text)
+        do throws(JSONError) {
+            var list = try cursor.enterArray()
+            while try cursor.nextElement(&list) {
+                let start = cursor.offset
+                try cursor.skip()
+                if count < Self.limit { items.append(offset + start..<offset + cursor.offset) }
+                count += 1
+            }
+            try cursor.finish()
+        } catch {
+            return nil
+        }
+    }
+
+    /// Finds the items of a record's value, or returns nil if it is not 1 to 100 items.
+    ///
+    /// It does not ask whether a rule knows the messages, so it is for records that a worker has read.
+    package init?(_ value: ByteView) {
+        let start = WireFormat.hasSchemaPrefix(value) ? WireFormat.schemaPrefixBytes : 0
+        let range = WireFormat.trimmed(value, from: start)
+        var cursor = JSONCursor(maxDepth: Self.greatestDepth)
+        self.init(value.slice(range.lowerBound, range.upperBound), at: range.lowerBound, &cursor)
+        guard isReadable else { return nil }
+    }
+
+    /// A Boolean value that indicates whether the number of items is within the limit.
+    var isReadable: Bool { (1...Self.limit).contains(count) }
+
+    /// Returns the headers of an item as a record of its own: those of its record, with the content type of one event
+    /// in place of a batch.
+    package static func headers(_ headers: [HeaderView]) -> [HeaderView] {
+        headers.map { header in
+            let isBatch = header.value.map { MediaType($0).hasPrefix(EnvelopeHeaders.batchType) } ?? false
+            guard isBatch, equalsFolded(header.name, "content-type") else { return header }
+            return HeaderView(name: header.name, value: ByteView(structuredType))
+        }
+    }
+}
+
+extension EventReader {
+    /// Finds the items of the record that was refused last, or returns nil if it is no list of messages that a rule
+    /// knows.
+    ///
+    /// A list needs a rule for one of its items at least: a form of the vendor table with `list`, or CloudEvents. A
+    /// batch of CloudEvents is known by its content type. The failure of the record stays in `failure`.
+    package mutating func batch(of value: ByteView, key: ByteView?, headers: [HeaderView]) -> RecordBatch? {
+        guard failure.reason == .batchUnsupported, list.isReadable else { return nil }
+        let (found, refusal) = (list, failure)
+        if isTypedBatch { return found }
+        // The list in encoded data of CloudEvents is not in the value.
+        guard !cloudEvent.isStructured else { return nil }
+        defer { failure = refusal }
+        for place in found.items {
+            _ = readInPlace(value: value.slice(place.lowerBound, place.upperBound), key: key, headers: headers)
+            if cloudEvent.isStructured || state.isPushRecord && messages.isListed { return found }
+        }
+        return nil
+    }
+
+    /// Returns a Boolean value that indicates whether the text is a JSON array, whose items are then in `list`.
+    mutating func readList() -> Bool {
+        cursor.depthLimit = limits.depth + 1
+        defer { cursor.depthLimit = limits.depth }
+        let found = RecordBatch(text, at: textOffset, &cursor)
+        list = found ?? RecordBatch()
+        return found != nil
+    }
+
+    /// Refuses a batch of CloudEvents, whose items are read one by one.
+    mutating func refuseBatch(_ value: ByteView, _ key: ByteView?, isJSON: Bool) -> Bool {
+        let lent = lend(value, key)
+        startOver()
+        frame(lent.value)
+        list = RecordBatch()
+        isTypedBatch = isJSON && readList()
+        failure =
+            isJSON && !isTypedBatch
+            ? IngestFailure(.badJSON, "expected a JSON array of events of CloudEvents")
+            : IngestFailure(.batchUnsupported, "expected 1 to 100 events of CloudEvents as a JSON array")
+        return false
+    }
+}
