@@ -140,13 +140,16 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "RouteToolsTests",
-            dependencies: ["RouteTools", "RouteAnalysis", "LinkCoordinator", "TableSupport", "TestSupport"],
+            dependencies: [
+                "RouteTools", "RouteAnalysis", "LinkCoordinator", "StrictJSON", "TableSupport", "TestSupport",
+            ],
             swiftSettings: strict),
         // Laws: tests that generate tables, links, and devices. `LINKD_TEST_CASES` is the number of cases of each.
         .testTarget(
             name: "LawTests",
             dependencies: [
-                "LinkCoordinator", "RouteAnalysis", "ByteStorage", "StrictJSON", "TableSupport", "TestSupport",
+                "LinkCoordinator", "RouteAnalysis", "RouteTools", "ByteStorage", "StrictJSON", "TableSupport",
+                "TestSupport",
             ],
             swiftSettings: strict),
         .testTarget(

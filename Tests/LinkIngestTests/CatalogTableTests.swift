@@ -77,7 +77,8 @@ struct CatalogTableTests {
             let all = vendor["forms"]?.array ?? []
             vendors.append(row(id, vendor["name"]?.string ?? "", code(all.flatMap(names))))
             forms += all.map { row(id, code(names($0)), code(links($0)), code(buttons($0))) }
-            sources += texts(vendor["sources"]).map { row(id, plain($0)) }
+            let remarks = vendor["remark"]?.string.map { ["remark: " + $0] } ?? []
+            sources += (texts(vendor["sources"]) + remarks).map { row(id, plain($0)) }
             envelopes += all.compactMap { form in
                 guard let envelope = form["envelope"]?.string else { return nil }
                 let devices = texts(form["devices"]) + texts(form["device"])

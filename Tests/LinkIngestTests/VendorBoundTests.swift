@@ -96,6 +96,9 @@ struct VendorBoundTests {
         FileBound("bytes of a source", inVendor + ["sources", "items", "maxLength"]) {
             vendor(["sources": "[\"\(FileBound.text($0))\"]"])
         },
+        FileBound("bytes of a remark", inVendor + ["remark", "maxLength"]) {
+            vendor(["remark": "\"\(FileBound.text($0))\""])
+        },
         FileBound("forms of a vendor", inVendor + ["forms", "maxItems"]) {
             vendor(["forms": FileBound.list($0, form([:]))])
         },

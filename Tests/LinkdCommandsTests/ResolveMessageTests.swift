@@ -37,6 +37,21 @@ internal import Testing
         #expect(found.envelope.text == expected)
     }
 
+    @Test(
+        "An explanation states that the vendor's product has ended, or which keys are not documented",
+        arguments: [
+            (#"{"aps":{"alert":"Hi"},"data":{"pinpoint":{"deeplink":"shop:///p/new"}}}"#, "ended on 2026-10-30"),
+            (
+                #"{"aps":{"alert":"Hi"},"moengage":{"cid":"c"},"app_extra":{"moe_deeplink":"shop:///p/new"}}"#,
+                "a tapped button opens nothing"
+            ),
+        ])
+    func remark(payload: String, words: String) throws {
+        let found = try Self.explain(#"{"payload": \#(payload), \#(Self.device)}"#)
+        #expect(found.text.contains("           remark: ") && found.text.contains(words), "\(found.text)")
+        #expect(found.envelope["remark"]?.string?.contains(words) == true)
+    }
+
     @Test("A pointer of the route table precedes the vendor, and the explanation has its place in the payload")
     func tablePointer() throws {
         let payload = """

@@ -90,8 +90,10 @@ struct SecurityTests {
         }
     }
 
-    @Test("A token that expires while the worker runs is renewed without an outage")
-    func renewal() async throws {
+    @Test(
+        "A token that expires while the worker runs is renewed without an outage",
+        arguments: [("--sasl-token-file", ""), ("--sasl-token-command", "cat ")])
+    func renewal(flag: String, program: String) async throws {
         try await onThread {
             let name = TestBroker.uniqueName("commands-token")
             let topics = try Self.topics(name)
@@ -100,7 +102,7 @@ struct SecurityTests {
             try withTemporaryFile(WebToken.unsecured("alice", seconds: seconds)) { path in
                 let worker = try RunningLinkd(
                     ["worker", "--group", name, "--table", Self.table, "--lanes", "1", "--stop-after", "2"] + topics
-                        + ["--log-format", "json", "--sasl-token-file", path, "--start-timeout", "5s"],
+                        + ["--log-format", "json", flag, program + path, "--start-timeout", "5s"],
                     environment: TestBroker.accepting ?? [:])
                 try #require(worker.says(#""event":"ready""#), "\(worker.log)")
                 try Self.produce(name)

@@ -64,6 +64,29 @@ struct QuestionTests {
         }
     }
 
+    @Test(
+        "The printed commands run consumers in Python and TypeScript, which agree",
+        .enabled(
+            if: (try? ChildProcess.run(["sh", "-c", "command -v tsc"]))?.status == 0,
+            "the compiler of TypeScript is not installed: apt-get install node-typescript"))
+    func consumers() async throws {
+        try await onThread {
+            try prepare(page.blocks("sh", "run", "broker")[0])
+            let blocks = page.blocks("sh", "run", "consumers")
+            try #require(blocks.count == 2)
+            let folder = try TemporaryFolder()
+            let outputs = try blocks.map { block in
+                let script = block.script.replacing("/tmp/", with: folder.url.path + "/")
+                let result = try MarkdownText.Block.run(script, names)
+                #expect(result.status == 0, "Questions.md:\(block.line): \(result.output)\(result.errors)")
+                return result.output
+            }
+            #expect(outputs[0] == outputs[1])
+            #expect(try outputs[0].split(separator: "\n").count == values("-f '%{decision}\\n'").count)
+            #expect(outputs[0].contains("\tnavigate\treplace home/feed() > catalog/list()\n"), "\(outputs[0])")
+        }
+    }
+
     private func output(_ block: MarkdownText.Block, status: Int32 = 0) throws -> String {
         // The registry has no default name.
         let devices = "--devices-topic \(names["LINKD_INPUT"] ?? "")-devices"

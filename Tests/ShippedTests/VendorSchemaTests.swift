@@ -97,6 +97,7 @@ struct VendorSchemaTests {
     /// Members of a vendor that the schema and the program refuse.
     static let faultyVendors = [
         #""sources":[""]"#, #""sources":["\#(letters(513))"]"#, #""sources":[\#(list(65, #""s""#))]"#,
+        #""remark":"""#, #""remark":"\#(letters(513))""#, #""remark":["r"]"#,
         #""name":"""#, #""name":"\#(letters(129))""#,
         #""examples":[\#(list(65, example))]"#, #""forms":[]"#,
         #""examples":[\#(example),{"payload":{"a":1},"reason":"no_link","notes":[\#(list(65, #""n""#))]}]"#,

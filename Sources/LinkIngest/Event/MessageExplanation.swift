@@ -11,6 +11,8 @@ package struct MessageExplanation: Sendable, Equatable {
     package var recordNotes: [String] = []
     /// The id of the vendor, or nil if none was recognized.
     package var vendor: String?
+    /// The remark of the vendor's row, such as the end of the product.
+    package var remark: String?
     /// The conditions by which the vendor's form was recognized: pointers, and beginnings of names with `*`.
     package var marks: [String] = []
     /// The ids of the other vendors that were recognized.
@@ -68,6 +70,7 @@ extension MessageReader {
         }
         if reading.form >= 0 {
             result.vendor = vendors.image.vendors[Int(reading.vendor)].string
+            result.remark = vendors.table?.vendors[Int(reading.vendor)].remark
             result.marks = vendors.marks(of: Int(reading.form), vendors.message(push, for: PlatformClass(platform)))
         }
         if reading.message >= 0 { result.message = vendors.tape.text(of: reading.message).string }

@@ -62,11 +62,12 @@ struct VendorTableReader {
     /// Reads a row of a table.
     mutating func readRow(_ value: JSONValue) {
         let required = ["id", "name", "sources", "forms", "examples"]
-        guard members(value, "a vendor", required: required) else { return }
+        guard members(value, "a vendor", required: required, optional: ["remark"]) else { return }
         let id = name(value["id"], "expected an id of 1 to 32 characters: a-z, 0-9, and -", RuleFileLog.isInID)
         let name = text(value["name"], bytes: 1...Self.mostNameBytes)
         var row = VendorRow(id: id ?? "", name: name ?? "", json: value)
         row.sources = items(value["sources"], "sources").compactMap { text($0, bytes: 1...Self.mostSourceBytes) }
+        row.remark = text(value["remark"], bytes: 1...Self.mostSourceBytes)
         for form in items(value["forms"], "forms", most: Self.mostForms) { readForm(form, of: &row) }
         if value["forms"]?.array?.isEmpty == true {
             log.add(.badValue, "forms", of: value, "expected at least one form")

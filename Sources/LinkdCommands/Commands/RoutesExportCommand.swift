@@ -5,15 +5,20 @@ internal import LinkCoordinator
 enum RoutesExportCommand {
     static let command = Command(
         path: ["routes", "export"],
-        summary: "Export a table for iOS, Android, or Swift",
+        summary: "Export a table for apps and for consumers of its decisions",
         discussion: [
             "aasa: Apple's apple-app-site-association file with `components`. android: intent filters for a manifest. "
                 + "assetlinks: the file of a site that allows an Android app to open its links. swift: a file for an "
-                + "app that imports LinkCoordinator.",
+                + "app that imports LinkCoordinator. json-schema, typescript, kotlin: the contract of the table's "
+                + "decisions, for programs that read the output topic.",
             "The Swift file contains the table. It has an enum with a case for each route and a function that writes "
                 + "its link, a struct for each model, an enum with a case for each screen and its models, and a type "
                 + "for decisions, so that the app can switch over everything that a table or a server decides. A "
                 + "route of which no link leads back to it is an error.",
+            "A contract has the table's screens, models, and routes, and is strict about them. It accepts what "
+                + "versions of linkd add to decisions. The article `Contracts` of RouteTools has the rules. The "
+                + "TypeScript file has types only. The Kotlin file needs Kotlin 1.3 or later, and reads a decision "
+                + "from the map of any JSON library.",
             "Some patterns have no exact equivalent. For those, the export matches more links than the table, and a "
                 + "line on standard error names each one. The table still decides in the app. In three cases the "
                 + "export matches fewer links, also with a line on standard error: repeated slashes are not exported, "
@@ -46,10 +51,16 @@ enum RoutesExportCommand {
             "linkd routes export config/routes/shop.json --format android": "Intent filters for an <activity>.",
             "linkd routes export config/routes/shop.json --format swift > ShopLink.swift":
                 "Links, models, and screens as Swift code, for an app.",
+            "linkd routes export config/routes/shop.json --format typescript > shop.ts":
+                "The types of decisions, for a service.",
         ],
         run: run)
 
-    private enum Format: String, CaseIterable { case aasa, android, assetlinks, swift }
+    private enum Format: String, CaseIterable {
+        case aasa, android, assetlinks, swift
+        case jsonSchema = "json-schema"
+        case typescript, kotlin
+    }
 
     private static func run(_ call: Invocation) throws(CommandFailure) -> ExitCode {
         guard let format = call.text("format").flatMap(Format.init) else {
@@ -67,6 +78,16 @@ enum RoutesExportCommand {
             printNotes(filters.notes, call)
         case .assetlinks: try exportAssetLinks(call, table)
         case .swift: try exportSwift(call, table, json)
+        case .jsonSchema: call.console.out.write(DecisionContract(table).jsonSchema)
+        case .typescript: call.console.out.write(DecisionContract(table).typeScript)
+        case .kotlin:
+            do throws(ContractError) {
+                call.console.out.write(try ContractKotlin(DecisionContract(table)).text)
+            } catch {
+                throw CommandFailure(
+                    .badData, "table \(Escaping.visible(table.id)) cannot be exported: \(error)",
+                    advice: "split the model or the screen, or use --format json-schema")
+            }
         }
         return .success
     }

@@ -10,8 +10,8 @@ enum VendorsListCommand {
         discussion: [
             "Vendors are listed in the order of their precedence, with the surfaces that are read (the messages of "
                 + "apple, android, and web devices, and whole records), and the kinds of envelopes of whole records. "
-                + "`--json` adds the sources from which each row was made. A row with the id of a row in a later file "
-                + "is replaced by it, and the list names that file."
+                + "`--json` adds the sources from which each row was made, and its remark. A row with the id of a "
+                + "row in a later file is replaced by it, and the list names that file."
         ],
         flags: [Flag("--json", "Print one JSON object.")],
         settings: .vendors,
@@ -102,6 +102,7 @@ enum VendorsListCommand {
                     json.texts("surfaces", vendor.surfaces.names)
                     json.texts("envelopes", vendor.envelopes)
                     json.texts("sources", vendor.sources)
+                    if let remark = vendor.remark { json.text("remark", remark) }
                     json.text("file", checked.path)
                     if let path = replacement(vendor, in: files[(index + 1)...]) { json.text("replacedBy", path) }
                     json.endObject()

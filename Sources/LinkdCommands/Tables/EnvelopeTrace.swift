@@ -1,5 +1,6 @@
 internal import LinkCoordinator
 internal import LinkIngest
+internal import RouteTools
 internal import ByteStorage
 internal import StrictJSON
 
@@ -53,6 +54,7 @@ struct EnvelopeTrace {
         for note in message.recordNotes { lines.append(Self.line("", "note: \(note)")) }
         let marks = message.marks.joined(separator: " and ")
         lines.append(Self.line("vendor", message.vendor.map { "\($0), recognized by \(marks)" } ?? "none"))
+        if let remark = message.remark { lines.append(Self.line("", "remark: \(Escaping.visible(remark))")) }
         if !message.others.isEmpty {
             lines.append(Self.line("", "also recognized: \(message.others.joined(separator: ", "))"))
         }
@@ -88,6 +90,7 @@ struct EnvelopeTrace {
         if let payload { json.text("payload", payload) }
         if let message {
             json.text("vendor", message.vendor)
+            if let remark = message.remark { json.text("remark", remark) }
             json.texts("marks", message.marks)
             json.texts("also", message.others)
             json.text("source", source?.rawValue)

@@ -41,7 +41,7 @@ struct SwiftLinks {
         self.table = table
         self.names = names
         for route in table.source.routes { add(route, enumerations) }
-        var caseNames = SwiftNames(
+        var caseNames = SwiftNames.names(
             reserving: SwiftNames.ofEnumerations.union(["link", "route", "table", "values", "json"]))
         let named = caseNames.assign(cases.map(\.route))
         for index in cases.indices {

@@ -13,7 +13,7 @@ struct SwiftModels {
     init(_ table: RouteTable, names: SwiftTypeNames) {
         self.table = table
         self.names = names
-        var typeNames = SwiftNames(reserving: SwiftNames.ofTypes.union(names.all))
+        var typeNames = SwiftNames.names(reserving: SwiftNames.ofTypes.union(names.all))
         types = typeNames.assign(table.source.models.map(\.name.value), upper: true)
         enumerations = SwiftEnumerations(table.source, in: names.models, names: &typeNames)
     }
@@ -37,7 +37,7 @@ struct SwiftModels {
 
     private func declaration(_ model: TableSource.Model) -> [String] {
         let name = model.name.value
-        var labelNames = SwiftNames(reserving: ["hashValue"])
+        var labelNames = SwiftNames.names(reserving: ["hashValue"])
         let labels = labelNames.assign(model.fields.map(\.name.value))
         let properties = model.fields.map { field in
             SwiftProperty(
@@ -245,7 +245,7 @@ struct SwiftEnumerations {
     /// Creates the enumerations of a table's fields and captures, with names that the models do not have.
     ///
     /// An enumeration has the first name of its fields in alphabetical order, or else of its captures.
-    init(_ source: TableSource, in container: String, names: inout SwiftNames) {
+    init(_ source: TableSource, in container: String, names: inout CodeNames) {
         self.container = container
         var texts: [String: String] = [:]
         func add(_ values: [[UInt8]]) -> String {
@@ -286,7 +286,7 @@ struct SwiftEnumerations {
     /// The declarations, indented, in the order of their names.
     var lines: [String] {
         all.values.sorted { $0.name < $1.name }.flatMap { one -> [String] in
-            var caseNames = SwiftNames(reserving: SwiftNames.ofEnumerations)
+            var caseNames = SwiftNames.names(reserving: SwiftNames.ofEnumerations)
             let cases = caseNames.assign(one.values)
             return [
                 "", "    /// One of the values that the table lists.",

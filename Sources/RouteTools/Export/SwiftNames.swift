@@ -88,39 +88,10 @@ enum SwiftLines {
 }
 
 /// Swift identifiers for the names of a table.
-struct SwiftNames {
-    private var usedNames: Set<String>
-
-    /// Creates identifiers that differ from the reserved ones.
-    init(reserving reserved: Set<String> = []) { usedNames = reserved.union(Self.unusable) }
-
-    /// Returns unused names in camel case for texts by their keys, with a number at the end of equal ones.
-    ///
-    /// The order of the texts in the table does not count: a text that is already such a name keeps it, and the others
-    /// are numbered in the order of their texts and keys.
-    mutating func assign(_ texts: [String: String], upper: Bool = false) -> [String: String] {
-        let all = texts.map { (key: $0, text: $1, name: Self.camel($1, upper: upper)) }
-        let sorted = all.sorted { a, b in
-            let (x, y) = (a.name != a.text, b.name != b.text)
-            if x != y { return y }
-            return a.text != b.text ? a.text < b.text : a.key < b.key
-        }
-        return Dictionary(uniqueKeysWithValues: sorted.map { ($0.key, next($0.name)) })
-    }
-
-    /// Returns unused names for texts that differ.
-    mutating func assign(_ texts: [String], upper: Bool = false) -> [String: String] {
-        assign(Dictionary(texts.map { ($0, $0) }) { first, _ in first }, upper: upper)
-    }
-
-    private mutating func next(_ camelCased: String) -> String {
-        var name = camelCased
-        var number = 2
-        while !usedNames.insert(name).inserted {
-            name = "\(camelCased)\(number)"
-            number += 1
-        }
-        return name
+enum SwiftNames {
+    /// Returns identifiers that differ from the reserved ones.
+    static func names(reserving reserved: Set<String> = []) -> CodeNames {
+        CodeNames(reserving: reserved.union(unusable))
     }
 
     /// Returns the name in source code: keywords in backticks.
@@ -129,31 +100,12 @@ struct SwiftNames {
     /// Returns the name as the label of an argument, where most keywords need no backticks.
     static func label(_ name: String) -> String { ["inout", "let", "var"].contains(name) ? "`\(name)`" : name }
 
-    /// Returns the words of a text joined in camel case: `new-items` becomes `newItems`.
-    static func camel(_ text: String, upper: Bool) -> String {
-        var result = ""
-        var startsWord = upper
-        for scalar in text.unicodeScalars {
-            let isPlain = scalar.isASCII && (scalar.properties.isAlphabetic || scalar.properties.numericType != nil)
-            guard isPlain else {
-                startsWord = !result.isEmpty || upper
-                continue
-            }
-            let letter = String(scalar)
-            result += startsWord ? letter.uppercased() : result.isEmpty ? letter.lowercased() : letter
-            startsWord = false
-        }
-        if result.isEmpty { result = upper ? "Value" : "value" }
-        if result.first?.isNumber == true { result = (upper ? "Value" : "value") + result }
-        return result
-    }
-
     /// Returns a given name of a type, or a similar one if it is not an identifier or has another meaning.
     static func type(_ name: String) -> String {
         let isIdentifier =
             name.first?.isNumber == false
             && name.unicodeScalars.allSatisfy { $0.isASCII && ($0 == "_" || $0.properties.isAlphabetic || $0.isDigit) }
-        let type = isIdentifier ? name : camel(name, upper: true)
+        let type = isIdentifier ? name : CodeNames.camel(name, upper: true)
         let isReserved = keywords.contains(type) || ofTypes.contains(type) || ofLibrary.contains(type)
         return isReserved ? type + "Link" : type
     }
@@ -222,7 +174,7 @@ struct SwiftTypeNames {
     ///
     /// The other names begin with that of the links, without `Link` at its end.
     init(tableID: String, link: String?) {
-        self.link = link.map(SwiftNames.type) ?? SwiftNames.camel(tableID, upper: true) + "Link"
+        self.link = link.map(SwiftNames.type) ?? CodeNames.camel(tableID, upper: true) + "Link"
         var stem = self.link.hasSuffix("Link") ? String(self.link.dropLast(4)) : self.link
         // The names `LinkScreen` and `LinkDestination` belong to the library.
         if stem.isEmpty || stem == "Link" { stem = "Links" }

@@ -47,7 +47,7 @@ struct SwiftParameters {
 
     /// Gives the parameters their labels: first the captures, then the other sources.
     private mutating func nameParameters() {
-        var labels = SwiftNames(reserving: ["models", "captures"])
+        var labels = SwiftNames.names(reserving: ["models", "captures"])
         let captured = parameters.indices.prefix(pattern.path.captures.count)
         for part in [captured, parameters.indices.dropFirst(captured.count)] {
             let texts = part.map { (positions[$0], parameters[$0].label) }

@@ -24,14 +24,14 @@ struct SwiftScreens {
     init(_ table: RouteTable, names: SwiftTypeNames, models: SwiftModels) {
         self.table = table
         self.names = names
-        var caseNames = SwiftNames(reserving: SwiftNames.ofEnumerations)
+        var caseNames = SwiftNames.names(reserving: SwiftNames.ofEnumerations)
         let paths = table.source.coordinators.flatMap { coordinator in
             coordinator.screens.map { coordinator.name.value + "/" + $0.name.value }
         }
         let named = caseNames.assign(paths)
         for coordinator in table.source.coordinators {
             for screen in coordinator.screens {
-                var labelNames = SwiftNames()
+                var labelNames = SwiftNames.names()
                 let labels = labelNames.assign(screen.needs.map(\.value))
                 let path = coordinator.name.value + "/" + screen.name.value
                 var one = Case(
