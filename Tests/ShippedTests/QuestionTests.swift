@@ -22,6 +22,7 @@ struct QuestionTests {
             let blocks = page.blocks("sh", "run", "broker")
             try #require(blocks.count == 16)
             try prepare(blocks[0])
+            try imports()
             try check()
             try forecast()
             try properties()
@@ -136,6 +137,15 @@ struct QuestionTests {
         let broken = try output(#require(page.blocks("sh", "run", "broken").first), status: 1)
         #expect(broken.contains("the table breaks the property `account-needs-session`: navigate to /"), "\(broken)")
         #expect(broken.contains(#"device: {"claims":["sesion"]}"#), "\(broken)")
+    }
+
+    /// Checks the answers about the table of an app and the link of a screen.
+    private func imports() throws {
+        let table = try output(#require(page.blocks("sh", "run", "import").first))
+        #expect(table.contains("navigate") && table.contains("Profile"), "\(table)")
+        let block = try #require(page.blocks("sh", "run", "link").first)
+        let printed = try #require(page.blocks("text").first { $0.lines.first == "https://mychat.example/users/7" })
+        #expect(try output(block) == printed.lines.joined(separator: "\n") + "\n")
     }
 
     /// Checks the answer about links that are not sent yet.

@@ -4,8 +4,8 @@ import { clear, el, icon, outside, shown } from "./dom.js";
 
 const MAX_EXAMPLES = 8;
 
-/** Draws the start into `root`. `address(input)` is the address of an input. */
-export function drawStart(root, info, table, address) {
+/** Draws the start into `root`. `address(input)` is the address of an input, and `more` what follows the examples. */
+export function drawStart(root, info, table, address, more) {
   const examples = examplesOf(info, table);
   clear(root,
     el("p", { class: "title", text: "See what a link opens, for whom, and why." }),
@@ -13,7 +13,7 @@ export function drawStart(root, info, table, address) {
     examples.length > 0 && el("ul", { class: "examples" }, examples.map((example) => el("li", {},
       el("a", { attrs: { href: address(example.input) } }, outside(example.input, { limit: 160 }),
         el("span", { class: "label", text: [shown(example.label), !table && info.tables.length > 1
-          && example.table && shown(example.table)].filter(Boolean).join(" · ") }), icon("next"))))));
+          && example.table && shown(example.table)].filter(Boolean).join(" · ") }), icon("next"))))), more);
 }
 
 /** Examples for a newcomer: those of the tables, and the first link of them in a push message. */

@@ -5,6 +5,7 @@ import { button, clear, copyButton, el, hiddenIn, icon, shown, useStyle } from "
 import { destinationOf, isWaiting } from "./resume.js";
 import { fragment } from "./router.js";
 import { PATIENCE, waiting } from "./states.js";
+import { builder } from "./try-build.js";
 import { drawFacts } from "./try-facts.js";
 import { devicesIn, factsIn, factsOf, readQuestion, requestBody, sendsFacts, writeQuestion } from "./try-question.js";
 import { drawStart } from "./try-start.js";
@@ -92,10 +93,11 @@ class TryPage {
     this.phones = el("div", { class: "answer-phones" });
     this.matrix = el("section", { class: "answer-matrix", attrs: { "aria-label": "Versions and platforms" } });
     this.link = el("div", { class: "answer-link" });
+    this.code = el("div");
     this.phases = el("div");
     this.json = el("div");
-    this.how = el("section", { class: "answer-how" }, el("h2", { text: "How it was decided" }), this.link, this.phases,
-      this.json);
+    this.how = el("section", { class: "answer-how" }, el("h2", { text: "How it was decided" }), this.link, this.code,
+      this.phases, this.json);
     this.seen = el("div", { class: "seen" }, this.phones, this.matrix, this.how);
     this.result = el("div", { class: "result" }, this.devices, this.sentence, this.seen);
     this.root.append(el("h1", { class: "visually-hidden", text: "Try a link" }),
@@ -362,6 +364,7 @@ class TryPage {
     drawPhones(null);
     this.showThen(seen.decision, drawPhones);
     draw.showLink(this.link, text, seen.explain, ties);
+    draw.drawCode(this.code, this.app.api, text);
     clear(this.phases, seen.explain && draw.drawPhases(seen, ties));
     draw.drawJSON(this.json, item);
     this.say(draw.sentenceText(item.sentence));
@@ -414,6 +417,8 @@ class TryPage {
   showStart() {
     if (this.start.dataset.table === (this.table ?? "") && this.start.hasChildNodes()) return;
     this.start.dataset.table = this.table ?? "";
-    drawStart(this.start, this.app.info, this.table, (input) => this.address(input));
+    const table = this.table ?? this.app.info.tables[0]?.id;
+    drawStart(this.start, this.app.info, this.table, (input) => this.address(input),
+      table && builder(this.app, table, () => this.device(), (link) => this.ask(link)));
   }
 }

@@ -88,6 +88,7 @@ final class ConsoleServer {
         var router = ConsoleRouter(check, files)
         InfoRoute.add(to: &router, site)
         TryRoutes.add(to: &router, site)
+        LinkRoutes.add(to: &router, site)
         WorkerRoute.add(to: &router, site, RecordMask(hash: KeyedHash(), isOn: site.masks))
         ReplayRoute.add(to: &router, site, call)
         ReplayReasons.add(to: &router, site, feed)

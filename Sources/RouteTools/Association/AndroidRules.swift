@@ -67,8 +67,16 @@ struct AndroidFilter {
     var groups: [Group] = []
     /// A Boolean value that indicates whether Android verifies the hosts.
     var isVerified = false
+    /// The attributes with a value that is only known when the app is built.
+    var unresolved: Set<String> = []
     /// The location of the filter.
     var place = AssociationProblem.Place()
+
+    /// A Boolean value that indicates whether the filter would match fewer links if all its values were known.
+    var isTooWide: Bool {
+        unresolved.contains("port") || hosts.isEmpty && unresolved.contains("host")
+            || paths.isEmpty && groups.isEmpty && unresolved.contains { $0.hasPrefix("path") }
+    }
 
     /// A Boolean value that indicates whether paths and groups count.
     var readsPath: Bool { !hosts.isEmpty && !(paths.isEmpty && groups.isEmpty) }
@@ -240,6 +248,9 @@ struct AndroidPatternText: Sendable {
     private(set) var tokens: [Token] = []
     /// The code units of a suffix, with the length of the longest border of each prefix, or nil for other kinds.
     private var suffix: (units: [UInt16], borders: [Int])?
+
+    /// A Boolean value that indicates whether the pattern is the end of a text.
+    var isSuffix: Bool { suffix != nil }
 
     /// The maximum number of parsed units of an advanced pattern, a limit of Android.
     static let maxStorage = 2048

@@ -11,7 +11,9 @@ package struct AppleFile {
 
     /// The apps whose components count, or none for all apps of the file.
     private let selected: Set<String>
-    private var variables = AppleVariables()
+    private(set) var variables = AppleVariables()
+    /// The ids of the apps that count, in the order of the file.
+    private(set) var apps: [String] = []
     /// The number of states of all patterns of queries and fragments.
     private var states = 0
     private let places: JSONPlaces
@@ -98,6 +100,7 @@ package struct AppleFile {
                     byApp[place].append(index)
                 } else {
                     places[app] = byApp.count
+                    self.apps.append(app)
                     byApp.append([index])
                 }
             }

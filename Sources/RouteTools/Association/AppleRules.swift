@@ -127,6 +127,9 @@ struct AppleRules {
     /// The numbers of the components that hand over links of an app that counts.
     var handingNumbers: [Int] { rules.indices.filter { !rules[$0].isExcluded && !lists[$0].isEmpty } }
 
+    /// The numbers of the components of an app that counts, in their order.
+    var listedNumbers: [Int] { rules.indices.filter { !lists[$0].isEmpty } }
+
     /// Adds the components of an app, or of several with the same components, in ascending order.
     mutating func add(list: [Int]) {
         for number in list { lists[number].append(listCount) }

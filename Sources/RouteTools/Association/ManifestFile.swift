@@ -96,7 +96,13 @@ package struct ManifestFile {
 
     private static let parts = ["ssp", "sspPrefix", "sspPattern", "sspAdvancedPattern", "sspSuffix"]
 
+    /// Removes the filters that would match fewer links if all their values were known.
+    mutating func removeTooWide() { filters.removeAll(where: \.isTooWide) }
+
     private mutating func readData(_ node: XMLNode, _ filter: inout AndroidFilter) throws(AssociationProblem) {
+        for name in ["host", "port"] + AndroidPatternText.Kind.allCases.map(\.rawValue) {
+            if value(name, node).map(Self.isUnresolved) == true { filter.unresolved.insert(name) }
+        }
         if let scheme = try text("scheme", node) {
             if scheme != scheme.lowercased() {
                 warn(.dead, "Android compares schemes exactly: write `\(scheme.lowercased())`", node)
@@ -168,7 +174,7 @@ package struct ManifestFile {
                 .error, .limit, "the filters have more than \(AssociationLimits.maxPaths) schemes, hosts, and paths",
                 at: place(node))
         }
-        guard !raw.hasPrefix("@"), !raw.contains("${") else {
+        guard !Self.isUnresolved(raw) else {
             isUnresolved = true
             warn(
                 .unresolved,
@@ -177,6 +183,8 @@ package struct ManifestFile {
         }
         return Self.unescaped(raw)
     }
+
+    private static func isUnresolved(_ raw: String) -> Bool { raw.hasPrefix("@") || raw.contains("${") }
 
     /// Removes one level of backslashes, as the compiler of resources does.
     static func unescaped(_ text: String) -> String {

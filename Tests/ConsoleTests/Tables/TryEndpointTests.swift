@@ -47,6 +47,29 @@ import Testing
         #expect(matrix["truncated"].bool == false)
     }
 
+    @Test("The link of a screen is written, and drawn as a code")
+    func links() throws {
+        let body: JSON = .object([
+            "table": "shop", "screen": "account/order", "data": .object(["OrderRef": .object(["order": .text("12")])]),
+            "device": .object(["app": "6.1.0", "claims": .array(["session"])]),
+        ])
+        let refused = #expect(throws: DriverFailure.self) { try console.post("/api/link", body) }
+        #expect("\(refused as Any)".contains("OrderRef.order: expected int"))
+        let list = try console.post("/api/link", .object(["table": "shop", "screen": "catalog/list"]))
+        let link = try #require(list["link"].text, "\(list)")
+        #expect(list["route"].text == "new-items" && list["path"].text?.hasSuffix("/catalog/list") == true)
+        let code = try console.post("/api/qr", .object(["text": .text(link)]))
+        #expect(code["path"].text?.hasPrefix("M4 4h7v1h-7z") == true)
+        #expect(throws: DriverFailure.self) {
+            try console.post("/api/qr", .object(["text": .text(String(repeating: "a", count: 2954))]))
+        }
+        guard SchemaValidator.isAvailable else { return }
+        for (answer, name) in [(list, "console/link"), (code, "console/qr")] {
+            let text = String(decoding: try answer.bytes, as: UTF8.self)
+            #expect(try SchemaValidator.errors(schema: name, in: [.init(name: name, text: text)]) == [:])
+        }
+    }
+
     @Test("The answers match their schemas")
     func schemas() throws {
         guard SchemaValidator.isAvailable else { return }

@@ -1,0 +1,91 @@
+internal import LinkCoordinator
+internal import RouteTools
+
+/// `linkd routes import`: makes a table from the description of links of another system.
+enum RoutesImportCommand {
+    static let command = Command(
+        path: ["routes", "import"],
+        summary: "Make a table from an app's link files",
+        discussion: [
+            "aasa: Apple's apple-app-site-association file. manifest: an AndroidManifest.xml, best the merged one of a "
+                + "build. react-navigation: the `linking` object of React Navigation, saved as JSON.",
+            "The table is valid, and its examples are links of the source. It resolves the links of the source as the "
+                + "source does. Lines on standard error name what the source does not say, such as screens and data "
+                + "types (unknown), links of the source that no route opens (leaves out), and links that only the "
+                + "table opens (opens more). Where a table cannot express a pattern, it opens less.",
+        ],
+        flags: [
+            Flag("--from", .choice(TableImport.Source.allCases.map(\.rawValue)), "Kind of the file. Required."),
+            Flag("--id", .name(bytes: 1...64), default: "imported", "Id of the table."),
+            Flag(
+                "--host", .texts(count: 1...64, bytes: 1...253), repeats: true, placeholder: "HOST",
+                "aasa: host on which the file is served. Required, because the file does not name it."),
+            Flag(
+                "--app-id", .texts(count: 1...64, bytes: 1...255), repeats: true, placeholder: "ID",
+                "aasa: import the components of this app only, as PREFIX.BUNDLE."),
+        ] + OutputFile.flags("table"),
+        operands: Operands(name: "FILE", help: "The file to import, or - for standard input.", count: 1...1),
+        examples: [
+            "linkd routes import --from aasa --host shop.example --out shop.json apple-app-site-association":
+                "A table for the universal links of an app.",
+            "linkd routes import --from manifest --out shop.json AndroidManifest.xml":
+                "A table for its intent filters.",
+            "linkd routes import --from react-navigation --out shop.json linking.json":
+                "Screens, parents, and parameters of React Navigation.",
+        ],
+        run: run)
+
+    private static func run(_ call: Invocation) throws(CommandFailure) -> ExitCode {
+        try OutputFile.check(call)
+        guard let source = call.text("from").flatMap(TableImport.Source.init) else {
+            throw CommandFailure(
+                .usage, "no kind of file is specified",
+                advice: "pass --from " + TableImport.Source.allCases.map(\.rawValue).joined(separator: "|"))
+        }
+        if source != .aasa, let flag = ["host", "app-id"].first(where: { !call.list($0).isEmpty }) {
+            throw CommandFailure(
+                .usage, "--\(flag) is for --from aasa", advice: "remove it: the file names its hosts and its app")
+        }
+        if source == .aasa, call.list("host").isEmpty {
+            throw CommandFailure(
+                .usage, "an apple-app-site-association file does not name its host",
+                advice: "pass --host with the host on which the file is served, such as shop.example")
+        }
+        let id = call.text("id") ?? "imported"
+        guard NameRule.identifier.matches(id) else {
+            throw CommandFailure(
+                .usage, "--id: \(id) is not the id of a table", advice: "pass \(NameRule.identifier.text)")
+        }
+        let path = call.operands[0]
+        let bytes = try bytes(of: path)
+        let imported: TableImport
+        do throws(AssociationProblem) {
+            imported = try TableImport(
+                bytes, from: source, id: id, hosts: call.list("host"),
+                apps: call.list("app-id"))
+        } catch {
+            let place = error.line > 0 ? ":\(error.line):\(error.column)" : ""
+            throw CommandFailure(
+                .badData, "\(Escaping.visible(path))\(place): \(Escaping.visible(error.message))",
+                advice: "correct the file, or pass --from with its kind")
+        }
+        try OutputFile.write(imported.json, call)
+        for note in imported.notes {
+            let place = note.line > 0 ? "\(Escaping.visible(path)):\(note.line):\(note.column): " : ""
+            call.console.warn("\(place)\(note.kind.rawValue): \(Escaping.visible(note.message))")
+        }
+        if let file = call.text("out") { call.console.note("Next: linkd routes check \(Escaping.visible(file))") }
+        return .success
+    }
+
+    private static func bytes(of path: String) throws(CommandFailure) -> [UInt8] {
+        let limit = AssociationCheck.maxBytes
+        switch path == "-" ? Platform.standardInput(limit: limit) : Platform.contents(of: path, limit: limit) {
+        case .success(let bytes): return bytes
+        case .failure(let error):
+            throw CommandFailure(
+                .configuration, "file \(Escaping.visible(path)) cannot be read: \(error.text)",
+                advice: "specify a file of at most \(limit) bytes that this user can read")
+        }
+    }
+}

@@ -1,0 +1,321 @@
+internal import LinkCoordinator
+internal import RouteAnalysis
+internal import StrictJSON
+
+/// A remark about an imported table, with its place in the source.
+package struct ImportNote: Sendable, Hashable {
+    /// The kind of a remark.
+    package enum Kind: String, Sendable, CaseIterable {
+        /// The source does not say it, so the author of the table has to.
+        case unknown
+        /// The table leaves out links that the source opens.
+        case leavesOut = "leaves out"
+        /// The table opens links that the source does not.
+        case opensMore = "opens more"
+    }
+
+    package var kind: Kind
+    /// The remark, without a period at its end.
+    package var message: String
+    /// The line in the source, starting at 1, or 0 for a remark about the whole source.
+    package var line = 0
+    /// The column in the source in Unicode scalars, starting at 1, or 0.
+    package var column = 0
+    /// The JSON pointer in the source, or nil for none.
+    package var pointer: String?
+
+    init(_ kind: Kind, _ message: String, at place: AssociationProblem.Place = .init()) {
+        self.kind = kind
+        self.message = message
+        (line, column, pointer) = (place.line, place.column, place.pointer)
+    }
+}
+
+/// A table that is made from the description of links of another system.
+struct TableDraft {
+    /// A pattern, with the scheme and host if the table has several.
+    struct Pattern: Hashable {
+        var pieces: [PatternPiece]
+        var scheme: String?
+        var host: String?
+    }
+
+    /// A condition on the query: a text, `*`, or nil for an absent name.
+    struct Condition: Hashable {
+        var name: String
+        var value: String?
+    }
+
+    /// A query item, or a capture of a given name, that a screen receives.
+    struct Field: Hashable {
+        var name: String
+        var type: String
+        var source: String
+    }
+
+    /// A route.
+    struct Route {
+        /// The wanted id.
+        var name: String
+        var patterns: [Pattern] = []
+        var query: [Condition] = []
+        var fields: [Field] = []
+        /// A Boolean value that indicates whether links of the route stay outside the app.
+        var isExcluded = false
+        /// The coordinator and the screen, or nil for a screen of the route's own.
+        var screen: (coordinator: String, name: String)?
+        /// The screens below, as coordinator paths.
+        var parents: [String] = []
+        var place = AssociationProblem.Place()
+        /// The rank of the part of the source: of several that match a link, the first decides.
+        var rank = 0
+        /// The id, which is set at the end.
+        var id = ""
+        /// The ids of routes that match some of the same links.
+        var overlaps: Set<String> = []
+    }
+
+    /// A link block.
+    struct Block {
+        var schemes: [String]
+        /// The hosts, or nil if the host of a link is its first segment.
+        var hosts: [String]?
+    }
+
+    /// The maximum number of routes.
+    static let maxRoutes = 500
+    /// The maximum number of patterns of all routes.
+    static let maxPatterns = 2000
+    private static let maxRounds = 4
+    /// The limit on the work of the search for overlaps, of all routes together.
+    private static let maxWork = 20_000_000
+
+    private static let manyOverlaps = "links of routes that overlap, which are too many to compare them all"
+
+    var id: String
+    var applications: [String] = []
+    var blocks: [Block] = []
+    var foldsCase = false
+    /// A Boolean value that indicates whether the source does not open links with empty segments.
+    var rejectsEmptySegments = true
+    var routes: [Route] = []
+    /// The initial screens of coordinators, by the name of the coordinator.
+    var initials: [String: String] = [:]
+    /// Screens without a route of their own, by the name of the coordinator.
+    var otherScreens: [(coordinator: String, name: String)] = []
+    /// A function that returns whether the source opens a link, or nil if it cannot be asked.
+    var opens: ((String) -> Bool)?
+    private(set) var notes: [ImportNote] = []
+    /// A Boolean value that indicates whether the overlaps of all routes were compared with the source.
+    private var isCompared = false
+    private var known = Set<ImportNote>()
+
+    init(id: String) { self.id = id }
+
+    mutating func note(_ kind: ImportNote.Kind, _ message: String, at place: AssociationProblem.Place = .init()) {
+        let note = ImportNote(kind, message, at: place)
+        if known.insert(note).inserted { notes.append(note) }
+    }
+
+    /// Adds a remark, or adds an example to one of the same kind at the same place.
+    mutating func note(
+        _ kind: ImportNote.Kind, _ message: String, at place: AssociationProblem.Place, example: String?
+    ) {
+        let text = example.map { ", such as \($0)" } ?? ""
+        let same = notes.firstIndex {
+            $0.kind == kind && $0.line == place.line && $0.column == place.column && place.line > 0
+        }
+        if let same, !notes[same].message.contains(", such as ") {
+            notes[same].message += text
+        } else if same == nil {
+            note(kind, message + text, at: place)
+        }
+    }
+
+    // MARK: Names
+
+    /// Returns a text as a name: what is not allowed in a name becomes `-`.
+    static func name(_ text: String, _ rule: NameRule = .path, or base: String) -> String {
+        var bytes: [UInt8] = []
+        for byte in text.utf8.drop(while: { !NameRule.path.matches(String(Unicode.Scalar($0))) })
+            .prefix(NameRule.maxBytes - 8)
+        {
+            if rule.continues(byte) { bytes.append(byte) } else if bytes.last != UInt8(ascii: "-") { bytes.append(45) }
+        }
+        while bytes.last == UInt8(ascii: "-") { bytes.removeLast() }
+        let name = String(decoding: bytes, as: UTF8.self)
+        return rule.matches(name) && !NameRule.isReserved(name) ? name : base
+    }
+
+    /// Returns a name, with a number if it is taken.
+    static func unique(_ name: String, _ taken: inout Set<String>) -> String {
+        var number = 1
+        var own = name
+        while !taken.insert(own).inserted {
+            number += 1
+            own = "\(name)-\(number)"
+        }
+        return own
+    }
+
+    /// Returns the literal segments of patterns as a name.
+    static func name(of patterns: [Pattern], or base: String) -> String {
+        let texts = (patterns.first?.pieces ?? []).compactMap { piece in
+            switch piece {
+            case .literal(let text): text
+            case .capture(let prefix, _, let suffix, _): prefix + suffix
+            case .tail: nil
+            }
+        }
+        return name(texts.filter { !$0.isEmpty }.joined(separator: "-"), or: base)
+    }
+
+    // MARK: Finishing
+
+    /// Returns the text of the table, which is valid, with an example for each route.
+    ///
+    /// Routes that overlap declare it. Routes that the table cannot have are left out, with a remark. If the first part
+    /// of the source that matches a link decides, the table decides in the same way.
+    mutating func finish() throws(AssociationProblem) -> (table: RouteTable, json: String) {
+        guard routes.count <= Self.maxRoutes, routes.reduce(0, { $0 + $1.patterns.count }) <= Self.maxPatterns else {
+            throw AssociationProblem(
+                .error, .limit,
+                "the table would have more than \(Self.maxRoutes) routes or \(Self.maxPatterns) patterns")
+        }
+        removeRepeated()
+        var ids: Set<String> = ["app"]
+        for index in routes.indices { routes[index].id = Self.unique(routes[index].name, &ids) }
+        isCompared = false
+        for _ in 0..<Self.maxRounds where !isCompared {
+            guard let table = RouteTable.unchecked(Array(text([]).utf8)) else { break }
+            isCompared = !declareOverlaps(table)
+        }
+        if !isCompared, opens != nil {
+            note(.opensMore, Self.manyOverlaps)
+        }
+        for _ in 0..<Self.maxRounds {
+            let json = text([])
+            let (table, problems, _) = RouteTable.check(Array(json.utf8))
+            if let table {
+                let examples = table.source.routes.compactMap { route in example(of: route, in: table) }
+                let json = text(examples)
+                return (try RouteTable.imported(json), json)
+            }
+            if !leaveOut(problems) { return (try RouteTable.imported(json), json) }
+        }
+        return (try RouteTable.imported(text([])), text([]))
+    }
+
+    /// Removes patterns that an earlier part of the source has with the same or fewer conditions.
+    private mutating func removeRepeated() {
+        var seen: [Pattern: [Set<Condition>]] = [:]
+        for index in routes.indices {
+            let conditions = Set(routes[index].query)
+            routes[index].patterns.removeAll { own in
+                var pattern = own
+                pattern.pieces = pattern.pieces.map(\.withoutName)
+                if seen[pattern, default: []].contains(where: { $0.isSubset(of: conditions) }) { return true }
+                seen[pattern, default: []].append(conditions)
+                return false
+            }
+        }
+        routes.removeAll(where: \.patterns.isEmpty)
+    }
+
+    /// Declares overlaps, and corrects the decisions about links that two routes match.
+    ///
+    /// Returns a Boolean value that indicates whether patterns changed.
+    private mutating func declareOverlaps(_ table: RouteTable) -> Bool {
+        var hasChanged = false
+        for index in routes.indices {
+            let budget = WorkBudget(perSearch: 200_000, total: Self.maxWork / routes.count)
+            let search = RouteOverlaps(ofRoute: index, in: table, budget: budget)
+            if !search.isComplete { note(.opensMore, Self.manyOverlaps) }
+            let found = search.overlaps
+            routes[index].overlaps = Set(found.filter { $0.relation == .crossing }.map(\.other))
+            guard let opens else { continue }
+            for overlap in found {
+                guard let other = routes.firstIndex(where: { $0.id == overlap.other }),
+                    routes[other].isExcluded != routes[index].isExcluded
+                else { continue }
+                let selected = routes.first { $0.id == overlap.selected }
+                guard let selected, opens(overlap.link) == selected.isExcluded else { continue }
+                let (first, second) = routes[index].rank < routes[other].rank ? (index, other) : (other, index)
+                if decideFirst(first, second) { hasChanged = true }
+            }
+        }
+        // One of two routes declares their overlap.
+        let order = Dictionary(uniqueKeysWithValues: routes.indices.map { (routes[$0].id, $0) })
+        for index in routes.indices {
+            routes[index].overlaps = routes[index].overlaps.filter { order[$0, default: 0] < index }
+        }
+        if hasChanged { routes.removeAll(where: \.patterns.isEmpty) }
+        return hasChanged
+    }
+
+    /// Gives the links that two routes match to the first one, and returns whether that changed a pattern.
+    private mutating func decideFirst(_ first: Int, _ second: Int) -> Bool {
+        var hasChanged = false
+        let own = Set(routes[first].query)
+        guard routes.reduce(0, { $0 + $1.patterns.count }) < Self.maxPatterns else { return false }
+        for pattern in routes[first].patterns {
+            for other in routes[second].patterns where pattern.scheme == other.scheme && pattern.host == other.host {
+                guard let pieces = pattern.pieces.intersection(other.pieces, foldsCase: foldsCase) else { continue }
+                let common = Pattern(pieces: pieces, scheme: pattern.scheme, host: pattern.host)
+                if common == other, own.isSubset(of: routes[second].query) {
+                    routes[second].patterns.removeAll { $0 == other }
+                    hasChanged = true
+                } else if !routes[first].patterns.contains(common),
+                    routes[first].patterns.count < WildPath.maxPatterns
+                {
+                    routes[first].patterns.append(common)
+                    hasChanged = true
+                }
+            }
+        }
+        return hasChanged
+    }
+
+    /// Removes the routes of problems, and returns whether there were any.
+    private mutating func leaveOut(_ problems: [TableProblem]) -> Bool {
+        var ids = Set<String>()
+        var hasChanged = false
+        for problem in problems where problem.severity == .error {
+            guard let id = problem.routes.first else { continue }
+            let index = routes.firstIndex { $0.id == id }
+            if problem.code == .overlap, problem.routes.count > 1, let index,
+                routes[index].overlaps.insert(problem.routes[1]).inserted
+            {
+                hasChanged = true
+            } else {
+                ids.insert(id)
+            }
+        }
+        for route in routes where ids.contains(route.id) {
+            note(
+                route.isExcluded ? .opensMore : .leavesOut,
+                "the route for `\(route.patterns.first?.pieces.pattern ?? "")`, which the table cannot have beside the "
+                    + "others", at: route.place)
+        }
+        routes.removeAll { ids.contains($0.id) }
+        for index in routes.indices { routes[index].overlaps.subtract(ids) }
+        return hasChanged || !ids.isEmpty
+    }
+
+    private func example(of route: TableSource.Route, in table: RouteTable) -> JSONValue? {
+        guard var link = SampleLinks.first(of: route, in: table) else { return nil }
+        // The sample of a query item is one digit, which is shorter than some fields allow.
+        for field in routes.first(where: { $0.id == route.id.value })?.fields ?? [] {
+            let least = Int(field.type.drop { $0 != "(" }.dropFirst().prefix { $0 != "." }) ?? 1
+            link = link.replacing(
+                "\(field.source.dropFirst("query.".count))=1",
+                with: "\(field.source.dropFirst("query.".count))=" + String(repeating: "1", count: least))
+        }
+        let decision = table.resolve(link)
+        return .members([
+            ("link", .string(link)), ("outcome", .string(decision.outcome.rawValue)),
+            ("route", .string(route.id.value)),
+            ("path", decision.stack.isEmpty ? nil : decision.path.map { .string($0) }),
+        ])
+    }
+}

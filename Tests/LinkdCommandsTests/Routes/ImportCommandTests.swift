@@ -1,0 +1,90 @@
+internal import Foundation
+internal import StrictJSON
+internal import TestSupport
+internal import Testing
+
+@testable internal import LinkdCommands
+
+/// `linkd routes new` and `linkd routes import`.
+@Suite struct ImportCommandTests {
+    private func sample(_ name: String) -> String { Checkout.root.appending(path: "config/samples/links/\(name)").path }
+
+    @Test("routes new writes the table of the article, which passes, and its hints work")
+    func new() throws {
+        let page = Checkout.root.appending(
+            path: "Sources/LinkCoordinator/LinkCoordinator.docc/YourFirstTable.md")
+        let article = try String(contentsOf: page, encoding: .utf8)
+        let printed = linkd("routes", "new")
+        #expect(printed.code == 0)
+        #expect(article.contains("```json\n\(printed.out)```"))
+        let folder = try TemporaryFolder()
+        let file = folder.path("news.json")
+        let result = linkd(
+            "routes", "new", "--id", "news", "--scheme", "news", "--host", "news.example", "--out", file)
+        #expect(result.code == 0 && result.out.isEmpty)
+        let check = linkd("routes", "check", file, "--strict")
+        #expect(check.code == 0 && check.out.contains("3 routes, 5 examples passed"), "\(check)")
+        let hint = try #require(result.err.split(separator: "\n").last)
+        let words = hint.split(separator: " ").map { String($0).replacing("'", with: "") }
+        let resolved = linkd([String](words.dropFirst()))
+        #expect(resolved.code == 0 && resolved.out.contains("/shop/list/product"), "\(hint)\n\(resolved)")
+        #expect(linkd("resolve", "--table", file, "https://news.example/p/7").out.contains("product"))
+        #expect(linkd("routes", "new", "--scheme", "a b").code == 64)
+        #expect(linkd("routes", "new", "--host", "https://a.example").code == 64)
+    }
+
+    @Test("--out never replaces a file without --force")
+    func out() throws {
+        let folder = try TemporaryFolder()
+        let file = folder.path("t.json")
+        #expect(linkd("routes", "new", "--out", file).code == 0)
+        let before = try Data(contentsOf: URL(fileURLWithPath: file))
+        for command in [
+            ["routes", "new", "--id", "b"], ["routes", "import", "--from", "manifest", sample("AndroidManifest.xml")],
+        ] {
+            let refused = linkd(command + ["--out", file])
+            #expect(refused.code == 64 && refused.err.contains("exists") && refused.err.contains("--force"))
+            #expect(try Data(contentsOf: URL(fileURLWithPath: file)) == before)
+        }
+        #expect(linkd("routes", "new", "--id", "b", "--out", file, "--force").code == 0)
+        #expect(try Data(contentsOf: URL(fileURLWithPath: file)) != before)
+        #expect(linkd("routes", "new", "--force").code == 64)
+        #expect(linkd("routes", "new", "--out", "/no/such/t.json").code == 78)
+    }
+
+    @Test(
+        "An imported sample passes the check, with its own files too",
+        arguments: [
+            ("aasa", "apple-app-site-association", ["--host", "shop.example"], ["--aasa"]),
+            ("manifest", "AndroidManifest.xml", [], ["--manifest"]), ("react-navigation", "linking.json", [], []),
+        ])
+    func samples(from: String, name: String, flags: [String], check: [String]) throws {
+        let folder = try TemporaryFolder()
+        let file = folder.path("t.json")
+        let result = linkd(["routes", "import", "--from", from, "--out", file, sample(name)] + flags)
+        #expect(result.code == 0 && result.out.isEmpty, "\(result)")
+        #expect(result.err.contains("unknown: the screens") || result.err.contains("unknown: the data types"))
+        let checked = linkd(["routes", "check", file] + check.flatMap { [$0, sample(name)] })
+        #expect(checked.code == 0 && checked.out.contains("passed"), "\(checked)")
+        let printed = linkd(["routes", "import", "--from", from, sample(name)] + flags)
+        #expect(printed.out == (try? String(contentsOfFile: file, encoding: .utf8)))
+    }
+
+    @Test(
+        "A file that cannot be imported is refused with its place",
+        arguments: [
+            (["--from", "aasa", "-"], "", 64, "--host"), (["-"], "", 64, "--from"),
+            (["--from", "manifest", "--host", "a.example", "-"], "", 64, "--from aasa"),
+            (["--from", "manifest"], "<!DOCTYPE x><manifest/>", 65, ":1:1: a document type"),
+            (["--from", "manifest"], "<manifest/>", 65, "no link to import"),
+            (["--from", "aasa", "--host", "a.example"], "{\n\"applinks\": []}", 65, ":2:13: expected an object"),
+            (["--from", "react-navigation"], #"{"prefixes": ["a://"]}"#, 65, "`config`"),
+            (["--from", "react-navigation"], #"{"config": {"screens": {}}}"#, 65, "`prefixes`"),
+        ] as [([String], String, Int32, String)])
+    func refused(flags: [String], text: String, code: Int32, message: String) {
+        withTemporaryFile(text) { path in
+            let result = linkd(["routes", "import"] + flags + (flags.contains("-") ? [] : [path]))
+            #expect(result.code == code && result.err.contains(message), "\(result)")
+        }
+    }
+}

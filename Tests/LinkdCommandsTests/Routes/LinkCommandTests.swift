@@ -1,0 +1,59 @@
+internal import Foundation
+internal import StrictJSON
+internal import TestSupport
+internal import Testing
+
+@testable internal import LinkdCommands
+
+/// `linkd link`.
+@Suite struct LinkCommandTests {
+    private static let shop = Checkout.root.appending(path: "config/routes/shop.json").path
+    private static let device = #"{"app":"6.1.0","claims":["session"]}"#
+
+    private func link(_ arguments: String...) -> CommandResult {
+        linkd(["link", "--table", Self.shop, "--device", Self.device] + arguments)
+    }
+
+    @Test("The link of a screen is printed, and resolves to it")
+    func prints() throws {
+        let result = link("account/order", "--data", #"{"OrderRef":{"order":12}}"#, "--host", "shop.example")
+        #expect(result.code == 0 && result.out == "https://shop.example/orders/12\n", "\(result)")
+        let resolved = linkd(
+            "resolve", "--table", Self.shop, "--device", Self.device, "--json", result.out.trimmingLineEnd)
+        #expect(
+            try JSONValue.parse(Array(resolved.out.utf8))["path"]?.string?.hasSuffix("/account/profile/order") == true)
+        let json = link("--route", "new-items", "--json")
+        let object = try JSONValue.parse(Array(json.out.utf8))
+        #expect(object["route"]?.string == "new-items" && object["decision"]?["outcome"]?.string == "navigate")
+    }
+
+    @Test("--qr writes an image, and replaces a file only with --force")
+    func image() throws {
+        let folder = try TemporaryFolder()
+        let file = folder.path("new.svg")
+        #expect(link("catalog/list", "--qr", file).code == 0)
+        let svg = try String(contentsOfFile: file, encoding: .utf8)
+        #expect(svg.hasPrefix("<svg") && svg.hasSuffix("</svg>\n"))
+        let refused = link("catalog/list", "--qr", file)
+        #expect(refused.code == 64 && refused.err.contains("--force") && refused.out.isEmpty)
+        #expect(link("catalog/list", "--qr", file, "--force").code == 0)
+        #expect(link("catalog/list", "--qr", "/no/such/new.svg").code == 78)
+    }
+
+    @Test(
+        "A wrong command line or wrong data ends with a code and advice, without values",
+        arguments: [
+            ([], 64, "no screen"), (["nowhere"], 64, "no such screen"), (["account/order"], 64, "path.order"),
+            (["account/order", "--data", "{]"], 64, "flag --data, byte 1"),
+            (["account/order", "--data", #"{"OrderRef":{"order":"secret"}}"#], 64, "OrderRef.order: expected int"),
+            (["account/order", "--data", #"{"OrderRef":{"order":12}}"#, "--host", "other.example"], 65, "--host"),
+        ] as [([String], Int32, String)])
+    func refused(arguments: [String], code: Int32, message: String) {
+        let result = linkd(["link", "--table", Self.shop, "--device", Self.device] + arguments)
+        #expect(result.code == code && result.err.contains(message) && !result.err.contains("secret"), "\(result)")
+    }
+}
+
+extension String {
+    fileprivate var trimmingLineEnd: String { hasSuffix("\n") ? String(dropLast()) : self }
+}

@@ -1,0 +1,248 @@
+@testable internal import RouteTools
+internal import LinkCoordinator
+internal import TestSupport
+internal import Testing
+
+/// Imported tables, checked against their sources with every short path.
+@Suite struct ImportLawTests {
+    /// All paths of at most six characters of a small alphabet, without repeated slashes and slashes at the end.
+    private static let paths: [String] = {
+        var all = ["/"]
+        var last = all
+        for _ in 0..<5 {
+            last = last.flatMap { path in ["/", "a", "b"].map { path + $0 } }
+            all += last
+        }
+        return all.filter { $0 == "/" || !$0.contains("//") && !$0.hasSuffix("/") }
+    }()
+
+    /// Compares the decisions of a table with those of its source.
+    ///
+    /// Returns a Boolean value that indicates whether they are equal.
+    private func check(_ imported: TableImport, _ links: [String], _ label: String, opens: (String) throws -> Bool)
+        throws -> Bool
+    {
+        let kinds = Set(imported.notes.filter { $0.line > 0 }.map(\.kind))
+        var isSame = true
+        for link in links {
+            let isOpen = imported.table.resolve(link).outcome == .navigate
+            let isWanted = try opens(link)
+            if isOpen != isWanted { isSame = false }
+            #expect(!isOpen || isWanted || kinds.contains(.opensMore), "\(label): opens \(link)\n\(imported.json)")
+            #expect(isOpen || !isWanted || kinds.contains(.leavesOut), "\(label): leaves out \(link)\n\(imported.json)")
+        }
+        return isSame
+    }
+
+    private static let globs = [
+        "/", "*", "/*", "/a", "/a/", "/a/*", "/?", "/??", "/a/?*", "*b", "/*/b", "/a*b", "/$(v)", "/$(v)/*", "b/*",
+        "/a*", "/a/b", "/b*/a", "/*/a/*",
+    ]
+    private static let queries = ["", "?q=1", "?q=2", "?q=12", "?q=1&q=2", "?q=", "?r=1"]
+
+    // A case is a file of up to five components. Every path of at most five characters is tried with every query.
+    @Test("Apple: a table opens only what its source opens, and a remark names what differs", arguments: 0..<30)
+    func apple(seed: UInt64) throws {
+        var random = SeededGenerator(seed: seed)
+        let components = (0..<Int.random(in: 1...5, using: &random)).map { _ in
+            let glob = Self.globs.randomElement(using: &random) ?? "*"
+            let query =
+                [#", "?": {"q": "1"}"#, #", "?": {"q": "?*"}"#, #", "?": {"q": "*"}"#, "", "", "", ""].randomElement(
+                    using: &random) ?? ""
+            let more =
+                [#", "exclude": true"#, #", "caseSensitive": false"#, "", ""].randomElement(using: &random) ?? ""
+            return #"{"/": "\#(glob)"\#(query)\#(more)}"#
+        }
+        let file = AppleRuleTests.file(components.joined(separator: ","), variables: #"{"v": ["a", "ab", "b*"]}"#)
+        let rules = try AppleFile(Array(file.utf8)).rules
+        let imported = try TableImport(Array(file.utf8), from: .aasa, id: "t", hosts: ["a.example"])
+        let paths = Self.paths.filter { $0.count < 6 }
+        let links = paths.flatMap { path in Self.queries.map { "https://a.example\(path)\($0)" } }
+        _ = try check(imported, links, "seed \(seed): \(components)") { link in
+            try rules.decide(#require(LinkPieces(link))).isHanded
+        }
+    }
+
+    private static let attributes: [(AndroidPatternText.Kind, [String])] = [
+        (.literal, ["/", "/a", "/a/", "/a/b"]), (.prefix, ["/", "/a", "/b/"]), (.suffix, ["b", "/a", "ab"]),
+        (.simple, [".*", "/.*", "/.*/b", "/a*b", "/a.*b", "/.", "/ab*", "/a/.*"]),
+        (.advanced, ["/[ab]", "/[^/]+", "/[^/]+/b", "/a+b?", "/.{1,2}", "/[ab]*b", "/[ab]{2,3}/a", "/a/.+"]),
+    ]
+
+    // A case is a filter with up to three paths. Every short path is tried.
+    @Test("Android: a table opens only what its source opens, and a remark names what differs", arguments: 0..<30)
+    func android(seed: UInt64) throws {
+        var random = SeededGenerator(seed: seed)
+        let data = (0..<Int.random(in: 1...3, using: &random)).map { _ in
+            let (kind, texts) = Self.attributes.randomElement(using: &random) ?? (.literal, ["/"])
+            return "\n<data android:\(kind.rawValue)=\"\(texts.randomElement(using: &random) ?? "/")\" />"
+        }
+        let manifest = Array(AndroidRuleTests.manifest(AndroidRuleTests.web + data.joined()).utf8)
+        let rules = AndroidRules(filters: try ManifestFile(manifest).filters)
+        let imported: TableImport
+        do throws(AssociationProblem) {
+            imported = try TableImport(manifest, from: .manifest, id: "t")
+        } catch {
+            return try #require(error.message.hasPrefix("nothing"))
+        }
+        let hosts = ["https://a.example", "https://b.example"]
+        let links = Self.paths.flatMap { path in hosts.map { $0 + path } }
+        _ = try check(imported, links, "seed \(seed): \(data)") { link in
+            try rules.decide(#require(LinkPieces(link))).isHanded
+        }
+    }
+
+    private static let segments = ["a", "b", ":x", ":y?", "*", ":z(a|ab)", ":w([ab]{2})"]
+
+    // A case is a configuration of up to five screens, one of them inside another. Every short path is tried.
+    @Test("React Navigation: a table shows the screen that its source shows, with its parameters", arguments: 0..<30)
+    func navigation(seed: UInt64) throws {
+        var random = SeededGenerator(seed: seed)
+        func path() -> String {
+            var left = Self.segments.shuffled(using: &random)
+            return (0..<Int.random(in: 0...3, using: &random)).map { _ in left.removeLast() }.joined(separator: "/")
+        }
+        let screens = (0..<Int.random(in: 1...4, using: &random)).map { #""S\#($0)": "\#(path())""# }
+        let config = """
+            {"prefixes": ["t://"], "config": {"initialRouteName": "S0", "screens": {\(screens.joined(separator: ", ")),
+             "N": {"path": "b", "initialRouteName": "I", "screens": {
+             "I": "\(path())", "J": {"path": "a", "exact": true}}}}}}
+            """
+        let file = try NavigationFile(Array(config.utf8))
+        let imported = try TableImport(Array(config.utf8), from: .reactNavigation, id: "t")
+        let source = NavigationOracle(file)
+        for path in Self.paths where !source.isUndecided(path) {
+            let decision = imported.table.resolve("t:/" + path)
+            let entry = decision.outcome == .navigate ? decision.stack.last : nil
+            let wanted = source.state(path)
+            let isLeftOut = entry == nil && imported.notes.contains { $0.kind == .leavesOut }
+            #expect(isLeftOut || entry?.screen == wanted?.screen, "seed \(seed): \(path) \(config)\n\(imported.json)")
+            guard let entry, let wanted, entry.screen == wanted.screen else { continue }
+            var values: [String: String] = [:]
+            for (name, value) in entry.models.fields.values.first ?? [:] {
+                // React Navigation has no parameter for what `*` stands for.
+                if case .text(let text) = value, !name.hasPrefix("part") { values[name] = text }
+            }
+            #expect(values == wanted.parameters, "seed \(seed): \(path) \(config)\n\(imported.json)")
+        }
+    }
+
+    // A case is a sample file of which some bytes are replaced or removed.
+    @Test("A damaged file is refused, or becomes a valid table", arguments: TableImport.Source.allCases)
+    func damaged(source: TableImport.Source) throws {
+        let sample = try ImportTests.sample(source)
+        var random = SeededGenerator(seed: 7)
+        var valid = 0
+        for _ in 0..<(LawCases.count / 10) {
+            var bytes = sample
+            for _ in 0..<Int.random(in: 1...3, using: &random) {
+                let at = Int.random(in: 0..<bytes.count, using: &random)
+                if Bool.random(using: &random) {
+                    bytes[at] = sample.randomElement(using: &random) ?? 0
+                } else {
+                    bytes.removeSubrange(at..<min(bytes.count, at + Int.random(in: 1...8, using: &random)))
+                }
+            }
+            if (try? TableImport(bytes, from: source, id: "t", hosts: ["a.example"], apps: [])) != nil { valid += 1 }
+        }
+        #expect(valid > 0)
+    }
+}
+
+/// React Navigation's choice of a screen for a path, written as its documentation describes it.
+private struct NavigationOracle {
+    private let file: NavigationFile
+
+    init(_ file: NavigationFile) { self.file = file }
+
+    /// Returns the text after which paths are ordered.
+    private static func text(_ path: NavigationFile.Path) -> [String] {
+        path.segments.map { segment in
+            switch segment {
+            case .literal(let text): text
+            case .wildcard: "*"
+            case .parameter: ":"
+            }
+        }
+    }
+
+    /// Returns the parameters of a path that matches some segments, or nil.
+    private static func match(
+        _ pattern: ArraySlice<NavigationFile.Segment>, _ path: ArraySlice<String>
+    ) -> [String: String]? {
+        guard let first = pattern.first else { return path.isEmpty ? [:] : nil }
+        let rest = pattern.dropFirst()
+        switch first {
+        case .literal(let text): return path.first == text ? match(rest, path.dropFirst()) : nil
+        case .wildcard:
+            for count in (1...max(1, path.count)).reversed() where count <= path.count {
+                if let found = match(rest, path.dropFirst(count)) { return found }
+            }
+            return nil
+        case .parameter(let name, let expression, let isOptional):
+            if let own = path.first, accepts(expression, own), var found = match(rest, path.dropFirst()) {
+                found[name] = own
+                return found
+            }
+            return isOptional ? match(rest, path) : nil
+        }
+    }
+
+    private static func accepts(_ expression: String?, _ text: String) -> Bool {
+        switch expression {
+        case nil: true
+        case "a|ab": text == "a" || text == "ab"
+        default: text.count == 2
+        }
+    }
+
+    private func matches(_ path: String) -> [(NavigationFile.Path, [String: String])] {
+        let parts = path.split(separator: "/").map(String.init)[...]
+        return file.paths.compactMap { one in
+            if path == "/" { return isRooted(one) ? (one, [:]) : nil }
+            return Self.match(one.segments[...], parts).map { (one, $0) }
+        }
+    }
+
+    /// Returns a Boolean value that indicates whether neither a screen nor a navigator around it has a path.
+    private func isRooted(_ path: NavigationFile.Path) -> Bool {
+        path.names.indices.allSatisfy { index in
+            file.paths.first { $0.names == Array(path.names[...index]) }?.text.isEmpty ?? true
+        }
+    }
+
+    /// Returns a Boolean value that indicates whether the versions of React Navigation differ in the order of the
+    /// patterns that match: those in which a parameter and `*`, or nothing but the number of segments, differ first.
+    func isUndecided(_ path: String) -> Bool {
+        let found = matches(path).map(\.0.segments)
+        return found.indices.contains { index in found[..<index].contains { Self.isOpen(found[index], $0) } }
+    }
+
+    private static func isOpen(_ one: [NavigationFile.Segment], _ two: [NavigationFile.Segment]) -> Bool {
+        for (a, b) in zip(one, two) {
+            switch (a, b) {
+            case (.literal, .literal): continue
+            case (.literal, _), (_, .literal): return false
+            case (.wildcard, .wildcard): continue
+            case (.parameter(_, let a, let isOptional), .parameter(_, let b, let isOther)):
+                if a != b || isOptional || isOther { return true }
+            default: return true
+            }
+        }
+        return true
+    }
+
+    private static func isWild(_ text: String) -> Bool { text == "*" || text == ":" }
+
+    func state(_ path: String) -> (screen: String, parameters: [String: String])? {
+        let found = matches(path).min { one, two in
+            let (own, other) = (Self.text(one.0), Self.text(two.0))
+            for (a, b) in zip(own, other) where Self.isWild(a) != Self.isWild(b) { return Self.isWild(b) }
+            return own.count > other.count
+        }
+        guard let found else { return nil }
+        var names = found.0.names
+        while let initial = file.initials[names], file.children[names] != nil { names.append(initial) }
+        return (names.last ?? "", found.1)
+    }
+}
