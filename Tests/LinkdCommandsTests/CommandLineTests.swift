@@ -48,7 +48,10 @@ internal import Testing
         "An unknown command of a group is told with those that exist, and none that does the opposite",
         arguments: [
             (["topics", "delete"], "see the commands that exist: `linkd topics create`, `linkd topics check`."),
-            (["routes", "init"], "see the commands that exist: `linkd routes check`, `linkd routes list`, "),
+            (
+                ["routes", "init"],
+                "see the commands that exist: `linkd routes new`, `linkd routes import`, `linkd routes check`, "
+            ),
             (["topics", "craete"], "Next: use `linkd topics create`."),
             (["routes", "lits"], "Next: use `linkd routes list`."),
         ])

@@ -42,7 +42,8 @@ private struct WrongInput: CustomTestStringConvertible, Sendable {
             wanted: "the commands that exist: `linkd topics create`, `linkd topics check`",
             unwanted: "use `linkd topics create`"),
         WrongInput(
-            words: ["routes", "init"], wanted: "the commands that exist: `linkd routes check`",
+            words: ["routes", "init"],
+            wanted: "the commands that exist: `linkd routes new`, `linkd routes import`, `linkd routes check`",
             unwanted: "use `linkd routes list`"),
         WrongInput(
             words: ["routes", "check", "FILE"], file: shop(#""path.order" }"#, #""reviews" }"#),

@@ -33,13 +33,15 @@ struct VerifyBrokerTests {
         func write(_ topics: WorkedTopics, time: Int64) throws {
             var records: [FilledTopic.Record] = []
             for partition in topics.ends.indices {
-                records += (0..<topics.ends[partition]).map {
-                    FilledTopic.Record(partition: Int32(partition), value: "\($0)", time: time)
+                records += (0..<topics.ends[partition]).map { offset in
+                    let items = topics.items(partition, offset)
+                    let value = items == 0 ? "\(offset)" : "\(Array(repeating: 0, count: items))"
+                    return FilledTopic.Record(partition: Int32(partition), value: value, time: time)
                 }
             }
             try input.write(records)
             try decide(topics.output.enumerated().flatMap { number, ids in ids.map { (Int32(number), $0) } }, time)
-            try bury(topics.letters.map { (Int32($0.partition), $0.offset) }, time)
+            try bury(topics.letters.map { (Int32($0.partition), $0.offset, $0.item) }, time)
             try commit(topics.committed)
         }
 
@@ -49,13 +51,15 @@ struct VerifyBrokerTests {
                 commit: commit)
         }
 
-        func bury(_ sources: [(partition: Int32, offset: Int64)], _ time: Int64) throws {
+        func bury(_ sources: [(partition: Int32, offset: Int64, item: Int?)], _ time: Int64) throws {
             try letters.write(
                 sources.map { source in
                     let headers = DeadLetterSample.headers(
                         topic: input.name, partition: Int(source.partition), offset: Int(source.offset))
                     return .init(
-                        partition: source.partition, value: "", time: time, headers: headers.map { ($0.0, $0.1 ?? "") })
+                        partition: source.partition, value: "", time: time,
+                        headers: headers.map { ($0.0, $0.1 ?? "") }
+                            + (source.item.map { [("dlq.item", "\($0)")] } ?? []))
                 })
         }
 
@@ -113,7 +117,7 @@ struct VerifyBrokerTests {
                 (0, first), (1, "\(input)-1-0-0"), (2, "\(input)-0-44-0"), (0, "\(input)-0-40-0"), (1, ""),
                 (0, "\(input)-9-0-0"),
             ], now)
-        try site.bury([(0, 41)], now)
+        try site.bury([(0, 41, nil)], now)
         try site.commit([44, 40, 40])
         // Records that were aborted were never written.
         try site.decide([(2, "\(input)-2-39-499")], now, commit: false)

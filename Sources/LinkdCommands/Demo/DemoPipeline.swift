@@ -131,7 +131,7 @@ struct SampleRecord: Equatable {
     var value: [UInt8]?
     var headers: [RecordHeader] = []
 
-    /// Reads all samples: events, links, CSV rows, and complete records, most of which become dead letters.
+    /// Reads the samples: events, links, CSV rows, and complete records, most of which become dead letters.
     static func all(_ files: ShippedFiles, _ check: EventKeys) throws(CommandFailure) -> [SampleRecord] {
         let directory = try files.path("samples")
         var records: [SampleRecord] = []
@@ -139,7 +139,7 @@ struct SampleRecord: Equatable {
             let path = directory + "/" + name
             switch name {
             case "records.jsonl": records += try whole(path)
-            case devicesFile: continue
+            case devicesFile, listsFile: continue
             case _ where [".jsonl", ".csv", ".txt"].contains(where: name.hasSuffix): records += try events(path, check)
             default: continue
             }
@@ -162,6 +162,8 @@ struct SampleRecord: Equatable {
     }
 
     private static let devicesFile = "devices.jsonl"
+    /// The samples for `produce --raw`, which are no events by themselves.
+    private static let listsFile = "lists.jsonl"
 
     private static func unreadable(_ path: String, _ line: Int) -> CommandFailure {
         CommandFailure(

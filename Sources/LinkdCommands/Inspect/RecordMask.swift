@@ -165,7 +165,8 @@ struct RecordMask: Sendable {
             switch member.name {
             case "push": pick(member.value, ["vendor", "campaign", "priority"])
             case "campaign", "application", "expires": single(member.value)
-            case "query": pick(member.value, ["utm_source", "utm_medium", "utm_campaign"])
+            // Its values are parts of the link.
+            case "query": nil
             default: masked
             }
         }

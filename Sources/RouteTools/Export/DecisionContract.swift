@@ -93,7 +93,7 @@ package struct DecisionContract {
 // MARK: - The members of all tables
 
 extension DecisionContract {
-    private static let decisionID = "^[A-Za-z0-9._-]{1,249}-[0-9]+-[0-9]+-[0-9]+(~[1-9][0-9]{0,2})?$"
+    private static let decisionID = "^[A-Za-z0-9._-]{1,249}-[0-9]+-[0-9]+([.][0-9]{1,2})?-[0-9]+(~[1-9][0-9]{0,2})?$"
     private static let modes = ContractType.words(["replace", "append", "reuse"], of: "Mode")
 
     private static func about(_ table: String, routes: [String], redirects: [String]) -> ContractObject {
@@ -179,15 +179,19 @@ extension DecisionContract {
         "Context", "The members of the event that the worker passes through, and the ids of the push message.",
         [
             ContractMember("campaign", .text(min: 0), "The campaign of the event."),
-            ContractMember("push", .object("Push"), "The vendor of the push message, and its ids."),
+            ContractMember("push", .object("Push"), "The push message: its vendor, its ids, and what delivery needs."),
+            ContractMember("expires", .text(), "The time after which it is not to be delivered, as RFC 3339 in UTC."),
+            ContractMember("query", .map(.text(min: 1, max: 1024)), "The items of the link's query, by name."),
         ])
 
     private static let push = ContractObject(
-        "Push", "The vendor of a push message, and its ids.",
+        "Push", "A push message: its vendor, its ids, and what delivery needs.",
         [
-            ContractMember("vendor", .text(pattern: "^[a-z0-9-]{1,32}$"), "The id of the vendor.", isRequired: true),
+            ContractMember("vendor", .text(pattern: "^[a-z0-9-]{1,32}$"), "The id of the vendor."),
             ContractMember("message", .text(max: 128), "The vendor's id of the message."),
             ContractMember("campaign", .text(max: 128), "The vendor's id of the campaign."),
+            ContractMember("collapse", .text(max: 128), "The collapse id: a later message replaces this one."),
+            ContractMember("priority", .text(pattern: "^(very-low|low|normal|high)$"), "The priority of the message."),
         ])
 
     private static let facts: ContractObject = {

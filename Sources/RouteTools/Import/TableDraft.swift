@@ -257,7 +257,10 @@ struct TableDraft {
     private mutating func decideFirst(_ first: Int, _ second: Int) -> Bool {
         var hasChanged = false
         let own = Set(routes[first].query)
-        guard routes.reduce(0, { $0 + $1.patterns.count }) < Self.maxPatterns else { return false }
+        guard routes.reduce(0, { $0 + $1.patterns.count }) < Self.maxPatterns else {
+            note(.opensMore, Self.manyOverlaps)
+            return false
+        }
         for pattern in routes[first].patterns {
             for other in routes[second].patterns where pattern.scheme == other.scheme && pattern.host == other.host {
                 guard let pieces = pattern.pieces.intersection(other.pieces, foldsCase: foldsCase) else { continue }
@@ -265,9 +268,11 @@ struct TableDraft {
                 if common == other, own.isSubset(of: routes[second].query) {
                     routes[second].patterns.removeAll { $0 == other }
                     hasChanged = true
-                } else if !routes[first].patterns.contains(common),
-                    routes[first].patterns.count < WildPath.maxPatterns
-                {
+                } else if !routes[first].patterns.contains(common) {
+                    guard routes[first].patterns.count < WildPath.maxPatterns else {
+                        note(.opensMore, Self.manyOverlaps)
+                        continue
+                    }
                     routes[first].patterns.append(common)
                     hasChanged = true
                 }

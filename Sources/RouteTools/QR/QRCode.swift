@@ -28,8 +28,8 @@ package struct QRCode: Sendable, Equatable {
     ///
     /// - Parameters:
     ///   - bytes: The bytes. Readers take them as UTF-8.
-    ///   - version: The smallest version to use.
-    ///   - mask: The mask, or nil for the one with the lowest penalty.
+    ///   - least: The smallest version to use.
+    ///   - wanted: The mask, or nil for the one with the lowest penalty.
     package init?(_ bytes: [UInt8], version least: Int = 1, mask wanted: Int? = nil) {
         var found: (version: Int, level: Level)?
         for level in Level.allCases where found == nil {

@@ -15,6 +15,8 @@ struct ContractLawTests {
         #""decision":"in-0-1-0","event":"e","device":"d","context":{"campaign":"c","x":{"y":[1]},"#
             + #""push":{"vendor":"braze","message":"4711"}},"facts":{"platform":"ios","claims":["session"],"#
             + #""attributes":{"tier":"gold"}},"#,
+        #""decision":"in-0-1.99-0","event":"e","device":"d","context":{"push":{"collapse":"c","priority":"high"},"#
+            + #""expires":"2026-11-21T10:00:00Z","query":{"utm_source":"push"}},"#,
     ]
 
     /// Decisions for which no table was chosen, or nothing was resolved.

@@ -56,7 +56,7 @@ enum ContractValidator {
                 return path[0] in TOP or path[0] == "table" and outcome != "none" \\
                     or path[0] == "reason" and outcome in ("none", "reject")
             if path[0] == "stack": return len(path) > 2 and (len(path) > 3 or path[2] in ENTRY) and len(path) < 6
-            return path in (("resume", "claim"), ("resume", "ttl"), ("context", "push", "vendor")) \\
+            return path in (("resume", "claim"), ("resume", "ttl")) \\
                 or path[0] == "resume" and path[1] in ("link", "path", "payload")
 
         def mutations(decision):

@@ -39,7 +39,8 @@ internal import Testing
         let limits = Limits()
         let table = try #require(page.table("Limits", "Limit"))
         let expected = [
-            limits.recordBytes, limits.devices, limits.depth, Limits.eventIDBytes, Limits.deviceIDBytes,
+            limits.recordBytes, limits.devices, RecordBatch.limit, limits.depth, Limits.eventIDBytes,
+            Limits.deviceIDBytes,
             Limits.factBytes, Limits.factElements, Limits.headerBytes, Limits.contextNames,
             Limits.contextTextBytes, Limits.contextBytes, VendorReader.idBytes, JSONTape.most,
             LinkPlatforms.maxSteps,

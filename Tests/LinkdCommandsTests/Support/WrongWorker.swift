@@ -240,11 +240,15 @@ extension WorkedTopics {
             // A record that a test adds at the end exists, except where it must not.
             let end = partition == 1 ? Self.records : ends[partition]
             for offset in low[partition]..<max(low[partition], end) {
-                let list = lists.first { $0.partition == partition && $0.offset == offset }
-                check.input(topic, Int32(partition), offset, items: list?.count ?? 0)
+                check.input(topic, Int32(partition), offset, items: items(partition, offset))
             }
         }
         return check.finish()
+    }
+
+    /// Returns the number of messages of a record that is a list, or 0.
+    func items(_ partition: Int, _ offset: Int64) -> Int {
+        lists.first { $0.partition == partition && $0.offset == offset }?.count ?? 0
     }
 
     private func pass(letters check: inout OutcomeVerifier) {
