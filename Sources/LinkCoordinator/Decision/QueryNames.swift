@@ -137,6 +137,12 @@ extension Resolver {
     /// Writes `context`: the members of the event, then `expires` and `query`.
     @inline(never)
     mutating func writeContext(_ head: Ref<DecisionHead>, _ out: inout OutputArena) {
+        guard head.expires != nil || head.queryNames != nil else {
+            out.append(",\"context\":{")
+            out.append(head.context)
+            out.append(byte: UInt8(ascii: "}"))
+            return
+        }
         let start = out.recordBytes
         var separator: StaticString = ",\"context\":{"
         if !head.context.isEmpty {

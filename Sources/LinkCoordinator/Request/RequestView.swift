@@ -149,17 +149,19 @@ package struct RequestOpening: BitwiseCopyable {
         case needsResolution
     }
 
-    /// The kind of the opening.
-    package var kind: Kind
+    // Four openings are copied for a usual push. In this order, the small values share one word.
+
     /// The link, or an empty view.
     package var link: ByteView
+    /// The queries of the wrappers from which the link was taken, the innermost first, joined by `&`, or an empty view.
+    package var wrapperQuery = ByteView.empty
+    /// The number of readable bytes after the link, regardless of their values, or fewer.
+    package var bytesAfter: Int32 = 0
+    /// The kind of the opening.
+    package var kind: Kind
     /// A Boolean value that indicates whether all bytes of the link are known to be allowed, as
     /// `RequestView.isScreened` describes.
     package var isScreened = false
-    /// The number of readable bytes after the link, regardless of their values.
-    package var bytesAfter = 0
-    /// The queries of the wrappers from which the link was taken, the innermost first, joined by `&`, or an empty view.
-    package var wrapperQuery = ByteView.empty
 
     /// Creates an opening.
     package init(_ kind: Kind = .unknown, link: ByteView = .empty) {

@@ -165,6 +165,7 @@ extension Resolver {
     }
 
     /// Writes a decision to apply a stack.
+    @inline(__always)
     mutating func writeStack(
         _ composition: Composition, notice: ByteView, _ rejection: Rejection?, _ out: inout OutputArena
     ) {

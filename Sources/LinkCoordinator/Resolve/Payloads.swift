@@ -47,7 +47,7 @@ extension Resolver {
         }
         requested.link = opening.link
         return try select(
-            normalize(opening.link, isScreened: opening.isScreened, bytesAfter: opening.bytesAfter))
+            normalize(opening.link, isScreened: opening.isScreened, bytesAfter: Int(opening.bytesAfter)))
     }
 
     /// Adds notes of the request.

@@ -18,19 +18,36 @@ struct Delivery: BitwiseCopyable {
     /// A Boolean value that indicates whether there is something for `context.push`.
     var hasMembers: Bool { !collapse.isEmpty || !priority.isEmpty }
 
-    /// The priorities of the push services, by the words of RFC 8030.
-    private static let priorities: [(word: StaticString, names: [StaticString])] = [
-        ("high", ["high", "10"]), ("normal", ["normal", "5"]), ("low", ["low", "1"]), ("very-low", ["very-low"]),
-    ]
+    /// Writes the members of `context.push`, the first one after a separator.
+    func write(after separator: StaticString, to out: inout OutputArena) {
+        if !collapse.isEmpty {
+            out.append(separator)
+            out.append("\"collapse\":")
+            out.appendString(collapse)
+        }
+        if priority.isEmpty { return }
+        out.append(collapse.isEmpty ? separator : ",")
+        out.append("\"priority\":\"")
+        // The words need no escape.
+        out.append(priority)
+        out.append(byte: UInt8(ascii: "\""))
+    }
 
     /// Returns the word for a priority of a push service, regardless of case, or nil if it is unknown.
     ///
     /// `default` is the priority of a message without one, so the word for it is empty.
     static func priority(_ text: ByteView) -> ByteView? {
-        for priority in priorities {
-            for name in priority.names where equalsFolded(text, name) { return ByteView(priority.word) }
+        switch text.count {
+        case 1 where text.equals("5"): ByteView("normal")
+        case 1 where text.equals("1"): ByteView("low")
+        case 2 where text.equals("10"): ByteView("high")
+        case 3 where equalsFolded(text, "low"): ByteView("low")
+        case 4 where equalsFolded(text, "high"): ByteView("high")
+        case 6 where equalsFolded(text, "normal"): ByteView("normal")
+        case 7 where equalsFolded(text, "default"): .empty
+        case 8 where equalsFolded(text, "very-low"): ByteView("very-low")
+        default: nil
         }
-        return equalsFolded(text, "default") ? .empty : nil
     }
 
     /// Returns the collapse id, or nil if it is empty, too long, or not printable.
@@ -93,7 +110,7 @@ struct DeliveryNodes: BitwiseCopyable {
 
     /// Finds the members of an object of FCM: `android`, or the headers in `apns` or `webpush`.
     init(of object: Int32, in nodes: JSONTape.Nodes) {
-        guard object >= 0, nodes.kind(of: object) == .object else { return }
+        guard nodes.kind(of: object) == .object else { return }
         let end = nodes.end(of: object)
         var node = object &+ 1
         while node < end {
@@ -137,12 +154,14 @@ extension VendorReader {
             nodes.priority = node(of: form.priority, on: platform.surface)
             return nodes
         case .fcm:
-            return switch platform {
-            case .unknown: DeliveryNodes()
-            case .apple: push.pointee.appleDelivery
-            case .android: push.pointee.androidDelivery
-            case .web: push.pointee.webDelivery
-            }
+            let part =
+                switch platform {
+                case .unknown: Int32(-1)
+                case .apple: push.pointee.apple >= 0 ? tape.object("headers", of: push.pointee.apple) : -1
+                case .android: push.pointee.android
+                case .web: push.pointee.webpush >= 0 ? tape.object("headers", of: push.pointee.webpush) : -1
+                }
+            return part < 0 ? DeliveryNodes() : DeliveryNodes(of: part, in: tape.nodes)
         case .apns, .cloudEvents, .webPush, .map: return DeliveryNodes()
         }
     }

@@ -86,10 +86,8 @@ struct PushMessage: BitwiseCopyable {
     var notification: Int32 = -1
     /// A Boolean value that indicates whether FCM only validates the message and sends it to no device.
     var isDryRun = false
-    /// The values that delivery needs, in the parts of an FCM message.
-    var androidDelivery = DeliveryNodes()
-    var appleDelivery = DeliveryNodes()
-    var webDelivery = DeliveryNodes()
+    /// The part of an FCM message for Apple's devices, whose member `payload` is `applePayload`, or -1.
+    var apple: Int32 = -1
 
     init(members: EnvelopeMembers) { self.members = members }
 }
@@ -210,13 +208,7 @@ extension VendorReader {
         message.token = tape.isString(parts.token) ? parts.token : -1
         message.isBroadcast = tape.isString(parts.topic) || tape.isString(parts.condition)
         message.notification = parts.notification
-        message.androidDelivery = DeliveryNodes(of: message.android, in: tape.nodes)
-        if tape.isObject(parts.apns) {
-            message.appleDelivery = DeliveryNodes(of: tape.object("headers", of: parts.apns), in: tape.nodes)
-        }
-        if message.webpush >= 0 {
-            message.webDelivery = DeliveryNodes(of: tape.object("headers", of: message.webpush), in: tape.nodes)
-        }
+        message.apple = tape.isObject(parts.apns) ? parts.apns : -1
     }
 
     /// Returns a Boolean value that indicates whether a member of the body is true.

@@ -64,7 +64,7 @@ extension EventReader {
             if !state.isPushRecord { messages.detectPayload(state.namedKind) }
             if let fault = cutFault { return fault }
             eventPointer.pointee.request.payloadType = messages.payloadType(state.namedKind)
-            if state.headers != nil { applyHeaders() }
+            if state.hasPushHeaders { applyHeaders() }
         }
         eventPointer.pointee.request.mode = .unspecified
         eventPointer.pointee.request.params = .empty

@@ -47,6 +47,8 @@ package struct EventReader: ~Copyable {
     /// of a batch of CloudEvents.
     var list = RecordBatch()
     var isTypedBatch = false
+    /// The headers of the push request, if `state.hasPushHeaders` is true.
+    var pushHeaders = PushHeaders()
     /// The views of the current record, which are revoked when the next one is read.
     private let records = ViewLender()
     /// The cursor for a second read of selected devices.
@@ -433,8 +435,8 @@ struct ScanState {
     private var hasSession = false
     private var hasData = false
 
-    /// The headers of the push request.
-    var headers: PushHeaders?
+    /// A Boolean value that indicates whether the event has the headers of a push request.
+    var hasPushHeaders = false
     /// A Boolean value that indicates whether the event has its id from a header.
     var hasHeaderID = false
     /// A Boolean value that indicates whether white space at the ends of the link was removed.

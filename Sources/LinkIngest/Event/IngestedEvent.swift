@@ -69,6 +69,7 @@ package struct EventDevice {
     var idOffset = -1
 
     /// Clears the last device.
+    @inline(__always)
     mutating func clear() {
         id = .empty
         isPlain = true

@@ -7,6 +7,7 @@ struct LinkUnwrapper: ~Copyable {
     private var arena = OutputArena(chunkBytes: 4096)
     /// A Boolean value that indicates whether the queries of wrappers are kept.
     private let keepsQueries: Bool
+    private let none = RequestOpening()
     /// The origins that no rule has.
     let origins: OriginFilter
 
@@ -41,7 +42,7 @@ struct LinkUnwrapper: ~Copyable {
     mutating func open(_ link: ByteView, for device: PlatformClass, _ notes: inout Growable<RequestNote>)
         -> RequestOpening
     {
-        guard let platforms else { return RequestOpening(.link, link: link) }
+        guard let platforms else { return opening(.link, link) }
         let found = platforms.destination(
             of: link, device: DeviceClass(device), limit: LinkPlatforms.mostBytes, into: &arena)
         for step in 0..<found.stepCount {
@@ -58,11 +59,20 @@ struct LinkUnwrapper: ~Copyable {
         }
         var opening =
             switch found.kind {
-            case .itself, .link: RequestOpening(.link, link: found.link)
+            case .itself, .link: self.opening(.link, found.link)
             case .noLink: RequestOpening(.noLink)
             case .needsResolution: RequestOpening(.needsResolution)
             }
         if keepsQueries && found.stepCount > 0 { opening.wrapperQuery = wrapperQuery(of: found) }
+        return opening
+    }
+
+    /// Returns an opening as its initializer does, which is a call into another module.
+    @inline(__always)
+    private func opening(_ kind: RequestOpening.Kind, _ link: ByteView) -> RequestOpening {
+        var opening = none
+        opening.kind = kind
+        opening.link = link
         return opening
     }
 

@@ -17,6 +17,7 @@ struct MessageReader: ~Copyable {
     private let roots: UnsafeMutablePointer<ByteView>
     var notes = Growable<RequestNote>(capacity: 64)
     private var links: LinkUnwrapper
+    private let none = RequestOpening()
     /// The request with a link as it was read, for further devices.
     private var original = RequestView(form: .link, text: .empty, isPlain: true)
     /// The number of notes of the vendor reader that are about the record as a whole.
@@ -25,8 +26,10 @@ struct MessageReader: ~Copyable {
     var isIncomplete = false
     /// A Boolean value that indicates whether a header states that the message is a push in the background.
     var isBackground = false
-    /// What delivery needs by the headers of the push request.
-    var headerDelivery = Delivery()
+    /// What delivery needs by the headers of the push request, or nil.
+    var headerDelivery: Delivery?
+    /// What delivery to the devices of the class that was read last needs, if the message says it.
+    private var delivery = Delivery()
     /// The notes about requests other than messages: the kind of the record, that its link was trimmed, and that a
     /// member was not passed through.
     let fixedNotes: UnsafeMutablePointer<RequestNote>
@@ -57,7 +60,7 @@ struct MessageReader: ~Copyable {
         vendorMembers = .allocate(capacity: max(vendors.image.vendors.count, 1))
         for (number, vendor) in vendors.image.vendors.enumerated() {
             vendorTexts.begin()
-            vendorTexts.append("\"vendor\":")
+            vendorTexts.append("\"push\":{\"vendor\":")
             vendorTexts.appendString(vendor)
             (vendorMembers + number).initialize(to: vendorTexts.finish())
         }
@@ -92,7 +95,7 @@ struct MessageReader: ~Copyable {
         links.clear()
         recordNotes = 0
         isBackground = false
-        headerDelivery = Delivery()
+        headerDelivery = nil
         if contexts.bytesInUse > 0 { contexts.reset() }
         if isIncomplete { vendors.note(.cloudEventsIncomplete) }
     }
@@ -177,7 +180,7 @@ struct MessageReader: ~Copyable {
         let platform = PlatformClass(devicePlatform)
         let place = Int(platform.rawValue)
         if known & 1 << platform.rawValue == 0 {
-            readings[place] = read(push, platform, action, context, text)
+            read(push, platform, action, context, text, into: readings + place)
             if vendors.tape.isCut { return false }
             known |= 1 << platform.rawValue
         }
@@ -197,33 +200,39 @@ struct MessageReader: ~Copyable {
 
     private mutating func read(
         _ push: UnsafePointer<PushMessage>, _ platform: PlatformClass, _ action: ByteView, _ context: ByteView,
-        _ text: ByteView
-    ) -> Reading {
-        var result = Reading()
+        _ text: ByteView, into result: UnsafeMutablePointer<Reading>
+    ) {
         let reading = vendors.read(push, for: platform, action: action, isBackground: isBackground)
-        result.firstNote = notes.count
+        result.pointee.firstNote = notes.count
         append(0..<recordNotes)
         append(reading.firstNote..<reading.firstNote + reading.earlyNotes)
-        let delivery = delivery(push, platform)
-        result.expiry = delivery.expiry
-        result.tapped = open(reading.tapped, platform, text)
-        result.earlyNotes = notes.count - result.firstNote
+        let delivers = readDelivery(push, platform)
+        result.pointee.expiry = delivers ? delivery.expiry : nil
+        result.pointee.tapped = open(reading.tapped, platform, text)
+        result.pointee.earlyNotes = notes.count - result.pointee.firstNote
         append(reading.firstNote + reading.earlyNotes..<reading.firstNote + reading.allNotes)
-        result.body = open(reading.body, platform, text)
-        result.noteCount = notes.count - result.firstNote
-        if reading.vendor >= 0 || delivery.hasMembers { result.context = pushContext(reading, delivery, context) }
-        return result
+        result.pointee.body = open(reading.body, platform, text)
+        result.pointee.noteCount = notes.count - result.pointee.firstNote
+        let hasMembers = reading.vendor >= 0 || delivers && delivery.hasMembers
+        result.pointee.context = hasMembers ? pushContext(reading, delivers, context) : .empty
     }
 
-    /// Returns what delivery to devices of a class needs, and adds the notes about it.
+    /// Reads what delivery to devices of a class needs, and adds the notes about it.
+    ///
+    /// Returns false if the message does not say it.
     @inline(__always)
-    private mutating func delivery(_ push: UnsafePointer<PushMessage>, _ platform: PlatformClass) -> Delivery {
+    private mutating func readDelivery(_ push: UnsafePointer<PushMessage>, _ platform: PlatformClass) -> Bool {
+        guard push.pointee.kind == .record || push.pointee.kind == .fcm else {
+            guard let headerDelivery else { return false }
+            delivery = headerDelivery
+            return true
+        }
         let nodes = vendors.deliveryNodes(push, for: platform)
-        if nodes.isEmpty { return headerDelivery }
+        if nodes.isEmpty { return false }
         let first = vendors.notes.count
-        let delivery = vendors.delivery(nodes)
+        delivery = vendors.delivery(nodes)
         append(first..<vendors.notes.count)
-        return delivery
+        return true
     }
 
     /// Returns the message that devices of a class receive.
@@ -270,12 +279,12 @@ struct MessageReader: ~Copyable {
         _ outcome: VendorOutcome, _ platform: PlatformClass, _ text: ByteView
     ) -> RequestOpening {
         switch outcome.kind {
-        case .undecided: return RequestOpening()
+        case .undecided: return none
         case .link:
             var opening = links.open(outcome.link, for: platform, &notes)
             if opening.link.start >= text.start && opening.link.end <= text.end {
                 // The link is a part of the record, so it can be split in place.
-                opening.bytesAfter = text.end - opening.link.end
+                opening.bytesAfter = Int32(clamping: text.end - opening.link.end)
                 opening.isScreened = vendors.tape.nodes[Int(outcome.node)].isPlain
             }
             return opening
@@ -285,29 +294,28 @@ struct MessageReader: ~Copyable {
     }
 
     /// Returns the members of `context`: the members that are passed through, then `push`.
-    private mutating func pushContext(
-        _ reading: VendorReading, _ delivery: Delivery, _ passed: ByteView
-    ) -> ByteView {
+    private mutating func pushContext(_ reading: VendorReading, _ delivers: Bool, _ passed: ByteView) -> ByteView {
         contexts.begin()
         if !passed.isEmpty {
             contexts.append(passed)
             contexts.append(byte: UInt8(ascii: ","))
         }
-        contexts.append("\"push\":{")
-        let empty = contexts.recordBytes
-        if reading.vendor >= 0 { contexts.append(vendorMembers[Int(reading.vendor)]) }
-        if reading.message >= 0 { append(",\"message\":", vendors.tape.text(of: reading.message), after: empty) }
-        if reading.campaign >= 0 { append(",\"campaign\":", vendors.tape.text(of: reading.campaign), after: empty) }
-        if !delivery.collapse.isEmpty { append(",\"collapse\":", delivery.collapse, after: empty) }
-        if !delivery.priority.isEmpty { append(",\"priority\":", delivery.priority, after: empty) }
+        if reading.vendor >= 0 {
+            contexts.append(vendorMembers[Int(reading.vendor)])
+            if reading.message >= 0 {
+                contexts.append(",\"message\":")
+                contexts.appendString(vendors.tape.text(of: reading.message))
+            }
+            if reading.campaign >= 0 {
+                contexts.append(",\"campaign\":")
+                contexts.appendString(vendors.tape.text(of: reading.campaign))
+            }
+        } else {
+            contexts.append("\"push\":{")
+        }
+        if delivers { delivery.write(after: reading.vendor >= 0 ? "," : "", to: &contexts) }
         contexts.append(byte: UInt8(ascii: "}"))
         return contexts.finish()
-    }
-
-    /// Appends a member of an object, without the comma if it is the first one.
-    private mutating func append(_ head: StaticString, _ value: ByteView, after empty: Int) {
-        contexts.append(contexts.recordBytes > empty ? ByteView(head) : ByteView(head).dropFirst(1))
-        contexts.appendString(value)
     }
 
     /// Sets the objects in which a table's pointers are resolved, in the order of precedence.

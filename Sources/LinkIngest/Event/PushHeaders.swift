@@ -142,30 +142,31 @@ extension EventReader {
             return state.record(.type("expected `headers` to be an object", at: start))
         }
         state.hasOther = true
-        state.headers = PushHeaders()
+        state.hasPushHeaders = true
+        pushHeaders = PushHeaders()
         var scope = try cursor.enterObject()
         while try cursor.nextMember(&scope) {
             let name = PushHeaders.Name(scope.name)
             let first = cursor.peek()
             let start = cursor.offset
             if let name, first == UInt8(ascii: "\"") {
-                state.headers?.set(name, cursor.unescaped(try cursor.string()))
+                pushHeaders.set(name, cursor.unescaped(try cursor.string()))
                 continue
             }
             try cursor.skip()
             guard let name, first != UInt8(ascii: "n") else { continue }
             if first &- UInt8(ascii: "0") < 10 {
-                state.headers?.set(name, text.slice(start, cursor.offset))
+                pushHeaders.set(name, text.slice(start, cursor.offset))
             } else {
-                state.headers?.setUnreadable(name)
+                pushHeaders.setUnreadable(name)
             }
         }
     }
 
     /// Applies the headers to an event whose payload is a body of APNs or a declarative message of Web Push.
     mutating func applyHeaders() {
-        guard let headers = state.headers, let kind = messages.push?.pointee.kind else { return }
-        guard kind == .apns || kind == .webPush else { return }
+        let headers = pushHeaders
+        guard let kind = messages.push?.pointee.kind, kind == .apns || kind == .webPush else { return }
         messages.headerDelivery = kind == .apns ? headers.delivery : headers.webDelivery
         for name in PushHeaders.Name.allCases where name.isOfWebPush == (kind == .webPush) {
             if headers.isUnreadable(name) { messages.noteHeader(name) }
