@@ -2,7 +2,7 @@ internal import LinkCoordinator
 internal import ByteStorage
 internal import StrictJSON
 
-/// What a delivery service needs besides the decision: when the message expires, which messages it replaces, and how
+/// The values that a delivery service needs: when the message expires, which messages it replaces, and how
 /// urgent it is.
 ///
 /// The sources are Apple's article "Sending notification requests to APNs", the REST resource `projects.messages` of

@@ -26,9 +26,9 @@ struct MessageReader: ~Copyable {
     var isIncomplete = false
     /// A Boolean value that indicates whether a header states that the message is a push in the background.
     var isBackground = false
-    /// What delivery needs by the headers of the push request, or nil.
+    /// The values for delivery in the headers of the push request, or nil.
     var headerDelivery: Delivery?
-    /// What delivery to the devices of the class that was read last needs, if the message says it.
+    /// The values for delivery to the devices of the class that was read last, if the message has any.
     private var delivery = Delivery()
     /// The notes about requests other than messages: the kind of the record, that its link was trimmed, and that a
     /// member was not passed through.
@@ -217,9 +217,9 @@ struct MessageReader: ~Copyable {
         result.pointee.context = hasMembers ? pushContext(reading, delivers, context) : .empty
     }
 
-    /// Reads what delivery to devices of a class needs, and adds the notes about it.
+    /// Reads the values for delivery to devices of a class, and adds the notes about them.
     ///
-    /// Returns false if the message does not say it.
+    /// Returns false if the message has none.
     @inline(__always)
     private mutating func readDelivery(_ push: UnsafePointer<PushMessage>, _ platform: PlatformClass) -> Bool {
         guard push.pointee.kind == .record || push.pointee.kind == .fcm else {

@@ -10,7 +10,7 @@ package struct VendorRow: Sendable {
     package var name: String
     /// The documents and the source files from which the row was made.
     package var sources: [String] = []
-    /// What a reader of an explanation must know: that the product has ended, or that keys are not documented.
+    /// A sentence that explanations print, for example that the product has ended or that keys are not documented.
     package var remark: String?
     /// The kinds of bodies that the forms of the vendor's messages read.
     package var surfaces: VendorSurfaces = []
