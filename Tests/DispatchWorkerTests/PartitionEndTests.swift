@@ -107,4 +107,34 @@ import Testing
         #expect(machine.partitions.slots[0].positionState == .current)
         #expect(machine.partitions.slots[0].drained == nil)
     }
+
+    @Test("A partition without a witness returns after an interruption, so that its end is reported again")
+    func withoutWitness() {
+        var machine = MachineTests.ready()
+        Self.reachEnd(&machine, 5, now: 1)
+        #expect(machine.partitions.slots[0].settled == 5)
+        machine.interrupted(WitnessMachineTests.connectionLost())
+        let start = [PartitionOffset(Self.partition, offset: LogicalOffset.beginning)]
+        #expect(machine.next(now: 1) == .seek(start))
+        machine.seekFinished(start, failed: [])
+        #expect(machine.partitions.slots[0].positionState == .current)
+        #expect(machine.partitions.slots[0].settled == 0)
+        Self.reachEnd(&machine, 5, now: 1)
+        #expect(machine.partitions.slots[0].settled == 5)
+        #expect(machine.exit == nil && machine.violation == nil)
+    }
+
+    @Test("If a seek to the beginning is refused, the partition is assigned from its beginning")
+    func refusedBeginning() {
+        var machine = MachineTests.ready()
+        Self.reachEnd(&machine, 5, now: 1)
+        machine.interrupted(WitnessMachineTests.connectionLost())
+        let start = [PartitionOffset(Self.partition, offset: LogicalOffset.beginning)]
+        #expect(machine.next(now: 1) == .seek(start))
+        machine.seekFinished(
+            start, failed: [PartitionResult(partition: Self.partition, offset: nil, error: KafkaError(code: .state))])
+        #expect(machine.next(now: 1) == .reassign(start, all: start))
+        machine.reassigned(start)
+        #expect(machine.partitions.slots[0].resume == LogicalOffset.beginning)
+    }
 }

@@ -131,6 +131,60 @@ import Testing
         #expect(!Self.unknown(&machine))
     }
 
+    @Test(
+        "A library that refuses to seek after an offset out of range does not make the check of an id begin again",
+        arguments: [false, true])
+    func refusedSeek(isDoubted: Bool) throws {
+        var machine = Self.assigned("one")
+        var rounds: [(offset: Int64, asks: Bool)] = [(6, true), (7, false)]
+        // The topic can have been created again before the partition is assigned again, so its id is fetched again.
+        if isDoubted { rounds.insert((6, true), at: 0) }
+        for (round, expected) in rounds.enumerated() {
+            machine.handle(ConsumerEvent(kind: .offsetOutOfRange, topic: 0, partition: 1), now: 2)
+            #expect(machine.next(now: 2) == .findEnds(Base.other))
+            machine.endsFound(Base.other, Watermarks(low: 7, high: 9))
+            if expected.asks {
+                #expect(machine.next(now: 2) == Self.identify)
+                machine.identified(["in"], ["in": "one"], now: 2)
+            }
+            let target = [PartitionOffset(Base.other, offset: expected.offset)]
+            #expect(machine.next(now: 2) == .seek(target))
+            let refusal = KafkaError(code: .state)
+            machine.seekFinished(
+                target, failed: [PartitionResult(partition: Base.other, offset: nil, error: refusal)])
+            if isDoubted && round == 0 { machine.interrupted(Base.connectionLost()) }
+            guard case .reassign(target, _) = machine.next(now: 2) else {
+                Issue.record("the partition is not assigned again")
+                return
+            }
+            machine.reassigned(target)
+        }
+        #expect(try Self.slot(machine).positionState == .current)
+        #expect(try Self.slot(machine).witness?.topicID == "one")
+        #expect(!Self.unknown(&machine))
+        #expect(machine.exit == nil && machine.violation == nil)
+    }
+
+    @Test("An interruption while a partition without a check is assigned again requires its witness")
+    func doubtedDuringAssignment() throws {
+        var machine = Self.assigned("one")
+        machine.handle(ConsumerEvent(kind: .offsetOutOfRange, topic: 0, partition: 1), now: 2)
+        _ = machine.next(now: 2)
+        machine.endsFound(Base.other, Watermarks(low: 7, high: 9))
+        _ = machine.next(now: 2)
+        machine.identified(["in"], ["in": "one"], now: 2)
+        Self.seek(&machine, now: 2)
+        machine.handle(ConsumerEvent(kind: .offsetOutOfRange, topic: 0, partition: 1), now: 2)
+        _ = machine.next(now: 2)
+        machine.endsFound(Base.other, Watermarks(low: 7, high: 9))
+        let seven = [PartitionOffset(Base.other, offset: 7)]
+        #expect(machine.next(now: 2) == .seek(seven))
+        machine.seekFinished(
+            seven, failed: [PartitionResult(partition: Base.other, offset: nil, error: KafkaError(code: .state))])
+        machine.interrupted(Base.connectionLost())
+        #expect(machine.next(now: 2) == .seek([PartitionOffset(Base.other, offset: 6)]))
+    }
+
     @Test("An interruption after the id was fetched requires it again")
     func doubtedAgain() {
         var machine = Self.assigned("one")

@@ -111,7 +111,7 @@ extension LaneMachine {
             guard let index = partitions.index(of: offset.partition),
                 case .needsReassign(let start, _, _) = partitions.slots[index].positionState
             else { continue }
-            partitions.restart(index, at: start)
+            partitions.restartCheck(index, at: start)
         }
         notes.append(.rewound(partitions: offsets.count))
     }
@@ -293,8 +293,7 @@ extension LaneMachine {
                 partitions.slots[index].positionState = slot.check == nil ? .current : .verifying
                 partitions.slots[index].drained = nil
             } else if slot.pending == nil && !slot.isStaged {
-                partitions.slots[index].positionState = .needsReassign(
-                    StartPosition(at: slot.next, witness: slot.check?.witness), tries: 0, retryAt: 0)
+                partitions.slots[index].positionState = .needsReassign(slot.returnStart, tries: 0, retryAt: 0)
             } else {
                 transactionFailed(.error)
                 return
@@ -389,6 +388,16 @@ extension LaneMachine {
 }
 
 extension OwnedPartition {
-    /// The offset to which the consumer returns: the offset of the witness during a check, or the next one without it.
-    var returnOffset: Int64 { check?.witness.offset ?? next.value }
+    /// The position to which the consumer returns: the witness during a check, or the next offset without it.
+    ///
+    /// A logical offset is kept until a record was consumed.
+    var returnStart: StartPosition {
+        guard check == nil, !isStarted, start.seek < 0 else {
+            return StartPosition(at: next, witness: check?.witness)
+        }
+        return start
+    }
+
+    /// The offset to which the consumer returns.
+    var returnOffset: Int64 { returnStart.seek }
 }

@@ -191,14 +191,19 @@ extension OwnedPartitions {
 
     /// Requires the witnesses of these partitions, or of all, to be read again.
     ///
-    /// A partition without a witness has nothing to compare.
+    /// A partition without a witness has nothing to compare. Its consumer returns to the next offset, because only then
+    /// it reports the end of the partition again.
     mutating func doubt(_ isAffected: (TopicPartition) -> Bool) {
         for index in slots.indices where isAffected(slots[index].partition) {
+            let wasDrained = slots[index].drained != nil
             // It may be the end of another topic.
             slots[index].drained = nil
             switch slots[index].positionState {
             case .current:
-                guard let witness = slots[index].witness else { continue }
+                guard let witness = slots[index].witness else {
+                    if wasDrained { slots[index].positionState = .needsReturn }
+                    continue
+                }
                 // An earlier check that is not finished has the older witness.
                 if slots[index].check == nil { slots[index].check = WitnessCheck(witness) }
                 slots[index].positionState = .needsReturn
@@ -211,6 +216,12 @@ extension OwnedPartitions {
                     slots[index].check = slots[index].witness.map { WitnessCheck($0) }
                 }
                 slots[index].forgetIDs()
+            case .needsReassign(let start, _, _):
+                slots[index].forgetIDs()
+                if start.witness == nil, start.next == slots[index].next, let witness = slots[index].witness {
+                    slots[index].check = WitnessCheck(witness)
+                    slots[index].positionState = .needsReturn
+                }
             default: continue
             }
         }

@@ -276,10 +276,12 @@ struct Schedule {
         world.wrong = wrong
         world.hasEarlyEnds = Bool.random(using: &random)
         world.losesEnds = false
+        world.policy.hasTopicIDs = Bool.random(using: &random)
         for _ in 0..<4 {
             world.plan.callsPerFault = callsPerFault
             world.produce(Int.random(in: 0...40, using: &random), hasMarkers: true) { "v\($0)" }
             world.runSteps(Int.random(in: 0..<200, using: &random))
+            if world.policy.hasTopicIDs && Bool.random(using: &random) { world.learnIDs() }
             world.settle(steps: 4_000)
             if Bool.random(using: &random) { world.processes[0].shared?.drain() }
             // A stop can precede the end of a partition. The next start commits it.

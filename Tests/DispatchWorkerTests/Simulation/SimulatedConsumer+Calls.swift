@@ -144,7 +144,9 @@ extension SimulatedConsumer {
         default: break
         }
         return offsets.enumerated().map { index, offset in
-            let failure = index == 0 ? partialError : nil
+            // librdkafka 2.16 refuses to seek in a partition that it has stopped.
+            let isRefused = world.policy.hasTopicIDs && halted.contains(offset.partition)
+            let failure = isRefused ? KafkaError(code: .state) : index == 0 ? partialError : nil
             if failure == nil { move(offset) }
             return PartitionResult(partition: offset.partition, offset: offset.offset, error: failure)
         }
