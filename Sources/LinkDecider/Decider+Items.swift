@@ -23,6 +23,8 @@ extension Decider {
             arena.recordLimit = .max
             source.set(item: nil)
         }
+        // The dead letter of an item has the bytes and the headers of the record.
+        let deadLetterBytes = headers.reduce(value.count) { $0 + $1.name.count + ($1.value?.count ?? 0) }
         let headers = RecordBatch.headers(headers)
         var decisions: [ProducedDecision] = []
         var refused: [(item: Int, cause: DeadLetterCause)] = []
@@ -44,8 +46,7 @@ extension Decider {
                 refused.append((item, cause))
                 decisions.removeSubrange(count...)
                 if let candidateCounts { candidate?.counts = candidateCounts }
-                // The dead letter of an item has the bytes of the record.
-                bytes += value.count
+                bytes += deadLetterBytes
             }
             if devices > limits.devices || bytes > limits.outputBytes {
                 candidate?.clearCounts()

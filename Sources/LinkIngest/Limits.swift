@@ -21,6 +21,8 @@ package struct Limits: Sendable, Equatable {
     static let factBytes = 256
     /// The size limit of a header of a push request, in bytes.
     static let headerBytes = 256
+    /// The size limit of all headers of a record that are copied to each of its decisions, in bytes.
+    package static let traceBytes = 16 << 10
     /// The limit of elements in a list or object among the facts.
     static let factElements = 256
     /// The limit of passthrough members.

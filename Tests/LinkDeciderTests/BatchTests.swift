@@ -140,6 +140,19 @@ struct BatchTests {
         #expect(decisions.isEmpty == (reason != nil))
     }
 
+    @Test("The headers of a record count for the dead letter of each item", arguments: [(9, true), (11, false)])
+    func headers(bad: Int, isDecided: Bool) throws {
+        var decider = try Self.decider(limits: Limits(outputBytes: 10_000))
+        let list = "[" + ([Self.pools[0].items[0]] + repeatElement("5", count: bad)).joined(separator: ",") + "]"
+        let header: (StaticString, StaticString) = (
+            "another-one", "h012345678901234567890123456789012345678901234567890123456789012345678901234567890123456"
+        )
+        let (decisions, cause) = VendorDecisionTests.process(
+            list, key: nil, headers: Array(repeating: header, count: 8), &decider)
+        #expect(decisions.count == (isDecided ? 1 : 0))
+        #expect((cause?.item != nil) == isDecided && (cause?.reason == .oversizeOutput) != isDecided)
+    }
+
     @Test("A decision over its limit is the dead letter of its item only")
     func decisionLimit() throws {
         var decider = try Self.decider(limits: Limits(decisionBytes: 400))

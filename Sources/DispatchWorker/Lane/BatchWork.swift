@@ -246,10 +246,19 @@ package struct BatchWork<Processing: RecordProcessing & ~Copyable>: ~Copyable {
     }
 
     /// Keeps the headers that are copied to the outputs.
+    ///
+    /// W3C Baggage requires that baggage up to 8192 bytes is copied, and W3C Trace Context wants 512 bytes of
+    /// `tracestate` copied. Every decision has a copy, so larger headers are left out.
     @inline(never)
     private mutating func keepTraceHeaders() {
-        headers.removeAll {
-            !$0.name.equals("traceparent") && !$0.name.equals("tracestate") && !$0.name.equals("baggage")
+        var left = Limits.traceBytes
+        headers.removeAll { header in
+            guard header.name.equals("traceparent") || header.name.equals("tracestate") || header.name.equals("baggage")
+            else { return true }
+            let bytes = header.name.count + (header.value?.count ?? 0)
+            guard bytes <= left else { return true }
+            left -= bytes
+            return false
         }
     }
 
