@@ -66,6 +66,8 @@ package struct RowFacts {
 package struct RowSource: Hashable, Sendable, BitwiseCopyable {
     /// The number of topics that the index can distinguish.
     package static let topicLimit = 4096
+    /// The first topic of those that have the decisions of applications, as topic 0 has all others.
+    package static let applicationTopics = topicLimit - 64
     /// The number of partitions of a topic that the index can distinguish.
     package static let partitionLimit: Int32 = 1 << 20
 
@@ -85,7 +87,11 @@ package struct RowSource: Hashable, Sendable, BitwiseCopyable {
     package var topic: Int { Int(raw >> 20) }
     package var partition: Int32 { Int32(raw & 0xF_FFFF) }
     /// The kind of the topic's records.
-    package var kind: RowKind { topic == 0 ? .decision : .deadLetter }
+    package var kind: RowKind { Self.isDeadLetter(raw: raw) ? .deadLetter : .decision }
+
+    /// Returns a Boolean value that indicates whether the number in a column is of a topic of dead letters.
+    @inline(__always)
+    static func isDeadLetter(raw: UInt32) -> Bool { raw &- (1 << 20) < UInt32(applicationTopics - 1) << 20 }
 }
 
 /// The kind of a record.

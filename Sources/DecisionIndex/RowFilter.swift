@@ -127,8 +127,8 @@ struct RowTests {
         if let device { Self.narrow(mask, columns.devices, rows) { $0 == device } }
         if let event { Self.narrow(mask, columns.events, rows) { $0 == event } }
         switch kind {
-        case .decision: Self.narrow(mask, columns.sources, rows) { $0 < 1 << 20 }
-        case .deadLetter: Self.narrow(mask, columns.sources, rows) { $0 >= 1 << 20 }
+        case .decision: Self.narrow(mask, columns.sources, rows) { !RowSource.isDeadLetter(raw: $0) }
+        case .deadLetter: Self.narrow(mask, columns.sources, rows) { RowSource.isDeadLetter(raw: $0) }
         case nil: break
         }
         for (column, numbers) in passing { Self.narrow(mask, columns.values[column], rows) { numbers[Int($0)] } }
@@ -154,7 +154,7 @@ struct RowTests {
             columns.sources.withUnsafeBufferPointer { sources in
                 for index in 0..<rows.count {
                     let row = rows.lowerBound &+ index
-                    mask[index] &= outcomes[row] == reject || sources[row] >= 1 << 20 ? 1 : 0
+                    mask[index] &= outcomes[row] == reject || RowSource.isDeadLetter(raw: sources[row]) ? 1 : 0
                 }
             }
         }

@@ -8,7 +8,7 @@ extension Decider {
     @inline(never)
     mutating func decideOther(
         _ value: ByteView, timestamp: Int64, into arena: inout OutputArena,
-        body: (ByteView, ByteView, DecisionSummary.Outcome) -> Void
+        body: (ProducedDecision) -> Void
     ) -> DeadLetterCause? {
         candidate?.clearCounts()
         let cause = decideDevices(value, timestamp: timestamp, into: &arena, body: body)
@@ -21,13 +21,14 @@ extension Decider {
     /// The request is read only once for all devices with the same view of it.
     mutating func decideDevices(
         _ value: ByteView, timestamp: Int64, into arena: inout OutputArena,
-        body: (ByteView, ByteView, DecisionSummary.Outcome) -> Void
+        body: (ProducedDecision) -> Void
     ) -> DeadLetterCause? {
         let event = reader.eventPointer
         let device = reader.devicePointer
         let request = event.pointer(to: \.request).unsafelyUnwrapped
         let isOver = Self.isOver(event, timestamp)
         let decisionHead = UnsafePointer(head)
+        let stated = statedOutput
         var viewCount = 0
         var written = 0
         for index in 0..<event.pointee.deviceCount where onlyDevice ?? index == index {
@@ -68,7 +69,9 @@ extension Decider {
             if written > limits.outputBytes { return oversizeRecord(index &+ 1) }
             if case .internalError? = summary.reason { return Self.internalError(event.pointee) }
             if part == .compared && !isOver { candidate?.compare(decision, number, &reader, head: decisionHead) }
-            body(id, decision, summary.outcome)
+            let output =
+                event.pointee.hasNoDevice ? 0 : part == .candidate ? candidateOutput : views[number].output
+            body(ProducedDecision(key: id, value: decision, outcome: summary.outcome, output: stated ?? output))
         }
         return nil
     }
@@ -115,6 +118,7 @@ extension Decider {
                 isSearched = true
             }
             views[number] = RequestRoot(view: request.pointee.view, table: table, isSearched: isSearched)
+            if outputs != nil { views[number].output = output(of: table) }
         }
         return true
     }
@@ -136,4 +140,6 @@ struct RequestRoot: BitwiseCopyable {
     var isSearched: Bool
     /// A Boolean value that indicates whether the table has resolved the request for a device.
     var isResolved = false
+    /// The topic of the decisions about events without an application.
+    var output: UInt8 = 0
 }

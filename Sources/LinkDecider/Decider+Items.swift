@@ -12,7 +12,7 @@ extension Decider {
     @inline(never)
     mutating func decideItems(
         _ value: ByteView, key: ByteView?, headers: [HeaderView], timestamp: Int64, into arena: inout OutputArena,
-        body: (ByteView, ByteView, DecisionSummary.Outcome) -> Void
+        body: (ProducedDecision) -> Void
     ) -> DeadLetterCause? {
         guard let batch = reader.batch(of: value, key: key, headers: headers) else {
             return DeadLetterCause(reader.failure, value: value)
@@ -38,8 +38,8 @@ extension Decider {
             devices += isRead ? reader.eventPointer.pointee.deviceCount : 0
             let cause =
                 isRead
-                ? decideDevices(text, timestamp: timestamp, into: &arena) { device, decision, outcome in
-                    decisions.append(ProducedDecision(key: device, value: decision, outcome: outcome))
+                ? decideDevices(text, timestamp: timestamp, into: &arena) { decision in
+                    decisions.append(decision)
                 } : DeadLetterCause(reader.failure, value: text)
             bytes += decisions[count...].reduce(0) { $0 + $1.value.count }
             if let cause {
@@ -53,7 +53,7 @@ extension Decider {
                 return devices > limits.devices ? tooManyDevices : oversizeItems
             }
         }
-        for decision in decisions { body(decision.key, decision.value, decision.outcome) }
+        for decision in decisions { body(decision) }
         return refused.reversed().reduce(nil) { DeadLetterCause($1.cause, item: $1.item, next: $0) }
     }
 

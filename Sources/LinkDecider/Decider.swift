@@ -20,6 +20,14 @@ package struct Decider: ~Copyable {
     package let limits: Limits
     /// The table of all usual events without an application: the only one that is served, or nil with a candidate.
     private var usualTable: TableHandle?
+    /// The topics of the decisions, or nil if all decisions go to one.
+    let outputs: OutputTopics?
+    /// The topics of the tables' decisions about events without an application, or empty without `outputs`.
+    private var tableOutputs: [(table: TableHandle, output: UInt8)] = []
+    /// The topic of the decisions of `usualTable` about such events.
+    private var usualOutput: UInt8 = 0
+    /// The topic of the candidate's decisions about such events.
+    private(set) var candidateOutput: UInt8 = 0
     /// The candidate's side, or nil without a candidate.
     var candidate: CandidateRun?
     /// `topic-partition-offset` of the record, the beginning of its decisions' ids.
@@ -45,6 +53,7 @@ package struct Decider: ~Copyable {
         joinsDevices = devices != nil
         tables = configuration.tables
         limits = configuration.limits
+        outputs = configuration.outputs
         resolvers = .allocate(capacity: RequestRoot.maxCount)
         resolvers.initialize(to: Resolver())
         views = .allocate(capacity: RequestRoot.maxCount)
@@ -67,6 +76,11 @@ package struct Decider: ~Copyable {
     package mutating func use(_ tables: TableSet, candidate plan: CanaryPlan?) {
         self.tables = tables
         usualTable = plan == nil ? tables.single : nil
+        if let outputs {
+            tableOutputs = tables.tables.map { ($0.compiled.handle, outputs.index(of: $0)) }
+            usualOutput = tableOutputs.first?.output ?? 0
+            candidateOutput = plan.map { outputs.index(of: $0.candidate) } ?? 0
+        }
         guard let plan else {
             candidate = nil
             return
@@ -110,8 +124,8 @@ package struct Decider: ~Copyable {
         let before = decisions.count
         let cause = decide(
             value, key: record.key, headers: headers, isRead: isRead, timestamp: record.timestamp, into: &arena
-        ) { device, decision, outcome in
-            decisions.append(ProducedDecision(key: device, value: decision, outcome: outcome))
+        ) { decision in
+            decisions.append(decision)
         }
         if let cause, cause.item == nil { decisions.removeSubrange(before...) }
         return cause
@@ -129,7 +143,9 @@ package struct Decider: ~Copyable {
         // A head without a source has only the context.
         source = SourceName()
         let isRead = reader.readInPlace(value: value, key: key, headers: headers)
-        return decide(value, key: key, headers: headers, isRead: isRead, timestamp: time, into: &arena, body: body)
+        return decide(value, key: key, headers: headers, isRead: isRead, timestamp: time, into: &arena) { decision in
+            body(decision.key, decision.value, decision.outcome)
+        }
     }
 
     /// Returns a Boolean value that indicates whether the last event that could be read has expired at a time.
@@ -138,7 +154,7 @@ package struct Decider: ~Copyable {
     @inline(__always)
     private mutating func decide(
         _ value: ByteView, key: ByteView?, headers: [HeaderView], isRead: Bool, timestamp: Int64,
-        into arena: inout OutputArena, body: (ByteView, ByteView, DecisionSummary.Outcome) -> Void
+        into arena: inout OutputArena, body: (ProducedDecision) -> Void
     ) -> DeadLetterCause? {
         if !isRead {
             return decideItems(value, key: key, headers: headers, timestamp: timestamp, into: &arena, body: body)
@@ -164,9 +180,18 @@ package struct Decider: ~Copyable {
         let decision = arena.finish()
         if decision.count > limits.outputBytes { return oversizeRecord(1) }
         if summary.reason == .internalError { return Self.internalError(event.pointee) }
-        body(id, decision, summary.outcome)
+        body(ProducedDecision(key: id, value: decision, outcome: summary.outcome, output: usualOutput))
         return nil
     }
+
+    /// The topic of the decisions about the event that was read last, or nil if it states no application.
+    var statedOutput: UInt8? {
+        guard let outputs, reader.eventPointer.pointee.hasApplication else { return nil }
+        return outputs.index(of: reader.eventPointer.pointee.application)
+    }
+
+    /// Returns the topic of the decisions of a served table about events without an application.
+    func output(of table: TableHandle) -> UInt8 { tableOutputs.first { $0.table == table }?.output ?? 0 }
 
     @inline(__always)
     static func isOver(_ event: UnsafeMutablePointer<IngestedEvent>, _ timestamp: Int64) -> Bool {

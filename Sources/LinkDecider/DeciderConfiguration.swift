@@ -19,11 +19,16 @@ package struct DeciderConfiguration: Sendable {
     package var vendors: VendorTable?
     /// The link platforms whose links are replaced by their destinations, or nil for none.
     package var platforms: LinkPlatforms?
+    /// The topics of the decisions, or nil if all decisions go to one.
+    ///
+    /// They never change the bytes of a decision.
+    package var outputs: OutputTopics?
 
     /// Creates a configuration.
     package init(
         tables: TableSet, candidate: CanaryPlan? = nil, limits: Limits = Limits(), passthrough: Passthrough = [],
-        contextQuery: [String] = [], vendors: VendorTable? = nil, platforms: LinkPlatforms? = nil
+        contextQuery: [String] = [], vendors: VendorTable? = nil, platforms: LinkPlatforms? = nil,
+        outputs: OutputTopics? = nil
     ) {
         self.tables = tables
         self.candidate = candidate
@@ -32,6 +37,7 @@ package struct DeciderConfiguration: Sendable {
         self.contextQuery = contextQuery
         self.vendors = vendors
         self.platforms = platforms
+        self.outputs = outputs
     }
 }
 

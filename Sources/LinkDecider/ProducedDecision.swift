@@ -11,11 +11,14 @@ package struct ProducedDecision {
     package var value: ByteView
     /// The outcome, for counters.
     package var outcome: DecisionSummary.Outcome
+    /// The index of its topic in `OutputTopics.names`.
+    package var output: UInt8
 
     /// Creates a decision's record.
-    package init(key: ByteView, value: ByteView, outcome: DecisionSummary.Outcome) {
+    package init(key: ByteView, value: ByteView, outcome: DecisionSummary.Outcome, output: UInt8 = 0) {
         self.key = key
         self.value = value
         self.outcome = outcome
+        self.output = output
     }
 }

@@ -66,7 +66,8 @@ struct RowMaker {
     mutating func below(_ limit: Int) -> Int { Int.random(in: 0..<limit, using: &random) }
 
     mutating func row(near time: Int64) -> PlainRow {
-        let source = RowSource(topic: below(4) == 0 ? 1 : 0, partition: Int32(below(3))) ?? RowSource(raw: 0)
+        let topic = [0, 0, RowSource.applicationTopics, 1][below(4)]
+        let source = RowSource(topic: topic, partition: Int32(below(3))) ?? RowSource(raw: 0)
         let offset = offsets[source.raw, default: 0]
         offsets[source.raw] = offset + 1
         // Some rows are very late, as those of a partition that is read after another one.

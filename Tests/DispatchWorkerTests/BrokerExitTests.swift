@@ -1,5 +1,6 @@
 internal import SystemThreads
 @testable import DispatchWorker
+import LinkDecider
 @testable import KafkaClient
 import TestSupport
 import Testing
@@ -37,7 +38,7 @@ import Testing
             for role in 0..<3 {
                 var configuration = run.configuration()
                 if role == 0 { configuration.input = .topics(["nowhere"]) }
-                if role == 1 { configuration.output = "nowhere" }
+                if role == 1 { configuration.outputs = OutputTopics("nowhere") }
                 if role == 2 { configuration.deadLetterTemplate = "nowhere-{input}" }
                 let outcome = BrokerTests.work(configuration)
                 #expect(outcome.code == 78)

@@ -1,4 +1,5 @@
 @testable import DispatchWorker
+import LinkDecider
 @testable import KafkaClient
 import Testing
 
@@ -87,7 +88,7 @@ import Testing
         ]
         configuration.guarantee = .atLeastOnce
         configuration.input = .pattern("^in-.*")
-        configuration.output = "out.put"
+        configuration.outputs = OutputTopics("out.put")
         #expect(value("linger.ms", .producer) == "3")
         #expect(value("socket.timeout.ms", .consumer) == "77")
         #expect(value("socket.timeout.ms", .producer) == "5000")
@@ -158,7 +159,7 @@ import Testing
             "in", "in-a", "in.dlq", "in.dlq.replayed", "in.dlq.parked", "in.replayed", "in.dlq.other", "dead-in",
             "dead-in.replayed", "other.dlq", "in-devices",
         ]
-        let topics = LaneTopics(output: output, deadLetterTemplate: template, others: ["in-devices"])
+        let topics = LaneTopics(outputs: OutputTopics(output), deadLetterTemplate: template, others: ["in-devices"])
         guard let pattern = PosixPattern("^in") else {
             Issue.record("the regular expression is not valid")
             return

@@ -108,7 +108,7 @@ import LinkDecider
         }
         var configuration = WorkerConfiguration(bootstrap: [])
         configuration.input = .topics([world.input])
-        configuration.output = "out"
+        configuration.outputs = OutputTopics("out")
         let identity = LaneIdentity(group: "g", instance: "i", isStable: true, lane: 0)
         let lane = Lane(
             number: 0, policy: world.policy, topics: LaneTopics(configuration), commitBytes: configuration.commit.bytes,

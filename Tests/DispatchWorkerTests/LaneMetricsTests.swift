@@ -25,6 +25,34 @@ import LinkCoordinator
         }
     }
 
+    @Test("Decisions are counted by their output topic and outcome")
+    func outputs() {
+        var tally = BatchTally(outputs: 3)
+        var metrics = LaneMetrics(outputs: 3)
+        tally.use(topic: 0, name: ByteView("in"))
+        Self.value.withUnsafeBufferPointer { value in
+            for (output, outcome) in [(2, DecisionSummary.Outcome.navigate), (2, .reject), (0, .none), (2, .reject)] {
+                tally.count(
+                    ProducedDecision(key: .empty, value: ByteView(value), outcome: outcome, output: UInt8(output)))
+            }
+        }
+        metrics.add(&tally, wallMilliseconds: 0)
+        #expect(metrics.outputs.map(\.outcomes) == [[0, 0, 0, 1, 0], [0, 0, 0, 0, 0], [1, 0, 0, 0, 2]])
+        #expect(metrics.outputs.map(\.bytes) == [5, 0, 15])
+        #expect(metrics.outcomes == [1, 0, 0, 1, 2])
+        var snapshot = WorkerSnapshot(now: 0)
+        snapshot.outputs = ["all", "empty", "shop"]
+        snapshot.lanes = [
+            LaneView(
+                snapshot: LaneSnapshot(
+                    lane: 0, machine: LaneMachine(policy: LanePolicy()), at: 0, metrics: metrics))
+        ]
+        let text = String(decoding: PrometheusPage.text(snapshot), as: UTF8.self)
+        #expect(text.contains(#"linkd_records_out_total{lane="0",topic="shop",outcome="reject"} 2"#), "\(text)")
+        #expect(text.contains(#"linkd_bytes_out_total{lane="0",topic="all"} 5"#))
+        #expect(text.contains(#"linkd_bytes_out_total{lane="0",topic="empty"} 0"#))
+    }
+
     @Test("Records are counted by topic when they are committed, and not when they are lost")
     func tally() {
         var tally = BatchTally()
@@ -47,7 +75,7 @@ import LinkCoordinator
         let badJSON = DeadLetterReason.allCases.firstIndex(of: .badJSON)
         #expect(badJSON.map { metrics.topics[1].deadLetters[$0] } == 1)
         #expect(metrics.outcomes == [1, 0, 0, 0, 1])
-        #expect(metrics.outputBytes == 10)
+        #expect(metrics.outputs.map(\.bytes) == [10])
         let ages = metrics.values(of: .endToEndSeconds)
         #expect(ages.count == 3)
         #expect(ages.sum == (128_020 + 64_020 + 20) * 1_000_000)

@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import DispatchWorker
+import LinkDecider
 
 /// The monitor that checks whether all parts of a cluster answer.
 @Suite(.serialized) struct ReachabilityTests {
@@ -25,7 +26,7 @@ import Testing
         try cluster.setCoordinator(of: "group", key: group, broker: 2)
         var configuration = WorkerConfiguration(bootstrap: [cluster.bootstrapServers])
         configuration.group = group
-        configuration.output = "out"
+        configuration.outputs = OutputTopics("out")
         let identity = LaneIdentity(group: group, instance: "w", isStable: false, lane: 0)
         return (
             cluster,

@@ -2,13 +2,14 @@
 import Testing
 
 @testable import DispatchWorker
+import LinkDecider
 
 /// The texts of missing rights.
 struct RightsTextTests {
     private static var configuration: WorkerConfiguration {
         var configuration = WorkerConfiguration(bootstrap: ["b:9092"])
         configuration.input = .topics(["events"])
-        configuration.output = "decisions"
+        configuration.outputs = OutputTopics("decisions")
         configuration.group = "g"
         configuration.clientProperties = [
             ClientProperty("security.protocol", "SASL_SSL"), ClientProperty("sasl.username", "linkd"),

@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 
 @testable import DispatchWorker
+import LinkDecider
 
 /// The header `traceparent`, and the times of records with sampled traces.
 @Suite struct TraceTests {
@@ -72,7 +73,7 @@ import Testing
         }
         var configuration = WorkerConfiguration(bootstrap: [])
         configuration.input = .topics([world.input])
-        configuration.output = "out"
+        configuration.outputs = OutputTopics("out")
         var policy = world.policy
         policy.logsTraces = true
         let lines = Lines()

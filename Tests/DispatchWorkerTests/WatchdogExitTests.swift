@@ -1,4 +1,5 @@
 @testable import DispatchWorker
+import LinkDecider
 @testable import KafkaClient
 import TestSupport
 import Testing
@@ -17,7 +18,7 @@ import Testing
         if !isWhole { try cluster.setDown(broker: 2) }
         var configuration = WorkerConfiguration(bootstrap: [cluster.bootstrapServers])
         configuration.group = "g"
-        configuration.output = "out"
+        configuration.outputs = OutputTopics("out")
         configuration.clientProperties = [
             ClientProperty("transaction.timeout.ms", "1000"), ClientProperty("socket.timeout.ms", "1000"),
         ]

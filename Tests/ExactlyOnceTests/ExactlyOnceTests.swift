@@ -48,16 +48,18 @@ struct ExactlyOnceTests {
 
     /// Runs workers on the records, kills them repeatedly, and returns the checked results.
     private static func prove(
-        _ records: [InputRecord], table: ServedFile? = nil, topicSettings: [String] = [], flags: [String] = []
+        _ records: [InputRecord], table: ServedFile? = nil, topicSettings: [String] = [], flags: [String] = [],
+        application: String? = nil
     ) throws -> Evidence {
         let table = try table ?? ServedFile.shop
         let logs = try TemporaryFolder()
-        let topics = try RunTopics(bootstrap: BrokerEnvironment.bootstrapServers ?? "", settings: topicSettings)
+        let topics = try RunTopics(
+            bootstrap: BrokerEnvironment.bootstrapServers ?? "", settings: topicSettings, application: application)
         defer { topics.close() }
         let run = try KillRun(topics, records: records, seed: seed, table: table, flags: flags, logs: logs.url)
         try run.run()
         let evidence = Evidence(
-            input: try topics.read(topics.input), decisions: try topics.read(topics.output),
+            input: try topics.read(topics.input), decisions: try topics.outputs.flatMap { try topics.read($0) },
             deadLetters: try topics.read(topics.deadLetters), statistics: run.statistics)
         #expect(evidence.input.count == records.count)
         try check(evidence, topics, table)
@@ -75,7 +77,7 @@ struct ExactlyOnceTests {
         #expect(evidence.deadLetters.count == oracle.deadLetters.count)
         #expect(try topics.committed() == topics.ends(topics.input), "the lag is not 0, seed \(seed)")
         // Otherwise, the check would wait for the end of a transaction.
-        for topic in [topics.output, topics.deadLetters] {
+        for topic in topics.outputs + [topics.deadLetters] {
             #expect(try topics.stableEnds(topic) == topics.ends(topic), "open transaction in \(topic), seed \(seed)")
         }
         #expect(try topics.verify() == Int64(evidence.input.count), "seed \(seed)")
@@ -89,7 +91,8 @@ struct ExactlyOnceTests {
         #expect(statistics.verified > 0)
         #expect(statistics.kills == 3 * (KillRun.killsWhileWorking + 1))
         #expect(statistics.killsWithWork >= 3 * KillRun.killsWhileWorking - 3, "seed \(seed): \(statistics)")
-        let aborted = try topics.read(topics.output, isolation: "read_uncommitted").count - evidence.decisions.count
+        let all = try topics.outputs.reduce(0) { try $0 + topics.read($1, isolation: "read_uncommitted").count }
+        let aborted = all - evidence.decisions.count
         #expect(aborted > 0, "no kill interrupted a transaction with records, seed \(seed)")
         let events = statistics.events.filter { $0.value > 0 }.sorted { $0.key < $1.key }
         print(
@@ -115,6 +118,26 @@ struct ExactlyOnceTests {
             #expect(counts["in"]?.integer == count && counts["out"]?.integer == count, "\(line)")
             #expect(counts["different"]?.integer == 0, "\(line)")
             print("exactly once: check.py --loose: \(line)")
+        }
+    }
+
+    @Test(
+        "Each event is decided exactly once in the topic of its application while processes are killed",
+        .enabled(if: LongTests.areWanted, "long test: LINKD_TEST_LONG is not 1"))
+    func applications() async throws {
+        try await onThread {
+            let table = try ServedFile(versions: 1...1, other: "com.example.other")
+            defer { table.remove() }
+            var records = try Self.events()
+            for index in records.indices where index % 3 == 0 {
+                guard let value = records[index].value, value.first == UInt8(ascii: "{") else { continue }
+                records[index].value = Array(#"{"application":"com.example.shop","#.utf8) + value.dropFirst()
+            }
+            let evidence = try Self.prove(records, table: table, application: "com.example.shop")
+            #expect(evidence.deadLetters.isEmpty)
+            let member = Array(#","application":"com.example.shop""#.utf8)
+            let stated = evidence.decisions.count { $0.value?.firstRange(of: member) != nil }
+            #expect(stated > 0 && stated < evidence.decisions.count)
         }
     }
 

@@ -1,3 +1,5 @@
+internal import ByteStorage
+internal import LinkDecider
 internal import Testing
 
 @testable internal import LinkdCommands
@@ -62,6 +64,30 @@ internal import Testing
                 .list("bootstrap") == ["b:1"])
     }
 
+    @Test("The topics of applications come from a flag, a variable, or an object in the file")
+    func outputs() throws {
+        let names = ["all", "shop-decisions", "trips"]
+        let texts = ["com.example.trips=trips,com.example.shop=shop-decisions", "b=c=all"]
+        let flags = try Self.settings(flags: ["output": ["all"], "output.applications": texts])
+        #expect(flags.outputs.names == names)
+        let variable = try Self.settings(environment: [
+            "LINKD_OUTPUT": "all", "LINKD_OUTPUT_APPLICATIONS": texts.joined(separator: ","),
+        ])
+        #expect(variable.outputs == flags.outputs)
+        let file = #"{"output": "all", "output.applications": {"com.example.trips": "trips", "b=c": "all","#
+        let object = try Self.settings(file: file + #" "com.example.shop": "shop-decisions"}}"#)
+        #expect(object.outputs.names == names)
+        for (application, topic) in [("com.example.trips", "trips"), ("b=c", "all"), ("b", "all")] {
+            for outputs in [flags.outputs, object.outputs] {
+                let index = Array(application.utf8).withUnsafeBufferPointer { outputs.index(of: ByteView($0)) }
+                #expect(outputs.names[Int(index)] == topic)
+            }
+        }
+        // A name in the file can have a comma.
+        #expect(try Self.settings(file: #"{"output.applications": {"a,b": "x"}}"#).outputs.names.last == "x")
+        #expect(try Self.settings().outputs == OutputTopics("link-decisions"))
+    }
+
     @Test("Properties of librdkafka are merged by key")
     func properties() throws {
         let settings = try Self.settings(
@@ -112,6 +138,28 @@ internal import Testing
         InvalidSetting(flags: ["bootstrap": ["nowhere"]], code: .usage, parts: ["host:port", "1..32"]),
         InvalidSetting(flags: ["instance": ["a b"]], code: .usage, parts: ["`a b`", "A-Za-z0-9._-"]),
         InvalidSetting(flags: ["output": ["link-events"]], code: .usage, parts: ["link-events", "--output"]),
+        InvalidSetting(
+            flags: ["output.applications": ["shop=link-events"]], code: .usage,
+            parts: ["--output.applications", "link-events", "input or dead-letter"]),
+        InvalidSetting(
+            environment: ["LINKD_OUTPUT_APPLICATIONS": "a=b,c=link-events.dlq"], code: .configuration,
+            parts: ["LINKD_OUTPUT_APPLICATIONS", "link-events.dlq"]),
+        InvalidSetting(
+            flags: ["output.applications": ["a=b", "a=c"]], code: .usage,
+            parts: ["`a=b,a=c`", "1..64 different names"]),
+        InvalidSetting(flags: ["output.applications": ["a=b c"]], code: .usage, parts: ["valid topic names"]),
+        InvalidSetting(flags: ["output.applications": ["=b"]], code: .usage, parts: ["1..256 bytes"]),
+        InvalidSetting(
+            flags: ["output.applications": (0..<65).map { "a\($0)=b" }], code: .usage, parts: ["1..64"]),
+        InvalidSetting(
+            flags: ["devices.topic": ["shop"], "output.applications": ["a=shop"]], code: .usage,
+            parts: ["--devices.topic", "output"]),
+        InvalidSetting(
+            file: #"{"output.applications": {"a": 1}}"#, code: .configuration,
+            parts: ["`output.applications`", "wrong type"]),
+        InvalidSetting(
+            file: #"{"output": {"applications": {"a": "b"}}}"#, code: .configuration,
+            parts: ["`output`", "wrong type"]),
         InvalidSetting(flags: ["input": ["a", "b"], "dlq.topic": ["dead"]], code: .usage, parts: ["{input}"]),
         InvalidSetting(flags: ["input": ["a", "a"]], code: .usage, parts: ["twice"]),
         InvalidSetting(

@@ -1,5 +1,6 @@
 internal import ByteStorage
 internal import KafkaClient
+internal import LinkDecider
 internal import TestSupport
 internal import Testing
 
@@ -14,7 +15,8 @@ internal import Testing
     func right() {
         for number in 0..<UInt64(LawCases.count / 20) {
             var random = SeededGenerator(seed: Self.seed ^ number)
-            let topics = WorkedTopics(&random)
+            var topics = WorkedTopics(&random)
+            topics.isSplit = random.one(in: 2)
             let findings = topics.findings(&random)
             #expect(findings.harms.isEmpty && findings.doubts.isEmpty, "seed \(random.seed): \(findings)")
             #expect(findings.records == 3 * WorkedTopics.records)
@@ -90,6 +92,20 @@ internal import Testing
         #expect((findings.repeats > 0) == isAllowed)
     }
 
+    @Test("Decisions of one table about events without an application are in one topic")
+    func tables() {
+        var random = SeededGenerator(seed: Self.seed)
+        var topics = WorkedTopics(&random)
+        topics.isSplit = true
+        let moved = topics.output[0].first { !WorkedTopics.isOfApplication($0) }
+        topics.moved = [moved ?? ""]
+        let findings = topics.findings(&random)
+        // Which of the two topics is the wrong one depends on the decision that is read first.
+        #expect(Array(findings.harms.keys) == [.wrongTopic], "seed \(random.seed): \(findings)")
+        topics.moved = Set(topics.output.joined().filter { !WorkedTopics.isOfApplication($0) })
+        #expect(topics.findings(&random).harms.isEmpty)
+    }
+
     @Test("A correction is no second decision")
     func corrections() {
         var random = SeededGenerator(seed: Self.seed)
@@ -107,7 +123,7 @@ internal import Testing
         let topics = WorkedTopics(topic: "other", &random)
         var check = OutcomeVerifier(
             [.init("link-events", 0, 0..<0, committed: 0)], partitions: ["link-events": 1],
-            outcomes: .init("link-decisions", isWhole: [true, true, true], hasAllDeadLetters: true))
+            outcomes: .init(OutputTopics("link-decisions"), isWhole: [[true, true, true]], hasAllDeadLetters: true))
         for id in topics.output[0] {
             Array(WorkedTopics.decision(id).utf8).withUnsafeBufferPointer { check.output(0, 0, ByteView($0)) }
         }
@@ -120,7 +136,7 @@ internal import Testing
     func noOffset() {
         var check = OutcomeVerifier(
             [.init("a", 0, 0..<0, committed: nil)], partitions: ["a": 1],
-            outcomes: .init("link-decisions", isWhole: [true], hasAllDeadLetters: true))
+            outcomes: .init(OutputTopics("link-decisions"), isWhole: [[true]], hasAllDeadLetters: true))
         Array(WorkedTopics.decision("a-0-7-0").utf8).withUnsafeBufferPointer { check.output(0, 0, ByteView($0)) }
         let findings = check.finish()
         #expect(findings.harms.isEmpty)
@@ -197,7 +213,7 @@ internal import Testing
     private static func check(_ sources: [OutcomeVerifier.Source]) -> OutcomeVerifier {
         OutcomeVerifier(
             sources, partitions: ["a": Int32(sources.count)],
-            outcomes: .init("link-decisions", isWhole: [true], hasAllDeadLetters: true))
+            outcomes: .init(OutputTopics("link-decisions"), isWhole: [[true]], hasAllDeadLetters: true))
     }
 
     private static func decide(_ offsets: [Int64], _ check: inout OutcomeVerifier) {

@@ -93,11 +93,12 @@ internal import Testing
 
     @Test("A position in the topic of decisions is not read as an id")
     func position() {
-        let position = DecisionReference.position(partition: 0, offset: 5)
-        #expect(DecisionReference("events-1-0-5", output: "events-1") == position)
-        #expect(DecisionReference("events-1-0-5", output: "out") == DecisionID("events-1-0-5").map { .id($0) })
-        #expect(DecisionReference("out-1-0-5", output: "out") == DecisionID("out-1-0-5").map { .id($0) })
-        #expect(DecisionReference("out-1-0", output: "in") == nil)
+        let position = DecisionReference.position(TopicPartition(topic: "events-1", partition: 0), offset: 5)
+        #expect(DecisionReference("events-1-0-5", outputs: ["events-1"]) == position)
+        #expect(DecisionReference("events-1-0-5", outputs: ["out"]) == DecisionID("events-1-0-5").map { .id($0) })
+        #expect(DecisionReference("out-1-0-5", outputs: ["out"]) == DecisionID("out-1-0-5").map { .id($0) })
+        #expect(DecisionReference("events-1-0-5", outputs: ["out", "events", "events-1"]) == position)
+        #expect(DecisionReference("out-1-0", outputs: ["in"]) == nil)
     }
 
     @Test(

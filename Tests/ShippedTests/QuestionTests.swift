@@ -65,6 +65,31 @@ struct QuestionTests {
         }
     }
 
+    @Test("The printed commands decide for the topics of applications")
+    func applications() async throws {
+        try await onThread {
+            let blocks = page.blocks("sh", "run", "applications")
+            try #require(blocks.count == 1)
+            let name = names["LINKD_INPUT"] ?? ""
+            let folder = try TemporaryFolder()
+            let sample = try String(
+                contentsOf: Checkout.root.appending(path: "config/samples/applications.json"), encoding: .utf8)
+            let file = sample.replacing("shop-decisions", with: name + "-shop")
+                .replacing("trips-decisions", with: name + "-trips")
+            try file.write(to: folder.url.appending(path: "applications.json"), atomically: true, encoding: .utf8)
+            let script = blocks[0].script.replacing("shop-decisions", with: name + "-shop")
+                .replacing("config/samples/applications.json", with: folder.url.path + "/applications.json")
+            let result = try MarkdownText.Block.run(script, names)
+            #expect(result.status == 0, "Questions.md:\(blocks[0].line): \(result.output)\(result.errors)")
+            #expect(result.output.contains("nothing is lost, doubled, or out of order"), "\(result.output)")
+            for topic in ["-shop", "-trips"] {
+                let tables = try values("--topic \(name)\(topic) -f '%{table}\\n'").map { $0.prefix { $0 != "@" } }
+                #expect(Set(tables) == [topic == "-shop" ? "shop" : "trips-calendar"])
+            }
+            #expect(try values("-f '%{table}\\n'").allSatisfy { !$0.hasPrefix("shop") && !$0.hasPrefix("trips") })
+        }
+    }
+
     @Test(
         "The printed commands run consumers in Python and TypeScript, which agree",
         .enabled(

@@ -24,7 +24,7 @@ class Decision {
   }
 
   update(params) {
-    const asked = Object.fromEntries(["id", "partition", "offset"].filter((name) => params.has(name)).map((name) => [name, params.get(name)]));
+    const asked = Object.fromEntries(["id", "topic", "partition", "offset"].filter((name) => params.has(name)).map((name) => [name, params.get(name)]));
     const key = JSON.stringify(asked);
     if (key === this.key) return;
     this.key = key;
@@ -185,7 +185,7 @@ function differences({ differences: rows, identity, table }) {
 
 /** The decisions of the device, newest first, with this one in its place. */
 function timelineSection(timeline, record, decision, device) {
-  const own = { kind: "decision", time: record.timestamp, partition: record.partition, offset: record.offset, outcome: decision.outcome, route: decision.route, reason: decision.reason, isOwn: true };
+  const own = { kind: "decision", time: record.timestamp, topic: record.topic, partition: record.partition, offset: record.offset, outcome: decision.outcome, route: decision.route, reason: decision.reason, isOwn: true };
   const rows = [...timeline.after.toReversed(), own, ...timeline.before];
   return section("The device before and after",
     el("ol", { class: "timeline" }, rows.map((row) => el("li", { attrs: { "aria-current": row.isOwn ? "true" : null }, data: { outcome: row.outcome ?? "reject", tone: toneOf(row) } },
@@ -200,7 +200,7 @@ function timelineSection(timeline, record, decision, device) {
 /** The time of a row of the timeline, which leads to it. */
 function timeNode(row) {
   if (row.isOwn || row.kind !== "decision") return el("span", { class: "num", text: shortTime(row.time), title: dateTime(row.time) });
-  return link("decision", { partition: String(row.partition), offset: String(row.offset) }, shortTime(row.time), { class: "num", title: dateTime(row.time) });
+  return link("decision", { topic: row.topic, partition: String(row.partition), offset: String(row.offset) }, shortTime(row.time), { class: "num", title: dateTime(row.time) });
 }
 
 export const view = {

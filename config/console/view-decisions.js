@@ -300,7 +300,7 @@ class Decisions {
 
   open(row) {
     this.keepPlace();
-    if (row.kind === "decision") this.app.go("decision", { partition: row.partition, offset: row.offset });
+    if (row.kind === "decision") this.app.go("decision", { topic: row.topic, partition: row.partition, offset: row.offset });
     else if (row.event) this.app.go("decisions", changed({}, { kind: "any", event: row.event }));
   }
 
@@ -324,7 +324,7 @@ function head() {
 function cells(row, filter) {
   const isLetter = row.kind === "dead_letter";
   const time = row.kind === "decision"
-    ? el("a", { class: "value num", text: shortTime(row.time), title: dateTime(row.time), attrs: { href: fragment("decision", { partition: row.partition, offset: row.offset }) } })
+    ? el("a", { class: "value num", text: shortTime(row.time), title: dateTime(row.time), attrs: { href: fragment("decision", { topic: row.topic, partition: row.partition, offset: row.offset }) } })
     : el("span", { class: "num", text: shortTime(row.time), title: dateTime(row.time) });
   const outcome = isLetter
     ? el("a", { class: "value", attrs: { href: fragment("decisions", changed(filter, { kind: "dead_letter" })) } }, el("span", { class: "badge", data: { outcome: "reject" } }, icon("warning"), "dead letter"))

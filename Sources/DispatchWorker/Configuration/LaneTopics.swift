@@ -1,4 +1,5 @@
 internal import KafkaClient
+package import LinkDecider
 #if canImport(Glibc)
 internal import Glibc
 #elseif canImport(Musl)
@@ -9,8 +10,8 @@ internal import Darwin
 
 /// The topics of a lane.
 package struct LaneTopics: Sendable, Equatable {
-    /// The topic of decisions.
-    package var output: String
+    /// The topics of decisions.
+    package var outputs: OutputTopics
     /// The name of an input's dead-letter topic, with `{input}` in place of the input's name.
     package var deadLetterTemplate: String
     /// The inputs that are known before any assignment.
@@ -22,23 +23,23 @@ package struct LaneTopics: Sendable, Equatable {
 
     /// Creates the topics of a configuration.
     package init(_ configuration: WorkerConfiguration) {
-        output = configuration.output
+        outputs = configuration.outputs
         deadLetterTemplate = configuration.deadLetterTemplate
         others = [configuration.devicesTopic, configuration.tablesTopic].compactMap(\.self)
         if case .topics(let topics) = configuration.input { inputs = topics } else { inputs = [] }
     }
 
     /// Creates the topics of a worker whose input is a regular expression.
-    package init(output: String, deadLetterTemplate: String, others: [String] = []) {
+    package init(outputs: OutputTopics, deadLetterTemplate: String, others: [String] = []) {
         self.others = others
-        self.output = output
+        self.outputs = outputs
         self.deadLetterTemplate = deadLetterTemplate
         inputs = []
     }
 
-    /// The topics that are known before any assignment: the output first, then the inputs and their dead-letter topics.
+    /// The topics that are known before any assignment: the outputs, then the inputs and their dead-letter topics.
     package var known: [String] {
-        var result = [output]
+        var result = outputs.names
         for name in inputs + inputs.map(deadLetterTopic) where !result.contains(name) { result.append(name) }
         return result
     }
@@ -48,7 +49,7 @@ package struct LaneTopics: Sendable, Equatable {
     /// A regular expression as input never matches them.
     package var ownPatterns: [String] {
         let deadLetters = Self.escaped(deadLetterTemplate).replacing("\\{input\\}", with: ".*")
-        return ([output] + others).map { "^\(Self.escaped($0))$" }
+        return (outputs.names + others).map { "^\(Self.escaped($0))$" }
             + ["^\(deadLetters)(\\.replayed|\\.parked)?$"]
     }
 

@@ -1,4 +1,5 @@
 package import KafkaClient
+package import LinkDecider
 package import LinkIngest
 
 /// The configuration of a worker: validated settings, with their units in the names.
@@ -9,8 +10,8 @@ package struct WorkerConfiguration: Sendable {
     package var bootstrap: [String]
     /// `input`: the topics that events are read from.
     package var input: InputTopics = .topics(["link-events"])
-    /// `output`: the topic that decisions are written to.
-    package var output = "link-decisions"
+    /// `output` and `output.applications`: the topics that decisions are written to.
+    package var outputs = OutputTopics("link-decisions")
     /// `dlq.topic`: the name of an input's dead-letter topic, with `{input}` in place of the input's name.
     package var deadLetterTemplate = "{input}.dlq"
     /// `dlq.headers`: the headers that dead letters have for other tools.

@@ -60,7 +60,7 @@ package struct BatchWork<Processing: RecordProcessing & ~Copyable>: ~Copyable {
     /// The dead-letter topics by the consumer's topic index, with nil for topics that are not open.
     package var deadLetterTopics: [OpenTopic?] = []
     /// The records that were processed since the last end of a transaction.
-    package var tally = BatchTally()
+    package var tally: BatchTally
     /// The dead letters of the last run, or nil if they are not logged.
     package var notes: [(topic: String, partition: Int32, offset: Int64, reason: DeadLetterReason)]?
     /// The time at which the batch was fetched, in milliseconds since 1970, or nil if traces are not logged.
@@ -76,8 +76,9 @@ package struct BatchWork<Processing: RecordProcessing & ~Copyable>: ~Copyable {
     private let commitBytes: Int
     private let worker: WorkerIdentity
 
-    /// Creates the hot path of a lane.
-    package init(processing: consuming Processing, commitBytes: Int, worker: WorkerIdentity) {
+    /// Creates the hot path of a lane, with a number of output topics.
+    package init(processing: consuming Processing, commitBytes: Int, worker: WorkerIdentity, outputs: Int = 1) {
+        tally = BatchTally(outputs: outputs)
         limits = processing.limits
         self.processing = processing
         self.commitBytes = commitBytes
@@ -108,7 +109,7 @@ package struct BatchWork<Processing: RecordProcessing & ~Copyable>: ~Copyable {
         partitions: inout OwnedPartitions, isolation: Isolation
     ) -> BatchResult {
         let records = consumer.records
-        let outputLimit = min(limits.decisionBytes, outputs.topic.messageLimit)
+        let outputLimit = min(limits.decisionBytes, outputs.messageLimit)
         let hasRefused = !isolation.refused.isEmpty
         let journal = crashes?.journal?.page
         let suspects = crashes?.suspects.tried ?? []
@@ -220,19 +221,24 @@ package struct BatchWork<Processing: RecordProcessing & ~Copyable>: ~Copyable {
         if record.hasHeaders { keepTraceHeaders() }
         var headerBytes = 0
         for header in headers { headerBytes &+= header.name.count &+ (header.value?.count ?? 0) &+ 10 }
-        for decision in decisions
-        where decision.key.count &+ decision.value.count &+ headerBytes &+ DeadLetterOutput.frameBytes > outputLimit {
+        for decision in decisions {
+            let bytes = decision.key.count &+ decision.value.count &+ headerBytes &+ DeadLetterOutput.frameBytes
+            if bytes <= outputLimit { continue }
+            // Another topic can have a smaller limit.
+            let limit = min(limits.decisionBytes, outputs.topics[Int(decision.output)].messageLimit)
+            if bytes <= limit { continue }
             processing.withdraw()
-            return oversizeOutput(decision, outputLimit)
+            return oversizeOutput(decision, limit)
         }
-        let count = outputs.topic.partitions
+        let main = outputs.main
         for decision in decisions {
             tally.count(decision)
-            let partition = Murmur2.partition(of: decision.key, among: count)
+            let output = decision.output == 0 ? main : outputs.places[Int(decision.output)]
+            let run = output.firstRun &+ Int(Murmur2.partition(of: decision.key, among: output.partitions))
             if headers.isEmpty {
-                outputs.append(OutboundRecord(key: decision.key, value: decision.value), partition: partition)
+                outputs.append(OutboundRecord(key: decision.key, value: decision.value), run: run)
             } else {
-                appendWithHeaders(decision, partition)
+                appendWithHeaders(decision, run)
             }
         }
         return cause
@@ -263,13 +269,14 @@ package struct BatchWork<Processing: RecordProcessing & ~Copyable>: ~Copyable {
     }
 
     @inline(never)
-    private mutating func appendWithHeaders(_ decision: ProducedDecision, _ partition: Int32) {
+    private mutating func appendWithHeaders(_ decision: ProducedDecision, _ run: Int) {
         let start = outputs.headerPool.count
         outputs.headerPool.append(contentsOf: headers)
         outputs.append(
             OutputWithHeaders(
-                topic: outputs.topic.handle, partition: partition, key: decision.key, value: decision.value,
-                headers: start..<outputs.headerPool.count, timestamp: nil, position: outputs.length(of: partition)))
+                topic: outputs.topics[Int(decision.output)].handle, partition: outputs.partition(of: run),
+                key: decision.key, value: decision.value, headers: start..<outputs.headerPool.count, timestamp: nil,
+                run: run, position: outputs.length(of: run)))
     }
 
     /// Creates a dead letter.
@@ -302,7 +309,7 @@ package struct BatchWork<Processing: RecordProcessing & ~Copyable>: ~Copyable {
         outputs.append(
             OutputWithHeaders(
                 topic: topic.handle, partition: output.partition, key: output.key, value: output.value,
-                headers: start..<outputs.headerPool.count, timestamp: output.timestamp, position: 0))
+                headers: start..<outputs.headerPool.count, timestamp: output.timestamp, run: nil, position: 0))
         return true
     }
 
@@ -399,44 +406,74 @@ package struct OutputWithHeaders {
     package var headers: Range<Int>
     /// The timestamp, or nil for the current time.
     package var timestamp: Int64?
-    /// The number of records of its partition's run that precede it.
+    /// The run of its partition, or nil for a dead letter.
+    package var run: Int?
+    /// The number of records of the run that precede it.
     package var position: Int
 }
 
-/// The outputs that wait for the producer: one run for each partition of the output topic, and a list of those with
+/// The outputs that wait for the producer: one run for each partition of each output topic, and a list of those with
 /// headers.
 ///
 /// Only the order inside a partition matters, so each run is produced with one call. Memory is reused.
 package struct OutputQueues {
-    /// The output topic.
-    package private(set) var topic = OpenTopic(handle: 0, partitions: 1, messageLimit: 1 << 20)
+    /// The runs of an output topic, one after the other.
+    struct Place {
+        /// The number of partitions.
+        var partitions: Int32
+        /// The run of partition 0.
+        var firstRun: Int
+    }
+
+    /// The output topics, in the order of `OutputTopics.names`.
+    package private(set) var topics = [OpenTopic(handle: 0, partitions: 1, messageLimit: 1 << 20)]
+    /// The runs of each topic.
+    private(set) var places = [Place(partitions: 1, firstRun: 0)]
+    /// The smallest `max.message.bytes` of the topics.
+    private(set) var messageLimit = 1 << 20
     private var runs: [[OutboundRecord]] = [[]]
     private var sent: [Int] = [0]
+    /// The topic of each run.
+    private var owners: [Int] = [0]
     private var outputsWithHeaders: [OutputWithHeaders] = []
     private var sentWithHeaders = 0
     /// The headers of the outputs with headers.
     package var headerPool: [HeaderView] = []
     private var runSent = 0
 
-    /// Sets the output topic.
+    /// Sets the output topics.
     ///
     /// The queues must be empty.
-    package mutating func use(_ topic: OpenTopic) {
-        self.topic = topic
-        while runs.count < Int(topic.partitions) {
+    package mutating func use(_ topics: [OpenTopic]) {
+        guard !topics.isEmpty else { return }
+        assert(runs.allSatisfy(\.isEmpty) && outputsWithHeaders.isEmpty)
+        self.topics = topics
+        messageLimit = topics.map(\.messageLimit).min() ?? messageLimit
+        places.removeAll(keepingCapacity: true)
+        owners.removeAll(keepingCapacity: true)
+        for (index, topic) in topics.enumerated() {
+            places.append(Place(partitions: topic.partitions, firstRun: owners.count))
+            owners.append(contentsOf: repeatElement(index, count: Int(topic.partitions)))
+        }
+        while runs.count < owners.count {
             runs.append([])
             sent.append(0)
         }
     }
 
-    /// Appends a record to a partition's run.
+    /// The runs of the first topic.
     @inline(__always)
-    package mutating func append(_ record: OutboundRecord, partition: Int32) {
-        runs[Int(truncatingIfNeeded: partition)].append(record)
-    }
+    var main: Place { places[0] }
 
-    /// Returns the number of waiting records of a partition's run, for `OutputWithHeaders.position`.
-    package func length(of partition: Int32) -> Int { runs[Int(partition)].count }
+    /// Appends a record to a run.
+    @inline(__always)
+    mutating func append(_ record: OutboundRecord, run: Int) { runs[run].append(record) }
+
+    /// Returns the number of waiting records of a run, for `OutputWithHeaders.position`.
+    func length(of run: Int) -> Int { runs[run].count }
+
+    /// Returns the partition of a run.
+    func partition(of run: Int) -> Int32 { Int32(truncatingIfNeeded: run - places[owners[run]].firstRun) }
 
     /// Appends a record with headers after the waiting records of its partition.
     package mutating func append(_ output: OutputWithHeaders) { outputsWithHeaders.append(output) }
@@ -461,11 +498,7 @@ package struct OutputQueues {
     package mutating func offer<Producer: LaneProducer>(to producer: Producer) -> KafkaError? {
         while sentWithHeaders < outputsWithHeaders.count {
             let output = outputsWithHeaders[sentWithHeaders]
-            if output.topic == topic.handle,
-                let error = offerRun(Int(output.partition), upTo: output.position, to: producer)
-            {
-                return error
-            }
+            if let run = output.run, let error = offerRun(run, upTo: output.position, to: producer) { return error }
             do {
                 try producer.produce(
                     topic: output.topic, partition: output.partition, key: output.key, value: output.value,
@@ -475,7 +508,7 @@ package struct OutputQueues {
             }
             sentWithHeaders += 1
         }
-        while runSent < runs.count {
+        while runSent < owners.count {
             if let error = offerRun(runSent, upTo: runs[runSent].count, to: producer) { return error }
             runSent += 1
         }
@@ -483,16 +516,16 @@ package struct OutputQueues {
     }
 
     private mutating func offerRun<Producer: LaneProducer>(
-        _ partition: Int, upTo end: Int, to producer: Producer
+        _ run: Int, upTo end: Int, to producer: Producer
     ) -> KafkaError? {
-        let start = sent[partition]
+        let start = sent[run]
         guard start < end else { return nil }
-        let (accepted, error) = runs[partition].withUnsafeBufferPointer { run in
+        let (topic, partition) = (topics[owners[run]].handle, partition(of: run))
+        let (accepted, error) = runs[run].withUnsafeBufferPointer { records in
             producer.produce(
-                topic: topic.handle, partition: Int32(truncatingIfNeeded: partition),
-                UnsafeBufferPointer(rebasing: run[start..<end]))
+                topic: topic, partition: partition, UnsafeBufferPointer(rebasing: records[start..<end]))
         }
-        sent[partition] = start + accepted
+        sent[run] = start + accepted
         return error
     }
 }

@@ -1,4 +1,5 @@
 internal import KafkaClient
+internal import LinkDecider
 
 // Creation and destruction of clients, and opening of topics.
 extension Lane where Processing: ~Copyable {
@@ -31,10 +32,10 @@ extension Lane where Processing: ~Copyable {
         }
     }
 
-    /// Opens the output topic and the dead-letter topics of all known inputs.
+    /// Opens the output topics and the dead-letter topics of all known inputs.
     func openTopics() {
         guard let producer else { return }
-        var names = [topics.output]
+        var names = topics.outputs.names
         for input in topics.inputs + machine.partitions.names.map(\.topic) {
             let name = topics.deadLetterTopic(of: input)
             if !names.contains(name) { names.append(name) }
@@ -50,7 +51,7 @@ extension Lane where Processing: ~Copyable {
                 return
             }
         }
-        if let output = opened[topics.output] { work.outputs.use(output) }
+        work.outputs.use(topics.outputs.names.compactMap { opened[$0] })
         useDeadLetterTopics()
         machine.topicsOpened(now: environment.now())
     }

@@ -1,4 +1,5 @@
 internal import KafkaClient
+internal import LinkDecider
 internal import Synchronization
 
 /// The work of one thread: a consumer, a transactional producer, and the state machine that drives them.
@@ -24,7 +25,7 @@ package final class Lane<Environment: LaneEnvironment, Processing: RecordProcess
     /// The place where the lane publishes its state.
     package let status: LaneStatus
     /// The counters and histograms.
-    var metrics = LaneMetrics()
+    var metrics: LaneMetrics
     /// The number of the tables' version.
     var tables = 0
     /// The canary's totals at the last commit, or nil without a canary.
@@ -55,7 +56,9 @@ package final class Lane<Environment: LaneEnvironment, Processing: RecordProcess
         self.environment = environment
         self.shared = shared
         self.status = status
-        work = BatchWork(processing: processing, commitBytes: commitBytes, worker: worker)
+        let outputs = topics.outputs.names.count
+        metrics = LaneMetrics(outputs: outputs)
+        work = BatchWork(processing: processing, commitBytes: commitBytes, worker: worker, outputs: outputs)
         if shared.log.isEnabled(.debug) { work.notes = [] }
     }
 

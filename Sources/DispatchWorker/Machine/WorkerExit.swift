@@ -1,4 +1,5 @@
 internal import KafkaClient
+internal import LinkDecider
 
 /// The exit codes of a worker: codes of `sysexits.h`, and codes from 79 that only `linkd` defines.
 ///
@@ -89,7 +90,7 @@ package struct RightsText: Sendable, Equatable {
         case .pattern(let pattern): inputs = pattern
         }
         outputs =
-            "\(configuration.output) or "
+            "\(configuration.outputs.names.joined(separator: ", ")) or "
             + configuration.deadLetterTemplate.replacing("{input}", with: inputs.contains(", ") ? "{input}" : inputs)
         group = configuration.group
     }

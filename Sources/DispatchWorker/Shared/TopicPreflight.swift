@@ -1,4 +1,5 @@
 internal import KafkaClient
+internal import LinkDecider
 
 /// The facts about the topics that the lanes need.
 struct TopicFacts: Sendable, Equatable {
@@ -33,7 +34,7 @@ struct TopicPreflight {
         let inputs = try inputs()
         if isStopping() { return .success(nil) }
         let topics = LaneTopics(configuration)
-        var outputs = [configuration.output]
+        var outputs = configuration.outputs.names
         for input in inputs {
             let name = topics.deadLetterTopic(of: input.name)
             if !outputs.contains(name) { outputs.append(name) }

@@ -43,10 +43,8 @@ package struct LaneMetrics: Sendable, Equatable {
     private var words: [UInt64]
     /// The input topics, in the order of their first committed record.
     package private(set) var topics: [TopicTotals] = []
-    /// Decisions by outcome, in the order of `DecisionSummary.Outcome.allCases`.
-    package private(set) var outcomes = [UInt64](repeating: 0, count: DecisionSummary.Outcome.allCases.count)
-    /// The size of the decisions in bytes.
-    package private(set) var outputBytes: UInt64 = 0
+    /// The decisions in each output topic, in the order of `OutputTopics.names`.
+    package private(set) var outputs: [OutputTotals]
     /// The partitions in which records no longer existed, with the number of times.
     package private(set) var dataLosses: [PartitionCount] = []
 
@@ -60,8 +58,18 @@ package struct LaneMetrics: Sendable, Equatable {
         return (starts, count)
     }()
 
-    /// Creates metrics that are zero.
-    package init() { words = [UInt64](repeating: 0, count: Self.layout.count) }
+    /// Creates metrics that are zero, for a number of output topics.
+    package init(outputs: Int = 1) {
+        words = [UInt64](repeating: 0, count: Self.layout.count)
+        self.outputs = Array(repeating: OutputTotals(), count: outputs)
+    }
+
+    /// Decisions by outcome in all output topics, in the order of `DecisionSummary.Outcome.allCases`.
+    package var outcomes: [UInt64] {
+        outputs.reduce(into: OutputTotals().outcomes) { sums, output in
+            for index in sums.indices { sums[index] &+= output.outcomes[index] }
+        }
+    }
 
     /// The value of a counter.
     package subscript(counter: LaneCounter) -> UInt64 {
@@ -135,8 +143,7 @@ package struct LaneMetrics: Sendable, Equatable {
                 topics.append(topic)
             }
         }
-        for index in outcomes.indices { outcomes[index] &+= tally.outcomes[index] }
-        outputBytes &+= tally.outputBytes
+        for index in outputs.indices { outputs[index].add(tally, output: index) }
         for timestamp in tally.sampledTimestamps where timestamp >= 0 {
             let age = max(0, wallMilliseconds.subtractingReportingOverflow(timestamp).partialValue)
             observe(.endToEndSeconds, UInt64(min(age, 1 << 40)) &* 1_000_000)
@@ -235,6 +242,21 @@ package struct TopicTotals: Sendable, Equatable {
     }
 }
 
+/// The committed decisions in an output topic.
+package struct OutputTotals: Sendable, Equatable {
+    /// Decisions by outcome, in the order of `DecisionSummary.Outcome.allCases`.
+    package private(set) var outcomes = [UInt64](repeating: 0, count: DecisionSummary.Outcome.allCases.count)
+    /// The size of the decisions in bytes.
+    package private(set) var bytes: UInt64 = 0
+
+    /// Adds the decisions of a transaction in the output topic with an index.
+    mutating func add(_ tally: BatchTally, output: Int) {
+        guard output < tally.outputBytes.count else { return }
+        for index in outcomes.indices { outcomes[index] &+= tally.outcomes[output * outcomes.count + index] }
+        bytes &+= tally.outputBytes[output]
+    }
+}
+
 /// The records that were processed since the last end of a transaction.
 ///
 /// On a commit they are added to the metrics, and otherwise they are dropped, so the metrics count only committed
@@ -244,15 +266,16 @@ package struct BatchTally: Sendable {
     package static let sampleLimit = 8_192
     /// The bits of an offset that are zero for a sampled record, so one record in 64 is sampled.
     private static let sampleMask: Int64 = 63
+    private static let outcomeCount = DecisionSummary.Outcome.allCases.count
 
     /// The input topics.
     ///
     /// A topic without records stays in the list.
     package private(set) var topics: [TopicTotals] = []
-    /// Decisions by outcome, in the order of `DecisionSummary.Outcome.allCases`.
-    package private(set) var outcomes = [UInt64](repeating: 0, count: DecisionSummary.Outcome.allCases.count)
-    /// The size of the decisions in bytes.
-    package private(set) var outputBytes: UInt64 = 0
+    /// Decisions by output topic and outcome, in the order of `DecisionSummary.Outcome.allCases`.
+    package private(set) var outcomes: [UInt64]
+    /// The size of the decisions in bytes by output topic.
+    package private(set) var outputBytes: [UInt64]
     /// The timestamps of the sampled records in milliseconds since 1970.
     package private(set) var sampledTimestamps: [Int64] = []
     /// The samples of records with sampled traces, if they are logged.
@@ -263,6 +286,12 @@ package struct BatchTally: Sendable {
     private var current = -1
     private var records: UInt64 = 0
     private var bytes: UInt64 = 0
+
+    /// Creates a tally for a number of output topics.
+    package init(outputs: Int = 1) {
+        outcomes = [UInt64](repeating: 0, count: outputs * DecisionSummary.Outcome.allCases.count)
+        outputBytes = [UInt64](repeating: 0, count: outputs)
+    }
 
     /// Counts the following records for a topic.
     @inline(never)
@@ -293,8 +322,9 @@ package struct BatchTally: Sendable {
     /// Counts a decision of the current record.
     @inline(__always)
     mutating func count(_ decision: ProducedDecision) {
-        outcomes[Int(decision.outcome.rawValue)] &+= 1
-        outputBytes &+= UInt64(truncatingIfNeeded: decision.value.count)
+        let output = Int(decision.output)
+        outcomes[output &* Self.outcomeCount &+ Int(decision.outcome.rawValue)] &+= 1
+        outputBytes[output] &+= UInt64(truncatingIfNeeded: decision.value.count)
     }
 
     /// Counts the current record as a dead letter.
@@ -318,7 +348,7 @@ package struct BatchTally: Sendable {
         bytes = 0
         for index in topics.indices { topics[index].reset() }
         for index in outcomes.indices { outcomes[index] = 0 }
-        outputBytes = 0
+        for index in outputBytes.indices { outputBytes[index] = 0 }
         sampledTimestamps.removeAll(keepingCapacity: true)
         if !traces.isEmpty { traces.removeAll() }
     }

@@ -103,15 +103,19 @@ package enum MetricCatalog {
         ) { snapshot, text in
             for lane in snapshot.lanes {
                 let label = String(lane.snapshot.lane)
-                for (outcome, count) in zip(DecisionSummary.Outcome.allCases, lane.snapshot.metrics.outcomes) {
-                    text.add([label, snapshot.output, "\(outcome)"], count)
+                for (topic, totals) in zip(snapshot.outputs, lane.snapshot.metrics.outputs) {
+                    for (outcome, count) in zip(DecisionSummary.Outcome.allCases, totals.outcomes) {
+                        text.add([label, topic, "\(outcome)"], count)
+                    }
                 }
             }
         },
         Metric("linkd_bytes_out_total", .counter, labels: ["lane", "topic"], "Bytes of committed decisions.") {
             snapshot, text in
             for lane in snapshot.lanes {
-                text.add([String(lane.snapshot.lane), snapshot.output], lane.snapshot.metrics.outputBytes)
+                for (topic, totals) in zip(snapshot.outputs, lane.snapshot.metrics.outputs) {
+                    text.add([String(lane.snapshot.lane), topic], totals.bytes)
+                }
             }
         },
         .lanes(

@@ -16,8 +16,8 @@ package struct WorkerSnapshot: Sendable {
     package var instance = ""
     /// The consumer group.
     package var group = ""
-    /// The output topic.
-    package var output = ""
+    /// The output topics, in the order of `OutputTopics.names`.
+    package var outputs: [String] = []
     /// The records that were committed per second during the last 10 s.
     package var recordsPerSecond = 0.0
     /// A Boolean value that indicates whether every lane has joined the group.

@@ -1,4 +1,5 @@
 internal import KafkaClient
+internal import LinkDecider
 internal import SystemThreads
 
 /// A worker, which checks its configuration and runs its lanes.
@@ -55,7 +56,7 @@ package final class Worker: Sendable {
             shared: shared, watches: [(nil, startCalls)] + laneCalls.enumerated().map { ($0, $1) },
             reachability: Reachability(
                 connection,
-                member: ClientSettings.memberConfiguration(configuration, identity), topic: configuration.output),
+                member: ClientSettings.memberConfiguration(configuration, identity), topic: configuration.outputs.main),
             configuration: configuration, handlesSignals: handlesSignals)
     }
 

@@ -101,7 +101,7 @@ package final class WorkerStatus: Sendable {
         result.library = LibraryInfo.versionText
         result.instance = instance
         result.group = configuration.group
-        result.output = configuration.output
+        result.outputs = configuration.outputs.names
         result.process = ProcessFigures.measured(startedMilliseconds: startedMilliseconds)
         let unfinished = unfinished.withLock { $0 }
         for (index, statistics) in statistics.withLock({ $0 }).enumerated() {

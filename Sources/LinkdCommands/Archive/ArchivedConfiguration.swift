@@ -46,7 +46,7 @@ struct ArchivedConfiguration: Sendable, Equatable {
     var contextQuery: [String] = []
     /// The facts of the registry that are joined, or nil without a registry.
     var devices: DeviceMembers?
-    /// `max.message.bytes` of the output, or nil if it is not known.
+    /// The smallest `max.message.bytes` of the outputs, or nil if it is not known.
     var messageBytes: Int?
 
     /// The size limit of a document, in bytes.
@@ -232,7 +232,7 @@ struct ConfigurationDraft: Sendable {
     ///   - tables: The bytes of the tables in their order, and of the candidate after them.
     ///   - vendors: The rules for push messages of the configuration.
     ///   - devices: The facts of the registry that are joined, or nil without a registry.
-    ///   - messageBytes: `max.message.bytes` of the output, or nil if it is not known.
+    ///   - messageBytes: The smallest `max.message.bytes` of the outputs, or nil if it is not known.
     init(
         _ decider: DeciderConfiguration, tables: [[UInt8]], vendors: LoadedVendors, devices: DeviceMembers?,
         messageBytes: Int?

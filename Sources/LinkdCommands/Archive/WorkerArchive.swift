@@ -14,7 +14,7 @@ final class WorkerArchive: VersionArchive {
     private let connection: Connection
     private let writer: ArchiveWriter
     private let topic: String
-    private let output: String
+    private let outputs: [String]
     /// The configuration of the worker's deciders without tables.
     private let decider: DeciderConfiguration
     private let vendors: LoadedVendors
@@ -23,7 +23,7 @@ final class WorkerArchive: VersionArchive {
     private struct State {
         /// The configuration that is used, with its hash, or nil before the first one.
         var used: (hash: String, draft: ConfigurationDraft)?
-        /// `max.message.bytes` of the output as it was at the start, which the lanes keep, or nil.
+        /// The smallest `max.message.bytes` of the outputs as it was at the start, which the lanes keep, or nil.
         var messageBytes: Int?
     }
 
@@ -36,7 +36,7 @@ final class WorkerArchive: VersionArchive {
         self.connection = connection
         self.topic = topic
         writer = ArchiveWriter(connection, topic: topic)
-        output = settings.text("output") ?? "link-decisions"
+        outputs = settings.outputs.names
         decider = DeciderConfiguration(settings, [], vendors)
         self.vendors = vendors
         devices = settings.text("devices.topic") == nil ? nil : try settings.deviceMembers
@@ -69,14 +69,14 @@ final class WorkerArchive: VersionArchive {
         }
     }
 
-    /// Returns `max.message.bytes` of the output, or nil if this user is not allowed to read it.
+    /// Returns the smallest `max.message.bytes` of the outputs, or nil if this user is not allowed to read it.
     private func messageLimit(_ deadline: Double) throws(CommandFailure) -> Int? {
         while StopSignals.request == .none {
             do throws(CommandFailure) {
                 let admin = try connection.makeAdmin(
                     within: min(1000, connection.startTimeout), of: connection.startTimeout)
                 defer { admin.close() }
-                return admin.messageLimits(of: [output])[output]
+                return admin.messageLimits(of: outputs).values.min()
             } catch {
                 guard error.code == .unavailable, Platform.monotonicSeconds < deadline else { throw error }
             }

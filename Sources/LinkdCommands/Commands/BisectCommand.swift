@@ -1,3 +1,4 @@
+internal import LinkDecider
 internal import LinkIngest
 internal import RouteTools
 internal import StrictJSON
@@ -84,9 +85,9 @@ enum BisectCommand {
         var scan = try TopicScan(connection)
         var progress = ProgressLine(call.console)
         defer { progress.clear() }
-        let output = settings.text("output") ?? "link-decisions"
-        let report = try search.report(.id(id), &scan, &archive, output: output) { read in
-            progress.show("searching \(output): \(Counts.grouped(read)) records")
+        let outputs = settings.outputs.names
+        let report = try search.report(.id(id), &scan, &archive, outputs: outputs) { topic, read in
+            progress.show("searching \(topic): \(Counts.grouped(read)) records")
         }
         guard let input = report.input, let decision = report.decision.value else {
             throw CommandFailure(

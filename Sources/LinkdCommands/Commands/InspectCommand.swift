@@ -1,6 +1,7 @@
 internal import DecisionIndex
 internal import KafkaClient
 internal import LinkCoordinator
+internal import LinkDecider
 internal import RouteTools
 
 /// `linkd inspect`: prints decisions or dead letters, or what is known about devices.
@@ -22,7 +23,9 @@ enum InspectCommand {
                 + "name.",
         ],
         flags: [
-            Flag("--topic", .topic, default: "the setting `output`: link-decisions", "Topic to read."),
+            Flag(
+                "--topic", .topic, default: "the settings `output` and `output.applications`: link-decisions",
+                "Topic to read."),
             Flag("--dlq", "Read the dead-letter topics of the inputs, or with --topic that of this topic."),
             Flag("--device", .text(bytes: 1...256), placeholder: "ID", "Print records of this device only."),
             Flag(
@@ -126,18 +129,18 @@ enum InspectCommand {
         _ text: String, _ call: Invocation, _ settings: Settings
     ) throws(CommandFailure) -> ExitCode {
         try checkAlone("why", with: ["json", "topic"], call)
-        let output = call.text("topic") ?? settings.text("output") ?? "link-decisions"
-        guard let reference = DecisionReference(text, output: output) else {
+        let outputs = call.text("topic").map { [$0] } ?? settings.outputs.names
+        guard let reference = DecisionReference(text, outputs: outputs) else {
             throw CommandFailure(
                 .usage, "--why: `\(Escaping.visible(text))` is not the id of a decision",
                 advice:
                     "pass the member `decision` of a decision, TOPIC-PARTITION-OFFSET-INDEX, with .ITEM after the "
-                    + "offset in a list and ~N for a correction, or \(output)-PARTITION-OFFSET, its position")
+                    + "offset in a list and ~N for a correction, or \(outputs[0])-PARTITION-OFFSET, its position")
         }
         let connection = try Connection(settings)
         let job = try WhyJob(call, settings)
         _ = try connection.makeAdmin()
-        return try job.run(reference, connection, output: output)
+        return try job.run(reference, connection, outputs: outputs)
     }
 
     /// Checks that no flag of this command is given beside a flag and those that it allows.
@@ -178,7 +181,7 @@ enum InspectCommand {
         _ call: Invocation, _ settings: Settings, _ admin: KafkaAdmin
     ) throws(CommandFailure) -> [String] {
         if let topic = call.text("topic") { return [call.isOn("dlq") ? settings.deadLetterTopic(of: topic) : topic] }
-        guard call.isOn("dlq") else { return [settings.text("output") ?? "link-decisions"] }
+        guard call.isOn("dlq") else { return settings.outputs.names }
         return try ClusterTopics(settings, admin).deadLetters
     }
 }

@@ -8,7 +8,9 @@ enum VerifyCommand {
                 + "joining it, while workers run. Each record below the committed offset must have decisions with "
                 + "the indexes from 0 on, each once, or one dead letter. The decisions of an input partition must be "
                 + "in its order, and none may be of a record that does not exist or is not committed. Transactions "
-                + "that are open must end within `transaction.timeout.ms` and 10 s, for which it waits.",
+                + "that are open must end within `transaction.timeout.ms` and 10 s, for which it waits. With "
+                + "`output.applications`, each decision must be in the topic of its application, and all decisions of "
+                + "a table about events without an application in one topic.",
             "What the topics do not show is listed: records whose outcome retention can have removed, and whether the "
                 + "last devices of an event have a decision, which only deciding it again shows. Corrections of "
                 + "decisions, whose ids end with ~N, are counted and not checked.",

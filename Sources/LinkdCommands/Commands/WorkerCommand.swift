@@ -157,7 +157,7 @@ enum WorkerCommand {
         var result = WorkerConfiguration(bootstrap: try settings.requireBootstrap())
         let inputs = settings.list("input")
         result.input = inputs.first?.hasPrefix("^") == true ? .pattern(inputs[0]) : .topics(inputs)
-        result.output = settings.text("output") ?? result.output
+        result.outputs = settings.outputs
         result.deadLetterTemplate = settings.text("dlq.topic") ?? result.deadLetterTemplate
         result.deadLetterHeaders = choice(settings, "dlq.headers", result.deadLetterHeaders)
         result.deadLetterMaxRatio = Double(settings.number("dlq.max.ratio")) / 10_000

@@ -1,5 +1,6 @@
 internal import DispatchWorker
 internal import KafkaClient
+internal import LinkDecider
 internal import RouteTools
 internal import StrictJSON
 
@@ -147,13 +148,15 @@ final class ReplayJob {
         _ order: inout OrderCheck?, _ scan: inout TopicScan
     ) throws(CommandFailure) -> OrderCheck.Result? {
         guard let first = order?.firstFailure else { return order?.result }
-        let output = settings.text("output") ?? "link-decisions"
+        let outputs = settings.outputs.names
         var plan = ScanPlan()
         do throws(CommandFailure) {
-            let ends = try scan.description(of: output)
-            // The clocks of workers can differ by a minute.
-            let since = try scan.offsets(of: output, ends.keys, atOrAfter: max(0, first - 60_000))
-            try plan.add(output, ends, ScanRange(since: first), since: since)
+            for output in outputs {
+                let ends = try scan.description(of: output)
+                // The clocks of workers can differ by a minute.
+                let since = try scan.offsets(of: output, ends.keys, atOrAfter: max(0, first - 60_000))
+                try plan.add(output, ends, ScanRange(since: first), since: since)
+            }
         } catch {
             guard error.code == .refused || error.code == .configuration else { throw error }
             call.console.warn("The order was not checked: \(Escaping.visible(error.reason)).")
@@ -161,7 +164,8 @@ final class ReplayJob {
         }
         var decision = DecisionTape()
         try scan.start(plan)
-        try scan.forEach(before: watch("checking \(output)", plan)) { order?.see($0, &decision) }
+        let names = outputs.joined(separator: ", ")
+        try scan.forEach(before: watch("checking \(names)", plan)) { order?.see($0, &decision) }
         return order?.result
     }
 
@@ -271,9 +275,8 @@ struct ReplaySite {
         }
         self.topics = topics
         parking = call.text("parking") ?? Settings.parked(of: topics.deadLetters)
-        let output = settings.text("output") ?? "link-decisions"
-        guard ![topics.input, topics.deadLetters, topics.ledger, output].contains(parking),
-            !Self.isInput(parking, settings, output)
+        guard !([topics.input, topics.deadLetters, topics.ledger] + settings.outputs.names).contains(parking),
+            !Self.isInput(parking, settings)
         else {
             throw CommandFailure(
                 .usage, "--parking \(parking) is a topic with another purpose", advice: "select another topic")
@@ -299,13 +302,13 @@ struct ReplaySite {
     }
 
     /// Returns a Boolean value that indicates whether workers with these settings read a topic.
-    private static func isInput(_ name: String, _ settings: Settings, _ output: String) -> Bool {
+    private static func isInput(_ name: String, _ settings: Settings) -> Bool {
         let inputs = settings.list("input")
         guard let first = inputs.first, first.hasPrefix("^"), let pattern = PosixPattern(first) else {
             return inputs.contains(name)
         }
         let topics = LaneTopics(
-            output: output, deadLetterTemplate: settings.text("dlq.topic") ?? "{input}.dlq",
+            outputs: settings.outputs, deadLetterTemplate: settings.text("dlq.topic") ?? "{input}.dlq",
             others: settings.otherTopics)
         return !topics.inputs(matching: pattern, among: [name]).isEmpty
     }

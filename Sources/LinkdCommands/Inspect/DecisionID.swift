@@ -1,4 +1,5 @@
 internal import ByteStorage
+internal import KafkaClient
 internal import LinkIngest
 
 /// The id of a decision: the position of the event's record, the item of a record with several messages, the index of
@@ -168,19 +169,19 @@ struct DecisionIDView {
 /// The value of `linkd inspect --why`: the id of a decision, or the position of its record.
 enum DecisionReference: Equatable {
     case id(DecisionID)
-    /// The position in the topic of decisions.
-    case position(partition: Int32, offset: Int64)
+    /// The position in a topic of decisions.
+    case position(TopicPartition, offset: Int64)
 
     /// Reads an id, or `OUTPUT-PARTITION-OFFSET`, or returns nil if the text is neither.
     ///
     /// The text of `inspect` prints positions.
-    init?(_ text: String, output: String) {
-        if text.hasPrefix(output + "-") {
+    init?(_ text: String, outputs: [String]) {
+        for output in outputs where text.hasPrefix(output + "-") {
             let parts = text.dropFirst(output.count + 1).split(separator: "-", omittingEmptySubsequences: false)
             if parts.count == 2, let partition: Int32 = DecisionID.number(parts[0]),
                 let offset: Int64 = DecisionID.number(parts[1])
             {
-                self = .position(partition: partition, offset: offset)
+                self = .position(TopicPartition(topic: output, partition: partition), offset: offset)
                 return
             }
         }

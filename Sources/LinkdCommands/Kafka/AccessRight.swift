@@ -1,4 +1,5 @@
 internal import DispatchWorker
+internal import LinkDecider
 internal import RouteTools
 
 /// A right that an access rule (ACL) of Kafka grants.
@@ -102,13 +103,13 @@ struct AccessRules {
     /// With a regular expression as input, TOPIC stands for each input topic.
     init(_ settings: Settings, bootstrap: [String], of program: Program = .worker) {
         let inputs = settings.list("input").first?.hasPrefix("^") == true ? ["TOPIC"] : settings.list("input")
-        let output = settings.text("output") ?? "link-decisions"
+        let outputs = settings.outputs
         let deadLetters = inputs.map(settings.deadLetterTopic)
         rights =
             switch program {
-            case .worker: Self.worker(settings, inputs, [output] + deadLetters)
-            case .replay: Self.replay(inputs, output, deadLetters)
-            case .recall: Self.recall(inputs, output, settings.text("tables.topic"))
+            case .worker: Self.worker(settings, inputs, outputs.names + deadLetters)
+            case .replay: Self.replay(inputs, outputs.names, deadLetters)
+            case .recall: Self.recall(inputs, outputs, settings.text("tables.topic"))
             }
         principal = settings.principal.map(AccessRight.shellWord) ?? "User:PRINCIPAL"
         self.bootstrap = bootstrap.joined(separator: ",")
@@ -133,22 +134,22 @@ struct AccessRules {
         ]
     }
 
-    private static func replay(_ inputs: [String], _ output: String, _ deadLetters: [String]) -> [AccessRight] {
+    private static func replay(_ inputs: [String], _ outputs: [String], _ deadLetters: [String]) -> [AccessRight] {
         let ledgers = deadLetters.map(Settings.replayed)
         let written = inputs + ledgers + deadLetters.map(Settings.parked)
         return [
-            AccessRight(["Read"], on: .topic, deadLetters + ledgers + [output]),
+            AccessRight(["Read"], on: .topic, deadLetters + ledgers + outputs),
             AccessRight(["Write", "DescribeConfigs"], on: .topic, written),
             AccessRight(["Write", "Describe"], on: .transactionalID, ["linkd-replay."], isPrefixed: true),
         ]
     }
 
-    private static func recall(_ inputs: [String], _ output: String, _ archive: String?) -> [AccessRight] {
-        let ledger = Settings.recalled(of: output)
+    private static func recall(_ inputs: [String], _ outputs: OutputTopics, _ archive: String?) -> [AccessRight] {
+        let decisions = outputs.names + [Settings.recalled(of: outputs.main)]
         let archives = [archive].compactMap(\.self)
         return [
-            AccessRight(["Read"], on: .topic, inputs + [output, ledger] + archives),
-            AccessRight(["Write", "DescribeConfigs"], on: .topic, [output, ledger] + archives),
+            AccessRight(["Read"], on: .topic, inputs + decisions + archives),
+            AccessRight(["Write", "DescribeConfigs"], on: .topic, decisions + archives),
             AccessRight(["Write", "Describe"], on: .transactionalID, ["linkd-recall."], isPrefixed: true),
         ]
     }

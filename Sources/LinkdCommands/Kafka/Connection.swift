@@ -1,6 +1,7 @@
 internal import ByteStorage
 internal import DispatchWorker
 internal import KafkaClient
+internal import LinkDecider
 internal import RouteTools
 
 /// A connection to a cluster, with the brokers and properties of the settings.
@@ -208,8 +209,8 @@ struct ClusterTopics {
     ///
     /// For a regular expression, the matching topics of the cluster.
     let inputs: [String]
-    /// The topic for decisions.
-    let output: String
+    /// The topics for decisions.
+    let outputs: OutputTopics
     /// The topics for dead letters, one for each input.
     let deadLetters: [String]
     /// The topic of the registry of devices, or nil without one.
@@ -223,17 +224,17 @@ struct ClusterTopics {
     ///
     /// A regular expression requires a request to the cluster.
     init(_ settings: Settings, _ admin: KafkaAdmin) throws(CommandFailure) {
-        output = settings.text("output") ?? "link-decisions"
+        outputs = settings.outputs
         devices = settings.text("devices.topic")
         tables = settings.text("tables.topic")
         let named = settings.list("input")
         isPattern = named.first?.hasPrefix("^") == true
-        inputs = isPattern ? try Self.matching(named[0], output, settings, admin) : named
+        inputs = isPattern ? try Self.matching(named[0], settings, admin) : named
         deadLetters = inputs.map(settings.deadLetterTopic)
     }
 
     private static func matching(
-        _ expression: String, _ output: String, _ settings: Settings, _ admin: KafkaAdmin
+        _ expression: String, _ settings: Settings, _ admin: KafkaAdmin
     ) throws(CommandFailure) -> [String] {
         guard let pattern = PosixPattern(expression) else {
             let source = settings.entry("input").source
@@ -247,7 +248,7 @@ struct ClusterTopics {
         }
         // Excludes the worker's own topics, which the expression can also match.
         return LaneTopics(
-            output: output, deadLetterTemplate: settings.text("dlq.topic") ?? "{input}.dlq",
+            outputs: settings.outputs, deadLetterTemplate: settings.text("dlq.topic") ?? "{input}.dlq",
             others: settings.otherTopics
         )
         .inputs(matching: pattern, among: metadata.topics.map(\.name)).sorted()

@@ -29,6 +29,9 @@ enum RecallCommand {
                 + "no configuration with the table is in the archive. Before each commit, the decisions are read to "
                 + "their end. A worker can still decide between this and the commit, so consumers apply a decision "
                 + "with `supersedes: X` only if X is the last decision of the device.",
+            "With `output.applications`, the last decision of a device counts in each topic. If --to is a topic of "
+                + "decisions, each correction is sent to the topic of its decision, also if the new table lists "
+                + "another application, and the ledger is `<output>.recalled`.",
             "Without an archive (`tables.topic`), the wrong table is taken from --old or `state.dir`, with the "
                 + "vendors, limits, and `passthrough` of this call. One recall to a topic runs at a time: a second one "
                 + "ends the first one with exit code 79.",
@@ -116,7 +119,7 @@ final class RecallJob {
         let topics = try ClusterTopics(settings, admin)
         let targets = try targets(topics, admin)
         var scan = try TopicScan(connection)
-        var (plan, tail) = try choose(topics, &scan)
+        var (plan, tails) = try choose(topics, &scan)
         var ledger = TopicTail(targets.ledger)
         if try exists(targets.ledger, admin) {
             try RecallLedger.read(&ledger, &scan, into: &plan)
@@ -127,7 +130,7 @@ final class RecallJob {
         }
         let configurations = try configurations(plan, connection)
         var judge = RecallJudge(configurations, replacement.table, now: Platform.nowMilliseconds)
-        var summary = RecallSummary(hash: hash, replacement: replacement.table)
+        var summary = RecallSummary(hash: hash, replacement: replacement.table, topics.outputs)
         summary.failures = configurations.failures
         try examine(&plan, &judge, &summary, &scan)
         progress.clear()
@@ -135,8 +138,8 @@ final class RecallJob {
         summary.printChoice(on: call.json ? call.console.err : call.console.out)
         guard call.isOn("yes"), summary.toCorrect > 0 else { return try finish(&summary, plan) }
         try archive(configurations, summary, connection)
-        summary.target = targets.corrections
-        let work = try RecallRun(connection, targets, plan, judge, tail, ledger)
+        summary.target = targets.corrections.joined(separator: ", ")
+        let work = try RecallRun(connection, targets, plan, judge, tails, ledger)
         let run = try LedgerRun(connection, targets.subject, work, rate: call.number("rate"), call.console)
         var failure: CommandFailure?
         do throws(CommandFailure) { try run.run() } catch { failure = error }
@@ -150,20 +153,20 @@ final class RecallJob {
     }
 
     private func targets(_ topics: ClusterTopics, _ admin: KafkaAdmin) throws(CommandFailure) -> RecallTargets {
-        let output = topics.output
-        var targets = RecallTargets(output: output, corrections: call.text("to") ?? output, messageLimit: .max)
+        let outputs = topics.outputs
+        var targets = RecallTargets(outputs, to: call.text("to") ?? outputs.main)
         let others = topics.inputs + topics.deadLetters + [topics.devices, topics.tables].compactMap(\.self)
-        guard !others.contains(targets.corrections), !others.contains(targets.ledger) else {
+        guard !others.contains(targets.corrections[0]), !others.contains(targets.ledger) else {
             throw CommandFailure(
-                .usage, "--to: \(targets.corrections) is not a topic for decisions",
+                .usage, "--to: \(targets.corrections[0]) is not a topic for decisions",
                 advice: "pass the topic of decisions, and not an input, dead-letter, or other topic of the worker")
         }
         guard call.isOn("yes") else { return targets }
-        guard try exists(targets.corrections, admin) else {
+        for topic in targets.corrections where try !exists(topic, admin) {
             throw CommandFailure(
-                .configuration, "topic \(targets.corrections) does not exist", advice: "pass another topic with --to")
+                .configuration, "topic \(topic) does not exist", advice: "pass another topic with --to")
         }
-        let limits = admin.messageLimits(of: [targets.corrections, targets.ledger])
+        let limits = admin.messageLimits(of: targets.corrections + [targets.ledger])
         targets.messageLimit = limits.values.min() ?? .max
         return targets
     }
@@ -183,24 +186,29 @@ final class RecallJob {
     /// Reads the decisions up to the stable end, and returns the plan with the decisions that follow.
     private func choose(
         _ topics: ClusterTopics, _ scan: inout TopicScan
-    ) throws(CommandFailure) -> (RecallPlan, TopicTail) {
+    ) throws(CommandFailure) -> (RecallPlan, [TopicTail]) {
         let now = Platform.nowMilliseconds
         func time(_ flag: String) -> Int64? { call.text(flag).flatMap { Timestamps.parse($0, now: now, local: false) } }
         let filter = RecordFilter(route: call.text("route"), since: time("since"), until: time("until"))
         var plan = RecallPlan(
             filter, hash: String(hash.prefix(8)), application: call.text("application"), inputs: topics.inputs,
-            limit: Int(call.number("max") ?? 1_000_000))
-        let ends = try scan.description(of: topics.output)
-        var since: [TopicPartition: Int64] = [:]
-        if let first = filter.since { since = try scan.offsets(of: topics.output, ends.keys, atOrAfter: first) }
+            outputs: topics.outputs.names, limit: Int(call.number("max") ?? 1_000_000))
         var spans = ScanPlan()
-        try spans.add(topics.output, ends, ScanRange(since: filter.since), since: since)
+        var tails: [TopicTail] = []
+        for output in topics.outputs.names {
+            let ends = try scan.description(of: output)
+            var since: [TopicPartition: Int64] = [:]
+            if let first = filter.since { since = try scan.offsets(of: output, ends.keys, atOrAfter: first) }
+            try spans.add(output, ends, ScanRange(since: filter.since), since: since)
+            tails.append(TopicTail(output, from: ends.mapValues(\.high)))
+        }
         try scan.start(spans)
-        try scan.forEach(before: watch("reading \(topics.output)", spans)) { record throws(CommandFailure) in
+        let names = topics.outputs.names.joined(separator: ", ")
+        try scan.forEach(before: watch("reading \(names)", spans)) { record throws(CommandFailure) in
             try plan.see(record, &tape)
         }
         plan.finish()
-        return (plan, TopicTail(topics.output, from: ends.mapValues(\.high)))
+        return (plan, tails)
     }
 
     /// Returns the configurations that can have made the decisions.
@@ -258,7 +266,7 @@ final class RecallJob {
                 case .left(let state): plan.set(state, at: index)
                 case .correct(let correction):
                     plan.set(.changed, at: index)
-                    summary.add(correction, record, device)
+                    summary.add(correction, record, device, in: choice.output)
                 }
             }
         }

@@ -21,6 +21,8 @@ struct RecallPlan {
         var offset: Int64
         /// The timestamp of the decision's record, in milliseconds since 1970.
         var time: Int64
+        /// The index of the decision's topic in the topics of decisions.
+        var output: UInt8
         /// The partition of the decision's record.
         var outputPartition: Int32
         /// The size of `facts` in bytes, or -1 if the decision has none.
@@ -101,6 +103,7 @@ struct RecallPlan {
     private let application: String?
     private let limit: Int
     private let known: Set<String>
+    private let outputs: [String]
     private(set) var inputs: [String] = []
     private var inputIndices: [String: UInt16] = [:]
     /// The chosen decisions, ordered by their events after `finish`.
@@ -124,22 +127,28 @@ struct RecallPlan {
     ///   - filter: The filter of decisions.
     ///   - hash: The first 8 digits of the table's SHA-256.
     ///   - inputs: The inputs of the settings.
+    ///   - outputs: The topics of decisions, in each of which the last decision of a device counts.
     ///   - limit: The limit of devices.
-    init(_ filter: RecordFilter, hash: String, application: String?, inputs: [String], limit: Int) {
+    init(
+        _ filter: RecordFilter, hash: String, application: String?, inputs: [String], outputs: [String] = [],
+        limit: Int
+    ) {
         self.filter = filter
         suffix = Array("+\(hash)".utf8)
         self.application = application
         self.limit = limit
         known = Set(inputs)
+        self.outputs = outputs
     }
 
     /// Looks at a decision, which is the next one of its partition.
     mutating func see(_ record: ScannedRecord, _ decision: inout DecisionTape) throws(CommandFailure) {
         guard let key = record.key else { return }
-        guard let value = record.value else { return erase(key) }
+        let output = output(record.topic)
+        guard let value = record.value else { return erase(key, output) }
         decision.begin(value)
         let isUser = decision.member("user") >= 0
-        let device = Self.hash(key, isUser ? 1 : 0)
+        let device = Self.hash(key, Self.kind(isUser: isUser, in: output))
         let found = devices[device]
         // A decision that is made after the choice is never chosen.
         let isMatch = !isFinished && matches(record, &decision)
@@ -179,9 +188,9 @@ struct RecallPlan {
     }
 
     /// Leaves a device or user alone, whose decisions a null record has erased.
-    private mutating func erase(_ key: ByteView) {
-        for kind: UInt8 in 0...1 {
-            guard let found = devices[Self.hash(key, kind)] else { continue }
+    private mutating func erase(_ key: ByteView, _ output: UInt8) {
+        for isUser in [false, true] {
+            guard let found = devices[Self.hash(key, Self.kind(isUser: isUser, in: output))] else { continue }
             if choices[Int(found)].isOpen { choices[Int(found)].state = .later }
             choices[Int(found)].last = 0
         }
@@ -230,10 +239,21 @@ struct RecallPlan {
         return Choice(
             input: input, place: id.place, correction: UInt16(id.correction),
             state: known.contains(id.topic) ? .chosen : .foreign, partition: id.partition, offset: id.offset,
-            time: record.timestamp, outputPartition: record.partition, factsCount: factsCount,
+            time: record.timestamp, output: output(record.topic), outputPartition: record.partition,
+            factsCount: factsCount,
             deviceCount: device.map { Int32(clamping: $0.count) } ?? -1, keyCount: Int32(clamping: key.count),
             start: start,
             room: bytes.count - start, digest: RecallDigest(value), last: 0)
+    }
+
+    /// Returns the index of a topic of decisions.
+    private func output(_ topic: String) -> UInt8 {
+        outputs.count > 1 ? UInt8(clamping: outputs.firstIndex(of: topic) ?? 0) : 0
+    }
+
+    /// Returns the kind of the hash of a device or a user in a topic.
+    private static func kind(isUser: Bool, in output: UInt8) -> UInt8 {
+        (output == 0 ? 0 : 4 + 2 * output) + (isUser ? 1 : 0)
     }
 
     private mutating func input(_ topic: String) -> UInt16? {

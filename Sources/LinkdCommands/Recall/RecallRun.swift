@@ -1,6 +1,7 @@
 internal import ByteStorage
 internal import KafkaClient
 internal import LinkCoordinator
+internal import LinkDecider
 internal import RouteTools
 internal import StrictJSON
 
@@ -14,6 +15,8 @@ final class RecallRun: LedgerWork {
     private struct Pending {
         var key: [UInt8]
         var value: [UInt8]
+        /// The index of the topic in the targets.
+        var topic: Int
         var partition: Int32
         var entry: String
         var id: DecisionID
@@ -22,7 +25,7 @@ final class RecallRun: LedgerWork {
     private let targets: RecallTargets
     private var judge: RecallJudge
     /// The decisions after those that were read for the choice.
-    private var tail: TopicTail
+    private var tails: [TopicTail]
     private var tailScan: TopicScan
     private var tape = DecisionTape()
     private var pending: [Int: Pending] = [:]
@@ -39,16 +42,16 @@ final class RecallRun: LedgerWork {
     /// Creates a run.
     ///
     /// - Parameters:
-    ///   - tail: The decisions after those that were read for the plan.
+    ///   - tails: The decisions after those that were read for the plan.
     ///   - ledger: The entries after those that the plan has.
     init(
-        _ connection: Connection, _ targets: RecallTargets, _ plan: RecallPlan, _ judge: RecallJudge, _ tail: TopicTail,
-        _ ledger: TopicTail
+        _ connection: Connection, _ targets: RecallTargets, _ plan: RecallPlan, _ judge: RecallJudge,
+        _ tails: [TopicTail], _ ledger: TopicTail
     ) throws(CommandFailure) {
         self.targets = targets
         self.plan = plan
         self.judge = judge
-        self.tail = tail
+        self.tails = tails
         self.ledger = ledger
         count = plan.count(.changed)
         tailScan = try TopicScan(connection)
@@ -78,14 +81,15 @@ final class RecallRun: LedgerWork {
             return 0
         case .correct(let correction):
             let key = plan.key(choice)
+            let topic = targets.areDecisions ? Int(choice.output) : 0
             let partition =
-                targets.corrections == targets.output
+                targets.areDecisions
                 ? choice.outputPartition
                 : key.withUnsafeBufferPointer { Murmur2.partition(of: ByteView($0), among: producer.partitionCount(0)) }
             pending[index] = Pending(
-                key: key, value: correction.new, partition: partition,
+                key: key, value: correction.new, topic: topic, partition: partition,
                 entry: RecallLedger.value(
-                    correction, to: "\(targets.corrections)-\(partition)", decidedAt: choice.time),
+                    correction, to: "\(targets.corrections[topic])-\(partition)", decidedAt: choice.time),
                 id: correction.superseded)
             return 512 + key.count + correction.new.count
         }
@@ -94,7 +98,9 @@ final class RecallRun: LedgerWork {
     func finish(_ batch: Set<Int>, _ producer: LedgerProducer) throws(LedgerStop) -> Set<Int> {
         // The open transaction would hide what was committed after its first record, so it begins after the look.
         do throws(CommandFailure) {
-            try tail.read(&tailScan) { record throws(CommandFailure) in try plan.see(record, &tape) }
+            for index in tails.indices {
+                try tails[index].read(&tailScan) { record throws(CommandFailure) in try plan.see(record, &tape) }
+            }
         } catch {
             throw .failure(error)
         }
@@ -109,11 +115,12 @@ final class RecallRun: LedgerWork {
                 try correction.key.withUnsafeBufferPointer { key throws(KafkaError) in
                     try correction.value.withUnsafeBufferPointer { value throws(KafkaError) in
                         try producer.send(
-                            0, correction.partition, ByteView(key), ByteView(value), [], timestamp: nil)
+                            correction.topic, correction.partition, ByteView(key), ByteView(value), [], timestamp: nil)
                     }
                 }
+                let ledger = targets.corrections.count
                 try producer.send(
-                    1, correction.id.partition % producer.partitionCount(1), key: correction.id.text,
+                    ledger, correction.id.partition % producer.partitionCount(ledger), key: correction.id.text,
                     value: correction.entry)
             }
         } catch {
@@ -130,22 +137,32 @@ final class RecallRun: LedgerWork {
 
 /// The topics of a recall.
 struct RecallTargets {
-    /// The topic of decisions.
-    var output: String
-    /// The topic to which corrections are published.
-    var corrections: String
+    /// The topics of decisions.
+    let outputs: OutputTopics
+    /// A Boolean value that indicates whether each correction is published to the topic of the decision.
+    let areDecisions: Bool
+    /// The topics to which corrections are published: all topics of decisions, or another one.
+    let corrections: [String]
     /// The smallest `max.message.bytes` of the topics that are written.
-    var messageLimit: Int
+    var messageLimit = Int.max
+
+    /// Creates the topics of a recall to a topic of decisions, which stands for all of them, or to another topic.
+    init(_ outputs: OutputTopics, to topic: String) {
+        self.outputs = outputs
+        areDecisions = outputs.names.contains(topic)
+        corrections = areDecisions ? outputs.names : [topic]
+    }
 
     /// The topic that lists the decisions that were corrected.
-    var ledger: String { Settings.recalled(of: corrections) }
+    var ledger: String { Settings.recalled(of: corrections[0]) }
 
     /// The names and words of a recall.
     var subject: LedgerSubject {
         LedgerSubject(
-            action: "recalling decisions of \(output)", done: "corrected", promise: "which corrects nothing twice",
-            other: "another recall to \(corrections) has started", transactionalID: "linkd-recall." + corrections,
-            topics: [corrections, ledger], ledger: ledger, messageLimit: messageLimit)
+            action: "recalling decisions of \(outputs.names.joined(separator: ", "))", done: "corrected",
+            promise: "which corrects nothing twice",
+            other: "another recall to \(corrections[0]) has started", transactionalID: "linkd-recall." + corrections[0],
+            topics: corrections + [ledger], ledger: ledger, messageLimit: messageLimit)
     }
 }
 

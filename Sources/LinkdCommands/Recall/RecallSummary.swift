@@ -1,4 +1,5 @@
 internal import LinkCoordinator
+internal import LinkDecider
 internal import RouteAnalysis
 internal import RouteTools
 internal import StrictJSON
@@ -42,6 +43,8 @@ struct RecallSummary {
     var states: [RecallPlan.State: Int] = [:]
     /// The corrections to make when the run began.
     var toCorrect = 0
+    /// The number of them that the new table would decide for another topic than that of the decision.
+    private(set) var moved = 0
     var published = 0
     /// The reasons for which configurations of the archive cannot be used.
     var failures: [String] = []
@@ -53,17 +56,22 @@ struct RecallSummary {
     private(set) var changes: [Change: Int] = [:]
     private(set) var examples: [Example] = []
     private var causes: RecallCauses
+    /// The topic of the new table's decisions about events without an application.
+    private let output: (index: UInt8, name: String)
 
     /// Creates an empty summary.
-    init(hash: String, replacement: RouteTable) {
+    init(hash: String, replacement: RouteTable, _ outputs: OutputTopics) {
         self.hash = hash
+        let index = outputs.index(of: replacement)
+        output = (index, outputs.names[Int(index)])
         self.replacement = replacement.identity
         causes = RecallCauses(to: replacement)
     }
 
     /// Adds a correction to make.
     mutating func add(
-        _ correction: Correction, _ record: ScannedRecord, _ device: (id: [UInt8]?, facts: [UInt8]?)
+        _ correction: Correction, _ record: ScannedRecord, _ device: (id: [UInt8]?, facts: [UInt8]?),
+        in topic: UInt8
     ) {
         toCorrect += 1
         if let hash = correction.configuration.hash { configurations.insert(hash) } else { hasUnarchived = true }
@@ -71,6 +79,7 @@ struct RecallSummary {
         guard let old = try? JSONValue.parse(correction.old, maxDepth: DecisionTape.depth),
             let new = try? JSONValue.parse(correction.new, maxDepth: DecisionTape.depth)
         else { return }
+        if new["application"] == nil, new["table"] != nil, topic != output.index { moved += 1 }
         let change = Change(old: TrafficDifference.Side(old), new: TrafficDifference.Side(new))
         if changes.count < Self.changeLimit || changes[change] != nil { changes[change, default: 0] += 1 }
         guard examples.count < Self.exampleLimit else { return }
@@ -104,6 +113,11 @@ struct RecallSummary {
         if !states.isEmpty { out.table(table) }
         for failure in failures.prefix(5) { out.line("not used: " + Escaping.visible(failure)) }
         guard toCorrect > 0 else { return }
+        if moved > 0 {
+            out.line(
+                "\(Counts.text(moved, "correction")) of decisions in another topic than "
+                    + "\(Escaping.visible(output.name)), to which decisions of the new table go")
+        }
         var list = TextTable([("CORRECTIONS", .right), ("FROM", .left), ("TO", .left)])
         for (change, count) in sortedChanges.prefix(20) {
             list.add(
@@ -146,6 +160,7 @@ struct RecallSummary {
             json.number("beyond_max", beyondLimit)
             json.number("devices", Int64(states.values.reduce(0, +)))
             json.number("to_correct", Int64(toCorrect))
+            json.number("other_topic", Int64(moved))
             json.number("published", Int64(published))
             json.beginObject("states")
             for state in RecallPlan.State.allCases { json.number(state.name, Int64(states[state] ?? 0)) }

@@ -175,13 +175,18 @@ struct FileSource {
             for pair in pairs { try readProperty(pair) }
             return
         }
-        if let row = SettingsTable.row(name), !member.name.contains(".") {
+        if let row = SettingsTable.row(name), !member.name.contains(".") || Self.keepsDot(name) {
             settings[name] = try texts(member.value, row)
             return
         }
         let inside = SettingsTable.rows.contains { $0.name.hasPrefix(name + ".") }
         guard inside, case .object(let members) = member.value.kind else { throw unknown(member, name) }
         for next in members { try readMember(next, path: name + "." + next.name) }
+    }
+
+    /// Returns a Boolean value that indicates whether a name cannot be nested, because its beginning has a value too.
+    private static func keepsDot(_ name: String) -> Bool {
+        name.lastIndex(of: ".").map { SettingsTable.row(String(name[..<$0])) != nil } ?? false
     }
 
     private mutating func readProperty(_ pair: JSONMember) throws(CommandFailure) {
@@ -198,6 +203,9 @@ struct FileSource {
         if row.type.isList, case .array(let elements) = value.kind {
             let strings = elements.compactMap(\.string)
             if strings.count == elements.count { return SettingTexts(texts: strings, splitting: false, source: source) }
+        } else if case .topicsByName = row.type, case .object(let members) = value.kind {
+            let strings = members.compactMap { member in member.value.string.map { "\(member.name)=\($0)" } }
+            if strings.count == members.count { return SettingTexts(texts: strings, splitting: false, source: source) }
         } else if let text = scalar(value), fits(value, row.type) {
             return SettingTexts(texts: [text], splitting: true, source: source)
         }
@@ -228,7 +236,7 @@ struct FileSource {
 
     private func unknown(_ member: JSONMember, _ name: String) -> CommandFailure {
         let names = SettingsTable.rows.map(\.name)
-        if member.name.contains("."), names.contains(name) {
+        if member.name.contains("."), names.contains(name), !Self.keepsDot(name) {
             let parts = name.split(separator: ".")
             let nested = parts.map { "{\"\($0)\": " }.joined() + "…" + String(repeating: "}", count: parts.count)
             return failure("`\(name)` must be nested", at: member.nameOffset, advice: "write \(nested)")

@@ -1,4 +1,5 @@
 internal import ByteStorage
+internal import LinkDecider
 internal import LinkIngest
 internal import RouteTools
 
@@ -141,6 +142,13 @@ struct Settings: Sendable {
         }
     }
 
+    /// The topics of decisions.
+    var outputs: OutputTopics {
+        let main = text("output") ?? "link-decisions"
+        guard case .pairs(let pairs) = entry("output.applications").value else { return OutputTopics(main) }
+        return OutputTopics(main, applications: pairs.map { ($0.key, $0.value) })
+    }
+
     /// Returns the dead-letter topic of an input topic.
     func deadLetterTopic(of input: String) -> String {
         (text("dlq.topic") ?? "{input}.dlq").replacing("{input}", with: input)
@@ -235,8 +243,12 @@ extension Settings {
             throw failure(
                 "dlq.topic", "dead-letter topic \(same) is an input topic", advice: "write {input}.dlq")
         }
-        let output = text("output") ?? ""
-        if inputs.contains(output) || deadLetters.contains(output) {
+        for output in outputs.names where inputs.contains(output) || deadLetters.contains(output) {
+            guard output == outputs.main else {
+                throw failure(
+                    "output.applications", "output topic \(output) is also an input or dead-letter topic",
+                    advice: "choose another topic in `output.applications`")
+            }
             let named = entry("output").source
             let code = named == .default ? entry("input").source.code : named.code
             throw CommandFailure(
@@ -249,7 +261,7 @@ extension Settings {
     private func checkAlone(_ name: String, besides others: [String] = []) throws(CommandFailure) {
         guard let topic = text(name) else { return }
         let inputs = list("input")
-        guard (inputs + [text("output") ?? ""] + inputs.map(deadLetterTopic) + others).contains(topic) else { return }
+        guard (inputs + outputs.names + inputs.map(deadLetterTopic) + others).contains(topic) else { return }
         let kinds =
             others.isEmpty ? "input, output, or dead-letter topic" : "input, output, dead-letter, or devices topic"
         throw failure(

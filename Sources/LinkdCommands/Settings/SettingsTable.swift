@@ -1,4 +1,5 @@
 internal import LinkCoordinator
+internal import LinkDecider
 internal import LinkIngest
 
 /// The commands that accept a setting as a flag.
@@ -152,6 +153,15 @@ enum SettingsTable {
             "output", .topic, default: "link-decisions",
             [.worker, .deadLetters, .topics, .doctor, .console, .bisect, .recall, .verify, .config],
             bounds: "not an input or dead-letter topic", "Topic for decisions."),
+        SettingRow(
+            "output.applications",
+            .topicsByName(count: 1...OutputTopics.limit, bytes: 1...OutputTopics.nameBytes),
+            default: .none("none, one topic"),
+            [.worker, .inspect, .deadLetters, .topics, .doctor, .console, .bisect, .recall, .verify, .config],
+            bounds: "no input or dead-letter topics",
+            "Topics for the decisions of applications: that of the event, or else the only one that the table lists. "
+                + "All other decisions go to `output`. In the settings file, write an object under the name with its "
+                + "dot."),
         SettingRow(
             "devices.topic", .topic, default: .none("none, no registry"),
             [.worker, .produce, .inspect, .topics, .doctor, .console, .config],

@@ -44,6 +44,8 @@ indirect enum ValueType: Sendable {
     case texts(count: ClosedRange<Int>, bytes: ClosedRange<Int>)
     /// A list of `key=value`.
     case pairs(count: ClosedRange<Int>)
+    /// A list of `name=topic`, with different names of a number of bytes in a range.
+    case topicsByName(count: ClosedRange<Int>, bytes: ClosedRange<Int>)
 
     /// The words for a type.
     struct Words {
@@ -129,6 +131,9 @@ indirect enum ValueType: Sendable {
         case .pairs(let count):
             let expectation = "\(count.text) pairs of the form key=value"
             return Words("list of key=value", "KEY=VALUE", bounds: count.text, expectation)
+        case .topicsByName(let count, let bytes):
+            let bounds = "\(count.text) different names of \(bytes.text) bytes, valid topic names"
+            return Words("list of name=topic", "NAME=TOPIC", bounds: bounds, "name=topic: \(bounds)")
         }
     }
 
@@ -143,7 +148,7 @@ indirect enum ValueType: Sendable {
     /// A Boolean value that indicates whether the value is a list.
     var isList: Bool {
         switch self {
-        case .topics, .addresses, .files, .texts, .pairs: true
+        case .topics, .addresses, .files, .texts, .pairs, .topicsByName: true
         default: false
         }
     }
@@ -212,6 +217,11 @@ extension ValueType {
         case .pairs(let count):
             let pairs = items.compactMap(Self.pair)
             return pairs.count == items.count && count.contains(pairs.count) ? .pairs(pairs) : nil
+        case .topicsByName(let count, let bytes):
+            let pairs = items.compactMap(Self.topic)
+            let isValid = pairs.allSatisfy { bytes.contains($0.key.utf8.count) && Self.isTopic($0.value) }
+            guard isValid, Set(pairs.map(\.key)).count == items.count, count.contains(items.count) else { return nil }
+            return .pairs(pairs)
         default: return nil
         }
     }
@@ -238,7 +248,7 @@ extension ValueType {
         case .choice(let choices): return choices.contains(text) ? .text(text) : nil
         case .boolean: return text == "true" ? .boolean(true) : text == "false" ? .boolean(false) : nil
         case .directory, .file: return text.isEmpty ? nil : .text(text)
-        case .topics, .addresses, .files, .texts, .pairs: return nil
+        case .topics, .addresses, .files, .texts, .pairs, .topicsByName: return nil
         }
     }
 
@@ -271,6 +281,12 @@ extension ValueType {
 
     private static func pair(_ text: String) -> KeyValue? {
         guard let sign = text.firstIndex(of: "="), sign != text.startIndex else { return nil }
+        return KeyValue(key: String(text[..<sign]), value: String(text[text.index(after: sign)...]))
+    }
+
+    /// Returns a name and its topic, which contains no equal sign.
+    private static func topic(_ text: String) -> KeyValue? {
+        guard let sign = text.lastIndex(of: "=") else { return nil }
         return KeyValue(key: String(text[..<sign]), value: String(text[text.index(after: sign)...]))
     }
 

@@ -1,4 +1,5 @@
 internal import KafkaClient
+internal import LinkDecider
 
 /// A topic that a worker with these settings, or a replay of its dead letters, uses.
 struct TopicDeclaration {
@@ -42,7 +43,7 @@ struct TopicDeclaration {
     ) -> [TopicDeclaration] {
         let replays = withReplay ? zip(names.deadLetters, names.inputs).flatMap(replay) : []
         let inputs = names.inputs.map { TopicDeclaration(name: $0, role: .input, input: nil) }
-        let output = TopicDeclaration(name: names.output, role: .output, input: nil)
+        let outputs = names.outputs.names.map { TopicDeclaration(name: $0, role: .output, input: nil) }
         let deadLetters = zip(names.deadLetters, names.inputs).map {
             TopicDeclaration(name: $0, role: .deadLetters, input: $1)
         }
@@ -53,8 +54,9 @@ struct TopicDeclaration {
             TopicDeclaration(name: $0, role: .archive, input: nil)
         }
         let recall = TopicDeclaration(
-            name: Settings.recalled(of: names.output), role: .recalled, input: nil, deadLetters: names.output)
-        return inputs + [output] + deadLetters + devices + archive + replays + (withRecall ? [recall] : [])
+            name: Settings.recalled(of: names.outputs.main), role: .recalled, input: nil,
+            deadLetters: names.outputs.main)
+        return inputs + outputs + deadLetters + devices + archive + replays + (withRecall ? [recall] : [])
     }
 
     private static func replay(_ deadLetters: String, _ input: String) -> [TopicDeclaration] {

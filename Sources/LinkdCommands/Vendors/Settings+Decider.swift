@@ -8,7 +8,7 @@ extension DeciderConfiguration {
         self.init(
             tables: TableSet(tables), candidate: candidate, limits: Limits(settings),
             passthrough: settings.passthrough, contextQuery: settings.contextQuery, vendors: vendors.table,
-            platforms: vendors.platforms)
+            platforms: vendors.platforms, outputs: settings.outputs.names.count > 1 ? settings.outputs : nil)
     }
 }
 

@@ -30,6 +30,8 @@ package enum Harm: String, Sendable, CaseIterable {
     case missingIndex = "missing_index"
     /// A decision comes after one of a later record of the same partition.
     case disordered
+    /// A decision is not in the topic of its application.
+    case wrongTopic = "wrong_topic"
     /// The record or the item that a decision or dead letter names does not exist.
     case noRecord = "no_record"
     /// A record of the output is not a decision.

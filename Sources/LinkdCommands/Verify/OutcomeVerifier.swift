@@ -1,4 +1,5 @@
 package import ByteStorage
+package import LinkDecider
 
 /// A check that each record of the inputs was decided or became a dead letter exactly once, in order.
 ///
@@ -10,7 +11,8 @@ package import ByteStorage
 /// A worker writes the outcomes of an input partition in the order of its records, to the partition of each device.
 /// The items of a record with several messages are in order too, and each of them has exactly one outcome.
 /// So within one output partition the ids of one input partition ascend. That is stronger than the order of each
-/// device, and needs no memory of devices.
+/// device, and needs no memory of devices. With several topics for decisions, each decision is in the topic of its
+/// application, and all decisions of one table about events without an application are in one topic.
 package struct OutcomeVerifier {
     /// The greatest offset, so that an offset and an item fit into 63 bits.
     private static let greatestOffset: Int64 = (1 << 54) - 1
@@ -48,10 +50,12 @@ package struct OutcomeVerifier {
 
     /// The topics of the outcomes.
     package struct Outcomes: Sendable {
-        /// The topic of the decisions.
-        package var output: String
-        /// A Boolean value for each partition of the output that indicates whether all its records are passed.
-        package var isWhole: [Bool]
+        /// The topics of the decisions.
+        package let outputs: OutputTopics
+        /// The index of each topic's first partition in `isWhole`.
+        fileprivate let firsts: [Int]
+        /// A Boolean value for each partition of the topics that indicates whether all its records are passed.
+        package let isWhole: [Bool]
         /// A Boolean value that indicates whether all dead letters are passed.
         package var hasAllDeadLetters: Bool
         /// A Boolean value that indicates whether one of the topics is compacted, so that any record can be removed.
@@ -60,12 +64,23 @@ package struct OutcomeVerifier {
         package var canRepeat: Bool
 
         /// Creates a description.
+        ///
+        /// - Parameter isWhole: For each topic of `outputs`, and in it for each partition.
         package init(
-            _ output: String, isWhole: [Bool], hasAllDeadLetters: Bool, isCompacted: Bool = false,
+            _ outputs: OutputTopics, isWhole: [[Bool]], hasAllDeadLetters: Bool, isCompacted: Bool = false,
             canRepeat: Bool = false
         ) {
-            (self.output, self.isWhole, self.hasAllDeadLetters) = (output, isWhole, hasAllDeadLetters)
-            (self.isCompacted, self.canRepeat) = (isCompacted, canRepeat)
+            var firsts = [0]
+            for topic in isWhole { firsts.append(firsts[firsts.count - 1] + topic.count) }
+            (self.outputs, self.firsts, self.isWhole) = (outputs, firsts, Array(isWhole.joined()))
+            (self.hasAllDeadLetters, self.isCompacted, self.canRepeat) = (hasAllDeadLetters, isCompacted, canRepeat)
+        }
+
+        /// Returns the number of a topic's partition among those of all topics, or nil if the topic does not have it.
+        fileprivate func number(of topic: Int, _ partition: Int32) -> Int? {
+            guard topic + 1 < firsts.count else { return nil }
+            let number = firsts[topic] + Int(partition)
+            return partition >= 0 && number < firsts[topic + 1] ? number : nil
         }
     }
 
@@ -119,8 +134,10 @@ package struct OutcomeVerifier {
     private var cursors: [Cursor]
     /// The number of records with several messages whose outcomes are kept.
     private var itemRecords = 0
-    /// The partitions of the output whose last decisions are hidden by a transaction that did not end.
-    private var hidden: Set<Int32> = []
+    /// The partitions of the outputs whose last decisions are hidden by a transaction that did not end.
+    private var hidden: Set<Int> = []
+    /// The check of the topics of decisions, or nil if there is only one.
+    private let outputCheck: OutputCheck?
     private var hidesDeadLetters = false
     private var hasOffset = false
     /// The partitions without a committed offset, with their first offsets and their numbers of offsets.
@@ -140,6 +157,7 @@ package struct OutcomeVerifier {
     ) {
         self.sources = sources
         self.outcomes = outcomes
+        outputCheck = OutputCheck(outcomes.outputs)
         self.windowLimit = windowLimit
         states = sources.map {
             State(exists: OffsetSet($0.range), decided: OffsetSet($0.range), dead: OffsetSet($0.range))
@@ -177,9 +195,11 @@ package struct OutcomeVerifier {
         }
     }
 
-    /// Takes a record of the output.
-    package mutating func output(_ partition: Int32, _ offset: Int64, _ value: ByteView?) {
-        let place = TopicPlace(outcomes.output, partition, offset)
+    /// Takes a record of an output.
+    ///
+    /// - Parameter topic: The index of the topic in the outputs.
+    package mutating func output(_ partition: Int32, _ offset: Int64, _ value: ByteView?, topic: Int = 0) {
+        let place = TopicPlace(outcomes.outputs.names[topic], partition, offset)
         guard let value, let id = DecisionIDView(decision: value), id.offset <= Self.greatestOffset else {
             return findings.add(.notADecision, place, "\(place) is not a decision of linkd")
         }
@@ -187,12 +207,16 @@ package struct OutcomeVerifier {
         if case .other = origin { return findings.others += 1 }
         if id.correction > 0 { return findings.corrections += 1 }
         findings.decisions += 1
+        if let expected = outputCheck?.expected(value, in: topic), expected != topic {
+            findings.add(.wrongTopic, place, "\(place) is a decision for the topic \(outcomes.outputs.names[expected])")
+        }
         guard let index = source(origin, id.topic, id.partition, id.offset, place) else { return }
         let record = TopicPlace(sources[index].topic, id.partition, id.offset)
         let isNew = sources[index].range.contains(id.offset) ? take(id.place, of: record, index, place) : true
         // Such an offset can be any number, after which all others would seem to be out of order.
         if let committed = sources[index].committed, id.offset >= committed { return }
-        order(id.place, record, index, Int(partition), place, isNew)
+        guard let number = outcomes.number(of: topic, partition) else { return }
+        order(id.place, record, index, number, place, isNew)
     }
 
     /// Takes a dead letter, with the position of its source from its headers.
@@ -258,8 +282,8 @@ package struct OutcomeVerifier {
     /// Notes how far committed records of a topic can be read after the wait for open transactions.
     package mutating func transactions(of topic: String, _ partition: Int32, stableEnd: Int64, end: Int64) {
         guard stableEnd < end else { return }
-        if topic == outcomes.output {
-            hidden.insert(partition)
+        if let output = outcomes.outputs.names.firstIndex(of: topic) {
+            if let number = outcomes.number(of: output, partition) { hidden.insert(number) }
         } else if !topics.contains(where: { $0.name == topic }) {
             hidesDeadLetters = true
         }
@@ -377,7 +401,6 @@ package struct OutcomeVerifier {
         _ number: DecisionPlace, _ record: TopicPlace, _ index: Int, _ partition: Int, _ place: TopicPlace,
         _ isNew: Bool
     ) {
-        guard outcomes.isWhole.indices.contains(partition) else { return }
         let slot = index * outcomes.isWhole.count + partition
         let last = cursors[slot]
         let isLater = (record.offset, number) > (last.last, last.place)
@@ -491,7 +514,7 @@ package struct OutcomeVerifier {
         guard !hidesDeadLetters else { return from..<from }
         // Hidden decisions come after the last one that was read.
         let count = outcomes.isWhole.count
-        let ends = hidden.map { Int($0) < count ? cursors[index * count + Int($0)].last : .min }
+        let ends = hidden.map { cursors[index * count + $0].last }
         return from..<max(from, ends.min() ?? .max)
     }
 

@@ -1,5 +1,6 @@
 internal import ByteStorage
 internal import KafkaClient
+internal import LinkDecider
 internal import LinkIngest
 internal import RouteTools
 
@@ -45,10 +46,10 @@ final class VerifyJob {
         readingSince = Platform.monotonicSeconds
         var starts = try starts(site, scan)
         var findings = try check(site, sources, starts, &scan)
-        let isPart = starts.contains { $0.value > site.bounds[site.topics.output]?[$0.key]?.low ?? 0 }
+        let isPart = starts.contains { $0.value > site.bounds[$0.key.topic]?[$0.key.partition]?.low ?? 0 }
         if isPart, findings.doubts[.removed] != nil {
             call.console.note("Records without an outcome were found, so the output is read from its first record on.")
-            starts = site.bounds[site.topics.output, default: [:]].mapValues(\.low)
+            starts = firstOffsets(site)
             findings = try check(site, sources, starts, &scan)
         }
         progress.clear()
@@ -115,15 +116,28 @@ final class VerifyJob {
         return sources
     }
 
-    /// Returns the offset of each partition of the output from which on it is read.
-    private func starts(_ site: VerifySite, _ scan: TopicScan) throws(CommandFailure) -> [Int32: Int64] {
-        let output = site.topics.output
-        let bounds = site.bounds[output, default: [:]]
-        guard let since = RecordFilter(call, ofDeadLetters: false).since else { return bounds.mapValues(\.low) }
-        let found = try scan.offsets(of: output, bounds.keys, atOrAfter: max(0, since - Self.leadMilliseconds))
-        var starts: [Int32: Int64] = [:]
-        for (number, limits) in bounds {
-            starts[number] = max(limits.low, found[TopicPartition(topic: output, partition: number)] ?? limits.high)
+    /// Returns the offset of each partition of the outputs from which on it is read.
+    private func starts(_ site: VerifySite, _ scan: TopicScan) throws(CommandFailure) -> [TopicPartition: Int64] {
+        var starts = firstOffsets(site)
+        guard let since = RecordFilter(call, ofDeadLetters: false).since else { return starts }
+        for output in site.topics.outputs.names {
+            let bounds = site.bounds[output, default: [:]]
+            let found = try scan.offsets(of: output, bounds.keys, atOrAfter: max(0, since - Self.leadMilliseconds))
+            for (number, limits) in bounds {
+                let partition = TopicPartition(topic: output, partition: number)
+                starts[partition] = max(limits.low, found[partition] ?? limits.high)
+            }
+        }
+        return starts
+    }
+
+    /// Returns the first offset of each partition of the outputs.
+    private func firstOffsets(_ site: VerifySite) -> [TopicPartition: Int64] {
+        var starts: [TopicPartition: Int64] = [:]
+        for output in site.topics.outputs.names {
+            for (number, limits) in site.bounds[output, default: [:]] {
+                starts[TopicPartition(topic: output, partition: number)] = limits.low
+            }
         }
         return starts
     }
@@ -131,10 +145,12 @@ final class VerifyJob {
     // MARK: - Reading
 
     private func check(
-        _ site: VerifySite, _ sources: [OutcomeVerifier.Source], _ starts: [Int32: Int64], _ scan: inout TopicScan
+        _ site: VerifySite, _ sources: [OutcomeVerifier.Source], _ starts: [TopicPartition: Int64],
+        _ scan: inout TopicScan
     ) throws(CommandFailure) -> Findings {
         let letters = Set(site.topics.deadLetters).sorted()
-        let outcomes = [site.topics.output] + letters
+        let outputs = site.topics.outputs
+        let outcomes = outputs.names + letters
         var verifier = OutcomeVerifier(
             sources,
             partitions: Dictionary(
@@ -142,7 +158,12 @@ final class VerifyJob {
                     ($0, Int32(clamping: site.bounds[$0]?.count ?? 0))
                 }),
             outcomes: OutcomeVerifier.Outcomes(
-                site.topics.output, isWhole: (0..<Int32(starts.count)).map { starts[$0] == 0 },
+                outputs,
+                isWhole: outputs.names.map { name in
+                    (0..<Int32(clamping: site.bounds[name]?.count ?? 0)).map {
+                        starts[TopicPartition(topic: name, partition: $0)] == 0
+                    }
+                },
                 hasAllDeadLetters: letters.allSatisfy { site.bounds[$0]?.values.allSatisfy { $0.low == 0 } ?? false },
                 isCompacted: outcomes.contains { site.compacted.contains($0) }, canRepeat: canRepeat))
         compareOffsets(site, sources, &verifier)
@@ -157,7 +178,10 @@ final class VerifyJob {
                 head?.sourcePartition, head?.sourceOffset, item: head?.item, isOfGroup: isOfGroup)
         }
         for round in plans.output.rounds(of: Self.roundRecords) {
-            try read(round, &scan) { verifier.output($0.partition, $0.offset, $0.value) }
+            try read(round, &scan) { record in
+                let topic = outputs.names.count == 1 ? 0 : outputs.names.firstIndex(of: record.topic)
+                if let topic { verifier.output(record.partition, record.offset, record.value, topic: topic) }
+            }
             verifier.advance()
         }
         try read(plans.input, &scan) { record in
@@ -187,12 +211,15 @@ final class VerifyJob {
     }
 
     private func plans(
-        _ site: VerifySite, _ sources: [OutcomeVerifier.Source], _ starts: [Int32: Int64], _ names: [String]
+        _ site: VerifySite, _ sources: [OutcomeVerifier.Source], _ starts: [TopicPartition: Int64],
+        _ names: [String]
     ) throws(CommandFailure) -> (letters: ScanPlan, output: ScanPlan, input: ScanPlan) {
         var (letters, output, input) = (ScanPlan(), ScanPlan(), ScanPlan())
         for name in names { try letters.add(name, site.bounds[name, default: [:]], ScanRange()) }
-        let name = site.topics.output
-        try output.add(name, site.bounds[name, default: [:]], ScanRange(offsets: starts))
+        for (partition, start) in starts {
+            guard let end = site.bounds[partition.topic]?[partition.partition]?.high, start < end else { continue }
+            output.partitions[partition] = ScanPlan.Span(from: start, to: end)
+        }
         // Records that are not committed are only counted, unless a part of the input was chosen.
         let isWhole = call.text("until") == nil && call.list("offsets").isEmpty
         for source in sources {
@@ -224,7 +251,7 @@ final class VerifyJob {
 
     /// Asks again for the first offsets, because retention removes records while they are read.
     private func noticeRemoval(
-        _ site: VerifySite, _ starts: [Int32: Int64], _ outcomes: [String], _ scan: TopicScan,
+        _ site: VerifySite, _ starts: [TopicPartition: Int64], _ outcomes: [String], _ scan: TopicScan,
         _ verifier: inout OutcomeVerifier
     ) throws(CommandFailure) {
         for topic in site.topics.inputs {
@@ -234,7 +261,8 @@ final class VerifyJob {
         }
         for topic in outcomes {
             let isMoved = try scan.description(of: topic).contains { number, limits in
-                let first = topic == site.topics.output ? starts[number] : site.bounds[topic]?[number]?.low
+                let partition = TopicPartition(topic: topic, partition: number)
+                let first = starts[partition] ?? site.bounds[topic]?[number]?.low
                 return limits.low > first ?? 0
             }
             if isMoved { verifier.loseOutcomes() }

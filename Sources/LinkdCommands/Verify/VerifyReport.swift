@@ -1,3 +1,4 @@
+internal import LinkDecider
 internal import RouteTools
 internal import StrictJSON
 
@@ -24,7 +25,7 @@ struct VerifyReport {
             "records", findings.records, "of \(site.topics.inputs.joined(separator: ", ")), below the committed offsets"
         )
         add("waiting", findings.waiting, "at or beyond them, which are not checked")
-        add("decisions", findings.decisions, "in \(site.topics.output)")
+        add("decisions", findings.decisions, "in \(site.topics.outputs.names.joined(separator: ", "))")
         add("dead_letters", findings.deadLetters, "in \(site.topics.deadLetters.joined(separator: ", "))")
         if findings.corrections > 0 { add("corrections", findings.corrections, "which are not checked") }
         if findings.others > 0 {
@@ -67,7 +68,9 @@ struct VerifyReport {
         JSONText.object { json in
             json.text("result", findings.firstHarm != nil ? "wrong" : failure == nil ? "right" : "not_known")
             json.texts("inputs", site.topics.inputs)
-            json.text("output", site.topics.output)
+            json.text("output", site.topics.outputs.main)
+            let others = site.topics.outputs.names.dropFirst()
+            if !others.isEmpty { json.texts("application_outputs", Array(others)) }
             json.texts("dead_letter_topics", site.topics.deadLetters)
             json.text("group", site.group)
             json.number("records", findings.records)
@@ -118,6 +121,9 @@ extension Harm {
             "\(look); the cause can be an offset of the group that was moved back, a second group that writes to the "
                 + "same output, an input that was created again, or a worker with `guarantee` `at-least-once`"
         case .contradicted, .missingIndex: "\(look), and report this with the records"
+        case .wrongTopic:
+            "\(look); the cause can be a worker with other `output.applications`, or a change of them: check the time "
+                + "since then with --since"
         case .noRecord, .notADecision: "\(look), and find the program that wrote it with the access rules of the topic"
         case .beyondCommit:
             "\(look), and check that --group is the group of the workers, and that no offset of it was moved back"

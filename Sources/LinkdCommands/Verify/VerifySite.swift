@@ -1,5 +1,6 @@
 internal import DispatchWorker
 internal import KafkaClient
+internal import LinkDecider
 internal import RouteTools
 
 /// The topics and offsets of a check, determined in an order in which a running worker cannot be taken for a wrong one.
@@ -11,11 +12,11 @@ struct VerifySite {
     /// The partitions of a topic with their first offset and their stable end.
     typealias Bounds = [Int32: Watermarks]
 
-    /// The inputs, the output, and the dead letters.
+    /// The inputs, the outputs, and the dead letters.
     let topics: ClusterTopics
     /// The group.
     let group: String
-    /// The bounds of the inputs, the output, and the dead-letter topics.
+    /// The bounds of the inputs, the outputs, and the dead-letter topics.
     private(set) var bounds: [String: Bounds] = [:]
     /// The topics that are compacted, as far as this user may read their settings.
     private(set) var compacted: Set<String> = []
@@ -41,7 +42,7 @@ struct VerifySite {
                 advice: "correct the regular expression in --input, or grant the right Describe on its topics")
         }
         group = settings.text("group") ?? "linkd"
-        let outcomes = Set([topics.output] + topics.deadLetters).sorted()
+        let outcomes = Set(topics.outputs.names + topics.deadLetters).sorted()
         let found = try? admin.settings(ofTopics: topics.inputs + outcomes, timeoutMilliseconds: 10_000)
         for result in found ?? [] where result.values["cleanup.policy"]?.contains("compact") == true {
             compacted.insert(result.name)

@@ -1,4 +1,5 @@
 @testable import DispatchWorker
+import LinkDecider
 @testable import KafkaClient
 import ByteStorage
 import TestSupport
@@ -74,6 +75,7 @@ final class SimulatedWorld {
         generator = SeededGenerator(seed: seed)
         self.partitions = partitions
         for topic in [input, "out", "in.dlq"] { broker.create(topic, partitions: partitions) }
+        broker.create("out-b", partitions: partitions + 1)
         broker.group.partitions = (0..<partitions).map { TopicPartition(topic: "in", partition: $0) }
         broker.group.isCooperative = isCooperative
         broker.ledger.isAtLeastOnce = guarantee == .atLeastOnce
@@ -112,6 +114,9 @@ final class SimulatedWorld {
         for partition in broker.group.partitions { _ = broker.logs[partition]?.end("", isCommit: true) }
     }
 
+    /// The number of output topics. The schedules that detect wrong decisions are those of one topic.
+    private var outputs: UInt8 { wrong == nil ? 2 : 1 }
+
     private func start(_ index: Int) {
         var process = processes[index]
         process.starts += 1
@@ -121,12 +126,12 @@ final class SimulatedWorld {
         let environment = SimulatedEnvironment(self, process.life, identity)
         var configuration = WorkerConfiguration(bootstrap: [])
         configuration.input = .topics([input])
-        configuration.output = "out"
+        configuration.outputs = OutputTopics("out", applications: outputs == 1 ? [] : [("b", "out-b")])
         process.environment = environment
         let shared = WorkerShared(stopAfter: 0, log: Self.log)
         process.shared = shared
         let life = process.life
-        let processing = EchoProcessing { [unowned self] milliseconds in
+        let processing = EchoProcessing(outputs: outputs) { [unowned self] milliseconds in
             life.work += milliseconds
             broker.advance(milliseconds: milliseconds)
         }
@@ -270,7 +275,7 @@ final class SimulatedWorld {
 
     /// Returns all committed records of a topic, partition by partition.
     func visible(_ topic: String) -> [ReadRecord] {
-        (0..<partitions).flatMap { partition -> [ReadRecord] in
+        (0..<(broker.partitionCounts[topic] ?? 0)).flatMap { partition -> [ReadRecord] in
             let records = broker.logs[TopicPartition(topic: topic, partition: partition)]?.visible ?? []
             return records.map { record in
                 var record = record
@@ -280,11 +285,23 @@ final class SimulatedWorld {
         }
     }
 
-    /// Checks I1, I2, and I4 for everything that is visible.
+    /// Checks I1, I2, and I4 for everything that is visible, and that each decision is in its topic and partition.
     func check() -> OutcomeCheck {
-        OutcomeCheck(
-            sources: visible(input).map { "\(input)-\($0.partition)-\($0.offset)" }, decisions: visible("out"),
-            deadLetters: visible("in.dlq"))
+        let decisions = ["out", "out-b"].map(visible)
+        var check = OutcomeCheck(
+            sources: visible(input).map { "\(input)-\($0.partition)-\($0.offset)" },
+            decisions: decisions[0] + decisions[1], deadLetters: visible("in.dlq"))
+        for (output, records) in decisions.enumerated() {
+            for record in records {
+                let key = record.key ?? []
+                let partition = key.withUnsafeBufferPointer {
+                    Murmur2.partition(of: ByteView($0), among: partitions + Int32(output))
+                }
+                guard record.partition != partition || Int((key.last ?? 0) % outputs) != output else { continue }
+                check.disordered.append("\(record.valueText ?? "") in topic \(output), partition \(record.partition)")
+            }
+        }
+        return check
     }
 
     // MARK: Reports of the clients

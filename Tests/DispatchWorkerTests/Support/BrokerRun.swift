@@ -1,4 +1,5 @@
 @testable import DispatchWorker
+import LinkDecider
 @testable import KafkaClient
 import ByteStorage
 import TestSupport
@@ -56,7 +57,7 @@ struct BrokerRun: Sendable {
     func configuration(instance: String? = nil, lanes: Int = 1) -> WorkerConfiguration {
         var configuration = WorkerConfiguration(bootstrap: [bootstrap])
         configuration.input = .topics([input])
-        configuration.output = output
+        configuration.outputs = OutputTopics(output)
         configuration.group = group
         configuration.instance = instance
         configuration.lanes = lanes

@@ -31,10 +31,16 @@ struct EchoProcessing: RecordProcessing, ~Copyable {
     /// Advances the time for `slow N`, only in a simulation.
     var delay: (Int) -> Void = { _ in }
 
+    /// The number of output topics, to which the last byte of the key assigns a decision.
+    var outputs: UInt8 = 1
+
     init() {}
 
     /// Creates a processor whose slow records call `delay`.
-    init(delay: @escaping (Int) -> Void) { self.delay = delay }
+    init(outputs: UInt8, delay: @escaping (Int) -> Void) {
+        self.outputs = outputs
+        self.delay = delay
+    }
 
     mutating func process(
         _ record: ConsumedRecord, headers: [HeaderView], topicName: ByteView, into arena: inout OutputArena,
@@ -82,6 +88,7 @@ struct EchoProcessing: RecordProcessing, ~Copyable {
         arena.append(byte: UInt8(ascii: " "))
         arena.append(value)
         for _ in 0..<padding { arena.append(byte: UInt8(ascii: "x")) }
-        return ProducedDecision(key: key, value: arena.finish(), outcome: .navigate)
+        return ProducedDecision(
+            key: key, value: arena.finish(), outcome: .navigate, output: key.isEmpty ? 0 : key[key.count - 1] % outputs)
     }
 }

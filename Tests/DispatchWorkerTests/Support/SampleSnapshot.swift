@@ -27,7 +27,7 @@ extension WorkerSnapshot {
         var result = WorkerSnapshot(now: 100 * second)
         result.wallMilliseconds = 1_800_000_000_123
         (result.version, result.library, result.instance, result.group) = ("1.2.3", "2.0.2", "host-1", "linkd")
-        result.output = "out"
+        result.outputs = ["out"]
         result.recordsPerSecond = 12.5
         result.devices = devices()
         let partition = TopicPartition(topic: topic, partition: 1)

@@ -60,7 +60,7 @@ final class KillRun {
         workers = try (0..<3).map { number in
             let command =
                 [BuiltProgram.linkd, "worker", "-b", topics.bootstrap, "--instance", "e\(number)"]
-                + ["--input", topics.input, "--output", topics.output, "--group", topics.group]
+                + ["--input", topics.input, "--group", topics.group] + topics.outputFlags
                 + ["--lanes", String(Self.lanes), "--commit-interval", "100ms", "--log-format", "json"]
                 + ["--table", table.path]
             return try WorkerProcess(name: "e\(number)", command: command + flags, logs: logs)

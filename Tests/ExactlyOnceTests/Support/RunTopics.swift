@@ -27,11 +27,14 @@ final class RunTopics {
     let deadLetters: String
     let group: String
     let partitions: Int32 = 6
+    /// The application whose decisions have a topic of their own, or nil.
+    private let application: String?
     private let committedView: KafkaConsumer
     private let uncommittedView: KafkaConsumer
 
     /// Creates topics with unique names, as an operator does.
-    init(bootstrap: String, settings: [String]) throws {
+    init(bootstrap: String, settings: [String], application: String? = nil) throws {
+        self.application = application
         self.bootstrap = bootstrap
         input = BrokerEnvironment.uniqueName("exact")
         output = input + ".out"
@@ -39,6 +42,7 @@ final class RunTopics {
         group = input + ".group"
         let created = try ChildProcess.run(
             [BuiltProgram.linkd, "topics", "create", "-b", bootstrap, "--input", input, "--output", output]
+                + (application.map { [input] in ["--output-applications", "\($0)=\(input).app"] } ?? [])
                 + ["--partitions", String(partitions)] + settings.flatMap { ["--set", $0] })
         guard created.status == 0 else { throw RunFailure("linkd topics create failed: \(created.errors)") }
         let views = try ["read_committed", "read_uncommitted"].map { [group] isolation in
@@ -48,6 +52,14 @@ final class RunTopics {
         }
         committedView = views[0]
         uncommittedView = views[1]
+    }
+
+    /// The topics of decisions.
+    var outputs: [String] { [output] + (application == nil ? [] : [input + ".app"]) }
+
+    /// The flags of the topics of decisions.
+    var outputFlags: [String] {
+        ["--output", output] + (application.map { ["--output-applications", "\($0)=\(input).app"] } ?? [])
     }
 
     /// The compacted topic of the registry of devices, which `createRegistry` creates.
@@ -132,7 +144,7 @@ final class RunTopics {
     func verify(_ inputs: [String]? = nil) throws -> Int64? {
         let inputs = (inputs ?? [input]).joined(separator: ",")
         let result = try ChildProcess.run(
-            [BuiltProgram.linkd, "verify", "-b", bootstrap, "--input", inputs, "--output", output]
+            [BuiltProgram.linkd, "verify", "-b", bootstrap, "--input", inputs] + outputFlags
                 + ["--group", group, "--json"], seconds: 120)
         guard result.status == 0 else { throw RunFailure("linkd verify: \(result.output)\(result.errors)") }
         return try JSONValue.parse(Array(result.output.utf8))["records"]?.integer

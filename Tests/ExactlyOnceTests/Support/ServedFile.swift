@@ -27,8 +27,14 @@ final class ServedFile {
     }
 
     /// Creates a file with versions of the shipped table that differ in their version.
-    convenience init(versions numbers: ClosedRange<Int>, candidate: ServedFile? = nil) throws {
+    ///
+    /// With `other`, the table also lists this application.
+    convenience init(
+        versions numbers: ClosedRange<Int>, candidate: ServedFile? = nil, other: String? = nil
+    ) throws {
+        let applications = #""applications": ["com.example.shop""#
         let shop = String(decoding: try ServedFile.shop.versions[0], as: UTF8.self)
+            .replacing(applications, with: applications + (other.map { #", "\#($0)""# } ?? ""))
         let versions = numbers.map {
             Array(shop.replacing(#""version": "1""#, with: #""version": "\#($0)""#, maxReplacements: 1).utf8)
         }

@@ -95,7 +95,7 @@ struct ArchiveBrokerTests {
         #expect(ids.count == Self.versions * Self.events)
         for text in ids {
             let id = try #require(DecisionID(text))
-            let report = try search.report(.id(id), &scan, &archive, output: name + ".out") { _ in }
+            let report = try search.report(.id(id), &scan, &archive, outputs: [name + ".out"]) { _, _ in }
             #expect(report.again == report.decision.value && report.warnings.isEmpty, "\(text): \(report.warnings)")
             #expect(report.table?.source == "topic" && report.explanation != nil, "\(text)")
         }

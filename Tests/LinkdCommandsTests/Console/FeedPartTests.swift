@@ -1,6 +1,7 @@
 internal import ByteStorage
 internal import DecisionIndex
 internal import KafkaClient
+internal import LinkDecider
 internal import Testing
 
 @testable internal import HTTPServer
@@ -38,6 +39,23 @@ internal import Testing
             #expect(problem.status == 400 && !problem.next.isEmpty && problem.message.count < 400)
         } catch {
             Issue.record(error)
+        }
+    }
+
+    @Test func `The topics of decisions and of dead letters have places of their kind in the index`() throws {
+        let outputs = OutputTopics("out", applications: (0..<64).map { ("a\($0)", "t\($0)") })
+        for outputs in [OutputTopics("out"), outputs] {
+            let topics = FeedTopics(outputs, deadLetters: ["x.dlq", "y.dlq"])
+            var seen: Set<RowSource> = []
+            for name in topics.names {
+                let partition = TopicPartition(topic: name, partition: 5)
+                let source = try #require(topics.source(partition))
+                #expect(topics.partition(source) == partition)
+                #expect(source.kind == (name.hasSuffix(".dlq") ? .deadLetter : .decision))
+                #expect(seen.insert(source).inserted)
+            }
+            #expect(topics.source(TopicPartition(topic: "other", partition: 0)) == nil)
+            #expect(topics.partition(try #require(RowSource(topic: 3, partition: 0))) == nil)
         }
     }
 

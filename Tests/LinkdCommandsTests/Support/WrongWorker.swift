@@ -1,4 +1,5 @@
 internal import ByteStorage
+internal import LinkDecider
 internal import TestSupport
 
 @testable internal import LinkdCommands
@@ -12,6 +13,7 @@ struct WorkedTopics {
         case writesNoDecision, decidesBeyondItsOffset, fallsBehindRetention, keepsAnOldOffset
         case leavesATransactionOpen
         case losesAnItem, buriesAnItemTwice, decidesAndBuriesAnItem, namesNoItem
+        case movesADecision
     }
 
     static let partitions = 3
@@ -26,6 +28,10 @@ struct WorkedTopics {
     var ends = [Int64](repeating: WorkedTopics.records, count: partitions)
     /// The ids of the decisions, by partition of the output.
     var output = [[String]](repeating: [], count: partitions)
+    /// A Boolean value that indicates whether the decisions of an application have a topic of their own.
+    var isSplit = false
+    /// The decisions that are in the wrong topic.
+    var moved: Set<String> = []
     /// The partition, the offset, and the item of each source of a dead letter.
     var letters: [(partition: Int, offset: Int64, item: Int?)] = []
     /// The records with several messages, and the numbers of them.
@@ -89,6 +95,25 @@ struct WorkedTopics {
         "\(place(record))-\(index)"
     }
 
+    /// The topics of the decisions.
+    var outputs: OutputTopics {
+        OutputTopics("link-decisions", applications: isSplit ? [("shop", "shop-decisions")] : [])
+    }
+
+    /// Returns a Boolean value that indicates whether a decision is one of the application, as that of every second
+    /// record is.
+    static func isOfApplication(_ id: String) -> Bool { DecisionID(id).map { $0.offset % 2 == 1 } ?? false }
+
+    /// Returns the index of the topic of each decision, and its offset there.
+    private func places(_ ids: [String]) -> [(topic: Int, offset: Int64)] {
+        var next: [Int64] = [0, 0]
+        return ids.map { id in
+            let topic = isSplit && Self.isOfApplication(id) != moved.contains(id) ? 1 : 0
+            defer { next[topic] += 1 }
+            return (topic, next[topic])
+        }
+    }
+
     private mutating func remove(_ id: String) {
         for index in output.indices { output[index].removeAll { $0 == id } }
     }
@@ -129,11 +154,8 @@ struct WorkedTopics {
         case .decidesAndBuries:
             letters.append((single.partition, single.offset, nil))
             return (.contradicted, place(single))
-        case .omitsAnIndex:
-            remove(id((family.partition, family.offset), family.count - 2))
-            return (.missingIndex, place((family.partition, family.offset)))
-        case .omitsTheFirstIndex:
-            remove(id((family.partition, family.offset), 0))
+        case .omitsAnIndex, .omitsTheFirstIndex:
+            remove(id((family.partition, family.offset), wrong == .omitsAnIndex ? family.count - 2 : 0))
             return (.missingIndex, place((family.partition, family.offset)))
         case .namesNoRecord:
             // Control records of transactions have offsets without records.
@@ -170,8 +192,18 @@ struct WorkedTopics {
         case .namesNoItem:
             letters.append((list.partition, list.offset, list.count))
             return (.noRecord, list.count < 100 ? place((list.partition, list.offset)) : lastLetter)
+        case .movesADecision: return move(random.pick(output.joined().filter(Self.isOfApplication)))
         }
         return (.lost, place(single))
+    }
+
+    /// Moves a decision to the wrong one of two topics.
+    private mutating func move(_ id: String) -> (harm: Harm, place: TopicPlace) {
+        isSplit = true
+        moved = [id]
+        let home = home(of: id)
+        let place = places(output[home])[output[home].firstIndex(of: id) ?? 0]
+        return (.wrongTopic, TopicPlace(outputs.names[place.topic], Int32(home), place.offset))
     }
 
     private var lastLetter: TopicPlace { TopicPlace("link-events.dlq", 0, Int64(letters.count - 1)) }
@@ -212,7 +244,8 @@ extension WorkedTopics {
         var check = OutcomeVerifier(
             sources, partitions: [topic: Int32(Self.partitions)],
             outcomes: OutcomeVerifier.Outcomes(
-                "link-decisions", isWhole: removed.map { $0 == 0 }, hasAllDeadLetters: true, canRepeat: canRepeat),
+                outputs, isWhole: outputs.names.map { _ in removed.map { $0 == 0 } }, hasAllDeadLetters: true,
+                canRepeat: canRepeat),
             windowLimit: windowLimit)
         for index in committed.indices {
             check.bounds(
@@ -224,12 +257,14 @@ extension WorkedTopics {
         }
         let lettersFirst = Bool.random(using: &random)
         if lettersFirst { pass(letters: &check) }
+        let places = output.map(places)
         var next = removed
         while let partition = next.indices.filter({ next[$0] < output[$0].count }).randomElement(using: &random) {
             let length = Int.random(in: 1...20, using: &random)
-            for offset in (next[partition]..<output[partition].count).prefix(length) {
-                Array(Self.decision(output[partition][offset]).utf8).withUnsafeBufferPointer {
-                    check.output(Int32(partition), Int64(offset), ByteView($0))
+            for number in (next[partition]..<output[partition].count).prefix(length) {
+                let (topic, offset) = places[partition][number]
+                Array(Self.decision(output[partition][number]).utf8).withUnsafeBufferPointer {
+                    check.output(Int32(partition), offset, ByteView($0), topic: topic)
                 }
             }
             next[partition] += length
@@ -263,6 +298,8 @@ extension WorkedTopics {
 
     /// Returns the value of a decision with an id, or of no decision for an empty id.
     static func decision(_ id: String) -> String {
-        id.isEmpty ? #"{"outcome":"none"}"# : #"{"decision":"\#(id)","outcome":"none"}"#
+        if id.isEmpty { return #"{"outcome":"none"}"# }
+        let end = isOfApplication(id) ? #""application":"shop""# : #""table":"t@1+d1ec0520""#
+        return #"{"decision":"\#(id)",\#(end),"outcome":"none"}"#
     }
 }

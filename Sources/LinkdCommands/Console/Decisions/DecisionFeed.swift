@@ -22,8 +22,7 @@ final class DecisionFeed: Sendable {
         self.options = options
         let index = DecisionIndex(capacity: options.capacity)
         mask = RecordMask(hash: index.hash, isOn: options.masks)
-        let decisions = options.settings.text("output") ?? "link-decisions"
-        state = Monitor(FeedState(index, FeedTopics(decisions: decisions, deadLetters: [])))
+        state = Monitor(FeedState(index, FeedTopics(options.settings.outputs, deadLetters: [])))
         records = RecordFetcher(options.connection)
     }
 

@@ -2,6 +2,7 @@ internal import ByteStorage
 internal import DecisionIndex
 internal import HTTPServer
 internal import KafkaClient
+internal import LinkDecider
 internal import RouteAnalysis
 internal import StrictJSON
 
@@ -25,14 +26,15 @@ enum DecisionRoute {
         let (settings, vendors) = (site.settings, site.vendors)
         router.get("/api/decision") { request throws(ConsoleProblem) in
             let feed = try DecisionFeed.present(feed)
-            let query = try RequestQuery(request, names: ["id", "partition", "offset", "around"])
+            let query = try RequestQuery(request, names: ["id", "topic", "partition", "offset", "around"])
             let around = try query.number("around", 0...neighborLimit, unit: "decisions") ?? 10
             switch tables {
             case .success(let tables):
                 var search = WhySearch(settings, tables, vendors)
                 // The topics are unknown before the first answer of a broker.
                 search.inputs = feed.read { $0.topics.inputs.isEmpty ? nil : $0.topics.inputs }
-                return try answer(try reference(query), around, search, feed, settings.text("tables.topic"))
+                let reference = try reference(query, settings.outputs.names)
+                return try answer(reference, around, search, feed, settings.text("tables.topic"))
             case .failure(let failure):
                 throw ConsoleProblem(
                     status: 503, code: "tables", message: failure.reason, next: failure.advice)
@@ -41,11 +43,21 @@ enum DecisionRoute {
     }
 
     /// Returns the decision that a request asks for.
-    private static func reference(_ query: RequestQuery) throws(ConsoleProblem) -> DecisionReference {
+    ///
+    /// A position without a topic is one of the first topic.
+    private static func reference(
+        _ query: RequestQuery, _ outputs: [String]
+    ) throws(ConsoleProblem) -> DecisionReference {
         let partition: Int32? = try query.number("partition", 0...Int32.max, unit: "partitions")
         let offset: Int64? = try query.number("offset", 0...Int64.max, unit: "records")
+        let topic = try query.text("topic", maxBytes: 249) ?? outputs[0]
+        guard outputs.contains(topic) else {
+            throw RequestQuery.problem("topic", "is not a topic of decisions", "pass the `topic` of a row")
+        }
         // The position is exact, and it needs no search.
-        if let partition, let offset { return .position(partition: partition, offset: offset) }
+        if let partition, let offset {
+            return .position(TopicPartition(topic: topic, partition: partition), offset: offset)
+        }
         guard let text = try query.text("id", maxBytes: 300) else {
             throw RequestQuery.problem("id", "is missing", "pass the id of a decision, or `partition` and `offset`")
         }
@@ -62,18 +74,17 @@ enum DecisionRoute {
         _ reference: DecisionReference, _ around: Int, _ search: WhySearch, _ feed: DecisionFeed, _ archive: String?
     ) throws(ConsoleProblem) -> HTTPResponse {
         let topics = feed.read { ($0.topics, $0.epoch) }
-        let output = topics.0.decisions
+        let outputs = topics.0.outputs.names
         let deadline = RecordFetcher.deadline
         let report = try feed.records.withArchive(archive, until: deadline) { (scan, archive) throws(CommandFailure) in
-            guard case .position(let partition, let offset) = reference else {
-                return try search.report(reference, &scan, &archive, output: output) { read throws(CommandFailure) in
-                    try check(read, deadline)
+            guard case .position(let place, let offset) = reference else {
+                return try search.report(reference, &scan, &archive, outputs: outputs) {
+                    (_, read) throws(CommandFailure) in try check(read, deadline)
                 }
             }
-            let place = TopicPartition(topic: output, partition: partition)
             guard let record = try search.record(at: offset, of: place, &scan) else {
                 throw CommandFailure(
-                    .finding, "`\(output)-\(partition)-\(offset)` does not exist, or no longer exists",
+                    .finding, "`\(place.topic)-\(place.partition)-\(offset)` does not exist, or no longer exists",
                     advice: "choose another decision")
             }
             return try search.report(record, &scan, &archive)
@@ -123,7 +134,7 @@ struct DeviceTimeline {
         until deadline: Double
     ) throws(ConsoleProblem) {
         guard count > 0, let device = record.json?["device"]?.string,
-            let source = RowSource(topic: 0, partition: record.partition)
+            let source = site.topics.source(TopicPartition(topic: record.topic, partition: record.partition))
         else { return }
         let hash = feed.mask.hash(device)
         let key = RowKey(time: record.timestamp, source: source, offset: record.offset)

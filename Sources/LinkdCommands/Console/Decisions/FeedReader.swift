@@ -1,4 +1,5 @@
 internal import DecisionIndex
+internal import LinkDecider
 internal import SystemThreads
 
 /// The thread that reads decisions and dead letters into the index, and then follows the topics.
@@ -15,6 +16,8 @@ struct FeedReader: ~Copyable {
     private let state: Monitor<FeedState>
     private let thread: StoppableThread
     private var tape = DecisionTape()
+    private var topics: FeedTopics
+    /// The indices of the topics in `topics.names`.
     private var sources: [String: Int] = [:]
     private var heard = 0.0
     private var told = 0.0
@@ -27,6 +30,7 @@ struct FeedReader: ~Copyable {
         self.mask = mask
         self.state = state
         self.thread = thread
+        topics = state.withLock { $0.topics }
     }
 
     /// Reads until the thread is stopped.
@@ -56,7 +60,8 @@ struct FeedReader: ~Copyable {
         var start = FeedStart(options, state.withLock { ($0.topics, $0.next) })
         try start.determine(scan, timeout: Self.timeout)
         try scan.start(start.plan)
-        sources = Dictionary(uniqueKeysWithValues: start.topics.names.enumerated().map { ($1, $0) })
+        topics = start.topics
+        sources = Dictionary(uniqueKeysWithValues: topics.names.enumerated().map { ($1, $0) })
         state.signal { start.apply(to: &$0, now: Platform.nowMilliseconds) }
         wait = 500
         heard = Platform.monotonicSeconds
@@ -80,7 +85,7 @@ struct FeedReader: ~Copyable {
     /// Adds a record to the index, and to the rows of the live clients if there are any.
     private mutating func add(_ record: ScannedRecord) {
         guard let topic = sources[record.topic],
-            let source = RowSource(topic: topic, partition: record.partition)
+            let source = topics.source(of: topic, record.partition)
         else { return }
         let now = Platform.nowMilliseconds
         tape.begin(record.message)
@@ -105,7 +110,7 @@ struct FeedReader: ~Copyable {
     ///
     /// If it does, records arrive again without a new connection.
     private func ask(_ scan: TopicScan) {
-        let topic = state.withLock { $0.topics.decisions }
+        let topic = topics.outputs.main
         do throws(CommandFailure) {
             _ = try scan.description(of: topic, timeout: Self.timeout)
             state.signal { state in

@@ -1,5 +1,6 @@
 internal import DecisionIndex
 internal import KafkaClient
+internal import LinkDecider
 
 /// The offsets at which the reader starts or continues.
 struct FeedStart {
@@ -29,16 +30,21 @@ struct FeedStart {
 
     /// Determines the topics and the offsets.
     mutating func determine(_ scan: TopicScan, timeout: Int32) throws(CommandFailure) {
-        let ends = try scan.description(of: topics.decisions, timeout: timeout)
+        var ends: [TopicPartition: Watermarks] = [:]
+        for name in topics.outputs.names {
+            for (number, end) in try scan.description(of: name, timeout: timeout) {
+                ends[TopicPartition(topic: name, partition: number)] = end
+            }
+        }
         partitions = Int32(ends.count)
         let names = try ClusterTopics(options.settings, options.connection.makeAdmin())
-        let found = FeedTopics(decisions: topics.decisions, deadLetters: names.deadLetters, inputs: names.inputs)
+        let found = FeedTopics(names.outputs, deadLetters: names.deadLetters, inputs: names.inputs)
         // Numbers of topics are part of the rows, so that other topics need other rows.
         isNew = next.isEmpty || found != topics
         topics = found
         if !isNew, !continues(ends) { isNew = true }
         try addDecisions(ends, scan)
-        for name in topics.names.dropFirst() {
+        for name in topics.names.dropFirst(topics.outputs.names.count) {
             do throws(CommandFailure) {
                 addLetters(name, try scan.description(of: name, timeout: timeout))
             } catch  where error.code == .configuration {
@@ -49,10 +55,10 @@ struct FeedStart {
     }
 
     /// Returns a Boolean value that indicates whether the known offsets are in their partitions, and few are missing.
-    private func continues(_ ends: [Int32: Watermarks]) -> Bool {
+    private func continues(_ ends: [TopicPartition: Watermarks]) -> Bool {
         var missing: Int64 = 0
-        for (number, end) in ends {
-            guard let source = RowSource(topic: 0, partition: number) else { continue }
+        for (partition, end) in ends {
+            guard let source = topics.source(partition) else { continue }
             let offset = next[source] ?? end.low
             if offset > end.high { return false }
             missing += end.high - max(offset, end.low)
@@ -60,11 +66,12 @@ struct FeedStart {
         return missing <= Int64(options.capacity)
     }
 
-    private mutating func addDecisions(_ ends: [Int32: Watermarks], _ scan: TopicScan) throws(CommandFailure) {
+    private mutating func addDecisions(
+        _ ends: [TopicPartition: Watermarks], _ scan: TopicScan
+    ) throws(CommandFailure) {
         let starts = isNew ? try firstOffsets(ends, scan) : [:]
-        for (number, end) in ends {
-            let partition = TopicPartition(topic: topics.decisions, partition: number)
-            let known = RowSource(topic: 0, partition: number).flatMap { next[$0] }
+        for (partition, end) in ends {
+            let known = topics.source(partition).flatMap { next[$0] }
             add(partition, isNew ? starts[partition] ?? end.high : known ?? end.low, end)
         }
     }
@@ -77,11 +84,15 @@ struct FeedStart {
 
     /// Returns the offsets of the look-back, or of a later time whose records fill the index.
     private mutating func firstOffsets(
-        _ ends: [Int32: Watermarks], _ scan: TopicScan
+        _ ends: [TopicPartition: Watermarks], _ scan: TopicScan
     ) throws(CommandFailure) -> [TopicPartition: Int64] {
         func offsets(_ time: Int64) throws(CommandFailure) -> (count: Int64, starts: [TopicPartition: Int64]) {
-            let starts = try scan.offsets(of: topics.decisions, ends.keys, atOrAfter: time)
-            let count = starts.reduce(Int64(0)) { $0 + max(0, (ends[$1.key.partition]?.high ?? 0) - $1.value) }
+            var starts: [TopicPartition: Int64] = [:]
+            for name in topics.outputs.names {
+                let numbers = ends.keys.filter { $0.topic == name }.map(\.partition)
+                starts.merge(try scan.offsets(of: name, numbers, atOrAfter: time)) { $1 }
+            }
+            let count = starts.reduce(Int64(0)) { $0 + max(0, (ends[$1.key]?.high ?? 0) - $1.value) }
             return (count, starts)
         }
         let limit = Int64(options.capacity)
@@ -103,7 +114,8 @@ struct FeedStart {
     }
 
     private mutating func addLetters(_ name: String, _ ends: [Int32: Watermarks]) {
-        let share = Self.letterLimit / Int64(max(1, topics.names.count - 1)) / Int64(max(1, ends.count))
+        let letters = topics.names.count - topics.outputs.names.count
+        let share = Self.letterLimit / Int64(max(1, letters)) / Int64(max(1, ends.count))
         for (number, end) in ends {
             let partition = TopicPartition(topic: name, partition: number)
             let known = isNew ? nil : topics.source(partition).flatMap { next[$0] }

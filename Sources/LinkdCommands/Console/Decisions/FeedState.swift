@@ -1,6 +1,7 @@
 internal import DecisionIndex
 internal import HTTPServer
 internal import KafkaClient
+internal import LinkDecider
 internal import StrictJSON
 
 /// The limits and the source of a feed.
@@ -25,7 +26,7 @@ struct FeedState {
     var status = FeedStatus()
     /// The topics, which are known when a broker has answered.
     var topics: FeedTopics
-    /// The number of partitions of the topic of decisions, or 0 if it is unknown.
+    /// The number of partitions of the topics of decisions, or 0 if it is unknown.
     var partitions: Int32 = 0
     /// The offset after the last one that was read, for each partition.
     var next: [RowSource: Int64] = [:]
@@ -69,32 +70,41 @@ struct FeedSummary {
     }
 }
 
-/// The topics that a console reads: that of the decisions, then those of the dead letters.
+/// The topics that a console reads: those of the decisions, then those of the dead letters.
 struct FeedTopics: Equatable, Sendable {
-    /// The names, by the number of the topic in the index.
+    /// The names.
     let names: [String]
+    /// The topics of the decisions.
+    let outputs: OutputTopics
     /// The input topics, from which events are read.
     let inputs: Set<String>
 
     /// Creates a list of topics.
-    init(decisions: String, deadLetters: [String], inputs: [String] = []) {
+    init(_ outputs: OutputTopics, deadLetters: [String], inputs: [String] = []) {
         self.inputs = Set(inputs)
-        var names = [decisions]
+        self.outputs = outputs
+        var names = outputs.names
         for name in deadLetters where !names.contains(name) { names.append(name) }
-        self.names = Array(names.prefix(RowSource.topicLimit))
+        self.names = Array(names.prefix(RowSource.applicationTopics))
     }
-
-    /// The topic of the decisions.
-    var decisions: String { names[0] }
 
     /// Returns the place of a partition in the index, or nil if the topic is not read.
     func source(_ partition: TopicPartition) -> RowSource? {
-        names.firstIndex(of: partition.topic).flatMap { RowSource(topic: $0, partition: partition.partition) }
+        names.firstIndex(of: partition.topic).flatMap { source(of: $0, partition.partition) }
+    }
+
+    /// Returns the place of the partition of a name in the index.
+    func source(of index: Int, _ partition: Int32) -> RowSource? {
+        let others = outputs.names.count - 1
+        let topic = index == 0 ? 0 : index <= others ? RowSource.applicationTopics + index - 1 : index - others
+        return RowSource(topic: topic, partition: partition)
     }
 
     /// Returns the partition of a place in the index, or nil if the topic is not read.
     func partition(_ source: RowSource) -> TopicPartition? {
-        names.indices.contains(source.topic)
-            ? TopicPartition(topic: names[source.topic], partition: source.partition) : nil
+        let (topic, others) = (source.topic, outputs.names.count - 1)
+        let application = topic - RowSource.applicationTopics + 1
+        let index = application > 0 ? application : topic == 0 ? 0 : topic + others
+        return names.indices.contains(index) ? TopicPartition(topic: names[index], partition: source.partition) : nil
     }
 }

@@ -1,5 +1,6 @@
 internal import HTTPServer
 internal import LinkCoordinator
+internal import LinkDecider
 internal import RouteAnalysis
 internal import StrictJSON
 
@@ -25,7 +26,7 @@ enum InfoRoute {
             }
             json.object("kafka", of: site.connection) { json, connection in
                 json.texts("servers", connection.bootstrap)
-                json.text("decisions", site.decisionTopic)
+                json.text("decisions", site.settings.outputs.main)
             }
             json.boolean("mask", site.masks)
             json.boolean("allowReplay", site.allowsReplay)

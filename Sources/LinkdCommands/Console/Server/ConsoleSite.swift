@@ -64,9 +64,6 @@ final class ConsoleSite: Sendable {
         worker = try call.text("worker").map { text throws(CommandFailure) in try WorkerAddress(text) }
     }
 
-    /// The topic of the decisions.
-    var decisionTopic: String { settings.text("output") ?? "link-decisions" }
-
     /// Returns the table with an id.
     func table(_ id: String?) throws(ConsoleProblem) -> Table {
         guard let id else {

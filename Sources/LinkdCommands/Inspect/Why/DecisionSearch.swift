@@ -1,7 +1,7 @@
 internal import ByteStorage
 internal import KafkaClient
 
-/// A search for the record of a decision in the topic of decisions.
+/// A search for the record of a decision in a topic of decisions.
 struct DecisionSearch {
     /// A record that was found.
     struct Found {
@@ -28,27 +28,40 @@ struct DecisionSearch {
         prefix = id.decisionStart
     }
 
-    /// Returns the decision, or nil if there is none.
-    ///
-    /// The partition of the device is searched from the time of the event, then from its start, then all partitions.
+    /// The ranges of a topic in the order in which they are searched.
+    enum Range: CaseIterable {
+        /// The partition of the device, from the time of the event on.
+        case ofEvent
+        /// The partition of the device.
+        case ofDevice
+        /// All partitions.
+        case all
+    }
+
+    /// Returns the decision, or nil if the range has none.
     ///
     /// - Parameters:
+    ///   - range: The range to search. If the device or the time is unknown, a range can be empty or larger.
     ///   - device: The id of the device, or nil if it is unknown.
     ///   - time: The time of the event in milliseconds since 1970, or nil if it is unknown.
     func run(
-        device: [UInt8]?, time: Int64?, _ scan: inout TopicScan, progress: (Int64) throws(CommandFailure) -> Void
+        _ range: Range, device: [UInt8]?, time: Int64?, _ scan: inout TopicScan,
+        progress: (Int64) throws(CommandFailure) -> Void
     ) throws(CommandFailure) -> Found? {
         let ends = try scan.description(of: topic)
         let own = device.map { device in
             device.withUnsafeBufferPointer { Murmur2.partition(of: ByteView($0), among: Int32(ends.count)) }
         }
-        if let time, time >= 0 {
+        switch range {
+        case .ofEvent:
+            guard let time, time >= 0 else { return nil }
             let since = try scan.offsets(of: topic, ends.keys, atOrAfter: max(0, time - Self.tolerance))
-            let range = ScanRange(partition: own, since: time)
-            if let found = try search(ends, range, since, &scan, progress) { return found }
+            return try search(ends, ScanRange(partition: own, since: time), since, &scan, progress)
+        case .ofDevice:
+            guard let own else { return nil }
+            return try search(ends, ScanRange(partition: own), [:], &scan, progress)
+        case .all: return try search(ends, ScanRange(), [:], &scan, progress)
         }
-        if let own, let found = try search(ends, ScanRange(partition: own), [:], &scan, progress) { return found }
-        return try search(ends, ScanRange(), [:], &scan, progress)
     }
 
     /// Searches a range, and reads on after the first record with the id for as long as another one can follow.

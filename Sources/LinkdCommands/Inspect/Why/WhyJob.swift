@@ -17,16 +17,16 @@ final class WhyJob {
 
     /// Finds a decision and prints why it was made.
     ///
-    /// - Parameter output: The topic of decisions.
+    /// - Parameter outputs: The topics of decisions.
     func run(
-        _ reference: DecisionReference, _ connection: Connection, output: String
+        _ reference: DecisionReference, _ connection: Connection, outputs: [String]
     ) throws(CommandFailure) -> ExitCode {
         var scan = try TopicScan(connection)
         var archive = try ArchiveReader(settings, connection)
         var progress = ProgressLine(call.console)
         defer { progress.clear() }
-        let report = try search.report(reference, &scan, &archive, output: output) { read in
-            progress.show("searching \(output): \(Counts.grouped(read)) records")
+        let report = try search.report(reference, &scan, &archive, outputs: outputs) { topic, read in
+            progress.show("searching \(topic): \(Counts.grouped(read)) records")
         }
         progress.clear()
         if call.json { report.printJSON(on: call.console.out) } else { report.print(on: call.console) }

@@ -30,23 +30,31 @@ struct WhySearch: Sendable {
     ///   - reference: The id of the decision, or its position.
     ///   - scan: The connection to the cluster.
     ///   - archive: The archive of configurations, or nil without one.
-    ///   - output: The topic of decisions.
-    ///   - progress: A function that is called with the number of records read, and can end the search.
+    ///   - outputs: The topics of decisions.
+    ///   - progress: A function that is called with the topic and the number of its records read, and can end the
+    ///     search.
     func report(
-        _ reference: DecisionReference, _ scan: inout TopicScan, _ archive: inout ArchiveReader?, output: String,
-        progress: (Int64) throws(CommandFailure) -> Void
+        _ reference: DecisionReference, _ scan: inout TopicScan, _ archive: inout ArchiveReader?, outputs: [String],
+        progress: (_ topic: String, Int64) throws(CommandFailure) -> Void
     ) throws(CommandFailure) -> WhyReport {
-        let id = try id(reference, &scan, output: output)
+        let id = try id(reference, &scan)
         let input = try event(id, &scan)
         let device = input.flatMap { self.device(of: id, in: $0) }
-        let found = try DecisionSearch(id, in: output)
-            .run(device: device, time: input?.timestamp, &scan, progress: progress)
-        guard let found else {
-            throw CommandFailure(
-                .finding, "\(output) has no decision \(id.text)",
-                advice: "check the id and the topic, or look with `linkd inspect --topic \(id.topic) --dlq`")
+        var topics = outputs
+        // The topic of a position comes first.
+        if case .position(let place, _) = reference { topics = [place.topic] + outputs.filter { $0 != place.topic } }
+        for range in DecisionSearch.Range.allCases {
+            for topic in topics {
+                let found = try DecisionSearch(id, in: topic)
+                    .run(range, device: device, time: input?.timestamp, &scan) { read throws(CommandFailure) in
+                        try progress(topic, read)
+                    }
+                if let found { return try report(id, found, input, &archive) }
+            }
         }
-        return try report(id, found, input, &archive)
+        throw CommandFailure(
+            .finding, "\(outputs.joined(separator: ", ")) has no decision \(id.text)",
+            advice: "check the id and the topic, or look with `linkd inspect --topic \(id.topic) --dlq`")
     }
 
     /// Explains a decision whose record is known, without a search for other records with its id.
@@ -77,16 +85,15 @@ struct WhySearch: Sendable {
 
     /// Returns the id of a decision, read from the record if its position is known.
     private func id(
-        _ reference: DecisionReference, _ scan: inout TopicScan, output: String
+        _ reference: DecisionReference, _ scan: inout TopicScan
     ) throws(CommandFailure) -> DecisionID {
         switch reference {
         case .id(let id): return id
-        case .position(let partition, let offset):
-            let place = TopicPartition(topic: output, partition: partition)
+        case .position(let place, let offset):
             guard let text = try record(at: offset, of: place, &scan)?.json?["decision"]?.string,
                 let id = DecisionID(text)
             else {
-                throw Self.noDecision(output, partition, offset)
+                throw Self.noDecision(place.topic, place.partition, offset)
             }
             return id
         }
