@@ -30,11 +30,15 @@ let package = Package(
         .target(
             name: "RouteAnalysis", dependencies: ["LinkCoordinator", "ByteStorage", "StrictJSON"],
             swiftSettings: strict),
+        // The file of short links and their destinations.
+        .target(name: "ShortLinks", dependencies: ["LinkCoordinator", "ByteStorage"], swiftSettings: strict),
         .target(
-            name: "LinkIngest", dependencies: ["LinkCoordinator", "ByteStorage", "StrictJSON"], swiftSettings: strict),
+            name: "LinkIngest", dependencies: ["LinkCoordinator", "ShortLinks", "ByteStorage", "StrictJSON"],
+            swiftSettings: strict),
         // The one place where a record and a configuration become decisions or a dead letter.
         .target(
-            name: "LinkDecider", dependencies: ["LinkCoordinator", "LinkIngest", "ByteStorage", "StrictJSON"],
+            name: "LinkDecider",
+            dependencies: ["LinkCoordinator", "LinkIngest", "ShortLinks", "ByteStorage", "StrictJSON"],
             swiftSettings: strict),
         .target(
             name: "RouteTools", dependencies: ["RouteAnalysis", "LinkCoordinator", "ByteStorage", "StrictJSON"],
@@ -65,8 +69,8 @@ let package = Package(
         .target(
             name: "DispatchWorker",
             dependencies: [
-                "LinkCoordinator", "LinkIngest", "LinkDecider", "KafkaClient", "DeviceRegistry", "ByteStorage",
-                "StrictJSON", "SystemThreads", "CPlatform",
+                "LinkCoordinator", "LinkIngest", "LinkDecider", "KafkaClient", "DeviceRegistry", "ShortLinks",
+                "ByteStorage", "StrictJSON", "SystemThreads", "CPlatform",
             ],
             swiftSettings: strict),
         .target(
@@ -75,6 +79,7 @@ let package = Package(
                 "LinkCoordinator", "RouteAnalysis", "RouteTools", "LinkIngest", "LinkDecider", "KafkaClient",
                 "DispatchWorker",
                 "DeviceRegistry",
+                "ShortLinks",
                 "ByteStorage",
                 "StrictJSON",
                 "SystemThreads",
@@ -97,8 +102,8 @@ let package = Package(
             name: "LinkdBenchmarks",
             dependencies: [
                 "LinkCoordinator", "RouteAnalysis", "LinkIngest", "LinkDecider", "KafkaClient", "DispatchWorker",
-                "DeviceRegistry", "CLMDB", "LinkdFuzz", "ByteStorage", "StrictJSON", "CPlatform", "CAllocationCount",
-                "TestSupport",
+                "DeviceRegistry", "CLMDB", "ShortLinks", "LinkdFuzz", "ByteStorage", "StrictJSON", "CPlatform",
+                "CAllocationCount", "TestSupport",
             ],
             swiftSettings: strict),
         // It replaces `malloc` in the program that links it.
@@ -158,10 +163,12 @@ let package = Package(
             exclude: ["Fixtures"],
             swiftSettings: strict),
         .testTarget(
+            name: "ShortLinksTests", dependencies: ["ShortLinks", "ByteStorage", "TestSupport"], swiftSettings: strict),
+        .testTarget(
             name: "LinkDeciderTests",
             dependencies: [
-                "LinkDecider", "LinkIngest", "LinkCoordinator", "ByteStorage", "StrictJSON", "TableSupport",
-                "TestSupport",
+                "LinkDecider", "LinkIngest", "LinkCoordinator", "ShortLinks", "ByteStorage", "StrictJSON",
+                "TableSupport", "TestSupport",
             ],
             swiftSettings: strict),
         .testTarget(
@@ -188,7 +195,7 @@ let package = Package(
             name: "LinkdCommandsTests",
             dependencies: [
                 "LinkdCommands", "DispatchWorker", "KafkaClient", "LinkDecider", "LinkIngest", "LinkCoordinator",
-                "RouteAnalysis", "RouteTools", "ByteStorage", "StrictJSON", "DecisionIndex", "HTTPServer",
+                "ShortLinks", "RouteAnalysis", "RouteTools", "ByteStorage", "StrictJSON", "DecisionIndex", "HTTPServer",
                 "TableSupport", "TestSupport",
             ],
             exclude: ["Snapshots", "Tables"], swiftSettings: strict),

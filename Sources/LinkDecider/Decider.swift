@@ -1,6 +1,7 @@
 package import ByteStorage
 package import LinkCoordinator
 package import LinkIngest
+package import ShortLinks
 
 /// The one place where a record and a configuration become decisions or a dead letter.
 ///
@@ -91,6 +92,9 @@ package struct Decider: ~Copyable {
             candidate = CandidateRun(plan, decisionLimit: limits.decisionBytes)
         }
     }
+
+    /// Uses another file of short links from the next record on, if the configuration had one.
+    package mutating func use(_ shortLinks: ShortLinkFile) { reader.use(shortLinks) }
 
     /// Returns the counts of the candidate for the last record, which are then zero.
     package mutating func takeCounts() -> CandidateCounts { candidate?.takeCounts() ?? CandidateCounts() }

@@ -1,5 +1,6 @@
 package import LinkCoordinator
 package import LinkIngest
+package import ShortLinks
 
 /// Everything that determines how a record is decided.
 ///
@@ -23,12 +24,14 @@ package struct DeciderConfiguration: Sendable {
     ///
     /// They never change the bytes of a decision.
     package var outputs: OutputTopics?
+    /// The file with the destinations of short links, or nil for none.
+    package var shortLinks: ShortLinkSource?
 
     /// Creates a configuration.
     package init(
         tables: TableSet, candidate: CanaryPlan? = nil, limits: Limits = Limits(), passthrough: Passthrough = [],
         contextQuery: [String] = [], vendors: VendorTable? = nil, platforms: LinkPlatforms? = nil,
-        outputs: OutputTopics? = nil
+        outputs: OutputTopics? = nil, shortLinks: ShortLinkSource? = nil
     ) {
         self.tables = tables
         self.candidate = candidate
@@ -38,6 +41,7 @@ package struct DeciderConfiguration: Sendable {
         self.vendors = vendors
         self.platforms = platforms
         self.outputs = outputs
+        self.shortLinks = shortLinks
     }
 }
 
@@ -50,6 +54,7 @@ extension EventReader {
     package init(_ configuration: DeciderConfiguration, devices: (any KnownDevices)? = nil) {
         self.init(
             limits: configuration.limits, passthrough: configuration.passthrough, vendors: configuration.vendors,
-            platforms: configuration.platforms, keepsWrappers: !configuration.contextQuery.isEmpty, devices: devices)
+            platforms: configuration.platforms, shortLinks: configuration.shortLinks?.file,
+            keepsWrappers: !configuration.contextQuery.isEmpty, devices: devices)
     }
 }

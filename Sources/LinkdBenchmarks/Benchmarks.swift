@@ -23,6 +23,8 @@ enum Benchmarks {
                                                           the store of N devices (default: 1000000) beside LMDB,
                                                           records with a join beside records without, and with a
                                                           broker a worker with a join beside one without
+          LinkdBenchmarks short-links [--records N]       a file of N short links (default: 1000000): its build, and
+                                                          look-ups beside a dictionary
           LinkdBenchmarks cpu FILE.jsonl TABLE.json [VENDORS.json [PLATFORMS.json]]
                                                           time per record of a workload file, pass by pass
           LinkdBenchmarks instructions [--recorded FILE] [--record]
@@ -99,6 +101,7 @@ enum Benchmarks {
         "adversarial": (AdversarialRecords.run, 10_000_000), "ingest": (IngestSearch.run, 10_000_000),
         "hostile": (HostileBenchmark.run, 10_000_000), "endurance": (EnduranceBenchmark.run, 10_000_000),
         "console": (ConsoleBenchmark.run, 1_000_000), "registry": (RegistryBenchmark.run, 1_000_000),
+        "short-links": (ShortLinkBenchmark.run, 1_000_000),
     ]
 
     private static func run(_ options: BenchmarkOptions) throws -> Int32 {

@@ -125,7 +125,9 @@ enum CommandIndex {
         RoutesCheckCommand.command, RoutesListCommand.command, RoutesGraphCommand.command,
         RoutesDocsCommand.command, RoutesExportCommand.command,
         RoutesCoverageCommand.command, RoutesDiffCommand.command, RoutesProveCommand.command,
-        VendorsCheckCommand.command, VendorsListCommand.command, TablesListCommand.command, TablesPruneCommand.command,
+        VendorsCheckCommand.command, VendorsListCommand.command,
+        ShortLinksBuildCommand.command, ShortLinksCheckCommand.command, ShortLinksLookCommand.command,
+        TablesListCommand.command, TablesPruneCommand.command,
         TopicsCreateCommand.command, TopicsCheckCommand.command, DoctorCommand.command,
         ConfigCommand.command, CompletionsCommand.command, ManualCommand.command, HelpCommand.command,
     ]

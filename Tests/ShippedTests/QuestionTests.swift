@@ -113,6 +113,22 @@ struct QuestionTests {
         }
     }
 
+    @Test("The printed commands build a file of short links, and open one of them")
+    func shortLinks() async throws {
+        try await onThread {
+            let blocks = page.blocks("sh", "run", "short")
+            try #require(blocks.count == 1)
+            let folder = try TemporaryFolder()
+            let script = blocks[0].script.replacing("/tmp/", with: folder.url.path + "/")
+            let result = try MarkdownText.Block.run(script, names)
+            #expect(result.status == 0, "Questions.md:\(blocks[0].line): \(result.errors)")
+            let lines = result.output.split(separator: "\n")
+            #expect(lines.first?.contains("2 short links (1 through another short link)") == true, "\(result.output)")
+            #expect(lines.contains("shop:///p/new"), "\(result.output)")
+            #expect(result.output.contains("navigate") && result.output.contains("short_link:"), "\(result.output)")
+        }
+    }
+
     private func output(_ block: MarkdownText.Block, status: Int32 = 0) throws -> String {
         // The registry has no default name.
         let devices = "--devices-topic \(names["LINKD_INPUT"] ?? "")-devices"

@@ -243,6 +243,7 @@ struct VendorSchemaTests {
         let placeholders = [
             ("POINTER", "/data/x~1y/0"), ("ENVELOPE", "web_push"), ("VENDOR", "braze-currents"),
             ("PLATFORM.PARAMETER", "adjust.adj_deep_link"), ("FACT unknown", "app unknown"), ("FACT", "platform"),
+            ("FILE LINK DESTINATION", "0123456789abcdef go.example/a shop://a"),
         ]
         func decision(_ note: String) throws -> String {
             let note = placeholders.reduce(note) { $0.replacing($1.0, with: $1.1) }
@@ -254,6 +255,7 @@ struct VendorSchemaTests {
         #expect(try SchemaValidator.errors(schema: "decision", in: valid) == [:])
         let others = [
             "because", "link_trimmed", "link_trimmed data", "vendor_also:", "envelope_also:FCM", "silent /aps",
+            "short_link:0123 go.example/a shop://a", "short_link:0123456789abcdef go.example/a",
         ]
         let invalid = try others.map { SchemaValidator.Subject(name: $0, text: try decision($0)) }
         #expect(Set(try SchemaValidator.errors(schema: "decision", in: invalid).keys) == Set(others))

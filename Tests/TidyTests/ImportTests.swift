@@ -16,23 +16,24 @@ import Testing
         ("LinkCoordinatorFoundation", "LinkCoordinator ByteStorage Foundation", false),
         ("RouteAnalysis", "LinkCoordinator ByteStorage StrictJSON", false),
         ("RouteTools", "RouteAnalysis LinkCoordinator ByteStorage StrictJSON", false),
-        ("LinkIngest", "LinkCoordinator ByteStorage StrictJSON", false),
-        ("LinkDecider", "LinkIngest LinkCoordinator ByteStorage StrictJSON", true),
+        ("ShortLinks", "LinkCoordinator ByteStorage Synchronization", true),
+        ("LinkIngest", "LinkCoordinator ShortLinks ByteStorage StrictJSON", false),
+        ("LinkDecider", "LinkIngest LinkCoordinator ShortLinks ByteStorage StrictJSON", true),
         ("KafkaClient", "CRdKafka ByteStorage CPlatform Synchronization", true),
         ("SystemThreads", "CPlatform", true),
         ("DecisionIndex", "ByteStorage", false), ("DeviceRegistry", "CLMDB CPlatform ByteStorage", true),
         ("HTTPServer", "CMicroHTTPD SystemThreads ByteStorage CPlatform Synchronization", true),
         (
             "DispatchWorker",
-            "LinkCoordinator LinkIngest LinkDecider KafkaClient DeviceRegistry ByteStorage StrictJSON SystemThreads "
-                + "CPlatform Synchronization",
+            "LinkCoordinator LinkIngest LinkDecider KafkaClient DeviceRegistry ShortLinks ByteStorage StrictJSON "
+                + "SystemThreads CPlatform Synchronization",
             true
         ),
         (
             "LinkdCommands",
             "LinkCoordinator RouteAnalysis RouteTools LinkIngest LinkDecider KafkaClient DispatchWorker ByteStorage "
-                + "DeviceRegistry StrictJSON SystemThreads HTTPServer DecisionIndex CPlatform Synchronization "
-                + "Foundation FoundationEssentials Dispatch",
+                + "DeviceRegistry ShortLinks StrictJSON SystemThreads HTTPServer DecisionIndex CPlatform "
+                + "Synchronization Foundation FoundationEssentials Dispatch",
             true
         ),
         ("linkd", "LinkdCommands", false),

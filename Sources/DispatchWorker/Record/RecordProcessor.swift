@@ -1,6 +1,7 @@
 package import ByteStorage
 package import LinkDecider
 package import LinkIngest
+internal import ShortLinks
 
 /// The processor of a lane: a decider that takes the newest tables, and the counts of a canary's open transaction.
 package struct RecordProcessor: RecordProcessing, ~Copyable {
@@ -9,6 +10,8 @@ package struct RecordProcessor: RecordProcessing, ~Copyable {
     private var version: Int
     private var canary: CanaryCounts?
     private let devices: RegisteredDevices?
+    private let shortLinks: ShortLinkSource?
+    private var shortLinksNumber: Int
 
     /// Creates a processor that uses the served tables instead of the tables in the configuration.
     ///
@@ -18,6 +21,8 @@ package struct RecordProcessor: RecordProcessing, ~Copyable {
     ///   - devices: The registry's devices, or nil for no join.
     package init(_ served: ServedTables, _ configuration: DeciderConfiguration, devices: RegisteredDevices? = nil) {
         self.devices = devices
+        shortLinks = configuration.shortLinks
+        shortLinksNumber = shortLinks?.number ?? 0
         let first = served.current()
         self.served = served
         version = first.number
@@ -54,9 +59,13 @@ package struct RecordProcessor: RecordProcessing, ~Copyable {
         return decider.decide(record, headers: headers, topicName: topicName, into: &arena, decisions: &decisions)
     }
 
-    /// Takes the newest tables and the newest state of the registry, and returns the number of their version.
+    /// Takes the newest tables, short links, and state of the registry, and returns the number of the tables' version.
     package mutating func refresh() -> Int {
         devices?.refresh()
+        if let shortLinks, shortLinks.number != shortLinksNumber {
+            shortLinksNumber = shortLinks.number
+            decider.use(shortLinks.file)
+        }
         guard served.number != version else { return version }
         let next = served.current()
         version = next.number

@@ -1,5 +1,6 @@
 internal import LinkCoordinator
 package import ByteStorage
+package import ShortLinks
 internal import StrictJSON
 
 /// A strict reader of records that makes a single pass and does not allocate.
@@ -63,16 +64,19 @@ package struct EventReader: ~Copyable {
     ///   - passthrough: The members to copy into `context`. Names after the first 16 and repeated names are ignored.
     ///   - vendors: The vendors whose messages are recognized, or nil for none.
     ///   - platforms: The link platforms whose links are replaced by their destinations, or nil for none.
+    ///   - shortLinks: The file with the destinations of short links, or nil.
     ///   - keepsWrappers: A Boolean value that indicates whether the queries of these links are kept.
     ///   - devices: The devices about which more is known than events say, or nil for no join.
     package init(
         limits: Limits = Limits(), passthrough: Passthrough = [], vendors: VendorTable? = nil,
-        platforms: LinkPlatforms? = nil, keepsWrappers: Bool = false, devices: (any KnownDevices)? = nil
+        platforms: LinkPlatforms? = nil, shortLinks: ShortLinkFile? = nil, keepsWrappers: Bool = false,
+        devices: (any KnownDevices)? = nil
     ) {
         join = DeviceJoin(devices)
         self.limits = limits
-        messages = MessageReader(vendors, LinkUnwrapper(platforms, keepsQueries: keepsWrappers), limits: limits)
-        unwrapsLinks = platforms != nil
+        messages = MessageReader(
+            vendors, LinkUnwrapper(platforms, shortLinks, keepsQueries: keepsWrappers), limits: limits)
+        unwrapsLinks = platforms != nil || shortLinks != nil
         eventPointer = .allocate(capacity: 1)
         eventPointer.initialize(to: IngestedEvent())
         devicePointer = .allocate(capacity: 1)
@@ -92,6 +96,9 @@ package struct EventReader: ~Copyable {
             ContextWriter.knownNames, extra: otherNames,
             plain: EventMember.plainTags & ~context.passthroughTags)
     }
+
+    /// Uses another file of short links from the next record on, if the reader was created with one.
+    package mutating func use(_ shortLinks: ShortLinkFile) { messages.use(shortLinks) }
 
     /// Returns the tag of the member `user`, and adds its name if it is not among the names.
     private static func userTag(in names: inout [[UInt8]]) -> UInt8 {

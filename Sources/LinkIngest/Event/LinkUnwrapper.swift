@@ -1,9 +1,14 @@
 internal import LinkCoordinator
 internal import ByteStorage
+internal import ShortLinks
 
 /// The replacement of links of link platforms by their destinations, with notes.
 struct LinkUnwrapper: ~Copyable {
     private let platforms: LinkPlatforms?
+    /// A Boolean value that indicates whether there are rules, apart from the file of short links.
+    private let hasRules: Bool
+    /// The file with the destinations of short links, or nil.
+    private var shortLinks: ShortLinkFile?
     private var arena = OutputArena(chunkBytes: 4096)
     /// A Boolean value that indicates whether the queries of wrappers are kept.
     private let keepsQueries: Bool
@@ -11,14 +16,23 @@ struct LinkUnwrapper: ~Copyable {
     /// The origins that no rule has.
     let origins: OriginFilter
 
-    init(_ platforms: LinkPlatforms?, keepsQueries: Bool) {
-        self.platforms = platforms
+    init(_ platforms: LinkPlatforms?, _ shortLinks: ShortLinkFile? = nil, keepsQueries: Bool) {
+        self.platforms = platforms ?? shortLinks.map { _ in LinkPlatforms.none }
+        hasRules = platforms != nil
+        self.shortLinks = shortLinks
         self.keepsQueries = keepsQueries
         origins = OriginFilter(platforms)
     }
 
-    /// A Boolean value that indicates whether there are rules.
-    var isActive: Bool { platforms != nil }
+    /// Uses another file of short links from the next record on.
+    ///
+    /// The reader must have had one before.
+    mutating func use(_ shortLinks: ShortLinkFile) {
+        if shortLinks === self.shortLinks { return }
+        clear()
+        self.shortLinks = shortLinks
+        origins.forget()
+    }
 
     /// Removes the links of the last record.
     mutating func clear() {
@@ -32,9 +46,10 @@ struct LinkUnwrapper: ~Copyable {
     mutating func applies(to link: ByteView) -> Bool {
         clear()
         guard let platforms else { return false }
-        origins.learn(link, platforms)
+        origins.learn(link, platforms, shortLinks)
         let found = platforms.destination(
-            of: link, device: .unknown, limit: LinkPlatforms.mostBytes, into: &arena)
+            of: link, device: .unknown, limit: LinkPlatforms.mostBytes, shortLinks: shortLinks, into: &arena)
+        if !hasRules { return found.stepCount > 0 }
         return found.kind != .itself || found.stepCount > 0 || !found.notes.isEmpty
     }
 
@@ -44,17 +59,24 @@ struct LinkUnwrapper: ~Copyable {
     {
         guard let platforms else { return opening(.link, link) }
         let found = platforms.destination(
-            of: link, device: DeviceClass(device), limit: LinkPlatforms.mostBytes, into: &arena)
+            of: link, device: DeviceClass(device), limit: LinkPlatforms.mostBytes, shortLinks: shortLinks,
+            into: &arena)
         for step in 0..<found.stepCount {
             arena.begin()
-            arena.append(platforms.platform(of: found, step: step))
+            let platform = platforms.platform(of: found, step: step)
+            if platform.isEmpty {
+                notes.append(RequestNote(code: ByteView("short_link:"), place: shortLinkText(found)))
+                continue
+            }
+            arena.append(platform)
             if let parameter = platforms.parameter(of: found, step: step) {
                 arena.append(byte: UInt8(ascii: "."))
                 arena.append(parameter)
             }
             notes.append(RequestNote(code: ByteView("unwrapped:"), place: arena.finish()))
         }
-        for (note, code) in Self.codes where found.notes.contains(note) {
+        // Without rules, a link that is no short link has no notes.
+        for (note, code) in Self.codes where found.notes.contains(note) && (hasRules || found.stepCount > 0) {
             notes.append(RequestNote(code: ByteView(code), place: .empty))
         }
         var opening =
@@ -74,6 +96,18 @@ struct LinkUnwrapper: ~Copyable {
         opening.kind = kind
         opening.link = link
         return opening
+    }
+
+    /// Returns the file's hash, the short link, and its destination, separated by spaces, in the open record.
+    private mutating func shortLinkText(_ found: UnwrappedLink) -> ByteView {
+        if let shortLinks, let answer = found.shortLink {
+            arena.append(shortLinks.hash)
+            arena.append(byte: UInt8(ascii: " "))
+            arena.append(answer.link)
+            arena.append(byte: UInt8(ascii: " "))
+            arena.append(answer.destination)
+        }
+        return arena.finish()
     }
 
     /// Returns the queries of the links to which rules were applied, the innermost first, joined by `&`.

@@ -1,5 +1,6 @@
 internal import LinkCoordinator
 internal import ByteStorage
+internal import ShortLinks
 internal import StrictJSON
 
 /// A reader of the push message of a record, for each class of devices once.
@@ -84,6 +85,9 @@ struct MessageReader: ~Copyable {
         readings.deallocate()
         roots.deallocate()
     }
+
+    /// Uses another file of short links from the next record on.
+    mutating func use(_ shortLinks: ShortLinkFile) { links.use(shortLinks) }
 
     /// Removes the message of the last record.
     mutating func clear() {

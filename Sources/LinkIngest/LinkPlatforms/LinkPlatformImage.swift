@@ -1,5 +1,6 @@
 internal import LinkCoordinator
 internal import ByteStorage
+internal import ShortLinks
 
 /// The compiled form of a file of link platforms.
 ///
@@ -178,10 +179,14 @@ struct OriginFilter: ~Copyable {
         return ByteView.equalBytes(link.start, texts + place &* Self.maxOrigin, count) ? count : 0
     }
 
-    /// Adds the origin of a link if no rule has its host.
-    func learn(_ link: ByteView, _ platforms: LinkPlatforms) {
+    /// Removes the origins, because another file of short links can have their hosts.
+    func forget() { counts.update(repeating: 0, count: Self.capacity) }
+
+    /// Adds the origin of a link if no rule and no short link has its host.
+    func learn(_ link: ByteView, _ platforms: LinkPlatforms, _ shortLinks: ShortLinkFile? = nil) {
         guard link.count >= Self.leastLink, knownOrigin(link) == 0, let url = PlatformURL(link),
-            !platforms.image.endings.mayContain(url.host), url.origin.count <= Self.maxOrigin
+            !platforms.image.endings.mayContain(url.host), shortLinks?.mayHave(host: url.host) != true,
+            url.origin.count <= Self.maxOrigin
         else { return }
         let place = place(link)
         counts[place] = url.origin.count

@@ -1,5 +1,6 @@
 internal import LinkCoordinator
 package import ByteStorage
+package import ShortLinks
 
 /// The rules that unwrap the links of link platforms without a network.
 ///
@@ -28,16 +29,21 @@ package final class LinkPlatforms: @unchecked Sendable {
     let image: LinkPlatformImage
     private let memory: TableStorage
 
+    /// The rules of a file without platforms.
+    static let none = LinkPlatforms(LinkPlatformReader())
+
     init(_ reader: LinkPlatformReader) {
         image = reader.image
         memory = reader.memory
     }
 
-    /// Returns the id of the platform whose rule was applied at a step, in `0 ..< link.stepCount`.
+    /// Returns the id of the platform whose rule was applied at a step, in `0 ..< link.stepCount`, or an empty view if
+    /// the file of short links has the link.
     ///
     /// The view is valid as long as the table.
     package func platform(of link: UnwrappedLink, step: Int) -> ByteView {
-        image.platforms[Int(link.platforms[step])]
+        let number = Int(link.platforms[step])
+        return number < 0 ? .empty : image.platforms[number]
     }
 
     /// Returns the name of the parameter from which a step took the link, or nil if it took none.
@@ -59,15 +65,17 @@ extension LinkPlatforms {
     ///   - link: The link.
     ///   - device: The class of the device, for parameters that only one platform uses.
     ///   - limit: The maximum length of a link.
+    ///   - shortLinks: The file with the destinations of short links, or nil.
     ///   - arena: The arena that receives decoded links, as records of at most `limit` bytes each. It has no open
     ///     record.
     package func destination(
-        of link: ByteView, device: DeviceClass = .unknown, limit: Int = defaultLimit, into arena: inout OutputArena
+        of link: ByteView, device: DeviceClass = .unknown, limit: Int = defaultLimit,
+        shortLinks: ShortLinkFile? = nil, into arena: inout OutputArena
     ) -> UnwrappedLink {
         var found = UnwrappedLink(link)
         if link.count > limit { return found }
         if let url = PlatformURL(link) {
-            if mayApply(to: url) { follow(link, device, limit, &found, &arena) }
+            if mayApply(to: url, shortLinks) { follow(link, device, limit, shortLinks, &found, &arena) }
             if found.stepCount == 0 {
                 if Self.hasCutLink(url.query, hasFragment: !url.fragment.isEmpty) { found.notes.insert(.cut) }
                 return found
@@ -79,17 +87,27 @@ extension LinkPlatforms {
 
     /// Applies rules until none applies, or one of them ends the search.
     func follow(
-        _ link: ByteView, _ device: DeviceClass, _ limit: Int, _ found: inout UnwrappedLink, _ arena: inout OutputArena
+        _ link: ByteView, _ device: DeviceClass, _ limit: Int, _ shortLinks: ShortLinkFile? = nil,
+        _ found: inout UnwrappedLink, _ arena: inout OutputArena
     ) {
         var link = link
-        while let url = PlatformURL(link), mayApply(to: url), isReadable(url) {
-            guard let step = apply(to: url, device, limit, &found, &arena) else { break }
+        while let url = PlatformURL(link), mayApply(to: url, shortLinks), isReadable(url) {
+            var next = apply(to: url, device, limit, &found, &arena)
+            var answer: ShortLinkFile.Answer?
+            if next == nil || next?.kind == .needsResolution, found.shortLink == nil {
+                answer = shortLinks?.answer(to: url)
+                if let answer, answer.destination.count <= limit {
+                    next = Step(kind: .link, link: answer.destination, platform: -1)
+                }
+            }
+            guard let step = next else { break }
             if step.kind == .link && found.stepCount >= Self.maxSteps {
                 found.kind = .needsResolution
                 found.notes.insert(.tooDeep)
                 return
             }
             found.add(platform: step.platform, parameter: step.parameter, of: url.query)
+            if step.platform < 0 { found.shortLink = answer }
             if step.kind == .itself { break }
             found.kind = step.kind
             if step.kind != .link { return }
@@ -102,6 +120,7 @@ extension LinkPlatforms {
     struct Step {
         var kind: UnwrappedLink.Kind
         var link: ByteView
+        /// The number of the platform, or -1 for the file of short links.
         var platform: Int
         var parameter = -1
     }
@@ -110,6 +129,11 @@ extension LinkPlatforms {
     @inline(__always)
     func mayApply(to url: PlatformURL) -> Bool {
         image.endings.mayContain(url.host) || (!url.query.isEmpty && hasAnyHostMark(url.query))
+    }
+
+    @inline(__always)
+    private func mayApply(to url: PlatformURL, _ shortLinks: ShortLinkFile?) -> Bool {
+        mayApply(to: url) || shortLinks?.mayHave(host: url.host) == true
     }
 
     private func hasAnyHostMark(_ query: ByteView) -> Bool {
@@ -437,6 +461,8 @@ package struct UnwrappedLink {
     package internal(set) var link: ByteView
     /// The observations.
     package internal(set) var notes: Notes = []
+    /// The entry of the file of short links that gave a destination, or nil.
+    package internal(set) var shortLink: ShortLinkFile.Answer?
     /// The number of rules that were applied, at most `LinkPlatforms.maxSteps` + 1.
     package internal(set) var stepCount = 0
     /// The numbers of the applied rules.

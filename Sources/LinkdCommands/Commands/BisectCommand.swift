@@ -81,7 +81,8 @@ enum BisectCommand {
     ) throws(CommandFailure) -> (subject: BisectSubject, decided: (result: BisectResult, time: Int64)) {
         let shipped = ShippedFiles(environment: call.environment)
         let search = WhySearch(
-            settings, try WhyTables(settings, shipped), try LoadedVendors(settings, shipped, on: call.console))
+            settings, try WhyTables(settings, shipped),
+            try LoadedVendors(settings, shipped, opensShortLinks: false, on: call.console))
         var scan = try TopicScan(connection)
         var progress = ProgressLine(call.console)
         defer { progress.clear() }

@@ -97,10 +97,16 @@ enum WorkerCommand {
             log: log, notifier: notifier
         ) { [requests = worker.requests] in requests.reload }
         let crashes = state.map { CrashFiles($0, log: log).isolation(of: tables.served, call, log: log) }
+        let shortLinks = try ShortLinkReloader(path: settings.text("short.links"), log: log) {
+            [requests = worker.requests] in requests.reload
+        }
+        var decider = DeciderConfiguration(settings, [], vendors)
+        decider.shortLinks = shortLinks?.shortLinks
         tables.start()
         defer { tables.stop() }
-        let outcome = worker.run(
-            tables: tables.served, DeciderConfiguration(settings, [], vendors), crashes: crashes)
+        shortLinks?.start()
+        defer { shortLinks?.stop() }
+        let outcome = worker.run(tables: tables.served, decider, crashes: crashes)
         if let format = configuration.report { call.console.out.line(outcome.report.text(format)) }
         return ExitCode(rawValue: outcome.code)
     }
@@ -122,7 +128,7 @@ enum WorkerCommand {
     private static func loadVendors(
         _ settings: Settings, _ shipped: ShippedFiles, _ log: Log
     ) throws(CommandFailure) -> LoadedVendors {
-        let loaded = try LoadedVendors(settings, shipped) { file, problem in
+        let loaded = try LoadedVendors(settings, shipped, opensShortLinks: false) { file, problem in
             log.log(
                 LogEntry(
                     .error, "vendors.refused", problem.message,

@@ -4,6 +4,7 @@ internal import LinkCoordinator
 internal import LinkDecider
 internal import LinkIngest
 internal import RouteAnalysis
+internal import ShortLinks
 
 /// A configuration that can have made decisions with the wrong table, and the same one with the new table.
 final class RecallConfiguration {
@@ -21,6 +22,8 @@ final class RecallConfiguration {
     let version: String?
     /// The hash in the archive, or nil if it is not from there.
     let hash: String?
+    /// The short links of the decision that is decided again, or nil if it has none.
+    var shortLinks: ShortLinkFile?
     private let device = DecidedDevice()
     private let old: DeciderBox
     private let new: DeciderBox
@@ -41,6 +44,8 @@ final class RecallConfiguration {
         self.members = members
         self.table = table
         member = table.decisionMember
+        var configuration = configuration
+        configuration.shortLinks = .decided(nil)
         var corrected = configuration
         // Two tables can have one id.
         let served = configuration.tables.tables
@@ -69,7 +74,7 @@ final class RecallConfiguration {
         _ record: ScannedRecord, _ id: DecisionID, _ device: (id: [UInt8]?, facts: [UInt8]?), isNew: Bool
     ) -> Outcome {
         if members != nil { self.device.set(device.id, device.facts, index: id.place.index) }
-        return (isNew ? new : old).decide(record, id)
+        return (isNew ? new : old).decide(record, id, shortLinks)
     }
 
     /// Returns a Boolean value that indicates whether the event that was decided last with the new table is over.
@@ -85,7 +90,10 @@ private final class DeciderBox {
         decider = Decider(configuration, devices: devices)
     }
 
-    func decide(_ record: ScannedRecord, _ id: DecisionID) -> RecallConfiguration.Outcome {
+    func decide(
+        _ record: ScannedRecord, _ id: DecisionID, _ shortLinks: ShortLinkFile?
+    ) -> RecallConfiguration.Outcome {
+        decider.use(shortLinks ?? .empty)
         arena.reset()
         arena.begin()
         arena.append(text: record.topic)

@@ -220,7 +220,8 @@ final class RecallJob {
             try found.add(&reader, hash: hash, plan.identities, replacement: replacement.table)
         }
         if let old = try oldTable() {
-            let vendors = try LoadedVendors(settings, ShippedFiles(environment: call.environment), on: call.console)
+            let shipped = ShippedFiles(environment: call.environment)
+            let vendors = try LoadedVendors(settings, shipped, opensShortLinks: false, on: call.console)
             found.add(old, settings, vendors, replacement: replacement.table)
         }
         for configuration in found.all where configuration.table.id != replacement.table.id {
@@ -262,7 +263,7 @@ final class RecallJob {
                 let choice = plan.choices[index]
                 let device = plan.device(choice)
                 guard let id = plan.id(choice) else { continue }
-                switch judge.verdict(choice, id, device, record) {
+                switch judge.verdict(choice, id, device, record, plan.shortLinks(choice)) {
                 case .left(let state): plan.set(state, at: index)
                 case .correct(let correction):
                     plan.set(.changed, at: index)

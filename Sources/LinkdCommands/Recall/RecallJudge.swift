@@ -3,6 +3,7 @@ internal import LinkCoordinator
 internal import LinkDecider
 internal import LinkIngest
 internal import RouteAnalysis
+internal import ShortLinks
 internal import StrictJSON
 
 /// A decision that the new table makes differently.
@@ -17,6 +18,8 @@ struct Correction {
     var new: [UInt8]
     /// The configuration that made the wrong decision.
     var configuration: RecallConfiguration
+    /// The short links of the wrong decision.
+    var shortLinks: ShortLinkFile?
 }
 
 /// The answer for one chosen decision.
@@ -48,10 +51,13 @@ struct RecallJudge {
     ///   - choice: The decision.
     ///   - id: Its id.
     ///   - device: Its device and facts.
+    ///   - record: The event's record.
+    ///   - shortLinks: Its short links, or nil if it has none.
     mutating func verdict(
         _ choice: RecallPlan.Choice, _ id: DecisionID, _ device: (id: [UInt8]?, facts: [UInt8]?),
-        _ record: ScannedRecord
+        _ record: ScannedRecord, _ shortLinks: ShortLinkFile? = nil
     ) -> RecallVerdict {
+        for configuration in configurations.all { configuration.shortLinks = shortLinks }
         guard let found = reproduce(choice, id, device, record) else {
             let all = configurations.all
             if all.isEmpty { return .left(.unarchived) }
@@ -66,7 +72,8 @@ struct RecallJudge {
             if found.configuration.hasExpired(at: now) { return .left(.expired) }
             return .correct(
                 Correction(
-                    superseded: id, id: next, old: found.bytes, new: new, configuration: found.configuration))
+                    superseded: id, id: next, old: found.bytes, new: new, configuration: found.configuration,
+                    shortLinks: shortLinks))
         }
     }
 
@@ -150,7 +157,7 @@ struct RecallCauses {
         let reader = readers[ObjectIdentifier(configuration)] ?? ReaderBox(configuration)
         readers[ObjectIdentifier(configuration)] = reader
         var causes: [TableDifference.Cause] = []
-        if let request = reader.copy(record, correction.superseded.place, device) {
+        if let request = reader.copy(record, correction.superseded.place, device, correction.shortLinks) {
             var search = searches.removeValue(forKey: table.hash) ?? ChangeCauses(from: table, to: replacement)
             causes = search.edits(of: request.request, request.facts)
             searches[table.hash] = search
@@ -172,8 +179,10 @@ private final class ReaderBox {
     }
 
     func copy(
-        _ record: ScannedRecord, _ place: DecisionPlace, _ device: (id: [UInt8]?, facts: [UInt8]?)
+        _ record: ScannedRecord, _ place: DecisionPlace, _ device: (id: [UInt8]?, facts: [UInt8]?),
+        _ shortLinks: ShortLinkFile?
     ) -> (request: LinkRequest, facts: DeviceFacts)? {
+        reader.use(shortLinks ?? .empty)
         self.device.set(device.id, device.facts, index: place.index)
         guard let record = record.item(place.item), let value = record.value,
             reader.readInPlace(value: value, key: record.key, headers: record.headers)

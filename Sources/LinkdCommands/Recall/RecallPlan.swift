@@ -1,6 +1,7 @@
 internal import ByteStorage
 internal import KafkaClient
 internal import RouteTools
+internal import ShortLinks
 internal import StrictJSON
 
 /// The decisions that a recall has chosen: the last one of each device.
@@ -27,6 +28,8 @@ struct RecallPlan {
         var outputPartition: Int32
         /// The size of `facts` in bytes, or -1 if the decision has none.
         var factsCount: Int32
+        /// The size of the notes after the facts in bytes, or 0 if none of them is about a short link.
+        var notesCount: Int32 = 0
         /// The size of the device's id in bytes, or -1 if the decision has a user.
         var deviceCount: Int32
         /// The size of the record's key in bytes.
@@ -231,6 +234,7 @@ struct RecallPlan {
             decision.withText(of: facts) { bytes.append(contentsOf: $0.buffer) }
             factsCount = Int32(clamping: bytes.count - before)
         }
+        let notesCount = appendShortLinks(&decision)
         guard bytes.count <= Self.maxBytes else {
             throw CommandFailure(
                 .badData, "the devices and facts of the chosen decisions need more than \(Self.maxBytes >> 30) GiB",
@@ -240,7 +244,7 @@ struct RecallPlan {
             input: input, place: id.place, correction: UInt16(id.correction),
             state: known.contains(id.topic) ? .chosen : .foreign, partition: id.partition, offset: id.offset,
             time: record.timestamp, output: output(record.topic), outputPartition: record.partition,
-            factsCount: factsCount,
+            factsCount: factsCount, notesCount: notesCount,
             deviceCount: device.map { Int32(clamping: $0.count) } ?? -1, keyCount: Int32(clamping: key.count),
             start: start,
             room: bytes.count - start, digest: RecallDigest(value), last: 0)
@@ -254,6 +258,17 @@ struct RecallPlan {
     /// Returns the kind of the hash of a device or a user in a topic.
     private static func kind(isUser: Bool, in output: UInt8) -> UInt8 {
         (output == 0 ? 0 : 4 + 2 * output) + (isUser ? 1 : 0)
+    }
+
+    /// Stores the notes of a decision if one of them is about a short link, and returns their size.
+    private mutating func appendShortLinks(_ decision: inout DecisionTape) -> Int32 {
+        let notes = decision.member("notes")
+        guard notes >= 0 else { return 0 }
+        let before = bytes.count
+        decision.withText(of: notes) { text in
+            if text.buffer.firstRange(of: ShortLinkFile.noteCode.utf8) != nil { bytes.append(contentsOf: text.buffer) }
+        }
+        return Int32(clamping: bytes.count - before)
     }
 
     private mutating func input(_ topic: String) -> UInt16? {
@@ -314,6 +329,15 @@ extension RecallPlan {
             choice.deviceCount < 0 ? nil : Array(bytes[start..<end]),
             choice.factsCount < 0 ? nil : Array(bytes[end..<end + Int(choice.factsCount)])
         )
+    }
+
+    /// Returns the short links of a decision, or nil if it has none.
+    func shortLinks(_ choice: Choice) -> ShortLinkFile? {
+        guard choice.notesCount > 0 else { return nil }
+        let start =
+            choice.start + Int(choice.keyCount) + max(0, Int(choice.deviceCount)) + max(0, Int(choice.factsCount))
+        let notes = try? JSONValue.parse(Array(bytes[start..<start + Int(choice.notesCount)]))
+        return .decided(notes)
     }
 
     /// Returns the indices of the decisions of an event's record.

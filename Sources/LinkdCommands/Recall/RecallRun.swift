@@ -75,7 +75,7 @@ final class RecallRun: LedgerWork {
         guard let id = plan.id(choice) else { return 0 }
         // With --rate, a run can take hours, in which events expire.
         judge.now = Platform.nowMilliseconds
-        switch judge.verdict(choice, id, plan.device(choice), record) {
+        switch judge.verdict(choice, id, plan.device(choice), record, plan.shortLinks(choice)) {
         case .left(let state):
             plan.set(state, at: index)
             return 0

@@ -259,6 +259,11 @@ enum SettingsTable {
             "Rules by which a link is taken out of the link of a link platform. They replace the shipped ones, without "
                 + "which a worker does not start. `none` means no rules."),
         SettingRow(
+            "short.links", .file, default: .none("none"),
+            [.worker, .produce, .resolve, .diff, .console, .forecast, .config], bounds: "40GiB",
+            "File with the destinations of short links, which `linkd short-links build` writes. Short links that it "
+                + "does not have need resolution. Replace it by a rename only."),
+        SettingRow(
             "passthrough", .texts(count: 0...16, bytes: 1...128), default: "campaign",
             [.worker, .inspect, .console, .recall, .config], bounds: "4KiB of values in one event",
             "Members of an event to copy into the decision's `context`. By default the `campaign`, if it is a string "

@@ -1,5 +1,6 @@
 internal import LinkIngest
 internal import RouteTools
+internal import ShortLinks
 internal import StrictJSON
 
 /// The rules for push messages that a command uses: the vendor table and the rules of link platforms.
@@ -8,6 +9,8 @@ struct LoadedVendors: Sendable {
     private(set) var table: VendorTable?
     /// The link platforms, or nil if there are no rules.
     private(set) var platforms: LinkPlatforms?
+    /// The file with the destinations of short links, or nil if the settings name none or the command does not use it.
+    private(set) var shortLinks: ShortLinkSource?
     /// The files.
     private(set) var paths: [String] = []
     /// The bytes of the vendor tables, in the order in which they are added to each other.
@@ -34,10 +37,21 @@ struct LoadedVendors: Sendable {
     /// A shipped file that is not found is listed in `missing`. Commands that only show results warn about it, and a
     /// worker does not start, see `requireShipped`. Problems are passed to
     /// `report`. A refused file ends with exit code 65.
+    ///
+    /// - Parameters:
+    ///   - settings: The settings.
+    ///   - shipped: The shipped files.
+    ///   - opensShortLinks: A Boolean value that indicates whether the file of short links is opened. Decisions have
+    ///     its answers, so commands that decide again do without it.
+    ///   - report: A function that is called with each problem.
     init(
-        _ settings: Settings, _ shipped: ShippedFiles,
+        _ settings: Settings, _ shipped: ShippedFiles, opensShortLinks: Bool = true,
         report: (_ file: String, _ problem: CheckedVendors.Problem) -> Void
     ) throws(CommandFailure) {
+        if opensShortLinks, let path = settings.text("short.links") {
+            shortLinks = ShortLinkSource(
+                try ShortLinkBuild.system("short.links") { () throws(ShortLinkError) in try ShortLinkFile(path: path) })
+        }
         for (setting, file) in Self.files {
             for path in Self.paths(setting, settings, try? shipped.path(file)) {
                 guard let path else {
@@ -85,8 +99,10 @@ struct LoadedVendors: Sendable {
     }
 
     /// Loads rules, and prints their problems and the shipped files that were not found.
-    init(_ settings: Settings, _ shipped: ShippedFiles, on console: Console) throws(CommandFailure) {
-        try self.init(settings, shipped) { file, problem in
+    init(
+        _ settings: Settings, _ shipped: ShippedFiles, opensShortLinks: Bool = true, on console: Console
+    ) throws(CommandFailure) {
+        try self.init(settings, shipped, opensShortLinks: opensShortLinks) { file, problem in
             console.warn(problem.lines(file: file).joined(separator: "\n"))
         }
         for file in missing { console.warn("warning: \(Self.missingText(file)); \(Self.missingAdvice)") }

@@ -8,7 +8,8 @@ extension DeciderConfiguration {
         self.init(
             tables: TableSet(tables), candidate: candidate, limits: Limits(settings),
             passthrough: settings.passthrough, contextQuery: settings.contextQuery, vendors: vendors.table,
-            platforms: vendors.platforms, outputs: settings.outputs.names.count > 1 ? settings.outputs : nil)
+            platforms: vendors.platforms, outputs: settings.outputs.names.count > 1 ? settings.outputs : nil,
+            shortLinks: vendors.shortLinks)
     }
 }
 

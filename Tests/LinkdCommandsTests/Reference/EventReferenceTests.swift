@@ -78,8 +78,8 @@ internal import Testing
         #expect(decision.table("Notes about the record", "Note")?.names == names)
         let source = try #require(
             Checkout.trackedFiles().first { $0.path == "Sources/LinkIngest/Event/LinkUnwrapper.swift" }?.text)
-        let codes = Set(source.matches(of: #/"(unwrapped:|link_[a-z_]+)"/#).map { String($0.1) })
-        #expect(codes.count == 7)
+        let codes = Set(source.matches(of: #/"(unwrapped:|short_link:|link_[a-z_]+)"/#).map { String($0.1) })
+        #expect(codes.count == 8)
         #expect(Set(names.map(Self.code)) == codes.union(VendorNote.Code.allCases.map(\.text.description)))
     }
 

@@ -54,7 +54,7 @@ import LinkDecider
     @Test("The reference has the events of the log")
     func logEvents() throws {
         let files = try Checkout.trackedFiles().filter { file in
-            let folders = ["Commands", "Crashes", "Kafka", "Monitoring", "Tables"]
+            let folders = ["Commands", "Crashes", "Kafka", "Monitoring", "ShortLinks", "Tables"]
                 .map { "Sources/LinkdCommands/\($0)/" }
             return (folders + ["Sources/DispatchWorker/"]).contains { file.path.hasPrefix($0) }
                 && file.suffix == "swift"

@@ -12,7 +12,8 @@ final class WhyJob {
         self.call = call
         self.settings = settings
         search = WhySearch(
-            settings, try WhyTables(settings, shipped), try LoadedVendors(settings, shipped, on: call.console))
+            settings, try WhyTables(settings, shipped),
+            try LoadedVendors(settings, shipped, opensShortLinks: false, on: call.console))
     }
 
     /// Finds a decision and prints why it was made.

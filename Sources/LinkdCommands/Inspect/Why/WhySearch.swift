@@ -195,6 +195,9 @@ struct WhySearch: Sendable {
         _ id: DecisionID, _ report: inout WhyReport, _ configuration: DeciderConfiguration, _ used: [RouteTable]
     ) {
         guard let input = report.input else { return }
+        // The decision has the destinations of short links, whatever a file says now.
+        var configuration = configuration
+        configuration.shortLinks = .decided(report.decision.json?["notes"])
         let devices = devices(of: report.decision.json, id, input, configuration)
         report.again = resolve(input, configuration, only: id, devices: devices)?.json
         if let again = report.again { report.older = older(id, input, configuration, again, devices) }

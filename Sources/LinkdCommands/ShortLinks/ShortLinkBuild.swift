@@ -1,0 +1,199 @@
+internal import ByteStorage
+internal import LinkIngest
+internal import RouteTools
+internal import ShortLinks
+internal import StrictJSON
+
+/// A run of `linkd short-links build`: reads exports, and writes the file of short links.
+struct ShortLinkBuild {
+    private let call: Invocation
+    private let output: String
+    private let skipsRows: Bool
+    private let columns: (short: String, long: String)?
+    private var progress: ProgressLine
+    /// The problems of rows, at most `ShortLinkBuilder.maxProblems`, and their number.
+    private var problems: [(file: Int, problem: ShortLinkExport.Problem)] = []
+    private var problemCount = 0
+    private var skipped = 0
+    private var forms: [String] = []
+
+    init(_ call: Invocation) throws(CommandFailure) {
+        self.call = call
+        guard let output = call.text("out") else {
+            throw CommandFailure(.usage, "no file is specified", advice: "pass --out FILE for the file to write")
+        }
+        self.output = output
+        skipsRows = call.isOn("skip-bad-rows")
+        progress = ProgressLine(call.console)
+        let names = (call.text("columns") ?? "").split(separator: ",", omittingEmptySubsequences: false)
+        guard names.count == 2 || call.text("columns") == nil else {
+            throw CommandFailure(
+                .usage, "--columns has \(Counts.text(names.count, "name"))", advice: "pass --columns SHORT,LONG")
+        }
+        columns = names.count == 2 ? (String(names[0]), String(names[1])) : nil
+    }
+
+    mutating func run() throws(CommandFailure) -> ExitCode {
+        let conflicts = call.text("on-conflict").flatMap(ShortLinkBuilder.Conflicts.init) ?? .refuse
+        let began = Platform.monotonicSeconds
+        let builder = try Self.system { () throws(ShortLinkError) in
+            try ShortLinkBuilder(path: output, conflicts: conflicts)
+        }
+        for (number, path) in call.operands.enumerated() { try read(path, number, into: builder) }
+        var line = progress
+        let written: ShortLinkBuilder.Result?
+        do throws(ShortLinkError) {
+            // Without a file, its rows are still compared, so that all problems are reported at once.
+            written = try builder.finish(
+                isPublished: problemCount == 0, answer: { file, link in file.answer(to: link) },
+                progress: { part in
+                    line.show("writing \(Escaping.visible(output)): \(part * 100 / 256)%")
+                    return true
+                })
+        } catch {
+            throw Self.failure(error)
+        }
+        line.clear()
+        guard let written else { return .interrupted }
+        report(written)
+        let all = problemCount + written.problemCount
+        guard all == 0 else {
+            throw CommandFailure(
+                .badData, "\(Escaping.visible(output)) is not written: \(Counts.text(all, "problem"))",
+                advice: "correct the rows listed above, or see --on-conflict and --skip-bad-rows")
+        }
+        try printResult(written, seconds: Platform.monotonicSeconds - began)
+        return .success
+    }
+
+    private mutating func read(_ path: String, _ number: Int, into builder: ShortLinkBuilder) throws(CommandFailure) {
+        var export = try ShortLinkExport(path: path, columns: columns)
+        forms.append(export.form)
+        var rows = 0
+        while let row = try export.next() {
+            rows += 1
+            if rows & 0xFFF == 0 {
+                progress.show(
+                    "reading \(Escaping.visible(path)): \(Counts.grouped(Int64(rows))) rows, "
+                        + "\(Counts.grouped(export.consumed)) bytes")
+            }
+            switch row {
+            case .problem(let problem): add(problem, number, canSkip: problem.code != "bad_csv")
+            case .link(let short, let long, let line): try add(short, long, number, line, to: builder)
+            }
+        }
+        progress.clear()
+    }
+
+    private mutating func add(
+        _ short: [UInt8], _ long: [UInt8], _ file: Int, _ line: Int, to builder: ShortLinkBuilder
+    ) throws(CommandFailure) {
+        let place = ShortLinkBuilder.Place(file: file, line: line)
+        do {
+            let isAdded = try ShortLinkExport.row(short, long) { row throws(ShortLinkError) in
+                try builder.add(host: row.host, tail: row.tail, destination: row.destination, at: place)
+            }
+            guard isAdded else {
+                throw CommandFailure(
+                    .badData, "\(self.place(place)) is beyond the limit of rows or of hosts",
+                    advice: "build several files, at most one for each worker")
+            }
+        } catch let fault as ShortLinkRow.Fault {
+            add(ShortLinkExport.Problem(code: fault.code, line: line, text: fault.text), file, canSkip: true)
+        } catch let error as ShortLinkError {
+            throw Self.failure(error)
+        } catch let error as CommandFailure {
+            throw error
+        } catch {
+            throw CommandFailure(.internalError, "\(error)", advice: "report this bug")
+        }
+    }
+
+    private mutating func add(_ problem: ShortLinkExport.Problem, _ file: Int, canSkip: Bool) {
+        if canSkip && skipsRows {
+            skipped += 1
+            return
+        }
+        problemCount += 1
+        if problems.count < ShortLinkBuilder.maxProblems { problems.append((file, problem)) }
+    }
+
+    // MARK: Output
+
+    private func place(_ place: ShortLinkBuilder.Place) -> String {
+        "\(Escaping.visible(call.operands[place.file])):\(place.line)"
+    }
+
+    private func report(_ written: ShortLinkBuilder.Result) {
+        let console = call.console
+        for (file, problem) in problems {
+            let place = place(ShortLinkBuilder.Place(file: file, line: problem.line))
+            console.warn("\(place): error: \(problem.text) [\(problem.code)]")
+        }
+        for problem in written.problems {
+            let link = Escaping.visible(problem.link)
+            let text =
+                switch problem.kind {
+                case .conflict: "\(link) has another destination than in \(problem.places.first.map(place) ?? "")"
+                case .loop: "the destination of \(link) leads back to it, or into a loop"
+                case .chain: "\(link) leads through more than \(ShortLinkBuilder.maxChain) short links"
+                }
+            console.warn("\(problem.places.last.map(place) ?? ""): error: \(text) [\(problem.kind.rawValue)]")
+        }
+        let more = problemCount + written.problemCount - problems.count - written.problems.count
+        if more > 0 { console.warn("and \(Counts.text(more, "more problem"))") }
+    }
+
+    private func printResult(_ written: ShortLinkBuilder.Result, seconds: Double) throws(CommandFailure) {
+        let file = try Self.system { () throws(ShortLinkError) in try ShortLinkFile(path: output) }
+        if call.json {
+            call.console.out.json { json in
+                json.text("file", output)
+                json.text("hash", file.fullHash)
+                json.number("links", Int64(written.links))
+                json.number("duplicates", Int64(written.duplicates))
+                json.number("dropped", Int64(written.dropped))
+                json.number("chained", Int64(written.chained))
+                json.number("skipped", Int64(skipped))
+                json.number("bytes", Int64(file.byteCount))
+                json.texts("formats", forms)
+            }
+            return
+        }
+        let counts = [
+            (written.duplicates, "repeated"), (written.dropped, "dropped as a conflict"),
+            (written.chained, "through another short link"), (skipped, "skipped"),
+        ].filter { $0.0 > 0 }.map { "\(Counts.grouped(Int64($0.0))) \($0.1)" }
+        let out = call.console.out
+        out.line(
+            out.style.paint("ok", .good) + "  \(Counts.grouped(Int64(written.links))) short links"
+                + (counts.isEmpty ? "" : " (\(counts.joined(separator: ", ")))") + "  \(file.hash.string)  "
+                + Escaping.visible(output))
+        call.console.note("\(Counts.grouped(Int64(file.byteCount))) bytes in \(Int(seconds.rounded(.up))) s")
+    }
+
+    /// Returns the failure of a command for a file of short links.
+    static func failure(_ error: ShortLinkError, _ setting: String? = nil) -> CommandFailure {
+        let path = (setting.map { $0 + ": " } ?? "") + Escaping.visible(error.path)
+        switch error.kind {
+        case .system:
+            return CommandFailure(
+                .configuration, "\(path) cannot be used: \(error.reason)",
+                advice: "specify a file that this user can access, on a disk with space")
+        case .format:
+            return CommandFailure(
+                .badData, "\(path): \(error.reason)", advice: "build it again with `linkd short-links build`")
+        }
+    }
+
+    /// Calls a function, with its failure as one of a command.
+    static func system<Value>(
+        _ setting: String? = nil, _ body: () throws(ShortLinkError) -> Value
+    ) throws(CommandFailure) -> Value {
+        do throws(ShortLinkError) {
+            return try body()
+        } catch {
+            throw failure(error, setting)
+        }
+    }
+}

@@ -1,0 +1,187 @@
+internal import ByteStorage
+internal import Foundation
+internal import ShortLinks
+internal import StrictJSON
+internal import TestSupport
+internal import Testing
+
+@testable internal import LinkdCommands
+
+/// `linkd short-links`, and the setting `short.links` of other commands.
+@Suite struct ShortLinkCommandTests {
+    private let folder: TemporaryFolder
+    private var output: String { folder.path("short.links") }
+
+    init() throws { folder = try TemporaryFolder() }
+
+    /// Writes exports, and builds a file of them.
+    private func build(_ exports: [String], _ flags: String...) throws -> CommandResult {
+        var paths: [String] = []
+        for (number, text) in exports.enumerated() {
+            paths.append(folder.path("\(number).csv"))
+            try Data(text.utf8).write(to: URL(filePath: paths[number]))
+        }
+        return linkd(["short-links", "build"] + paths + ["--out", output] + flags)
+    }
+
+    private func destination(_ link: String) -> String {
+        let result = linkd("short-links", "look", "--file", output, link)
+        return result.code == 0 ? String(result.out.dropLast()) : "exit \(result.code)"
+    }
+
+    @Test(
+        "The exports of platforms, of two columns, and of any columns are read",
+        arguments: [
+            (
+                "firebase",
+                "Short link,Deep link (link),Android package name (apn),Link name\r\n"
+                    + "https://s.page.link/A1,https://shop.example/p/1,com.shop,\"a \"\"b\"\", c\"\r\n"
+            ),
+            ("firebase", "short_link,link,afl\nhttps://s.page.link/A1,https://shop.example/p/1,https://x.example\n"),
+            ("bitly", "\u{FEFF}title,link,long_url,created\nx,s.page.link/A1,https://shop.example/p/1,2024\n"),
+            ("bitly", "bitlink;long_url\ns.page.link/A1;https://shop.example/p/1\n"),
+            ("branch", "url,$canonical_url,~campaign\nhttps://s.page.link/A1,https://shop.example/p/1,\n"),
+            ("plain", "short,destination\n https://s.page.link/A1 , https://shop.example/p/1\n"),
+            ("none", "https://s.page.link/A1,https://shop.example/p/1\n\n"),
+            ("none", "\n\"https://s.page.link/A1\",\"https://shop.example/p/1\""),
+            (
+                "firebase",
+                "Short link,Deep link (link),Social description (sd)\n"
+                    + "https://s.page.link/A1,https://shop.example/p/1,\"two\nlines\"\n"
+            ),
+        ])
+    func forms(form: String, text: String) throws {
+        let result = try build([text], "--json")
+        #expect(result.code == 0, "\(result.err)")
+        let json = try JSONValue.parse(Array(result.out.utf8))
+        #expect(json["links"]?.integer == 1 && json["formats"]?.array?.compactMap(\.string) == [form])
+        #expect(destination("https://s.page.link/A1?utm_source=x") == "https://shop.example/p/1")
+        let checked = linkd("short-links", "check", output, "--json")
+        #expect(try JSONValue.parse(Array(checked.out.utf8))["hash"]?.string == json["hash"]?.string)
+    }
+
+    @Test("Columns can be named, and others are not guessed")
+    func columns() throws {
+        let text = "a,b,c\nx,go.example/1,shop://1\n"
+        let refused = try build([text])
+        #expect(refused.code == 65 && refused.err.contains("--columns SHORT,LONG"), "\(refused.err)")
+        #expect(try build([text], "--columns", "b,c").code == 0)
+        #expect(destination("https://go.example/1") == "shop://1")
+        for names in ["b,d", "b,b", "b"] { #expect(try build([text], "--columns", names).code != 0, "\(names)") }
+        // Two columns that could have the destinations.
+        let two = try build(["Short link,Deep link (link),link\ns.page.link/1,shop://1,shop://2\n"])
+        #expect(two.code == 65, "\(two.out)")
+        #expect(try build([""]).code == 65)
+    }
+
+    @Test("Bad rows, conflicts, and loops have their file and line, and nothing is written")
+    func problems() throws {
+        #expect(try build(["short,long\ngo.example/old,shop://old\n"]).code == 0)
+        let before = try Data(contentsOf: URL(filePath: output))
+        let first = """
+            short,long
+            go.example/a,shop://a
+            go.example/b,not a link
+            go.example/c
+            https://exämple/d,shop://d
+            go.example/e,https://go.example/e
+            """
+        let result = try build([first, "short,long\ngo.example/f,https://go.example/g\ngo.example/a,shop://b\n"])
+        #expect(result.code == 65)
+        let (one, two) = (folder.path("0.csv"), folder.path("1.csv"))
+        for start in [
+            "\(one):3: error: ", "\(one):4: error: expected 2 cells, found 1 [bad_columns]", "\(one):5: error: ",
+            "\(two):3: error: go.example/a has another destination than in \(one):2 [conflict]",
+        ] { #expect(result.err.contains(start), "\(start) in \(result.err)") }
+        #expect(result.err.contains("[bad_destination]") && result.err.contains("[bad_link]"))
+        #expect(result.err.contains("short.links is not written: 4 problems"), "\(result.err)")
+        #expect(try Data(contentsOf: URL(filePath: output)) == before)
+        // The loop is found when nothing else is wrong.
+        let loop = try build(
+            ["short,long\ngo.example/e,https://go.example/e\ngo.example/x,bad\n"], "--skip-bad-rows")
+        #expect(loop.code == 65 && loop.err.contains("0.csv:2: error: the destination of go.example/e"), "\(loop.err)")
+        #expect(try Data(contentsOf: URL(filePath: output)) == before)
+        let skipped = try build(
+            [first.replacing("https://go.example/e", with: "shop://e"), "short,long\ngo.example/a,shop://b\n"],
+            "--skip-bad-rows", "--on-conflict", "last")
+        #expect(skipped.code == 0 && skipped.out.contains("3 skipped"), "\(skipped.err)")
+        #expect(destination("https://go.example/a") == "shop://b" && destination("https://go.example/e") == "shop://e")
+    }
+
+    @Test("A quote that is not closed is never skipped, because rows after it may be a text of others")
+    func quotes() throws {
+        let text = "short,long,title\ngo.example/a,shop://a,\"x\ngo.example/b,shop://evil,y\n"
+        let result = try build([text], "--skip-bad-rows")
+        #expect(result.code == 65 && result.err.contains("0.csv:2: error: a quote is not closed"), "\(result.err)")
+        #expect(!FileManager.default.fileExists(atPath: output))
+    }
+
+    @Test("A damaged file is found, and a file of another kind is refused")
+    func damaged() throws {
+        #expect(try build(["short,long\ngo.example/a,shop://a\n"]).code == 0)
+        var bytes = try Data(contentsOf: URL(filePath: output))
+        bytes[150] ^= 1
+        try bytes.write(to: URL(filePath: output))
+        let result = linkd("short-links", "check", output)
+        #expect(result.code == 65 && result.err.contains("is damaged"), "\(result.err)")
+        #expect(destination("https://go.example/a") == "exit 1")
+        try Data("short,long\n".utf8).write(to: URL(filePath: output))
+        #expect(linkd("short-links", "check", output).code == 65)
+        #expect(linkd("short-links", "look", "--file", folder.path("none"), "https://a.example").code == 78)
+        #expect(linkd("short-links", "look", "https://a.example").code == 64)
+        #expect(linkd("short-links", "build", output).code == 64)
+    }
+
+    @Test("Commands that decide take the file from the setting")
+    func resolve() throws {
+        #expect(try build(["short,long\nbrand.app.link/a,shop:///p/new\ngo.example/b,shop:///\n"]).code == 0)
+        for link in ["https://brand.app.link/a", "https://go.example/b"] {
+            let result = VendorFiles.run(["resolve", "--short-links", output, "--json", link])
+            #expect(result.code == 0 && result.out.contains(#""outcome":"navigate""#), "\(result.out) \(result.err)")
+            #expect(result.out.contains(#""notes":["short_link:"#), "\(result.out)")
+        }
+        let plain = VendorFiles.run(["resolve", "--json", "https://brand.app.link/a"])
+        #expect(plain.out.contains("needs_resolution"))
+        let missing = VendorFiles.run(["resolve", "--short-links", folder.path("none"), "shop:///"])
+        #expect(missing.code == 78 && missing.err.contains("short.links: "), "\(missing.err)")
+    }
+
+    @Test("A worker's file is replaced by a whole one, and a damaged one is refused")
+    func reload() throws {
+        #expect(try build(["short,long\ngo.example/a,shop://a\n"]).code == 0)
+        let collected = CollectedLog()
+        let reloader = try #require(try ShortLinkReloader(path: output, log: collected.log) { 0 })
+        let first = reloader.shortLinks.file
+        reloader.reload()
+        #expect(reloader.shortLinks.number == 0)
+        #expect(try build(["short,long\ngo.example/a,shop://b\n"]).code == 0)
+        reloader.reload()
+        #expect(reloader.shortLinks.number == 1 && reloader.shortLinks.file !== first)
+        var bytes = try Data(contentsOf: URL(filePath: output))
+        bytes[150] ^= 1
+        try bytes.write(to: URL(filePath: output), options: .atomic)
+        reloader.reload()
+        try FileManager.default.removeItem(atPath: output)
+        reloader.reload()
+        #expect(reloader.shortLinks.number == 1)
+        let lines = try collected.close()
+        #expect(
+            lines.compactMap { $0["event"]?.string }
+                == ["short_links.loaded", "short_links.reloaded", "short_links.kept", "short_links.kept"])
+        #expect(lines.last?["hash"]?.string == reloader.shortLinks.file.hash.string)
+        #expect(throws: CommandFailure.self) { try ShortLinkReloader(path: output, log: collected.log) { 0 } }
+        #expect(try ShortLinkReloader(path: nil, log: collected.log) { 0 } == nil)
+    }
+
+    @Test("A file that is replaced while a worker runs is found, without a signal")
+    func watched() throws {
+        #expect(try build(["short,long\ngo.example/a,shop://a\n"]).code == 0)
+        let collected = CollectedLog()
+        let reloader = try #require(
+            try ShortLinkReloader(path: output, log: collected.log, lookMilliseconds: 1) { 0 })
+        reloader.start()
+        defer { reloader.stop() }
+        #expect(try build(["short,long\ngo.example/a,shop://b\n"]).code == 0)
+        #expect(becomesTrue(withinSeconds: 60) { reloader.shortLinks.number == 1 })
+    }
+}
