@@ -76,7 +76,7 @@ internal import Testing
         ("linkd routes graph --format ", ["mermaid", "dot"]),
         ("linkd produce --format=cs", ["csv"]),
         ("linkd inspect --device ", []),
-        ("linkd inspect --out", ["--outcome"]),
+        ("linkd inspect --out", ["--outcome", "--output-applications"]),
         ("linkd routes check --str", ["--strict"]),
         ("linkd resolve --table a", ["a table.json", "a folder"]),
         ("linkd resolve --table=a", ["a table.json", "a folder"]),
