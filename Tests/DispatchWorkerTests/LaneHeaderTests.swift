@@ -206,10 +206,10 @@ extension BrokerTests {
             let outcome = Worker(configuration, log: log).run(
                 try LaneHeaderTests.configuration())
             #expect(outcome.exit == nil)
-            #expect(outcome.report.decisions == 4 && outcome.report.deadLetters == 4)
+            #expect(outcome.report.decisions == 5 && outcome.report.deadLetters == 4)
             // The broker answers a commit before its end is written to every partition.
             _ = try becomesTrue(withinSeconds: 20) {
-                try run.read(run.output).count >= 4 && run.read(run.deadLetters).count >= 4
+                try run.read(run.output).count >= 5 && run.read(run.deadLetters).count >= 4
             }
             LaneHeaderTests.check(
                 decisions: try run.read(run.output), deadLetters: try run.read(run.deadLetters), topic: run.input)

@@ -140,7 +140,7 @@ struct BatchTests {
         #expect(decisions.isEmpty == (reason != nil))
     }
 
-    @Test("The headers of a record count for the dead letter of each item", arguments: [(9, true), (11, false)])
+    @Test("The headers of a record count for the dead letter of each item", arguments: [(9, true), (13, false)])
     func headers(bad: Int, isDecided: Bool) throws {
         var decider = try Self.decider(limits: Limits(outputBytes: 10_000))
         let list = "[" + ([Self.pools[0].items[0]] + repeatElement("5", count: bad)).joined(separator: ",") + "]"

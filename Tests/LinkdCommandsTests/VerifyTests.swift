@@ -257,6 +257,31 @@ internal import Testing
         #expect(findings.deadLetters == 1 && findings.others == 3)
     }
 
+    @Test("A dead letter of another group is the outcome of its item only")
+    func itemsOfGroups() {
+        // Record 0 has three items. This group has decided the first one, and the last two are dead letters of an
+        // earlier name. Record 1 has lost its other item. Record 2 is a dead letter of this group as a whole.
+        for lost in [false, true] {
+            var check = Self.check([.init("a", 0, 0..<3, committed: 3)])
+            Array("a".utf8).withUnsafeBufferPointer { topic in
+                var letters: [(offset: Int64, item: Int?, isOfGroup: Bool)] = [
+                    (0, 1, false), (0, 2, false), (1, 0, false), (2, 0, false), (2, nil, true),
+                ]
+                if !lost { letters.append((1, 1, false)) }
+                for letter in letters {
+                    check.deadLetter(
+                        at: TopicPlace("a.dlq", 0, 0), of: ByteView(topic), 0, letter.offset, item: letter.item,
+                        isOfGroup: letter.isOfGroup)
+                }
+            }
+            Array(WorkedTopics.decision("a-0-0.0-0").utf8).withUnsafeBufferPointer { check.output(0, 0, ByteView($0)) }
+            for offset in Int64(0)..<3 { check.input("a", 0, offset, items: offset == 0 ? 3 : 2) }
+            let findings = check.finish()
+            #expect(Array(findings.harms.keys) == (lost ? [.lost] : []) && findings.doubts.isEmpty, "\(findings)")
+            if lost { #expect(findings.harms[.lost]?.first?.place.offset == 1) }
+        }
+    }
+
     @Test("One removed offset can be a control record, and a group without any offset has checked nothing")
     func offsets() {
         for (low, harms, doubts) in [

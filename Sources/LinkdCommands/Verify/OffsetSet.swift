@@ -109,6 +109,8 @@ struct ItemOutcomes {
     private var decided: UInt128 = 0
     /// The items with a dead letter.
     private var dead: UInt128 = 0
+    /// The items of which another group has a dead letter.
+    private var deadElsewhere: UInt128 = 0
     /// The number of items, or nil if it is unknown.
     var count: Int?
 
@@ -128,6 +130,9 @@ struct ItemOutcomes {
         return isNew
     }
 
+    /// Adds the dead letters of another group.
+    mutating func add(elsewhere other: ItemOutcomes) { deadElsewhere |= other.dead }
+
     /// Returns a Boolean value that indicates whether the item has a decision with the index 0.
     func isDecided(_ item: Int) -> Bool { first >> UInt128(item) & 1 == 1 }
     func hasDecision(_ item: Int) -> Bool { decided >> UInt128(item) & 1 == 1 }
@@ -135,7 +140,7 @@ struct ItemOutcomes {
 
     /// The first item without an outcome, or nil if each one has one.
     var firstMissing: Int? {
-        let item = (~(decided | dead)).trailingZeroBitCount
+        let item = (~(decided | dead | deadElsewhere)).trailingZeroBitCount
         return item < count ?? (128 - (decided | dead).leadingZeroBitCount) ? item : nil
     }
 

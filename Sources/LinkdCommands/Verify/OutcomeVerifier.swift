@@ -101,6 +101,8 @@ package struct OutcomeVerifier {
         var deadElsewhere: OffsetSet?
         /// The items of the records with several messages.
         var items: [Int64: ItemOutcomes] = [:]
+        /// The items of which another group has a dead letter.
+        var itemsElsewhere: [Int64: ItemOutcomes] = [:]
         /// The messages with decisions for several devices: offset times 128, plus the item after 1 or 0 without one.
         var window = IndexWindow()
         /// The offset below which the input has lost its records.
@@ -191,7 +193,10 @@ package struct OutcomeVerifier {
             findings.waiting += 1
         } else if sources[index].range.contains(offset), states[index].exists.insert(offset) {
             findings.records += 1
-            if states[index].items[offset] != nil { states[index].items[offset]?.count = items() }
+            guard states[index].items[offset] != nil || states[index].itemsElsewhere[offset] != nil else { return }
+            let count = items()
+            states[index].items[offset]?.count = count
+            states[index].itemsElsewhere[offset]?.count = count
         }
     }
 
@@ -231,7 +236,7 @@ package struct OutcomeVerifier {
         guard let topic, let partition, let offset else { return findings.others += 1 }
         let origin = origin(topic, partition)
         if case .other = origin { return findings.others += 1 }
-        guard isOfGroup else { return deadLetterElsewhere(origin, offset) }
+        guard isOfGroup else { return deadLetterElsewhere(origin, offset, item) }
         findings.deadLetters += 1
         guard let index = source(origin, topic, partition, offset, place) else { return }
         states[index].firstDead = min(states[index].firstDead, offset)
@@ -272,9 +277,18 @@ package struct OutcomeVerifier {
         return true
     }
 
-    private mutating func deadLetterElsewhere(_ origin: Origin, _ offset: Int64) {
+    private mutating func deadLetterElsewhere(_ origin: Origin, _ offset: Int64, _ item: Int?) {
         findings.others += 1
         guard case .source(let index) = origin, sources[index].range.contains(offset) else { return }
+        if let item {
+            let isNew = states[index].itemsElsewhere[offset] == nil
+            guard !isNew || itemRecords < windowLimit else {
+                return findings.add(.uneven, TopicPlace(sources[index].topic, sources[index].partition, offset))
+            }
+            itemRecords += isNew ? 1 : 0
+            _ = states[index].itemsElsewhere[offset, default: ItemOutcomes()].insert(dead: item)
+            return
+        }
         if states[index].deadElsewhere == nil { states[index].deadElsewhere = OffsetSet(sources[index].range) }
         states[index].deadElsewhere?.insert(offset)
     }
@@ -453,6 +467,7 @@ package struct OutcomeVerifier {
             for event in states[index].window.take(half: false) {
                 close(event.unit, event.indexes, index, certain)
             }
+            addItemsElsewhere(index)
             for (offset, items) in states[index].items.sorted(by: { $0.key < $1.key }) {
                 check(items, TopicPlace(sources[index].topic, sources[index].partition, offset), certain)
             }
@@ -462,6 +477,22 @@ package struct OutcomeVerifier {
             for (place, count) in unread { findings.add(.noOffset, place, count: count) }
         }
         return findings
+    }
+
+    /// Adds the dead letters of other groups to the items of this group's records.
+    ///
+    /// A record without any outcome of this group has lost its other items.
+    private mutating func addItemsElsewhere(_ index: Int) {
+        for (offset, elsewhere) in states[index].itemsElsewhere {
+            if states[index].items[offset] != nil {
+                states[index].items[offset]?.add(elsewhere: elsewhere)
+            } else if elsewhere.count ?? 0 > 0, !states[index].decided.contains(offset),
+                !states[index].dead.contains(offset), states[index].deadElsewhere?.contains(offset) != true
+            {
+                states[index].decided.insert(offset)
+                states[index].items[offset] = elsewhere
+            }
+        }
     }
 
     /// Returns a Boolean value that indicates whether a message has a decision with the index 0.
