@@ -114,7 +114,9 @@ final class SimulatedWorld {
         for partition in broker.group.partitions { _ = broker.logs[partition]?.end("", isCommit: true) }
     }
 
-    /// The number of output topics. The schedules that detect wrong decisions are those of one topic.
+    /// The number of output topics.
+    ///
+    /// The schedules that detect wrong decisions are those of one topic.
     private var outputs: UInt8 { wrong == nil ? 2 : 1 }
 
     private func start(_ index: Int) {

@@ -77,7 +77,7 @@ final class KillRun {
         for (index, kill) in plan.enumerated() {
             try producer.send(upTo: producer.sent + 1)
             try wait(for: "the output to grow and \(workers[kill.victim].name) to have its partitions") {
-                try workers[kill.victim].isAssigned(lanes: Self.lanes) && sum(topics.ends(topics.output)) > outputs
+                try workers[kill.victim].isAssigned(lanes: Self.lanes) && sum(topics.outputEnds()) > outputs
             }
             if try table.change() {
                 for worker in workers where try worker.isAssigned(lanes: Self.lanes) { worker.reload() }
@@ -131,7 +131,7 @@ final class KillRun {
     ///
     /// A transaction can end before the kill, so the next kill tries it again.
     private func awaitOpenTransaction(producingUpTo end: Int) throws {
-        while try producer.sent < end && topics.stableEnds(topics.output) == topics.ends(topics.output) {
+        while try producer.sent < end && topics.outputStableEnds() == topics.outputEnds() {
             try producer.send(upTo: min(producer.sent + 5, end))
             producer.pause(milliseconds: 5)
         }
@@ -141,7 +141,7 @@ final class KillRun {
         let worker = workers[kill.victim]
         try checkThatAllRun()
         let waiting = try Int64(producer.sent) - sum(topics.committed())
-        statistics.outputs.append(try sum(topics.ends(topics.output)))
+        statistics.outputs.append(try sum(topics.outputEnds()))
         if kill.usesSIGTERM {
             try worker.stop()
             return try worker.start()
@@ -162,7 +162,7 @@ final class KillRun {
     /// The transactions of the others end meanwhile. After the first such kill they are not waited for.
     private func leftOpenTransaction() throws -> Bool {
         try !becomesTrue(withinSeconds: statistics.killsInTransaction == 0 ? 1 : 0) {
-            try topics.stableEnds(topics.output) == topics.ends(topics.output)
+            try topics.outputStableEnds() == topics.outputEnds()
         }
     }
 

@@ -138,6 +138,12 @@ final class RunTopics {
         try partitions(topic).map { try committedView.watermarks(of: $0, timeoutMilliseconds: 20_000).high }
     }
 
+    /// Returns the end of each partition of the topics of decisions.
+    func outputEnds() throws -> [Int64] { try outputs.flatMap { try ends($0) } }
+
+    /// Returns the last stable offset of each partition of the topics of decisions.
+    func outputStableEnds() throws -> [Int64] { try outputs.flatMap { try stableEnds($0) } }
+
     /// Runs `linkd verify`, which must find nothing, also while workers run and are killed.
     ///
     /// - Returns: The number of records that it has checked.
