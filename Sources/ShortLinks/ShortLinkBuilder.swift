@@ -1,7 +1,7 @@
 package import ByteStorage
 internal import LinkCoordinator
 
-/// The writer of a file of short links, which needs a bounded amount of memory for any number of links.
+/// The writer of a file of short links, which keeps a small part of them in memory.
 ///
 /// The links are first written into 256 parts by the beginning of the hash, in a file without a name beside the output.
 /// Each part is then sorted in memory. The file is written under another name, and renamed at the end.

@@ -8,7 +8,7 @@ internal import StrictJSON
 ///
 /// It keeps no decision's bytes but a hash of 128 bits, and knows a device by a hash of 64 bits. The hashes have a key
 /// that is random for each process, so nobody can choose bytes with equal ones. A device needs at most 300 bytes, and
-/// its key, id, and facts. Two devices with one hash would be left alone.
+/// its key, id, facts, and notes about short links. Two devices with one hash would be left alone.
 struct RecallPlan {
     /// A chosen decision.
     struct Choice {

@@ -1,4 +1,5 @@
 internal import ByteStorage
+internal import CPlatform
 internal import DispatchWorker
 internal import RouteTools
 internal import ShortLinks
@@ -70,6 +71,8 @@ final class ShortLinkReloader: Sendable {
     func stop() { thread.stop() }
 
     private func run() {
+        // Reading a large file takes seconds, in which the lanes must not wait.
+        linkd_lower_thread_priority()
         var answered = requestsAtStart
         var watch = FileWatch(read: stampsAtStart)
         var lookedAt: UInt64 = 0
