@@ -13,8 +13,8 @@ enum ResolveCommand {
         discussion: [
             "Reads links from the arguments, or lines of standard input. Each is a link or an event (a JSON object). "
                 + "`--json` prints the exact bytes of each decision, one line per device, without the members "
-                + "`decision`, `event`, `device`, `application`, and `context` that the worker adds. An input that a "
-                + "worker would turn into a dead letter is printed as one, and the exit code is 65.",
+                + "`decision`, `event`, `device`, and `application` that the worker adds. An input that a worker would "
+                + "turn into a dead letter is printed as one, and the exit code is 65.",
             "`--explain` also says which envelope and vendor of a push message were recognized, by which marks, and "
                 + "where the link was found. With it, a refused table is used too if it can be compiled, so that "
                 + "you can explain the example link of a problem.",
