@@ -12,7 +12,8 @@ enum RoutesImportCommand {
             "The table is valid, and its examples are links of the source. It resolves the links of the source as the "
                 + "source does. Lines on standard error name what the source does not say, such as screens and data "
                 + "types (unknown), links of the source that no route opens (leaves out), and links that only the "
-                + "table opens (opens more). Where a table cannot express a pattern, it opens less.",
+                + "table opens (opens more). Where a table cannot express a pattern, it opens less: an exclusion "
+                + "becomes wider, and what it covers is left out.",
         ],
         flags: [
             Flag("--from", .choice(TableImport.Source.allCases.map(\.rawValue)), "Kind of the file. Required."),
@@ -51,6 +52,11 @@ enum RoutesImportCommand {
                 .usage, "an apple-app-site-association file does not name its host",
                 advice: "pass --host with the host on which the file is served, such as shop.example")
         }
+        if let host = call.list("host").first(where: { !TableImport.isHost($0) }) {
+            throw CommandFailure(
+                .usage, "--host: \(Escaping.visible(host)) is not a host on which the file can be served",
+                advice: "pass its name without a port, such as shop.example: the file is served on port 443")
+        }
         let id = call.text("id") ?? "imported"
         guard NameRule.identifier.matches(id) else {
             throw CommandFailure(
@@ -67,14 +73,16 @@ enum RoutesImportCommand {
             let place = error.line > 0 ? ":\(error.line):\(error.column)" : ""
             throw CommandFailure(
                 .badData, "\(Escaping.visible(path))\(place): \(Escaping.visible(error.message))",
-                advice: "correct the file, or pass --from with its kind")
+                advice: "correct the file, or pass the flags that fit it")
         }
         try OutputFile.write(imported.json, call)
         for note in imported.notes {
             let place = note.line > 0 ? "\(Escaping.visible(path)):\(note.line):\(note.column): " : ""
             call.console.warn("\(place)\(note.kind.rawValue): \(Escaping.visible(note.message))")
         }
-        if let file = call.text("out") { call.console.note("Next: linkd routes check \(Escaping.visible(file))") }
+        if let file = call.text("out") {
+            call.console.note("Next: linkd routes check \(ShellQuote.posix(Escaping.visible(file)))")
+        }
         return .success
     }
 

@@ -1,3 +1,4 @@
+internal import LinkCoordinator
 internal import RouteTools
 
 /// `linkd routes new`: writes a small table to start from.
@@ -29,15 +30,20 @@ enum RoutesNewCommand {
     private static func run(_ call: Invocation) throws(CommandFailure) -> ExitCode {
         try OutputFile.check(call)
         let scheme = call.text("scheme") ?? "shop"
-        guard
-            let table = TableTemplate(id: call.text("id") ?? "my-shop", scheme: scheme, host: call.text("host"))
-        else {
+        let id = call.text("id") ?? "my-shop"
+        guard NameRule.identifier.matches(id) else {
             throw CommandFailure(
-                .usage, "the id, the scheme, or the host is not one that a table can have",
-                advice: "pass an --id such as my-shop, a --scheme such as shop, and a --host such as shop.example")
+                .usage, "--id: \(id) is not the id of a table", advice: "pass \(NameRule.identifier.text)")
+        }
+        guard let table = TableTemplate(id: id, scheme: scheme, host: call.text("host")) else {
+            throw CommandFailure(
+                .usage, "the scheme or the host is not one that the table can have",
+                advice: "pass a --scheme of the app's own links, such as shop, and a --host without port 443, such as "
+                    + "shop.example")
         }
         try OutputFile.write(table.text, call)
-        let file = Escaping.visible(call.text("out") ?? "my-shop.json")
+        guard let out = call.text("out") else { return .success }
+        let file = ShellQuote.posix(Escaping.visible(out))
         call.console.note("Next: linkd routes check \(file)")
         call.console.note("      linkd resolve --table \(file) --explain '\(scheme)://p/7'")
         return .success

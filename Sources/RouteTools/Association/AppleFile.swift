@@ -14,6 +14,8 @@ package struct AppleFile {
     private(set) var variables = AppleVariables()
     /// The ids of the apps that count, in the order of the file.
     private(set) var apps: [String] = []
+    /// The ids of all apps of the file, at most 20, in its order.
+    private(set) var named: [String] = []
     /// The number of states of all patterns of queries and fragments.
     private var states = 0
     private let places: JSONPlaces
@@ -95,6 +97,7 @@ package struct AppleFile {
         var places: [String: Int] = [:]
         for (index, (apps, entry, pointer)) in entries.enumerated() {
             ranges.append(try readEntry(entry, base, pointer))
+            for app in apps where named.count < 20 && !named.contains(app) { named.append(app) }
             for app in Set(apps).sorted() where selected.isEmpty || selected.contains(app) {
                 if let place = places[app] {
                     byApp[place].append(index)

@@ -15,11 +15,14 @@ struct ApplePatternText {
         case variable(String)
     }
 
+    /// The pattern as written.
+    let text: String
     /// The parts in order, without two consecutive stars.
     private(set) var parts: [Part] = []
 
     /// Parses a pattern, with `$(` without a `)` as literal text.
     init(_ text: String) {
+        self.text = text
         var rest = Substring(text).unicodeScalars
         while let scalar = rest.popFirst() {
             switch scalar {

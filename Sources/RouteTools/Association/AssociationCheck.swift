@@ -68,6 +68,8 @@ package struct AssociationCheck {
         package var parts = 0
         /// A Boolean value that indicates whether every answer is proved.
         package var isProved = true
+        /// A Boolean value that indicates whether a search ended at its limit.
+        package var isCut = false
         /// The findings: first about routes in the order of the table, then about parts of the files.
         package var findings: [Finding] = []
     }
@@ -84,6 +86,8 @@ package struct AssociationCheck {
     private var budget: WorkBudget
     /// The limit on the work of the searches for links that are not handed over.
     private var partBudget = WorkBudget(perSearch: 2_000_000, total: 20_000_000)
+    /// The limit on the work of trying sample links.
+    private var sampleBudget = WorkBudget(perSearch: 20_000_000, total: 20_000_000)
 
     /// Creates a check of a table with the files that are given.
     ///
@@ -156,6 +160,7 @@ package struct AssociationCheck {
         }
         trySamples(&result, platform) { $0.scheme == "https" && $0.port == nil }
         var report = self.report(.apple, result, parts: file.rules.handingNumbers.count)
+        report.isCut = result.isExhausted
         for (number, link) in result.unknown.sorted(by: { $0.key < $1.key }) {
             let rule = file.rules.rules[number]
             report.findings.append(
@@ -183,10 +188,12 @@ package struct AssociationCheck {
         }
         let schemes = rules.filters.map { Set($0.flatMap(\.schemes)) } ?? ["https", "http"]
         trySamples(&result, any) { schemes.contains($0.scheme) }
+        let isSearchCut = result.isExhausted
         if manifest?.isUnresolved == true { result.isExhausted = true }
         var report = self.report(system, result, parts: units.count) { link in
             LinkPieces(link).flatMap(rules.missing)
         }
+        report.isCut = isSearchCut
         for (number, link) in result.unknown.sorted(by: { $0.key < $1.key }) {
             report.findings.append(unknown(system, units[number], rules, link))
         }
@@ -196,12 +203,17 @@ package struct AssociationCheck {
     /// Tries the sample links of routes that the searches did not find.
     ///
     /// - Parameter canHand: Returns a Boolean value that indicates whether the system could hand over such a link.
-    private func trySamples(
+    private mutating func trySamples(
         _ result: inout HandingResult, _ platform: some HandingPlatform, canHand: (LinkPieces) -> Bool
     ) {
         for (index, route) in table.source.routes.enumerated() where result.routes.contains(index) {
             if result.links[index] != nil, result.parts[index] != nil { continue }
             for link in SampleLinks.all(of: route, in: table) {
+                sampleBudget.begin()
+                guard (try? sampleBudget.spend(platform.total)) != nil else {
+                    result.isExhausted = true
+                    return
+                }
                 guard let pieces = LinkPieces(link), origins.isSelected(pieces) else { continue }
                 if !platform.handing(pieces).isEmpty {
                     if result.links[index] == nil { result.links[index] = (link, false) }

@@ -79,9 +79,12 @@ struct ApplePlatform: HandingPlatform {
         return rules.handing(matching)
     }
 
-    func cost(_ state: State) -> Int { state.openWritten.count + state.openDecoded.count }
+    func cost(_ state: State) -> Int {
+        rules.written.work(state.openWritten) + rules.decoded.work(state.openDecoded)
+    }
 
-    var total: Int { rules.rules.count }
+    // A decision runs all patterns, of which a few states at a time.
+    var total: Int { rules.rules.count + (rules.written.steps.count + rules.decoded.steps.count) / 4 }
 
     func isDead(_ state: State) -> Bool {
         state.openWritten.isEmpty && state.openDecoded.isEmpty && units(state).isEmpty

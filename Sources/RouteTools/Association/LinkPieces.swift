@@ -1,3 +1,5 @@
+internal import LinkCoordinator
+
 /// The components of a link as written, for the rules of Apple and Android.
 struct LinkPieces: Sendable, Equatable {
     /// The scheme.
@@ -56,6 +58,33 @@ struct LinkPieces: Sendable, Equatable {
             }
         }
         return String(decoding: result, as: UTF8.self)
+    }
+
+    /// Returns a Boolean value that indicates whether a link in the usual spelling can have a text in its path as
+    /// written.
+    ///
+    /// A character that RFC 3986 allows in a path stands for itself, and every other one is percent-encoded, with
+    /// uppercase digits unless the case is ignored.
+    static func isUsual(_ text: String, foldsCase: Bool = false) -> Bool {
+        let bytes = Array(text.utf8)
+        var at = 0
+        while at < bytes.count {
+            if bytes[at] == UInt8(ascii: "%") {
+                guard at + 2 < bytes.count, let high = digit(bytes[at + 1]), let low = digit(bytes[at + 2]),
+                    !isPlain(high << 4 | low), foldsCase || max(bytes[at + 1], bytes[at + 2]) < UInt8(ascii: "a")
+                else { return false }
+                at += 3
+            } else {
+                guard isPlain(bytes[at]) else { return false }
+                at += 1
+            }
+        }
+        return true
+    }
+
+    private static func isPlain(_ byte: UInt8) -> Bool {
+        lowerASCII(byte) &- UInt8(ascii: "a") < 26 || byte &- UInt8(ascii: "0") < 10
+            || "-._~!$&'()*+,;=:@/".utf8.contains(byte)
     }
 
     private static func digit(_ byte: UInt8) -> UInt8? {

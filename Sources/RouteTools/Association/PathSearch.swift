@@ -107,7 +107,8 @@ struct PathSearch<Platform: HandingPlatform> {
             let product = products[at]
             // A link with a host that is not a segment has at least the path `/`.
             if at > 0 || language.isSegment { try visit(product, at, nodes, &budget, &result) }
-            let cost = 1 + product.table.count + platform.cost(product.platform)
+            let cost = 1 + language.automaton.work(product.table) + platform.cost(product.platform)
+            try budget.spend(cost)
             let masks = language.automaton.masks(product.table, alphabet)
                 .union(platform.masks(product.platform, alphabet)).union([slash])
             for index in alphabet.representatives(masks) {

@@ -129,6 +129,9 @@ struct ScalarAutomaton {
         return set.sorted()
     }
 
+    /// Returns the work of a step from some states.
+    func work(_ states: [Int]) -> Int { states.reduce(0) { $0 + 1 + steps[$1].count } }
+
     /// Returns the sorted numbers of the patterns that end in some states.
     func numbers(_ states: [Int]) -> [Int] {
         var found = Set<Int>()

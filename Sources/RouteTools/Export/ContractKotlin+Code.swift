@@ -18,12 +18,16 @@ extension ContractKotlin {
     }
 
     /// Returns the class of an object.
-    func declaration(_ object: ContractObject, _ name: String, indent: Int) -> [String] {
+    ///
+    /// - Parameter keepsJSON: A Boolean value that indicates whether the class also has the map that it was read from.
+    func declaration(
+        _ object: ContractObject, _ name: String, indent: Int, keepsJSON: Bool = false
+    ) -> [String] {
         let margin = String(repeating: " ", count: indent)
         let head = ["", "\(margin)/** \(object.about) */"]
         if object.members.isEmpty { return head + ["\(margin)object \(name)"] }
         let properties = properties(object.members, in: name).map { "\(margin)    val \($0.name): \($0.type)," }
-        let json = object.name == "About" ? ["\(margin)    val json: Map<String, Any?>,"] : []
+        let json = keepsJSON ? ["\(margin)    val json: Map<String, Any?>,"] : []
         var lines = head + ["\(margin)data class \(name)("] + (properties + json).withoutLastComma
         let enumerations = object.members.compactMap { member -> (String, [String])? in
             guard case .field(let type, _) = member.type, let values = Self.values(type) else { return nil }
@@ -68,8 +72,15 @@ extension ContractKotlin {
         ]
         for one in decisions { lines += Self.branch(one, of: "Decision") }
         lines += ["            else -> value.member(\"outcome\").fail(\"an outcome\")", "        }", "    }"]
-        let groups = stride(from: 0, to: entries.count, by: Self.maxBranches).map {
-            Array(entries[$0..<min($0 + Self.maxBranches, entries.count)])
+        var groups: [[Case]] = []
+        var size = Self.maxReads
+        for entry in entries {
+            size += 1 + entry.properties.count
+            if size > Self.maxReads {
+                groups.append([])
+                size = 1 + entry.properties.count
+            }
+            groups[groups.count - 1].append(entry)
         }
         // A table without screens has no entries.
         lines += ["", "    @Suppress(\"UNREACHABLE_CODE\", \"UNUSED_VARIABLE\")"]

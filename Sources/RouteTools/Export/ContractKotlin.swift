@@ -9,7 +9,9 @@ package struct ContractKotlin {
     ///
     /// The Java virtual machine allows 255 words of arguments, and a `Long` takes two.
     static let maxProperties = 100
-    /// The maximum number of branches in a function and of constants in an enumeration, whose code has 64 KiB at most.
+    /// The maximum number of branches and properties in a function, whose code has 64 KiB at most.
+    static let maxReads = 400
+    /// The maximum number of constants in an enumeration, whose code has 64 KiB at most.
     static let maxBranches = 200
 
     let contract: DecisionContract
@@ -48,7 +50,8 @@ package struct ContractKotlin {
         lines += ["", "    /** The models of the table. */", "    object Models {"]
         for model in contract.models { lines += declaration(model, typeName(of: model.name), indent: 8) }
         lines.append("    }")
-        for object in [contract.about] + contract.others { lines += declaration(object, object.name, indent: 4) }
+        lines += declaration(contract.about, contract.about.name, indent: 4, keepsJSON: true)
+        for object in contract.others { lines += declaration(object, object.name, indent: 4) }
         lines += enumeration("Mode", ["replace", "append", "reuse"], indent: 4)
         lines += enumeration("Presentation", Presentation.allCases.map(\.rawValue), indent: 4)
         lines += readers + Self.support.map { $0.isEmpty ? "" : "    " + $0 } + ["}"]

@@ -284,7 +284,7 @@ struct ContractObject: Sendable {
 
 extension [String] {
     /// The texts without repetitions, in the order of their first occurrences.
-    fileprivate var unique: [String] {
+    var unique: [String] {
         var seen = Set<String>()
         return filter { seen.insert($0).inserted }
     }

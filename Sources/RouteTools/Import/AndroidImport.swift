@@ -32,26 +32,37 @@ extension TableDraft {
             if let same = blocks.firstIndex(where: { $0.hosts == own }) {
                 blocks[same].schemes.append(scheme)
             } else {
-                blocks.append(Block(schemes: [scheme], hosts: own))
+                blocks.append(Block(schemes: [scheme], hosts: own, isExact: true))
             }
         }
         guard !blocks.isEmpty else {
             throw AssociationProblem(
                 .error, .value,
-                "no filter has a scheme and a host that are known: there is no link to import"
+                "no filter has a scheme and a host that a table can have: there is no link to import"
                     + (file.isUnresolved ? "; import the merged manifest, in which they are" : ""))
         }
         let isSingle = blocks.count == 1 && blocks[0].schemes.count == 1 && blocks[0].hosts?.count == 1
-        for (number, filter) in file.filters.enumerated() { add(filter, number, isSingle: isSingle) }
+        for filter in file.filters { add(filter, isSingle: isSingle) }
         note(
             .unknown,
             "the screens: each route leads to a screen of its own in the coordinator `app`, named after its path")
         note(.unknown, "the data: a captured segment is text, and the items of queries are not listed")
         note(.unknown, "the screens below a screen, for which `parents` is the key")
         note(.opensMore, "links with a slash at the end of the path, which a table reads as without it")
+        if hosts.values.contains(where: { $0.contains("*") }) {
+            note(.opensMore, "links without an authority, which the host `*` of a table also matches")
+        }
+        if file.filters.contains(where: { $0.paths.contains { $0.pattern.matches("/") && !$0.pattern.matches("") } }) {
+            note(.opensMore, "links without a path, which a table reads as the path `/`")
+        }
     }
 
-    private mutating func add(_ filter: AndroidFilter, _ number: Int, isSingle: Bool) {
+    private mutating func add(_ filter: AndroidFilter, isSingle: Bool) {
+        let origins = origins(of: filter)
+        // A pattern without a scheme and a host would match the links of other filters.
+        guard !origins.isEmpty else {
+            return note(.leavesOut, "the filter, because no table can have its schemes and hosts", at: filter.place)
+        }
         var readings: [(WildPath.Reading, String, AssociationProblem.Place)] = []
         if !filter.readsPath {
             let every = [PatternPiece.tail(isRequired: false)]
@@ -63,14 +74,14 @@ extension TableDraft {
         if filter.readsPath, !filter.groups.isEmpty {
             note(.leavesOut, "links of a `uri-relative-filter-group`, which no route of a table is", at: filter.place)
         }
-        let origins = isSingle ? [] : origins(of: filter)
         for (reading, what, place) in readings {
-            var route = Route(name: "", place: place, rank: number)
+            var route = Route(name: "", place: place)
             for pieces in reading.patterns {
-                if isSingle { route.patterns.append(Pattern(pieces: pieces)) }
-                for (scheme, host) in origins {
-                    route.patterns.append(Pattern(pieces: pieces, scheme: scheme, host: host))
+                if isSingle {
+                    route.patterns.append(Pattern(pieces: pieces))
+                    continue
                 }
+                route.patterns += origins.map { Pattern(pieces: pieces, scheme: $0.scheme, host: $0.host) }
             }
             append(route, reading, what, at: place)
         }

@@ -80,7 +80,7 @@ extension TableDraft {
         return open.filter { best[$0.segments] == $0.names }
     }
 
-    private func read(_ path: NavigationFile.Path) -> WildPath.Reading {
+    private mutating func read(_ path: NavigationFile.Path) -> WildPath.Reading {
         var result = WildPath.Reading(patterns: [[]])
         var segments: [NavigationFile.Segment] = []
         for segment in path.segments {
@@ -104,7 +104,9 @@ extension TableDraft {
                     guard let known else { return WildPath.Reading(patterns: [], difference: difference) }
                     type = known.isEmpty ? nil : known
                 }
-                forms = [[.capture(type: type, name: Self.name(name, .identifier, or: "parameter\(index)"))]]
+                let own = Self.name(name, .identifier, or: "parameter\(index)")
+                if own != name { note(.unknown, "the name `\(name)`, which is `\(own)` in the table", at: path.place) }
+                forms = [[.capture(type: type, name: own)]]
                 if isOptional { forms.append([]) }
             }
             result.patterns = result.patterns.flatMap { start in forms.map { start + $0 } }
@@ -126,7 +128,8 @@ extension TableDraft {
     ///
     /// The type is nil if a table has none that matches only what the expression matches.
     static func type(of expression: String) -> (type: String?, difference: String?) {
-        if ["[^/]+", ".+", "[^\\/]+"].contains(expression) { return ("", nil) }
+        if ["[^/]+", "[^\\/]+"].contains(expression) { return ("", nil) }
+        if expression == ".+" { return ("", "several segments in place of `.+`") }
         let words = expression.split(separator: "|", omittingEmptySubsequences: false)
         if words.allSatisfy({ !$0.isEmpty && $0.utf8.allSatisfy { NameRule.identifier.continues($0) } }) {
             var seen = Set<Substring>()
@@ -247,7 +250,7 @@ extension TableDraft {
             if !hosts.contains(host) { hosts.append(host) }
             blocks[index].hosts = hosts
         } else {
-            blocks.append(Block(schemes: [own], hosts: host.map { [$0] }))
+            blocks.append(Block(schemes: [own], hosts: host.map { [$0] }, isExact: scheme == own))
         }
         return (own, host, Array(path))
     }

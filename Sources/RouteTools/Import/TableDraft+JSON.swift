@@ -4,7 +4,7 @@ internal import StrictJSON
 
 extension TableDraft {
     /// The coordinator of screens that the source does not name.
-    private static let coordinator = "app"
+    static let coordinator = "app"
 
     /// Returns the text of the table.
     func text(_ examples: [JSONValue]) -> String {
@@ -38,13 +38,16 @@ extension TableDraft {
         var path: [(String, JSONValue.Kind?)] = foldsCase ? [("case", .string("insensitive"))] : []
         if rejectsEmptySegments { path.append(("emptySegments", .string("reject"))) }
         let readsQuery = routes.contains { !$0.query.isEmpty }
+        // A name that occurs twice then equals no text.
+        let query: [(String, JSONValue.Kind?)] = [
+            ("names", foldsCase ? .string("insensitive") : nil), ("duplicates", .string("reject")),
+        ]
         return .members([
-            ("schemes", .strings(block.schemes)),
+            ("schemes", .strings(block.schemes)), ("schemeCase", block.isExact ? .string("exact") : nil),
             ("host", .string(block.hosts == nil ? "segment" : "authority")),
             ("hosts", block.hosts.map { .strings($0) }),
             ("path", path.isEmpty ? nil : .members(path)),
-            // A name that occurs twice then equals no text.
-            ("query", readsQuery ? .members([("duplicates", .string("reject"))]) : nil),
+            ("query", readsQuery ? .members(query) : nil),
         ])
     }
 
@@ -117,32 +120,23 @@ extension TableDraft {
                 ("host", pattern.host.map { .string($0) }),
             ])
         }
-        let overlaps = route.overlaps.sorted()
+        let query = route.query.map { ($0.name, $0.value.map { JSONValue.Kind.string($0) } ?? .null) }
+        let target = screen.map {
+            JSONValue.Kind.members([
+                ("path", .string("/\($0.coordinator)/\($0.name)")),
+                ("parents", route.parents.isEmpty ? nil : .strings(route.parents)),
+            ])
+        }
+        let sources = JSONValue.Kind.members(fields.map { ($0.name, .string($0.source)) })
         return .members([
             ("id", .string(route.id)), ("match", patterns.first),
             ("alias", patterns.count > 1 ? .list(Array(patterns.dropFirst())) : nil),
-            (
-                "query",
-                route.query.isEmpty
-                    ? nil : .members(route.query.map { ($0.name, $0.value.map { .string($0) } ?? .null) })
-            ),
-            ("overlaps", overlaps.isEmpty ? nil : .strings(overlaps)),
-            (
-                "to",
-                screen.map {
-                    .members([
-                        ("path", .string("/\($0.coordinator)/\($0.name)")),
-                        ("parents", route.parents.isEmpty ? nil : .strings(route.parents)),
-                    ])
-                }
-            ),
+            ("query", query.isEmpty ? nil : .members(query)),
+            ("priority", route.priority.map { .number(String($0)) }),
+            ("overlaps", route.overlaps.isEmpty ? nil : .strings(route.overlaps.sorted())),
+            ("to", target),
             ("exclude", route.isExcluded ? .members([("outcome", .string("external"))]) : nil),
-            (
-                "bind",
-                fields.isEmpty
-                    ? nil
-                    : screen?.model.map { .members([($0, .members(fields.map { ($0.name, .string($0.source)) }))]) }
-            ),
+            ("bind", fields.isEmpty ? nil : screen?.model.map { .members([($0, sources)]) }),
         ])
     }
 
@@ -178,12 +172,12 @@ extension TableDraft.Field {
 }
 
 extension RouteTable {
-    /// Reads an imported table.
+    /// Reads an imported table, without repeating its proofs.
     ///
     /// A refused table is an error of the import, not of its source.
     static func imported(_ json: String) throws(AssociationProblem) -> RouteTable {
         do throws(RouteTableError) {
-            return try RouteTable.checked(Array(json.utf8))
+            return try RouteTable(json: json.utf8)
         } catch {
             throw AssociationProblem(
                 .error, .value, "the table would be refused: \(error.problems.first?.message ?? "")")

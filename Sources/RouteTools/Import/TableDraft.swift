@@ -67,8 +67,10 @@ struct TableDraft {
         /// The screens below, as coordinator paths.
         var parents: [String] = []
         var place = AssociationProblem.Place()
-        /// The rank of the part of the source: of several that match a link, the first decides.
-        var rank = 0
+        /// A Boolean value that indicates whether the route excludes links that its part of the source does not.
+        var isWider = false
+        /// The priority among routes that are equally specific, or nil for none.
+        var priority: Int?
         /// The id, which is set at the end.
         var id = ""
         /// The ids of routes that match some of the same links.
@@ -80,17 +82,17 @@ struct TableDraft {
         var schemes: [String]
         /// The hosts, or nil if the host of a link is its first segment.
         var hosts: [String]?
+        /// A Boolean value that indicates whether the source compares schemes exactly.
+        var isExact = false
     }
 
     /// The maximum number of routes.
     static let maxRoutes = 500
     /// The maximum number of patterns of all routes.
     static let maxPatterns = 2000
-    private static let maxRounds = 4
-    /// The limit on the work of the search for overlaps, of all routes together.
+    private static let maxRounds = 16
+    /// The limit on the work of the proof that a link selects each route.
     private static let maxWork = 20_000_000
-
-    private static let manyOverlaps = "links of routes that overlap, which are too many to compare them all"
 
     var id: String
     var applications: [String] = []
@@ -103,11 +105,7 @@ struct TableDraft {
     var initials: [String: String] = [:]
     /// Screens without a route of their own, by the name of the coordinator.
     var otherScreens: [(coordinator: String, name: String)] = []
-    /// A function that returns whether the source opens a link, or nil if it cannot be asked.
-    var opens: ((String) -> Bool)?
     private(set) var notes: [ImportNote] = []
-    /// A Boolean value that indicates whether the overlaps of all routes were compared with the source.
-    private var isCompared = false
     private var known = Set<ImportNote>()
 
     init(id: String) { self.id = id }
@@ -133,6 +131,12 @@ struct TableDraft {
     }
 
     // MARK: Names
+
+    /// Returns a Boolean value that indicates whether a text has one of some characters, which a table would read as
+    /// something else.
+    static func has(_ text: String, anyOf characters: String) -> Bool {
+        text.unicodeScalars.contains { characters.unicodeScalars.contains($0) }
+    }
 
     /// Returns a text as a name: what is not allowed in a name becomes `-`.
     static func name(_ text: String, _ rule: NameRule = .path, or base: String) -> String {
@@ -172,7 +176,7 @@ struct TableDraft {
 
     // MARK: Finishing
 
-    /// Returns the text of the table, which is valid, with an example for each route.
+    /// Returns the table, which is valid, and its text, with an example for each route.
     ///
     /// Routes that overlap declare it. Routes that the table cannot have are left out, with a remark. If the first part
     /// of the source that matches a link decides, the table decides in the same way.
@@ -185,23 +189,21 @@ struct TableDraft {
         removeRepeated()
         var ids: Set<String> = ["app"]
         for index in routes.indices { routes[index].id = Self.unique(routes[index].name, &ids) }
-        isCompared = false
-        for _ in 0..<Self.maxRounds where !isCompared {
-            guard let table = RouteTable.unchecked(Array(text([]).utf8)) else { break }
-            isCompared = !declareOverlaps(table)
-        }
-        if !isCompared, opens != nil {
-            note(.opensMore, Self.manyOverlaps)
-        }
+        decideInOrder()
         for _ in 0..<Self.maxRounds {
-            let json = text([])
-            let (table, problems, _) = RouteTable.check(Array(json.utf8))
+            declareOverlaps()
+            var loader = TableLoader(Array(text([]).utf8))
+            loader.prove(WorkBudget(perSearch: 200_000, total: Self.maxWork))
+            let (table, problems, _) = loader.finish()
             if let table {
-                let examples = table.source.routes.compactMap { route in example(of: route, in: table) }
-                let json = text(examples)
+                for problem in problems where problem.code == .noOverlap { removeOverlap(problem.routes) }
+                if problems.contains(where: { $0.code == .unproved }) {
+                    note(.unknown, "whether a link selects each route, because the proof ended at its limit")
+                }
+                let json = text(table.source.routes.compactMap { route in example(of: route, in: table) })
                 return (try RouteTable.imported(json), json)
             }
-            if !leaveOut(problems) { return (try RouteTable.imported(json), json) }
+            guard leaveOut(problems) else { break }
         }
         return (try RouteTable.imported(text([])), text([]))
     }
@@ -222,89 +224,48 @@ struct TableDraft {
         routes.removeAll(where: \.patterns.isEmpty)
     }
 
-    /// Declares overlaps, and corrects the decisions about links that two routes match.
+    private mutating func removeOverlap(_ names: [String]) {
+        for index in routes.indices where names.contains(routes[index].id) { routes[index].overlaps.subtract(names) }
+    }
+
+    /// Removes the patterns and routes of problems, and returns whether there were any.
     ///
-    /// Returns a Boolean value that indicates whether patterns changed.
-    private mutating func declareOverlaps(_ table: RouteTable) -> Bool {
-        var hasChanged = false
-        for index in routes.indices {
-            let budget = WorkBudget(perSearch: 200_000, total: Self.maxWork / routes.count)
-            let search = RouteOverlaps(ofRoute: index, in: table, budget: budget)
-            if !search.isComplete { note(.opensMore, Self.manyOverlaps) }
-            let found = search.overlaps
-            routes[index].overlaps = Set(found.filter { $0.relation == .crossing }.map(\.other))
-            guard let opens else { continue }
-            for overlap in found {
-                guard let other = routes.firstIndex(where: { $0.id == overlap.other }),
-                    routes[other].isExcluded != routes[index].isExcluded
-                else { continue }
-                let selected = routes.first { $0.id == overlap.selected }
-                guard let selected, opens(overlap.link) == selected.isExcluded else { continue }
-                let (first, second) = routes[index].rank < routes[other].rank ? (index, other) : (other, index)
-                if decideFirst(first, second) { hasChanged = true }
-            }
-        }
-        // One of two routes declares their overlap.
-        let order = Dictionary(uniqueKeysWithValues: routes.indices.map { (routes[$0].id, $0) })
-        for index in routes.indices {
-            routes[index].overlaps = routes[index].overlaps.filter { order[$0, default: 0] < index }
-        }
-        if hasChanged { routes.removeAll(where: \.patterns.isEmpty) }
-        return hasChanged
-    }
-
-    /// Gives the links that two routes match to the first one, and returns whether that changed a pattern.
-    private mutating func decideFirst(_ first: Int, _ second: Int) -> Bool {
-        var hasChanged = false
-        let own = Set(routes[first].query)
-        guard routes.reduce(0, { $0 + $1.patterns.count }) < Self.maxPatterns else {
-            note(.opensMore, Self.manyOverlaps)
-            return false
-        }
-        for pattern in routes[first].patterns {
-            for other in routes[second].patterns where pattern.scheme == other.scheme && pattern.host == other.host {
-                guard let pieces = pattern.pieces.intersection(other.pieces, foldsCase: foldsCase) else { continue }
-                let common = Pattern(pieces: pieces, scheme: pattern.scheme, host: pattern.host)
-                if common == other, own.isSubset(of: routes[second].query) {
-                    routes[second].patterns.removeAll { $0 == other }
-                    hasChanged = true
-                } else if !routes[first].patterns.contains(common) {
-                    guard routes[first].patterns.count < WildPath.maxPatterns else {
-                        note(.opensMore, Self.manyOverlaps)
-                        continue
-                    }
-                    routes[first].patterns.append(common)
-                    hasChanged = true
-                }
-            }
-        }
-        return hasChanged
-    }
-
-    /// Removes the routes of problems, and returns whether there were any.
+    /// A pattern that no link selects is removed alone. If the table refuses an exclusion, what follows it goes too.
     private mutating func leaveOut(_ problems: [TableProblem]) -> Bool {
-        var ids = Set<String>()
         var hasChanged = false
+        var patterns: [Int: Set<Int>] = [:]
+        var refused = Set<Int>()
         for problem in problems where problem.severity == .error {
-            guard let id = problem.routes.first else { continue }
-            let index = routes.firstIndex { $0.id == id }
-            if problem.code == .overlap, problem.routes.count > 1, let index,
-                routes[index].overlaps.insert(problem.routes[1]).inserted
-            {
-                hasChanged = true
-            } else {
-                ids.insert(id)
+            let steps = problem.location.pointer.split(separator: "/")
+            guard steps.count > 1, steps[0] == "routes", let index = Int(steps[1]), routes.indices.contains(index)
+            else {
+                continue
             }
+            let number =
+                steps.count < 3 ? nil : steps[2] == "match" ? 0 : steps.count > 3 ? Int(steps[3]).map { $0 + 1 } : nil
+            if problem.code == .unreachable, let number {
+                patterns[index, default: []].insert(number)
+            } else {
+                refused.insert(index)
+            }
+            hasChanged = true
         }
-        for route in routes where ids.contains(route.id) {
+        if let first = refused.filter({ routes[$0].isExcluded }).min() {
+            refused.formUnion(routes.indices.filter { $0 > first && !routes[$0].isExcluded })
+        }
+        for index in refused.sorted() where !routes[index].isExcluded {
             note(
-                route.isExcluded ? .opensMore : .leavesOut,
-                "the route for `\(route.patterns.first?.pieces.pattern ?? "")`, which the table cannot have beside the "
-                    + "others", at: route.place)
+                .leavesOut,
+                "the route for `\(routes[index].patterns.first?.pieces.pattern ?? "")`, which the table cannot have "
+                    + "beside the others", at: routes[index].place)
         }
-        routes.removeAll { ids.contains($0.id) }
-        for index in routes.indices { routes[index].overlaps.subtract(ids) }
-        return hasChanged || !ids.isEmpty
+        for (index, numbers) in patterns {
+            routes[index].patterns = routes[index].patterns.enumerated().filter { !numbers.contains($0.offset) }
+                .map(\.element)
+        }
+        for index in refused { routes[index].patterns = [] }
+        routes.removeAll(where: \.patterns.isEmpty)
+        return hasChanged
     }
 
     private func example(of route: TableSource.Route, in table: RouteTable) -> JSONValue? {

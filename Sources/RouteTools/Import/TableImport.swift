@@ -20,6 +20,18 @@ package struct TableImport: Sendable {
     /// The remarks, in the order of the source.
     package let notes: [ImportNote]
 
+    /// The limit on the work of the comparison of a table with its source.
+    private static let budget = WorkBudget(perSearch: 10_000_000, total: 10_000_000)
+
+    /// Returns a Boolean value that indicates whether an apple-app-site-association file can be served on a host: a
+    /// name, or `*.` with one, without a port.
+    package static func isHost(_ text: String) -> Bool {
+        switch try? HostRule.parse(text.lowercased()) {
+        case .exact(_, port: nil), .suffix: true
+        default: false
+        }
+    }
+
     /// Imports a file.
     ///
     /// - Parameters:
@@ -37,13 +49,13 @@ package struct TableImport: Sendable {
             let file = try AppleFile(bytes, apps: apps)
             try draft.add(file, hosts: hosts)
             (table, json) = try draft.finish()
-            draft.compare(AssociationCheck(table, apple: file), table)
+            draft.compare(AssociationCheck(table, apple: file, budget: Self.budget), table)
         case .manifest:
             var file = try ManifestFile(bytes)
             file.removeTooWide()
             try draft.add(file)
             (table, json) = try draft.finish()
-            draft.compare(AssociationCheck(table, manifest: file), table)
+            draft.compare(AssociationCheck(table, manifest: file, budget: Self.budget), table)
         case .reactNavigation:
             let file = try NavigationFile(bytes)
             try draft.add(file)
@@ -64,7 +76,11 @@ extension TableDraft {
     /// Adds the remarks of a comparison of the table with its source.
     fileprivate mutating func compare(_ check: AssociationCheck, _ table: RouteTable) {
         var check = check
-        for finding in check.run().flatMap(\.findings) {
+        let reports = check.run()
+        if reports.contains(where: \.isCut) {
+            note(.unknown, "whether these are all differences, because the comparison ended at its limit")
+        }
+        for finding in reports.flatMap(\.findings) {
             let place = AssociationProblem.Place(
                 line: finding.line, column: finding.column, pointer: finding.pointer)
             switch finding.code {

@@ -10,14 +10,15 @@ package struct TableTemplate {
     ///
     /// - Parameters:
     ///   - id: The id of the table.
-    ///   - scheme: The scheme of the app's links, in lowercase.
+    ///   - scheme: The scheme of the app's links, in lowercase. It is not that of web links.
     ///   - host: The host of its web links, or nil for none.
     package init?(id: String, scheme: String, host: String? = nil) {
-        guard NameRule.identifier.matches(id), TableDraft.isScheme(scheme), scheme != "https" || host == nil else {
+        guard NameRule.identifier.matches(id), TableDraft.isScheme(scheme), !["https", "http"].contains(scheme) else {
             return nil
         }
         if let host {
-            guard case .exact? = try? HostRule.parse(host) else { return nil }
+            // Port 443 of a web link counts as no port, so no link has it.
+            guard case .exact(_, let port)? = try? HostRule.parse(host), port != 443 else { return nil }
         }
         self.id = id
         self.scheme = scheme

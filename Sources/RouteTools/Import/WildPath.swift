@@ -1,4 +1,3 @@
-internal import ByteStorage
 internal import LinkCoordinator
 
 /// A segment of a table's pattern.
@@ -45,50 +44,16 @@ extension [PatternPiece] {
             case .tail(let isRequired, let name): "{\(name ?? "rest")\(isRequired ? "+" : "*")}"
             }
         }
-        // A brace or a slash of a literal would be read as something else.
         for piece in self {
             switch piece {
-            case .literal(let text): if text.isEmpty || text.contains(where: { "{}/".contains($0) }) { return nil }
+            case .literal(let text): if text.isEmpty || TableDraft.has(text, anyOf: "{}/<") { return nil }
             case .capture(let prefix, _, let suffix, _):
-                if (prefix + suffix).contains(where: { "{}/".contains($0) }) { return nil }
+                if TableDraft.has(prefix + suffix, anyOf: "{}/<") { return nil }
             case .tail: continue
             }
         }
         let text = "/" + segments.joined(separator: "/")
         return (try? PatternParser.parse(text, foldsCase: false)) == nil ? nil : text
-    }
-
-    /// Returns the paths that both patterns match, or nil if there are none, or if a pattern cannot express them.
-    func intersection(_ other: [PatternPiece], foldsCase: Bool) -> [PatternPiece]? {
-        guard let one = first else {
-            return other.isEmpty || other == [.tail(isRequired: false)] ? [] : nil
-        }
-        guard let two = other.first else { return other.intersection(self, foldsCase: foldsCase) }
-        if case .tail(let isRequired, _) = one {
-            if case .tail(let isOtherRequired, _) = two { return [.tail(isRequired: isRequired || isOtherRequired)] }
-            return other
-        }
-        if two.isTail { return self }
-        guard let first = one.intersection(two, foldsCase: foldsCase),
-            let rest = Array(dropFirst()).intersection(Array(other.dropFirst()), foldsCase: foldsCase)
-        else { return nil }
-        return [first] + rest
-    }
-}
-
-extension PatternPiece {
-    fileprivate func intersection(_ other: PatternPiece, foldsCase: Bool) -> PatternPiece? {
-        if self == other || other == .any { return self }
-        if self == .any { return other }
-        guard case .literal(let text) = self else {
-            if case .literal = other { return other.intersection(self, foldsCase: foldsCase) }
-            return nil
-        }
-        guard let pattern = [other].pattern,
-            let matcher = (try? PatternParser.parse(pattern, foldsCase: foldsCase))?.first?.matchers.first
-        else { return nil }
-        let isMatch = Array(text.utf8).withUnsafeBufferPointer { matcher.matches(ByteView($0), foldsCase: foldsCase) }
-        return isMatch ? self : nil
     }
 }
 
@@ -128,6 +93,8 @@ struct WildPath {
     var tailIsOptional = true
     /// A Boolean value that indicates whether literals are percent-encoded.
     var isEncoded = false
+    /// A Boolean value that indicates whether the path ignores the case of letters.
+    var folds = false
     /// A Boolean value that indicates whether the path ignores the case of letters, but the table does not.
     var foldsAlone = false
 
@@ -139,26 +106,33 @@ struct WildPath {
 
     private func reading(isWide: Bool) -> Reading {
         var result = Reading(patterns: [[]])
+        // Patterns of paths that differ from here on.
+        var ended: [[PatternPiece]] = []
         var segments = parts.split(separator: .literal("/"), omittingEmptySubsequences: false).map(Array.init)
         if segments.first == [] { segments.removeFirst() }
         if segments.last == [] { segments.removeLast() }
         for (index, segment) in segments.enumerated() {
-            let isLast = index == segments.count - 1
-            let (found, difference) = self.pieces(segment, isFirst: index == 0, isLast: isLast)
-            if isWide, difference != nil {
-                result.difference = "every path that begins like it"
-                result.patterns = result.patterns.map { $0 + [.tail(isRequired: false)] }
-                return result
+            var own = forms(segment, isFirst: index == 0, isLast: index == segments.count - 1, isWide: isWide)
+            if isWide, own.difference != nil {
+                if own.rest.isEmpty { (own.found, own.rest) = ([], beginnings(segment)) }
+                ended += result.patterns.flatMap { start in own.rest.map { start + $0 } }
+                own.difference = "every path that begins like it"
             }
-            result.difference = result.difference ?? difference
-            result.patterns = result.patterns.flatMap { start in found.map { start + $0 } }
-            if result.patterns.count > Self.maxPatterns {
-                result.patterns.removeLast(result.patterns.count - Self.maxPatterns)
+            result.difference = result.difference ?? own.difference
+            let found = result.patterns.flatMap { start in own.found.map { start + $0 } }
+            if found.count > Self.maxPatterns, isWide {
+                ended += result.patterns.map { $0 + [.tail(isRequired: false)] }
+                result = Reading(difference: "every path that begins like it")
+                break
+            }
+            result.patterns = Array(found.prefix(Self.maxPatterns))
+            if found.count > Self.maxPatterns {
                 result.difference = result.difference ?? "more than \(Self.maxPatterns) patterns"
             }
         }
+        result.patterns += ended
         let known = result.patterns.filter { $0.pattern != nil }
-        if known.count < result.patterns.count {
+        if known.count < result.patterns.count || known.count > Self.maxPatterns {
             if isWide { return Reading(patterns: [[.tail(isRequired: false)]], difference: "every path") }
             result.difference = result.difference ?? "characters that no pattern of a table has"
         }
@@ -168,33 +142,64 @@ struct WildPath {
 
     // MARK: Segments
 
-    private typealias Pieces = (found: [[PatternPiece]], difference: String?)
+    /// The forms of a segment.
+    private struct Forms {
+        /// The forms, each as pieces of a pattern.
+        var found: [[PatternPiece]] = []
+        /// How the forms and the segment differ, or nil if they are equal.
+        var difference: String?
+        /// Pieces with a tail for what the forms leave out, or none if they do not help to match all of it.
+        var rest: [[PatternPiece]] = []
+    }
 
-    /// Returns the forms of a segment, each as pieces of a pattern, and how the forms and the segment differ.
-    private func pieces(_ segment: [Part], isFirst: Bool, isLast: Bool) -> Pieces {
-        let unknown: Pieces = ([], "all of them, because a table has no pattern for them")
+    /// Returns the pieces of all paths that begin with the literals of a segment.
+    private func beginnings(_ segment: [Part]) -> [[PatternPiece]] {
         let start = segment.prefix { $0.isLiteral }
-        let end = Array(segment.dropFirst(start.count).reversed().prefix { $0.isLiteral }.reversed())
-        let core = Array(segment.dropFirst(start.count).dropLast(end.count))
-        guard let prefix = text(start), let suffix = text(end) else { return unknown }
-        let hasLetters = segment.contains { part in
+        let tail = PatternPiece.tail(isRequired: false)
+        guard let prefix = text(start, isWide: true), !prefix.isEmpty, folding(Array(start)) == nil else {
+            return [[tail]]
+        }
+        return [[.literal(prefix), tail], [.capture(prefix: prefix), tail]]
+    }
+
+    /// Returns how the table reads the case of letters in a segment differently, or nil if it does not.
+    private func folding(_ segment: [Part]) -> String? {
+        let differs = segment.contains { part in
             switch part {
-            case .literal(let scalar): scalar.properties.isAlphabetic
-            case .choice: true
+            case .literal(let scalar): foldsAlone && scalar.properties.isAlphabetic || folds && !scalar.isASCII
+            case .choice(let values): foldsAlone || folds && !values.allSatisfy { $0.utf8.allSatisfy { $0 < 0x80 } }
             default: false
             }
         }
-        let folding = foldsAlone && hasLetters ? "other cases of letters" : nil
-        guard let first = core.first else { return segment.isEmpty ? unknown : ([[.literal(prefix)]], folding) }
-        func whole(_ type: String?, _ difference: String? = nil) -> Pieces {
-            ([[.capture(prefix: prefix, type: type, suffix: suffix)]], difference ?? folding)
+        return differs ? "other cases of letters" : nil
+    }
+
+    private func forms(_ segment: [Part], isFirst: Bool, isLast: Bool, isWide: Bool) -> Forms {
+        let unknown = Forms(difference: "all of them, because a table has no pattern for them")
+        let start = segment.prefix { $0.isLiteral }
+        let end = Array(segment.dropFirst(start.count).reversed().prefix { $0.isLiteral }.reversed())
+        let core = Array(segment.dropFirst(start.count).dropLast(end.count))
+        guard let prefix = text(start, isWide: isWide), let suffix = text(end, isWide: isWide) else { return unknown }
+        let folding = folding(segment)
+        guard let first = core.first else {
+            return segment.isEmpty ? unknown : Forms(found: [[.literal(prefix)]], difference: folding)
+        }
+        func whole(_ type: String?, _ difference: String? = nil) -> Forms {
+            Forms(found: [[.capture(prefix: prefix, type: type, suffix: suffix)]], difference: difference ?? folding)
         }
         switch first {
         case .star(let without) where core.count == 1:
-            return star(prefix, suffix, without: without, isFirst: isFirst, isLast: isLast, folding)
+            // `*` can also end within an escape, such as `%5B` for `*B`.
+            let isCut = isEncoded && suffix.utf8.first.map { isDigit($0) } ?? false
+            if isWide, folding != nil || isCut { return unknown }
+            var own = star(prefix, suffix, without: without, isFirst: isFirst, isLast: isLast, isWide: isWide)
+            own.difference = own.difference ?? folding
+            return own
         case .one where core == [.one, .star(without: nil)]:
             if isLast, suffix.isEmpty {
-                return ([[.capture(prefix: prefix), .tail(isRequired: false)]], folding)
+                let difference = prefix.isEmpty ? nil : "a slash in place of `?`"
+                return Forms(
+                    found: [[.capture(prefix: prefix), .tail(isRequired: false)]], difference: difference ?? folding)
             }
             return whole(nil, "slashes in place of `*`")
         case .one where core.allSatisfy({ $0 == .one }) && core.count <= 64:
@@ -202,9 +207,12 @@ struct WildPath {
         case .set(let own, _, _):
             return set(own, core).map { whole($0.type, $0.difference) } ?? unknown
         case .choice(let values) where core.count == 1:
-            let known = values.filter { !$0.isEmpty && !$0.contains { "*?/|(){},".contains($0) } && !$0.contains("%") }
+            let known = values.filter { value in
+                !value.isEmpty && !TableDraft.has(value, anyOf: "*?/|(){},%<")
+                    && (!isEncoded || LinkPieces.isUsual(value))
+            }
             var seen = Set<String>()
-            let list = known.filter { seen.insert($0).inserted }
+            let list = known.filter { seen.insert(folds ? $0.lowercased() : $0).inserted }
             if list.isEmpty { return unknown }
             return whole(
                 "enum(\(list.joined(separator: "|")))",
@@ -214,36 +222,37 @@ struct WildPath {
     }
 
     private func star(
-        _ prefix: String, _ suffix: String, without: Unicode.Scalar?, isFirst: Bool, isLast: Bool, _ folding: String?
-    ) -> Pieces {
+        _ prefix: String, _ suffix: String, without: Unicode.Scalar?, isFirst: Bool, isLast: Bool, isWide: Bool
+    ) -> Forms {
         let own = PatternPiece.capture(prefix: prefix, suffix: suffix)
-        // Nothing before a suffix such as `.pdf` would be a hidden file.
-        let bare = (prefix + suffix).hasPrefix(".") ? "" : prefix + suffix
+        // Nothing before a suffix such as `.pdf` would be a hidden file. No link has the segments `.` and `..`.
+        let isHidden = [".", ".."].contains(prefix + suffix) || !isWide && (prefix + suffix).hasPrefix(".")
+        let bare = isHidden ? "" : prefix + suffix
         let empty: [[PatternPiece]] = bare.isEmpty ? [] : [[.literal(bare)]]
-        if without == "/" { return (empty + [[own]], folding) }
+        if without == "/" { return Forms(found: empty + [[own]]) }
         if let without {
             let characters = Self.expanded.filter { $0 != Character(without) }
             let type = "[\(Self.ranges(characters))]{1,64}"
-            return (
-                empty + [[.capture(prefix: prefix, type: type, suffix: suffix)]],
-                "other characters in place of a wildcard"
-            )
+            return Forms(
+                found: empty + [[.capture(prefix: prefix, type: type, suffix: suffix)]],
+                difference: "other characters in place of a wildcard")
         }
         if isLast, suffix.isEmpty {
-            if prefix.isEmpty { return ([[.tail(isRequired: !tailIsOptional && !isFirst)]], folding) }
-            return ([[.literal(prefix), .tail(isRequired: false)], [own, .tail(isRequired: false)]], folding)
+            if prefix.isEmpty { return Forms(found: [[.tail(isRequired: !tailIsOptional && !isFirst)]]) }
+            return Forms(found: [[.literal(prefix), .tail(isRequired: false)], [own, .tail(isRequired: false)]])
         }
         var found = empty + [[own]]
-        let firsts: [PatternPiece] = prefix.isEmpty ? [.any] : [.literal(prefix), .capture(prefix: prefix)]
-        let lasts: [PatternPiece] =
-            suffix.isEmpty
-            ? [.any]
-            : suffix.hasPrefix(".") ? [.capture(suffix: suffix)] : [.literal(suffix), .capture(suffix: suffix)]
+        let firsts: [[PatternPiece]] = prefix.isEmpty ? [[.any]] : [[.literal(prefix)], [.capture(prefix: prefix)]]
+        let hasBare = !suffix.isEmpty && (isWide ? ![".", ".."].contains(suffix) : !suffix.hasPrefix("."))
+        let lasts = (hasBare ? [.literal(suffix)] : []) + [PatternPiece.capture(suffix: suffix)]
         for count in 0...(Self.maxWild - 2) {
             let middle = Array(repeating: PatternPiece.any, count: count)
-            for start in firsts { found += lasts.map { [start] + middle + [$0] } }
+            for start in firsts { found += lasts.map { start + middle + [$0] } }
         }
-        return (found, "more than \(Self.maxWild) segments in place of `*`")
+        let more = Array(repeating: PatternPiece.any, count: Self.maxWild - 1) + [.tail(isRequired: true)]
+        return Forms(
+            found: found, difference: "more than \(Self.maxWild) segments in place of `*`",
+            rest: firsts.map { $0 + more })
     }
 
     private func set(_ own: String, _ core: [Part]) -> (type: String, difference: String?)? {
@@ -263,15 +272,23 @@ struct WildPath {
         return ("[\(Self.ranges(known))]{\(max(least, 1)),\(min(most, 64))}", difference)
     }
 
-    /// Returns the text of literals without escapes, or nil if the escapes are not those of a text.
-    private func text(_ parts: some Sequence<Part>) -> String? {
+    private func isDigit(_ byte: UInt8) -> Bool {
+        byte &- UInt8(ascii: "0") < 10 || (folds ? byte & ~0x20 : byte) &- UInt8(ascii: "A") < 6
+    }
+
+    /// Returns the text of literals without escapes.
+    ///
+    /// It is nil if no link in the usual spelling has the literals as written, or for a wide reading, if a link can
+    /// have them with other texts.
+    private func text(_ parts: some Sequence<Part>, isWide: Bool) -> String? {
         var scalars = String.UnicodeScalarView()
         for case .literal(let scalar) in parts { scalars.append(scalar) }
         let text = String(scalars)
-        guard isEncoded, text.contains("%") else { return text }
-        let decoded = LinkPieces.decoded(text)
-        // The decoding of malformed escapes leaves them, and damaged text contains the replacement character.
-        return decoded.contains("%") || decoded.contains("\u{FFFD}") ? nil : decoded
+        let decoded = isEncoded ? LinkPieces.decoded(text) : text
+        if isWide { return TableDraft.has(decoded, anyOf: isEncoded ? "{}/<%" : "{}/<") ? nil : decoded }
+        guard isEncoded else { return text }
+        // Damaged text contains the replacement character.
+        return LinkPieces.isUsual(text, foldsCase: folds) && !decoded.contains("\u{FFFD}") ? decoded : nil
     }
 
     // MARK: Characters

@@ -139,6 +139,13 @@ package struct ScreenLink: Sendable {
         for member in members {
             switch member.value.kind {
             case .object(let fields):
+                for field in fields {
+                    if case .object = field.value.kind {
+                        throw Failure(
+                            kind: .data, message: "a field of the data is an object, which no link can hold",
+                            advice: "pass a text, a number, true, false, null, or a list for each field")
+                    }
+                }
                 models.fields[member.name] = Dictionary(
                     fields.map { ($0.name, value($0.value)) }, uniquingKeysWith: { first, _ in first })
             case .string(let text), .number(let text): captures[member.name] = text
@@ -155,7 +162,7 @@ package struct ScreenLink: Sendable {
 
     private static func value(_ json: JSONValue) -> ModelValue {
         switch json.kind {
-        // No field is an object. A link cannot hold one.
+        // An object in a list is no value of any type.
         case .null, .object: .null
         case .bool(let value): .bool(value)
         case .number(let text): .number(text)

@@ -157,6 +157,28 @@ import Testing
         #expect(lines.contains { $0.contains("AccountOrder(present=Push, orderRef=OrderRef(order=") })
     }
 
+    @Test("A model with the name of a class of Kotlin, and screens with many models each, are code that compiles")
+    func wide() throws {
+        let models = (0..<20).map { #""M\#($0)":{"f":"int?"}"# }.joined(separator: ",")
+        let needs = (0..<20).map { #""M\#($0)""# }.joined(separator: ",")
+        let screens = (0..<200).map { #""s\#($0)":{"needs":[\#(needs)]}"# }.joined(separator: ",")
+        let table = try RouteTable(
+            json: Array(
+                #"""
+                {"schemaVersion":1,"table":{"id":"t","version":"1"},"link":{"schemes":["t"],"host":"segment"},
+                 "models":{"About":{"section":"string?"},\#(models)},
+                 "coordinators":{"c":{"screens":{"about":{"needs":["About"]},\#(screens)}}},
+                 "routes":[{"id":"r","match":"/","to":{"path":"/c/about"},"bind":{"About":{"section":"query.s"}}}]}
+                """#.utf8))
+        let text = try ContractKotlin(DecisionContract(table)).text
+        #expect(text.components(separatedBy: "val json: Map").count == 2)
+        let functions = text.components(separatedBy: "private fun readEntry").dropFirst(2)
+        let reads = functions.map {
+            $0.components(separatedBy: "-> null")[0].components(separatedBy: "readModel").count
+        }
+        #expect(reads.count > 10 && reads.allSatisfy { $0 <= ContractKotlin.maxReads })
+    }
+
     @Test(
         "A model with more fields than a class of Kotlin can have is refused, and enumerations and screens can be many")
     func large() throws {
