@@ -65,7 +65,12 @@ package struct OutcomeVerifier {
 
         /// Creates a description.
         ///
-        /// - Parameter isWhole: For each topic of `outputs`, and in it for each partition.
+        /// - Parameters:
+        ///   - outputs: The topics of the decisions.
+        ///   - isWhole: For each topic of `outputs`, and in it for each partition.
+        ///   - hasAllDeadLetters: A Boolean value that indicates whether all dead letters are passed.
+        ///   - isCompacted: A Boolean value that indicates whether one of the topics is compacted.
+        ///   - canRepeat: A Boolean value that indicates whether outcomes can be repeated.
         package init(
             _ outputs: OutputTopics, isWhole: [[Bool]], hasAllDeadLetters: Bool, isCompacted: Bool = false,
             canRepeat: Bool = false
@@ -202,7 +207,11 @@ package struct OutcomeVerifier {
 
     /// Takes a record of an output.
     ///
-    /// - Parameter topic: The index of the topic in the outputs.
+    /// - Parameters:
+    ///   - partition: The partition.
+    ///   - offset: The offset.
+    ///   - value: The value of the record.
+    ///   - topic: The index of the topic in the outputs.
     package mutating func output(_ partition: Int32, _ offset: Int64, _ value: ByteView?, topic: Int = 0) {
         let place = TopicPlace(outcomes.outputs.names[topic], partition, offset)
         guard let value, let id = DecisionIDView(decision: value), id.offset <= Self.greatestOffset else {
