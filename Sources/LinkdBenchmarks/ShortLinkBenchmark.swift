@@ -88,7 +88,7 @@ enum ShortLinkBenchmark {
                 }
             }
             report.figure(
-                isKnown ? "look-up of a link that the file has" : "look-up of another link of the host", unit: "ns",
+                isKnown ? "look-up, link in the file" : "look-up, other link of the host", unit: "ns",
                 mine, baseline: ("Dictionary", theirs))
         }
     }
