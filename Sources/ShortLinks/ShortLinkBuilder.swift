@@ -48,7 +48,7 @@ package final class ShortLinkBuilder {
         case refuse, first, last
     }
 
-    /// What was written, or why nothing was written.
+    /// The written file, or the reason for which nothing was written.
     package struct Result {
         /// The number of short links.
         package var links = 0

@@ -66,7 +66,7 @@ struct ShortLinkDecisionTests {
         ("https://brand.app.link/abc/", "needs_resolution | unwrapped:branch"),
         ("https://s.page.link/ab1", "needs_resolution | unwrapped:firebase-dynamic-links"),
         ("https://brand.app.link:8443/abc", "scheme"),
-        // What a link contains precedes the file.
+        // The destination in the link itself precedes the file.
         ("https://brand.app.link/abc?$deeplink_path=one%3A%2F", "start | unwrapped:branch.$deeplink_path"),
         // A host of the file, of no platform.
         ("https://go.example/x", "start | \(note("go.example/x", "one:/"))"),

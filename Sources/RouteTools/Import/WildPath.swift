@@ -146,7 +146,7 @@ struct WildPath {
     private struct Forms {
         /// The forms, each as pieces of a pattern.
         var found: [[PatternPiece]] = []
-        /// How the forms and the segment differ, or nil if they are equal.
+        /// The difference between the forms and the segment, or nil if they are equal.
         var difference: String?
         /// Pieces with a tail for what the forms leave out, or none if they do not help to match all of it.
         var rest: [[PatternPiece]] = []
