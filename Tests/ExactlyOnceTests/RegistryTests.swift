@@ -27,7 +27,7 @@ struct RegistryTests {
             try run.run()
             let topics = run.topics
             let decisions = try Self.byRecord(topics.read(topics.output))
-            var check = RegistryCheck(run.changes, times: run.times)
+            var check = RegistryCheck(run)
             var different: [String] = []
             var (events, decided, refused) = (0, 0, [String]())
             let table = try RouteTable(json: ServedFile.shop.versions[0])
@@ -59,7 +59,8 @@ struct RegistryTests {
             print(
                 "registry: seed \(seed), \(run.kills) kills, \(run.dropped) copies read again, \(events) events, "
                     + "\(check.joined) decisions with facts, \(check.withoutDevice) users without devices, "
-                    + "\(try topics.read(topics.devices).count) of \(run.changes.count) changes left")
+                    + "\(try topics.read(topics.devices).count) of \(run.changes.count) changes left, "
+                    + "a change was unknown for at most \(check.longestDelay) ms")
         }
     }
 

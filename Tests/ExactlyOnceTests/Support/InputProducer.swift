@@ -56,11 +56,14 @@ final class InputProducer {
     /// Serves the producer for a number of milliseconds.
     func pause(milliseconds: Int32) { producer.poll(timeoutMilliseconds: milliseconds) }
 
+    /// Waits until all sent records are delivered.
+    func flush() throws { try producer.flush(timeoutMilliseconds: 120_000) }
+
     /// Waits until all sent records are delivered and closes the producer.
     ///
     /// Throws if a record was not delivered.
     func finish() throws {
-        try producer.flush(timeoutMilliseconds: 120_000)
+        try flush()
         let deliveries = producer.deliveries
         producer.close()
         guard deliveries.delivered == sent, deliveries.failed == 0 else {

@@ -29,6 +29,10 @@ final class RegistryRun {
     private let guest: WorkerProcess
     private let steps: Int
     private var random: SeededGenerator
+    /// The number of changes that each running worker had read when its lanes began, by the worker's name.
+    private var read: [String: Int] = [:]
+    /// The number of changes that every worker had read before an event was sent, by the number of the event.
+    private(set) var known: [Int] = []
     /// The time of each change, in milliseconds since 1970.
     private(set) var times: [Int64] = []
     /// The number of kills, and of log lines with the event `devices.dropped`.
@@ -53,6 +57,7 @@ final class RegistryRun {
             RunTopics.compactedSoon.merging(keepsDeletions ? [:] : ["delete.retention.ms": "1000"]) { $1 })
         (changes, firstChanges) = Self.changes(devices, &random)
         events = Self.events(count, devices, &random)
+        known = Array(repeating: 0, count: count)
         let all = try ["r0", "r1", nil].enumerated().map { [topics, folder] number, instance in
             var command = [BuiltProgram.linkd, "worker", "-b", topics.bootstrap, "--log-format", "json"]
             if let instance { command += ["--instance", instance] }
@@ -133,38 +138,53 @@ final class RegistryRun {
         try registry.send(upTo: firstChanges + (changes.count - firstChanges) / 4)
         let before = registry.sent
         try waitForCompaction(of: registry)
-        for worker in workers { try worker.start() }
+        for worker in workers { try start(worker, registry) }
         for step in 0..<steps {
             let worker = workers[step % workers.count]
             try wait(for: "\(worker.name) to have its partitions") { try worker.isAssigned(lanes: Self.lanes) }
-            if step == steps / 3 { try guest.start() }
+            if step == steps / 3 { try start(guest, registry) }
             for portion in 1...8 {
                 let done = Double(step * 8 + portion) / Double(steps * 8)
                 try registry.send(upTo: before + Int(Double(changes.count - before) * done))
-                for input in inputs { try input.send(upTo: Int(Double(half) * done)) }
+                try send(inputs, upTo: Int(Double(half) * done))
                 inputs[0].pause(milliseconds: 10)
                 registry.pause(milliseconds: 10)
             }
             try worker.kill()
             kills += 1
             try harm(Harm.allCases[step % Harm.allCases.count], worker)
-            try worker.start()
+            try start(worker, registry)
             if step == steps * 2 / 3 {
                 try wait(for: "the guest to have its partitions") { try guest.isAssigned(lanes: Self.lanes) }
                 try guest.stop()
+                read[guest.name] = nil
             }
         }
         try registry.finish()
         times = registry.times
-        for input in inputs {
-            try input.send(upTo: events.count)
-            try input.finish()
-        }
+        try send(inputs, upTo: events.count)
+        for input in inputs { try input.finish() }
         try wait(for: "every offset to be committed") {
             try [topics.input, topics.second].allSatisfy { try topics.committed($0) == topics.ends($0) }
         }
         for worker in workers { try worker.stop() }
         dropped = workers.reduce(0) { $0 + $1.count(of: "devices.dropped") }
+    }
+
+    /// Starts a worker, which decides nothing before it has read all changes that were sent.
+    private func start(_ worker: WorkerProcess, _ registry: InputProducer) throws {
+        try registry.flush()
+        read[worker.name] = registry.sent
+        try worker.start()
+    }
+
+    /// Sends events to both inputs, and notes which changes their decisions must know.
+    private func send(_ inputs: [InputProducer], upTo end: Int) throws {
+        for (input, first) in zip(inputs, [0, events.count / 2]) {
+            let sent = input.sent
+            try input.send(upTo: end)
+            for number in sent..<input.sent { known[first + number] = read.values.min() ?? 0 }
+        }
     }
 
     /// Waits until compaction has removed a record of the registry.
@@ -265,14 +285,16 @@ struct RegistryCheck {
     /// the device is unknown to a worker that reads the topic from its start.
     private struct Version {
         var isMalformed = false
+        /// The number of changes before this one.
+        var number: Int
+        /// The time of the change, in milliseconds since 1970.
         var time: Int64
         var facts: [(name: String, text: String)]?
         var user: String?
     }
 
-    /// The time after which a change must be known, in milliseconds.
-    private static let delay: Int64 = 5_000
-
+    /// The number of changes that the decisions of an event must know, by the number of the event.
+    private let known: [Int]
     private var versions: [String: [Version]] = [:]
     /// The violations, each with the position of the event.
     private(set) var wrong: [String] = []
@@ -281,24 +303,27 @@ struct RegistryCheck {
     private(set) var withoutDevice = 0
     /// The number of events of users whose devices never change.
     private(set) var stable = 0
+    /// The longest time for which a later change of a device was not known to a decision, in milliseconds.
+    private(set) var longestDelay: Int64 = 0
 
-    /// Reads the changes of the registry, each with its time in milliseconds since 1970.
-    init(_ changes: [InputRecord], times: [Int64]) {
-        for (record, time) in zip(changes, times) {
+    /// Reads the changes of the registry, each with its time.
+    init(_ run: RegistryRun) {
+        known = run.known
+        for (number, (record, time)) in zip(run.changes, run.times).enumerated() {
             let device = String(decoding: record.key ?? [], as: UTF8.self)
             guard let value = record.value else {
-                versions[device, default: []].append(Version(time: time))
+                versions[device, default: []].append(Version(number: number, time: time))
                 continue
             }
             guard let json = try? JSONValue.parse(value) else {
-                versions[device, default: []].append(Version(isMalformed: true, time: time))
+                versions[device, default: []].append(Version(isMalformed: true, number: number, time: time))
                 continue
             }
             let facts = ["platform", "app", "locale"].compactMap { name in
                 json[name]?.string.map { (name: name, text: $0) }
             }
             versions[device, default: []].append(
-                Version(time: time, facts: facts, user: json["user"]?.string))
+                Version(number: number, time: time, facts: facts, user: json["user"]?.string))
         }
     }
 
@@ -323,7 +348,11 @@ struct RegistryCheck {
             let stated = json["device"]?["platform"]?.string == nil ? [] : ["platform"]
             let facts = decided["facts"]?.object?.map { (name: $0.name, text: $0.value.string ?? "") } ?? []
             if !facts.isEmpty { joined += 1 }
-            if !isAllowed(device, facts, without: stated, at: event.timestamp, user: json["user"]?.string) {
+            let least = Int(name.dropFirst()).map { known[$0] } ?? 0
+            let user = json["user"]?.string
+            if let delay = delay(of: facts, device, without: stated, least, at: event.timestamp, user: user) {
+                longestDelay = max(longestDelay, delay)
+            } else {
                 wrong.append("\(name): \(device) has other facts than the registry: \(facts)")
             }
         }
@@ -337,19 +366,21 @@ struct RegistryCheck {
         stable += 1
     }
 
-    /// Returns a Boolean value that indicates whether a device had these facts at a time, or at most the delay before.
-    private func isAllowed(
-        _ device: String, _ facts: [(name: String, text: String)], without stated: [String], at time: Int64,
-        user: String?
-    ) -> Bool {
-        let all = [Version(time: 0)] + (versions[device] ?? [])
-        for (index, version) in all.enumerated() {
+    /// Returns the time for which facts of a device had been replaced when an event was sent, in milliseconds, or nil
+    /// if the device never had them or if the change that replaced them was among the first ones, which all workers knew.
+    private func delay(
+        of facts: [(name: String, text: String)], _ device: String, without stated: [String], _ least: Int,
+        at time: Int64, user: String?
+    ) -> Int64? {
+        let all = [Version(number: -1, time: 0)] + (versions[device] ?? [])
+        for (index, version) in all.enumerated().reversed() {
             let expected = (version.facts ?? []).filter { !stated.contains($0.name) }
             let next = all[(index + 1)...].first { !$0.isMalformed }
-            let isOver = next.map { $0.time < time - Self.delay } ?? false
-            guard !isOver, user == nil || user == version.user else { continue }
-            if expected.map(\.name) == facts.map(\.name) && expected.map(\.text) == facts.map(\.text) { return true }
+            guard next.map({ $0.number >= least }) ?? true, user == nil || user == version.user else { continue }
+            if expected.map(\.name) == facts.map(\.name) && expected.map(\.text) == facts.map(\.text) {
+                return max(0, next.map { time - $0.time } ?? 0)
+            }
         }
-        return false
+        return nil
     }
 }
