@@ -118,8 +118,7 @@ import Testing
 @Suite(.serialized) struct BrokerWatchTests {
     private static func becomes(_ watch: BrokerWatch, _ condition: (BrokerState) -> Bool) -> Bool {
         becomesTrue(withinSeconds: 60) {
-            SystemClock.sleep(milliseconds: 50)
-            return condition(watch.state(now: SystemClock.monotonicNanoseconds()))
+            condition(watch.state(now: SystemClock.monotonicNanoseconds()))
         }
     }
 

@@ -39,8 +39,7 @@ import LinkDecider
     /// Waits until the cluster counts as reachable or unreachable.
     private static func becomes(_ isReachable: Bool, _ reachability: Reachability) -> Bool {
         becomesTrue(withinSeconds: 60) {
-            SystemClock.sleep(milliseconds: 50)
-            return reachability.isReachable(now: SystemClock.monotonicNanoseconds()) == isReachable
+            reachability.isReachable(now: SystemClock.monotonicNanoseconds()) == isReachable
         }
     }
 

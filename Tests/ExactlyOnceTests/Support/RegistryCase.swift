@@ -91,8 +91,7 @@ final class RegistryCase {
 
     func wait(for what: String, _ question: () throws -> Bool) throws {
         let isFulfilled = try becomesTrue(withinSeconds: 60) {
-            Thread.sleep(forTimeInterval: 0.05)
-            return try question()
+            try question()
         }
         if !isFulfilled { throw RunFailure("timed out waiting for \(what)") }
     }

@@ -366,8 +366,9 @@ struct RegistryCheck {
         stable += 1
     }
 
-    /// Returns the time for which facts of a device had been replaced when an event was sent, in milliseconds, or nil
-    /// if the device never had them or if the change that replaced them was among the first ones, which all workers knew.
+    /// Returns the time for which facts of a device had been replaced when an event was sent, in milliseconds.
+    ///
+    /// Returns nil if the device never had them, or if all workers knew the change that replaced them.
     private func delay(
         of facts: [(name: String, text: String)], _ device: String, without stated: [String], _ least: Int,
         at time: Int64, user: String?
