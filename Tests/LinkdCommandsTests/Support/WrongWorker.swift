@@ -46,6 +46,20 @@ struct WorkedTopics {
     /// lists of up to 100 messages.
     init(topic: String = "link-events", _ random: inout SeededGenerator) {
         self.topic = topic
+        // Each wrong needs a record of its kind, which about one generation in 800 does not have.
+        repeat {
+            decideAll(&random)
+        } while !hasEachKind
+    }
+
+    private var hasEachKind: Bool {
+        letters.contains { $0.item != nil } && letters.contains { $0.item == nil } && !families.isEmpty
+            && !singles.isEmpty
+    }
+
+    private mutating func decideAll(_ random: inout SeededGenerator) {
+        (output, letters) = ([[String]](repeating: [], count: Self.partitions), [])
+        (lists, families, singles) = ([], [], [])
         for offset in 0..<Self.records {
             for partition in 0..<Self.partitions {
                 // The first records have decisions everywhere, so that each partition has a cursor.
