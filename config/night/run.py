@@ -298,7 +298,8 @@ class Run:
     def sent(self, process, within=60):
         """Waits until a producer has sent everything."""
         self.night.wait(lambda: process.poll() is not None, within)
-        self.expect(process.poll() == 0, f"`linkd produce` ended with code {process.poll()}")
+        output = (self.directory / "commands.log").read_text(errors="replace")[-300:]
+        self.expect(process.poll() == 0, f"`linkd produce` ended with code {process.poll()}: {output}")
 
     # The results in the topics.
 

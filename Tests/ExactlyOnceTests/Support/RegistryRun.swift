@@ -191,7 +191,7 @@ final class RegistryRun {
     private func waitForCompaction(of registry: InputProducer) throws {
         let filler = try RegistryFiller(topics)
         defer { filler.close() }
-        let isCompacted = try becomesTrue(withinSeconds: 60) {
+        let isCompacted = try becomesTrue(withinSeconds: 120) {
             registry.pause(milliseconds: 100)
             try filler.write()
             return try topics.read(topics.devices).count < registry.sent
