@@ -51,7 +51,7 @@ struct ForecastTests {
     }
 
     /// The changes of the registry, of which about six in ten are devices at the end.
-    static let changes = LongTests.areWanted ? 5_000 : 1_500
+    static let changes = LongTests.areWanted ? 10_000 : 1_500
 
     static func table(_ name: String) throws -> RouteTable {
         switch name {

@@ -183,7 +183,7 @@ internal import Testing
         let sample = try ImportTests.sample(source)
         var random = SeededGenerator(seed: 7)
         var valid = 0
-        for _ in 0..<(LawCases.count / 20) {
+        for _ in 0..<(LawCases.count / 10) {
             var bytes = sample
             for _ in 0..<Int.random(in: 1...3, using: &random) {
                 let at = Int.random(in: 0..<bytes.count, using: &random)
