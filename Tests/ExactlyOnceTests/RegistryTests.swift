@@ -50,6 +50,7 @@ struct RegistryTests {
             #expect(events == run.events.count && decided == decisions.values.reduce(0) { $0 + $1.count })
             #expect(different.prefix(5) == [], "\(different.count) events, seed \(seed)")
             #expect(check.wrong.prefix(5) == [], "\(check.wrong.count) decisions, seed \(seed)")
+            #expect(check.longestDelay <= RegistryCheck.delay, "seed \(seed)")
             #expect(check.joined > events / 2 && check.withoutDevice > 0 && check.stable == 8)
             let dead = try [topics.input, topics.second].flatMap { try topics.read($0 + ".dlq") }
             #expect(dead.allSatisfy { $0.header("dlq.reason") == "too_many_devices" })

@@ -191,7 +191,7 @@ final class RegistryRun {
     private func waitForCompaction(of registry: InputProducer) throws {
         let filler = try RegistryFiller(topics)
         defer { filler.close() }
-        let isCompacted = try becomesTrue(withinSeconds: 120) {
+        let isCompacted = try becomesTrue(withinSeconds: 60) {
             registry.pause(milliseconds: 100)
             try filler.write()
             return try topics.read(topics.devices).count < registry.sent
@@ -292,6 +292,9 @@ struct RegistryCheck {
         var facts: [(name: String, text: String)]?
         var user: String?
     }
+
+    /// The time after which a change must be known, in milliseconds.
+    static let delay: Int64 = 5_000
 
     /// The number of changes that the decisions of an event must know, by the number of the event.
     private let known: [Int]

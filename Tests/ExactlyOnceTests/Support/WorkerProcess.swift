@@ -65,7 +65,7 @@ final class WorkerProcess {
 
     /// Kills the process with SIGKILL and waits for its end.
     func kill() throws {
-        let status = try end(by: SIGKILL, seconds: 60)
+        let status = try end(by: SIGKILL, seconds: 10)
         guard status == SIGKILL, process.terminationReason == .uncaughtSignal else {
             throw RunFailure("\(name) had ended with \(status) before it was killed\n\(lastLines)")
         }
