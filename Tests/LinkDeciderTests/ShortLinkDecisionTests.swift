@@ -123,12 +123,49 @@ struct ShortLinkDecisionTests {
         #expect(try Self.outcomes(value, ShortLinkSource(Self.file())) == [expected])
     }
 
-    @Test("A destination is never looked up again")
-    func once() throws {
-        let found = try Self.outcomes("https://go.example/again", ShortLinkSource(Self.file()))
-        #expect(found.count == 1)
-        #expect(found.first?.hasSuffix(Self.note("go.example/again", "https://go.example/x")) == true, "\(found)")
-        #expect(found.first?.hasPrefix("start") == false)
+    /// A short link whose destination leads to another short link through a link of a platform, and so on.
+    private static let chain = (1...4).map { number in
+        (
+            "go.example/c\(number)",
+            number == 4 ? "one:/other" : "https://b.onelink.me/a?af_dp=https%3A%2F%2Fgo.example%2Fc\(number + 1)"
+        )
+    }
+
+    @Test("Short links behind each other open the last destination, or nothing beyond the limit, also from the notes")
+    func chains() throws {
+        let (file, chain) = (Self.file(Self.rows + Self.chain), Self.chain)
+        let middle = "unwrapped:appsflyer.af_dp"
+        let links = [
+            (
+                "go.example/again",
+                ["start", Self.note("go.example/again", "https://go.example/x"), Self.note("go.example/x", "one:/")]
+            ),
+            ("go.example/c3", ["other", Self.note(chain[2].0, chain[2].1), middle, Self.note(chain[3].0, chain[3].1)]),
+            (
+                "go.example/c2",
+                [
+                    "needs_resolution", Self.note(chain[1].0, chain[1].1), middle, Self.note(chain[2].0, chain[2].1),
+                    "link_nested_too_deep",
+                ]
+            ),
+            // The fourth link is a short link, which is not followed, and which the decision needs to be made again.
+            (
+                "b.onelink.me/a?af_dp=https%3A%2F%2Fgo.example%2Fc3",
+                [
+                    "needs_resolution", middle, Self.note(chain[2].0, chain[2].1), middle,
+                    Self.note(chain[3].0, chain[3].1), "link_nested_too_deep",
+                ]
+            ),
+        ]
+        for (link, expected) in links {
+            let found = try Self.outcomes("https://" + link, ShortLinkSource(file))
+            #expect(found == [expected.joined(separator: " | ")])
+            let noted = expected.compactMap { note -> (String, String)? in
+                let parts = note.split(separator: " ").map(String.init)
+                return parts.count == 3 ? (parts[1], parts[2]) : nil
+            }
+            #expect(try Self.outcomes("https://" + link, ShortLinkSource(Self.file(noted))) == found)
+        }
     }
 
     @Test("All decisions without a short link are the same with and without a file", arguments: [true, false])

@@ -62,13 +62,12 @@ struct LinkUnwrapper: ~Copyable {
             of: link, device: DeviceClass(device), limit: LinkPlatforms.mostBytes, shortLinks: shortLinks,
             into: &arena)
         for step in 0..<found.stepCount {
-            arena.begin()
-            let platform = platforms.platform(of: found, step: step)
-            if platform.isEmpty {
-                notes.append(RequestNote(code: ByteView("short_link:"), place: shortLinkText(found)))
+            if let shortLink = found.shortLinks[step] {
+                notes.append(RequestNote(code: ByteView("short_link:"), place: text(of: shortLink)))
                 continue
             }
-            arena.append(platform)
+            arena.begin()
+            arena.append(platforms.platform(of: found, step: step))
             if let parameter = platforms.parameter(of: found, step: step) {
                 arena.append(byte: UInt8(ascii: "."))
                 arena.append(parameter)
@@ -98,15 +97,14 @@ struct LinkUnwrapper: ~Copyable {
         return opening
     }
 
-    /// Returns the file's hash, the short link, and its destination, separated by spaces, in the open record.
-    private mutating func shortLinkText(_ found: UnwrappedLink) -> ByteView {
-        if let shortLinks, let answer = found.shortLink {
-            arena.append(shortLinks.hash)
-            arena.append(byte: UInt8(ascii: " "))
-            arena.append(answer.link)
-            arena.append(byte: UInt8(ascii: " "))
-            arena.append(answer.destination)
-        }
+    /// Returns the file's hash, the short link, and its destination, separated by spaces.
+    private mutating func text(of shortLink: ShortLinkFile.Answer) -> ByteView {
+        arena.begin()
+        if let shortLinks { arena.append(shortLinks.hash) }
+        arena.append(byte: UInt8(ascii: " "))
+        arena.append(shortLink.link)
+        arena.append(byte: UInt8(ascii: " "))
+        arena.append(shortLink.destination)
         return arena.finish()
     }
 

@@ -94,20 +94,23 @@ extension LinkPlatforms {
         while let url = PlatformURL(link), mayApply(to: url, shortLinks), isReadable(url) {
             var next = apply(to: url, device, limit, &found, &arena)
             var answer: ShortLinkFile.Answer?
-            if next == nil || next?.kind == .needsResolution, found.shortLink == nil {
+            if next == nil || next?.kind == .needsResolution {
                 answer = shortLinks?.answer(to: url)
-                if let answer, answer.destination.count <= limit {
-                    next = Step(kind: .link, link: answer.destination, platform: -1)
+                if let found = answer, found.destination.count <= limit {
+                    next = Step(kind: .link, link: found.destination, platform: -1)
+                } else {
+                    answer = nil
                 }
             }
             guard let step = next else { break }
             if step.kind == .link && found.stepCount >= Self.maxSteps {
                 found.kind = .needsResolution
                 found.notes.insert(.tooDeep)
+                // The decision is made again from the short links in its notes, so it needs the last one as well.
+                if answer != nil { found.add(platform: -1, shortLink: answer, of: url.query) }
                 return
             }
-            found.add(platform: step.platform, parameter: step.parameter, of: url.query)
-            if step.platform < 0 { found.shortLink = answer }
+            found.add(platform: step.platform, parameter: step.parameter, shortLink: answer, of: url.query)
             if step.kind == .itself { break }
             found.kind = step.kind
             if step.kind != .link { return }
@@ -461,8 +464,6 @@ package struct UnwrappedLink {
     package internal(set) var link: ByteView
     /// The observations.
     package internal(set) var notes: Notes = []
-    /// The entry of the file of short links that gave a destination, or nil.
-    package internal(set) var shortLink: ShortLinkFile.Answer?
     /// The number of rules that were applied, at most `LinkPlatforms.maxSteps` + 1.
     package internal(set) var stepCount = 0
     /// The numbers of the applied rules.
@@ -470,14 +471,18 @@ package struct UnwrappedLink {
     /// The numbers of the parameters from which the rules took a link, or -1.
     var parameters = SIMD4<Int16>(repeating: -1)
     /// The queries of the links to which the rules were applied.
-    private(set) var queries = StepQueries()
+    private(set) var queries = Steps(ByteView.empty)
+    /// The entries of the file of short links that gave a destination.
+    private(set) var shortLinks = Steps<ShortLinkFile.Answer?>(nil)
 
-    /// The queries of at most four links, in memory of their own.
-    struct StepQueries {
-        private var all = (ByteView.empty, ByteView.empty, ByteView.empty, ByteView.empty)
+    /// A value for each of at most four steps, in memory of their own.
+    struct Steps<Value> {
+        private var all: (Value, Value, Value, Value)
 
-        /// Accesses the query of a step, from 0 to 3.
-        subscript(step: Int) -> ByteView {
+        init(_ value: Value) { all = (value, value, value, value) }
+
+        /// Accesses the value of a step, from 0 to 3.
+        subscript(step: Int) -> Value {
             get { step < 2 ? step == 0 ? all.0 : all.1 : step == 2 ? all.2 : all.3 }
             set {
                 switch step {
@@ -495,9 +500,12 @@ package struct UnwrappedLink {
     /// Adds an applied rule.
     ///
     /// The limits of a file keep both numbers in the range of `Int16`.
-    mutating func add(platform: Int, parameter: Int, of query: ByteView) {
+    mutating func add(
+        platform: Int, parameter: Int = -1, shortLink: ShortLinkFile.Answer? = nil, of query: ByteView
+    ) {
         guard stepCount < 4 else { return }
         queries[stepCount] = query
+        shortLinks[stepCount] = shortLink
         platforms[stepCount] = Int16(truncatingIfNeeded: platform)
         parameters[stepCount] = Int16(truncatingIfNeeded: parameter)
         stepCount &+= 1
