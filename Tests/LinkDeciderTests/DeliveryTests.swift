@@ -42,6 +42,17 @@ struct DeliveryTests {
             + #""device":{"id":"d","platform":"\#(platform)"}}"#
     }
 
+    private static let devices =
+        #""devices":[{"id":"i","platform":"ios"},{"id":"a","platform":"android"},{"id":"w","platform":"web"},"#
+        + #"{"id":"u"}]"#
+
+    private static func airship(_ platforms: String, _ expiry: String) -> String {
+        #"{"payload":{"audience":"all","device_types":"all","notification":{"actions":{"open":{"type":"url","#
+            + #""content":"one:/"}},\#(platforms)},"options":{"expiry":\#(expiry)}},\#(devices)}"#
+    }
+
+    private static func braze(_ messages: String) -> String { #"{"payload":{"messages":{\#(messages)}},\#(devices)}"# }
+
     private static let long = String(repeating: "x", count: 129)
 
     /// Values of records, and the context and the notes of each decision.
@@ -134,6 +145,47 @@ struct DeliveryTests {
         (
             expo(#","expiration":"1970-01-01T00:00:07+00:00","priority":[]"#),
             [#"{"push":{"vendor":"expo"},"expires":"1970-01-01T00:00:07Z"} ["UNREADABLE /priority"]"#]
+        ),
+        // A time to live of zero precedes a time of expiry.
+        (expo(#","ttl":0,"expiration":5,"collapseId":"c""#), [#"{"push":{"vendor":"expo","collapse":"c"}}"#]),
+        (
+            fcm(#"{"ttl":3600000}"#, web: #"{"TTL":60}"#),
+            [#"{"expires":"1970-01-01T01:00:01Z"}"#, "", #"{"expires":"1970-01-01T00:01:01Z"}"#, ""]
+        ),
+        (
+            airship(#""ios":{"expiry":60,"collapse_id":"c","priority":5},"android":{"time_to_live":0}"#, "90"),
+            [
+                #"{"push":{"vendor":"airship","collapse":"c","priority":"normal"},"expires":"1970-01-01T00:01:01Z"}"#,
+                #"{"push":{"vendor":"airship"}}"#,
+                #"{"push":{"vendor":"airship"},"expires":"1970-01-01T00:01:31Z"}"#,
+                #"{"push":{"vendor":"airship"},"expires":"1970-01-01T00:01:31Z"}"#,
+            ]
+        ),
+        (
+            airship(
+                #""ios":{"expiry":"2026-11-21T10:00:00"},"android":{"collapse_key":"k","delivery_priority":"high"}"#,
+                #""2026-11-21T11:00:00""#),
+            [
+                #"{"push":{"vendor":"airship"},"expires":"2026-11-21T10:00:00Z"}"#,
+                #"{"push":{"vendor":"airship","collapse":"k","priority":"high"},"expires":"2026-11-21T11:00:00Z"}"#,
+                #"{"push":{"vendor":"airship"},"expires":"2026-11-21T11:00:00Z"}"#,
+                #"{"push":{"vendor":"airship"},"expires":"2026-11-21T11:00:00Z"}"#,
+            ]
+        ),
+        (
+            braze(
+                #""apple_push":{"expiry":"2026-11-21T10:00:00","collapse_id":"c","apns_priority":10,"#
+                    + #""custom_uri":"one:/"},"#
+                    + #""android_push":{"time_to_live":60,"collapse_key":"k","priority":2,"custom_uri":"one:/"},"#
+                    + #""web_push":{"time_to_live":"x","custom_uri":"one:/"}"#),
+            [
+                #"{"push":{"vendor":"braze","collapse":"c","priority":"high"},"expires":"2026-11-21T10:00:00Z"}"#,
+                #"{"push":{"vendor":"braze","collapse":"k"},"expires":"1970-01-01T00:01:01Z"}"#,
+                #"{"push":{"vendor":"braze"}} ["UNREADABLE /messages/web_push/time_to_live"]"#,
+                #"{"push":{"vendor":"braze"}} ["platform_needed /messages/apple_push/custom_uri","#
+                    + #""platform_needed /messages/android_push/custom_uri","#
+                    + #""platform_needed /messages/web_push/custom_uri"]"#,
+            ]
         ),
         (signal("ios"), [#"{"push":{"vendor":"onesignal","collapse":"c","priority":"high"}}"#]),
         (signal("web"), [#"{"push":{"vendor":"onesignal","collapse":"w","priority":"high"}}"#]),

@@ -56,7 +56,18 @@ struct Delivery: BitwiseCopyable {
     }
 
     /// Returns the milliseconds since 1970 of a number of seconds, or of a time in the form of RFC 3339.
-    static func time(_ text: ByteView) -> Int64? { PushHeaders.milliseconds(text) ?? EventReader.milliseconds(text) }
+    ///
+    /// A time without an offset is in UTC, as in requests to Airship.
+    static func time(_ text: ByteView) -> Int64? {
+        if let time = PushHeaders.milliseconds(text) ?? EventReader.milliseconds(text) { return time }
+        guard text.count == "1970-01-01T00:00:00".utf8.count else { return nil }
+        return withUnsafeTemporaryAllocation(of: UInt8.self, capacity: text.count + 1) { memory in
+            guard let start = memory.baseAddress else { return nil }
+            start.update(from: text.start, count: text.count)
+            start[text.count] = UInt8(ascii: "Z")
+            return EventReader.milliseconds(ByteView(start: UnsafePointer(start), count: text.count + 1))
+        }
+    }
 
     /// Returns the milliseconds of a number of seconds: at most 12 digits, a fraction, and the `s` of FCM's durations.
     ///
@@ -97,6 +108,11 @@ package enum MessageExpiry: BitwiseCopyable {
 struct DeliveryNodes: BitwiseCopyable {
     /// The number of seconds after the timestamp of the record.
     var timeToLive: Int32 = -1
+    /// A Boolean value that indicates whether `timeToLive` has milliseconds if it is a JSON number.
+    ///
+    /// The durations of FCM v1 are strings. A number is from the Admin SDK for Node.js, whose `AndroidConfig.ttl` is in
+    /// milliseconds.
+    var hasMillisecondNumbers = false
     /// The time of expiry: seconds since 1970, or a text in the form of RFC 3339.
     var expiration: Int32 = -1
     var collapse: Int32 = -1
@@ -161,7 +177,10 @@ extension VendorReader {
                 case .android: push.pointee.android
                 case .web: push.pointee.webpush >= 0 ? tape.object("headers", of: push.pointee.webpush) : -1
                 }
-            return part < 0 ? DeliveryNodes() : DeliveryNodes(of: part, in: tape.nodes)
+            if part < 0 { return DeliveryNodes() }
+            var nodes = DeliveryNodes(of: part, in: tape.nodes)
+            nodes.hasMillisecondNumbers = platform == .android
+            return nodes
         case .apns, .cloudEvents, .webPush, .map: return DeliveryNodes()
         }
     }
@@ -184,9 +203,10 @@ extension VendorReader {
         var delivery = Delivery()
         delivery.collapse = read(nodes.collapse, Delivery.collapse) ?? .empty
         delivery.priority = read(nodes.priority, Delivery.priority) ?? .empty
-        // Zero is one attempt at once, not a time.
-        if let time = read(nodes.timeToLive, Delivery.milliseconds), time > 0 {
-            delivery.expiry = .after(time)
+        if let time = read(nodes.timeToLive, Delivery.milliseconds) {
+            let isInMilliseconds = nodes.hasMillisecondNumbers && tape.kind(of: nodes.timeToLive) == .number
+            // Zero is one attempt at once, not a time.
+            if time > 0 { delivery.expiry = .after(isInMilliseconds ? time / 1000 : time) }
         } else if let time = read(nodes.expiration, Delivery.time), time != 0 {
             delivery.expiry = .time(time)
         }
