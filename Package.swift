@@ -31,7 +31,8 @@ let package = Package(
             name: "RouteAnalysis", dependencies: ["LinkCoordinator", "ByteStorage", "StrictJSON"],
             swiftSettings: strict),
         // The file of short links and their destinations.
-        .target(name: "ShortLinks", dependencies: ["LinkCoordinator", "ByteStorage"], swiftSettings: strict),
+        .target(
+            name: "ShortLinks", dependencies: ["LinkCoordinator", "ByteStorage", "CWideBytes"], swiftSettings: strict),
         .target(
             name: "LinkIngest", dependencies: ["LinkCoordinator", "ShortLinks", "ByteStorage", "StrictJSON"],
             swiftSettings: strict),
@@ -62,10 +63,14 @@ let package = Package(
             pkgConfig: "lmdb",
             providers: [.apt(["liblmdb-dev"]), .brew(["lmdb"])]),
         // The local copy of the registry of devices, on disk.
-        .target(name: "DeviceRegistry", dependencies: ["CLMDB", "ByteStorage", "CPlatform"], swiftSettings: strict),
+        .target(
+            name: "DeviceRegistry", dependencies: ["CLMDB", "ByteStorage", "CPlatform", "CWideBytes"],
+            swiftSettings: strict),
         // The index of decisions that the console searches.
         .target(name: "DecisionIndex", dependencies: ["ByteStorage"], swiftSettings: strict),
-        .target(name: "KafkaClient", dependencies: ["CRdKafka", "CPlatform", "ByteStorage"], swiftSettings: strict),
+        .target(
+            name: "KafkaClient", dependencies: ["CRdKafka", "CPlatform", "CWideBytes", "ByteStorage"],
+            swiftSettings: strict),
         .target(
             name: "DispatchWorker",
             dependencies: [

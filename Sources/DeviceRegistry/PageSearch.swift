@@ -1,5 +1,5 @@
 internal import ByteStorage
-internal import CPlatform
+internal import CWideBytes
 
 /// The places of numbers in LMDB's file, which has version 1 of its format, with pointers of 64 bits.
 enum PageFormat {
@@ -153,8 +153,8 @@ struct PageSearch: ~Copyable {
     private func prefetch(_ index: Int) {
         let entry = self.entry(searches[index].first &+ searches[index].count / 2, of: searches[index].page)
         // Of most entries, only the first eight bytes of the id are read.
-        linkd_prefetch(entry.start, 1)
-        linkd_prefetch(entry.start + PageFormat.entryHead + 8, 1)
+        wide_prefetch(entry.start, 1)
+        wide_prefetch(entry.start + PageFormat.entryHead + 8, 1)
     }
 
     /// Returns a mask: all bits if an entry follows the id of a search or is not as expected, and none otherwise.
@@ -200,7 +200,7 @@ struct PageSearch: ~Copyable {
         }
         guard let page else { return searches[index].count = 0 }
         searches[index].page = page
-        linkd_prefetch(page, 128)
+        wide_prefetch(page, 128)
     }
 
     /// Keeps the device of the entry that was found.
@@ -217,7 +217,7 @@ struct PageSearch: ~Copyable {
             entry.start.load(fromByteOffset: keyStart, as: UInt8.self) == StoreKey.device
         else { return }
         let key = entry.start + keyStart
-        linkd_prefetch(key, UInt(min(keyCount &+ valueCount, 256) &+ 63))
+        wide_prefetch(key, UInt(min(keyCount &+ valueCount, 256) &+ 63))
         found[foundCount] = Found(
             id: UnsafeRawBufferPointer(start: key + 1, count: keyCount &- 1),
             value: UnsafeRawBufferPointer(start: key + keyCount, count: valueCount))

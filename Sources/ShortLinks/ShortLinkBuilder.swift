@@ -314,6 +314,7 @@ package final class ShortLinkBuilder {
             let place = chained[next].place
             next += 1
             var last = destination
+            var kept: ByteView?
             var links = [key.array]
             while let found = answer(file, last) {
                 let kind: Problem.Kind? =
@@ -323,11 +324,13 @@ package final class ShortLinkBuilder {
                     problems.add(Problem(kind: kind, link: key.string, places: [place]))
                     return
                 }
+                // The query of a short link counts for the context of decisions, so they follow such a link themselves.
+                if kept == nil, last.firstIndex(of: UInt8(ascii: "?")) != nil { kept = last }
                 links.append(found.link.array)
                 last = found.destination
             }
             if links.count > 1 { count += 1 }
-            try resolved.append(hash, key, last)
+            try resolved.append(hash, key, kept ?? last)
         }
         result.chained = count
         for problem in problems.problems { result.add(problem) }

@@ -210,6 +210,26 @@ struct ShortLinkBuilderTests {
         #expect(ShortLinkSample.destination("https://go.example/9", in: file) == "shop://9")
     }
 
+    @Test("A link with a query in a chain stays, because its query counts for the context of decisions")
+    func queries() throws {
+        let rows = [
+            ("https://go.example/a", "https://go.example/b"), ("https://go.example/b", "https://go.example/c?s=1"),
+            ("https://go.example/c?s=1", "https://go.example/d"), ("https://go.example/d", "shop://d"),
+        ]
+        #expect(try ShortLinkSample.build(rows, to: path)?.chained == 3)
+        let file = try ShortLinkFile(path: path)
+        let found = rows.map { ShortLinkSample.destination($0.0, in: file) }
+        #expect(found == ["https://go.example/c?s=1", "https://go.example/c?s=1", "shop://d", "shop://d"])
+        let loop = [("https://go.example/a", "https://go.example/b?s=1"), ("https://go.example/b?s=1", rows[0].0)]
+        #expect(ShortLinkSample.problems(try ShortLinkSample.build(loop, to: path)).count == 2)
+    }
+
+    @Test("A named pipe is refused at once")
+    func pipe() throws {
+        try #require(mkfifo(path, 0o600) == 0)
+        #expect(throws: ShortLinkError.self) { try ShortLinkFile(path: path) }
+    }
+
     @Test("Loops and chains that are too long are refused with their lines")
     func loops() throws {
         let before = try Data(contentsOf: URL(filePath: #filePath))

@@ -240,9 +240,4 @@ static inline void linkd_limit_process(uint32_t seconds, uint64_t bytes) {
 #endif
 }
 
-/// Prefetches `bytes` bytes at `address` into the cache. Any address is allowed, because a prefetch does not fault.
-static inline void linkd_prefetch(const void *address, uintptr_t bytes) {
-    for (uintptr_t offset = 0; offset < bytes; offset += 64) __builtin_prefetch((const char *)address + offset, 0, 3);
-}
-
 #endif

@@ -1,8 +1,8 @@
 #ifndef CWIDEBYTES_H
 #define CWIDEBYTES_H
 
-// The first selected byte of a mask of sixteen bytes, with instructions that Swift 6.3 does not emit. A mask has 0xFF
-// for each selected byte, and 0 for each other one.
+// Instructions that Swift 6.3 does not emit: the first selected byte of a mask of sixteen bytes, and prefetches. A mask
+// has 0xFF for each selected byte, and 0 for each other one.
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -37,5 +37,10 @@ static inline int wide_first(wide_mask mask) { return __builtin_ctzll(wide_nibbl
 static inline bool wide_is_none(wide_mask mask) { return wide_is_none_plain(mask); }
 static inline int wide_first(wide_mask mask) { return wide_first_plain(mask); }
 #endif
+
+/// Prefetches `bytes` bytes at `address` into the cache. Any address is allowed, because a prefetch does not fault.
+static inline void wide_prefetch(const void *address, uintptr_t bytes) {
+    for (uintptr_t offset = 0; offset < bytes; offset += 64) __builtin_prefetch((const char *)address + offset, 0, 3);
+}
 
 #endif

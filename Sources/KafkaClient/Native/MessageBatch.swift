@@ -1,5 +1,5 @@
 internal import ByteStorage
-internal import CPlatform
+internal import CWideBytes
 internal import CRdKafka
 #if canImport(Glibc)
 internal import Glibc
@@ -100,7 +100,7 @@ struct MessageBatch: ~Copyable {
     /// A thread of librdkafka has written it, so it is not in the cache of this core.
     private func prefetch(_ index: Int) {
         guard index < messageCount, let message = messages[index] else { return }
-        linkd_prefetch(message.pointee.payload, UInt(min(message.pointee.len, 1024)))
+        wide_prefetch(message.pointee.payload, UInt(min(message.pointee.len, 1024)))
     }
 
     /// The number of messages between the one that is read and the one that is prefetched.

@@ -33,7 +33,9 @@ package struct ShortLinkRow {
         tail = url.query.isEmpty && url.fragment.count <= 1 ? url.path : link.dropFirst(url.origin.count)
         self.destination = destination
         // The path of the key has a slash, if the link has none.
-        guard host.count + tail.count < ShortLinkKey.maxBytes, destination.count <= ShortLinkKey.maxDestinationBytes
+        let added = tail.hasPrefix(ByteView("/")) ? 0 : 1
+        guard host.count + tail.count + added <= ShortLinkKey.maxBytes,
+            destination.count <= ShortLinkKey.maxDestinationBytes
         else { throw .size }
     }
 
