@@ -140,6 +140,22 @@ struct BatchTests {
         #expect(decisions.isEmpty == (reason != nil))
     }
 
+    @Test("An error in the JSON of a list has its place")
+    func errors() throws {
+        let batch: StaticString = "application/cloudevents-batch+json"
+        let texts = [
+            (#"[{"a":1},{"a":1,"a":2}]"#, "/1/a"), (#"[{"a":1},{"b":[1,}]"#, "/1/b/1"), (#"[{"a":1},]"#, ""),
+            (#"[{"a":[{"b":tru}]}]"#, "/0/a/0/b"), (#"[{"a":1}"#, ""),
+        ]
+        var decider = try Self.decider(limits: Limits())
+        for (text, pointer) in texts {
+            for type in [nil, batch] {
+                let cause = Self.decide(text, type, &decider).cause
+                #expect(cause?.reason == .badJSON && cause?.pointer == pointer, "\(text): \(cause?.pointer ?? "none")")
+            }
+        }
+    }
+
     @Test("The headers of a record count for the dead letter of each item", arguments: [(9, true), (13, false)])
     func headers(bad: Int, isDecided: Bool) throws {
         var decider = try Self.decider(limits: Limits(outputBytes: 10_000))

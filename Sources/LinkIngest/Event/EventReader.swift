@@ -211,10 +211,14 @@ package struct EventReader: ~Copyable {
         }
         let isFramed = frame(value)
         if !text.isEmpty && text[0] == UInt8(ascii: "{") { return readJSON(key) }
-        if isFramed && !readList() {
-            let id = WireFormat.schemaID(of: value)
-            failure = IngestFailure(.schemaUnsupported, "expected JSON after schema id \(id)")
-            return false
+        if isFramed {
+            refuseText(isTypedBatch: false)
+            // Bytes of another encoding can follow a schema id, and only a whole list is surely JSON.
+            if failure.reason != .batchUnsupported {
+                let id = WireFormat.schemaID(of: value)
+                failure = IngestFailure(.schemaUnsupported, "expected JSON after schema id \(id)")
+                return false
+            }
         }
         return readLink(key)
     }
@@ -271,17 +275,7 @@ package struct EventReader: ~Copyable {
         context.clear()
         if unwrapsLinks { state.hasOther = true }
         guard WireFormat.isLink(text) else {
-            isTypedBatch = false
-            if readList() {
-                failure = IngestFailure(
-                    .batchUnsupported, "expected a JSON object, or a list of 1 to 100 messages that a rule knows")
-                return false
-            }
-            let isText = text.firstIllFormedUTF8 == nil
-            failure =
-                isText
-                ? IngestFailure(.badJSON, "expected a JSON object or a link")
-                : IngestFailure(.notUTF8, "expected UTF-8 with a JSON object or a link")
+            refuseText(isTypedBatch: false)
             return false
         }
         eventPointer.pointee.isUsual = false

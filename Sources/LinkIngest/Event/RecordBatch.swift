@@ -21,27 +21,24 @@ package struct RecordBatch {
     /// Creates a batch without items.
     init() {}
 
-    /// Finds the items of a JSON text, or returns nil if it is not a valid array.
+    /// Finds the items of a JSON text, or returns nil if it does not begin as an array.
     ///
     /// - Parameters:
     ///   - text: The text without white space at its ends.
     ///   - offset: The offset of the text in the record's value.
     ///   - cursor: A cursor that the function can use.
-    init?(_ text: ByteView, at offset: Int, _ cursor: inout JSONCursor) {
+    /// - Throws: The first error in the array.
+    init?(_ text: ByteView, at offset: Int, _ cursor: inout JSONCursor) throws(JSONError) {
         guard !text.isEmpty, text[0] == UInt8(ascii: "[") else { return nil }
         cursor.open(text)
-        do throws(JSONError) {
-            var list = try cursor.enterArray()
-            while try cursor.nextElement(&list) {
-                let start = cursor.offset
-                try cursor.skip()
-                if count < Self.limit { items.append(offset + start..<offset + cursor.offset) }
-                count += 1
-            }
-            try cursor.finish()
-        } catch {
-            return nil
+        var list = try cursor.enterArray()
+        while try cursor.nextElement(&list) {
+            let start = cursor.offset
+            try cursor.skip()
+            if count < Self.limit { items.append(offset + start..<offset + cursor.offset) }
+            count += 1
         }
+        try cursor.finish()
     }
 
     /// Finds the items of a record's value, or returns nil if it is not 1 to 100 items.
@@ -51,8 +48,9 @@ package struct RecordBatch {
         let start = WireFormat.hasSchemaPrefix(value) ? WireFormat.schemaPrefixBytes : 0
         let range = WireFormat.trimmed(value, from: start)
         var cursor = JSONCursor(maxDepth: Self.greatestDepth)
-        self.init(value.slice(range.lowerBound, range.upperBound), at: range.lowerBound, &cursor)
-        guard isReadable else { return nil }
+        let text = value.slice(range.lowerBound, range.upperBound)
+        guard let found = try? RecordBatch(text, at: range.lowerBound, &cursor), found.isReadable else { return nil }
+        self = found
     }
 
     /// A Boolean value that indicates whether the number of items is within the limit.
@@ -89,13 +87,34 @@ extension EventReader {
         return nil
     }
 
-    /// Returns a Boolean value that indicates whether the text is a JSON array, whose items are then in `list`.
-    mutating func readList() -> Bool {
+    /// Refuses a text that is neither an object nor a link.
+    ///
+    /// The items of an array are then in `list`.
+    mutating func refuseText(isTypedBatch isTyped: Bool) {
         cursor.depthLimit = limits.depth + 1
         defer { cursor.depthLimit = limits.depth }
-        let found = RecordBatch(text, at: textOffset, &cursor)
-        list = found ?? RecordBatch()
-        return found != nil
+        list = RecordBatch()
+        isTypedBatch = false
+        do {
+            if let found = try RecordBatch(text, at: textOffset, &cursor) {
+                list = found
+                isTypedBatch = isTyped
+                failure = IngestFailure(
+                    .batchUnsupported,
+                    isTyped
+                        ? "expected 1 to 100 events of CloudEvents as a JSON array"
+                        : "expected a JSON object, or a list of 1 to 100 messages that a rule knows")
+            } else if isTyped {
+                failure = IngestFailure(.badJSON, "expected a JSON array of events of CloudEvents")
+            } else {
+                failure =
+                    text.firstIllFormedUTF8 == nil
+                    ? IngestFailure(.badJSON, "expected a JSON object or a link")
+                    : IngestFailure(.notUTF8, "expected UTF-8 with a JSON object or a link")
+            }
+        } catch {
+            fail(IngestFailure(error, textOffset: textOffset))
+        }
     }
 
     /// Refuses a batch of CloudEvents, whose items are read one by one.
@@ -103,12 +122,13 @@ extension EventReader {
         let lent = lend(value, key)
         startOver()
         frame(lent.value)
-        list = RecordBatch()
-        isTypedBatch = isJSON && readList()
-        failure =
-            isJSON && !isTypedBatch
-            ? IngestFailure(.badJSON, "expected a JSON array of events of CloudEvents")
-            : IngestFailure(.batchUnsupported, "expected 1 to 100 events of CloudEvents as a JSON array")
+        if isJSON {
+            refuseText(isTypedBatch: true)
+        } else {
+            list = RecordBatch()
+            isTypedBatch = false
+            failure = IngestFailure(.batchUnsupported, "expected 1 to 100 events of CloudEvents as a JSON array")
+        }
         return false
     }
 }
