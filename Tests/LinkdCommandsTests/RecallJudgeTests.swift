@@ -1,4 +1,5 @@
 internal import ByteStorage
+internal import Foundation
 internal import LinkCoordinator
 internal import LinkDecider
 internal import LinkIngest
@@ -35,8 +36,10 @@ internal import Testing
             table: table, replacement: replacement)
     }
 
-    /// Calls a function with the record of the event.
-    private static func withRecord<Value>(_ body: (ScannedRecord) throws -> Value) rethrows -> Value {
+    /// Calls a function with the record of an event.
+    private static func withRecord<Value>(
+        _ event: String = event, _ body: (ScannedRecord) throws -> Value
+    ) rethrows -> Value {
         let bytes = Array(event.utf8)
         return try bytes.withUnsafeBufferPointer { bytes in
             try body(
@@ -103,6 +106,27 @@ internal import Testing
         #expect(
             text.hasPrefix(start + #""table":"\#(right.identity)","#) && text.contains("https://x/right"), "\(text)")
         #expect(try Self.answer(of: wrong, list, right, now: Self.late) == "expired")
+    }
+
+    @Test("The edit of a table is the cause of a correction, also for a link in the payload of a vendor")
+    func causes() throws {
+        let (wrong, right) = (try Self.table("1", "https://x/wrong"), try Self.table("2", "https://x/right"))
+        let file = [UInt8](try Data(contentsOf: Checkout.root.appending(path: "config/vendors.json")))
+        let vendors = try #require(LoadedVendors(vendorFiles: [file], platformFile: nil))
+        let configuration = RecallConfiguration(
+            nil, nil, DeciderConfiguration(tables: TableSet([wrong]), vendors: vendors.table), vendors, nil,
+            table: wrong, replacement: right)
+        let correction = Correction(
+            superseded: try #require(DecisionID("in-0-7-0")), id: try #require(DecisionID("in-0-7-0~1")), old: [],
+            new: [], configuration: configuration, shortLinks: nil)
+        var causes = RecallCauses(to: right)
+        for event in [
+            Self.event, #"{"payload":{"to":"ExponentPushToken[a]","data":{"url":"s://x/a"}},"device":{"id":"d"}}"#,
+        ] {
+            let found = Self.withRecord(event) { causes.add(correction, $0, (nil, nil)) }
+            #expect(found.count == 1, "\(event): \(found)")
+        }
+        #expect(causes.groups.map(\.count) == [2])
     }
 
     @Test("A decision that must not or need not be corrected has the cause")

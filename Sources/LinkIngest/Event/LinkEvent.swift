@@ -132,12 +132,19 @@ extension LinkEvent {
 extension EventReader {
     /// Copies the request and the facts of the last event that was read, or returns nil if the event has none.
     ///
+    /// A payload whose link a rule of the vendor table or of the link platforms has found also has it as a request.
+    ///
     /// - Parameter index: The index of the device.
-    package mutating func copy(at index: Int) -> (request: LinkRequest, facts: DeviceFacts)? {
+    package mutating func copy(at index: Int) -> (request: LinkRequest, found: LinkRequest?, facts: DeviceFacts)? {
         guard index < eventPointer.pointee.deviceCount, selectDevice(at: index), !eventPointer.pointee.hasNoDevice,
             let request = try? LinkRequest(eventPointer.pointee.request)
         else { return nil }
-        return (request, DeviceFacts(devicePointer.pointee.facts))
+        let view = eventPointer.pointee.request
+        let opening = view.tapped.kind != .unknown ? view.tapped : view.found
+        return (
+            request, opening.kind == .link ? .link(opening.link.string) : nil,
+            DeviceFacts(devicePointer.pointee.facts)
+        )
     }
 }
 

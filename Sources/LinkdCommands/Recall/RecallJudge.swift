@@ -160,6 +160,8 @@ struct RecallCauses {
         if let request = reader.copy(record, correction.superseded.place, device, correction.shortLinks) {
             var search = searches.removeValue(forKey: table.hash) ?? ChangeCauses(from: table, to: replacement)
             causes = search.edits(of: request.request, request.facts)
+            // A table by itself does not find the link in the payload of a vendor.
+            if causes.isEmpty, let found = request.found { causes = search.edits(of: found, request.facts) }
             searches[table.hash] = search
         }
         let key = causes.map(\.location)
@@ -181,7 +183,7 @@ private final class ReaderBox {
     func copy(
         _ record: ScannedRecord, _ place: DecisionPlace, _ device: (id: [UInt8]?, facts: [UInt8]?),
         _ shortLinks: ShortLinkFile?
-    ) -> (request: LinkRequest, facts: DeviceFacts)? {
+    ) -> (request: LinkRequest, found: LinkRequest?, facts: DeviceFacts)? {
         reader.use(shortLinks ?? .empty)
         self.device.set(device.id, device.facts, index: place.index)
         guard let record = record.item(place.item), let value = record.value,
