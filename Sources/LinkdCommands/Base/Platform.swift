@@ -299,6 +299,9 @@ struct FileStamp: Equatable {
         modified = [Int64(modification.tv_sec), Int64(modification.tv_nsec)]
         changed = [Int64(change.tv_sec), Int64(change.tv_nsec)]
     }
+
+    /// Returns a Boolean value that indicates whether both stamps are of one file, perhaps with other contents.
+    func isSameFile(as other: FileStamp) -> Bool { device == other.device && inode == other.inode }
 }
 
 /// An error of the operating system.

@@ -25,7 +25,7 @@ enum ShortLinksBuildCommand {
             Flag(
                 "--on-conflict", .choice(ShortLinkBuilder.Conflicts.allCases.map(\.rawValue)), default: "refuse",
                 "Which row counts if one short link has several destinations."),
-            Flag("--skip-bad-rows", "Leave out rows whose links are not valid."),
+            Flag("--skip-bad-rows", "Leave out rows whose links or columns are not valid."),
             Flag("--json", "Print one JSON object."),
         ],
         operands: Operands(

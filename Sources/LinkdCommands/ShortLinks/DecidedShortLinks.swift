@@ -13,17 +13,19 @@ extension ShortLinkFile {
     /// A note has the hash of the worker's file, the link, and its destination. So the decision can be made again
     /// without the file. A note in another form does not count.
     static func decided(_ notes: JSONValue?) -> ShortLinkFile? {
-        var rows: [String: String] = [:]
+        var rows: [[UInt8]: [UInt8]] = [:]
         var hash: String?
         for text in notes?.array?.compactMap(\.string) ?? [] where text.hasPrefix(noteCode) {
-            let parts = text.dropFirst(noteCode.count).split(separator: " ", omittingEmptySubsequences: false)
-            guard parts.count == 3, parts[1].utf8.count <= ShortLinkKey.maxBytes,
-                parts[2].utf8.count <= ShortLinkKey.maxDestinationBytes
+            // A space and a combining character after it are one `Character`, so the text is split as bytes.
+            let parts = text.utf8.dropFirst(noteCode.utf8.count)
+                .split(separator: UInt8(ascii: " "), omittingEmptySubsequences: false)
+            guard parts.count == 3, parts[1].count <= ShortLinkKey.maxBytes,
+                parts[2].count <= ShortLinkKey.maxDestinationBytes
             else { continue }
             hash = String(parts[0])
-            rows[String(parts[1])] = String(parts[2])
+            rows[Array(parts[1])] = Array(parts[2])
         }
-        return rows.isEmpty ? nil : ShortLinkFile(rows.map { (Array($0.key.utf8), Array($0.value.utf8)) }, hash: hash)
+        return rows.isEmpty ? nil : ShortLinkFile(rows.map { ($0.key, $0.value) }, hash: hash)
     }
 }
 

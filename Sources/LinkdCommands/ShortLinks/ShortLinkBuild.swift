@@ -39,13 +39,21 @@ struct ShortLinkBuild {
         let builder = try Self.system { () throws(ShortLinkError) in
             try ShortLinkBuilder(path: output, conflicts: conflicts)
         }
-        for (number, path) in call.operands.enumerated() { try read(path, number, into: builder) }
+        let replaced = FileStamp(of: output)
+        for (number, path) in call.operands.enumerated() {
+            if let replaced, FileStamp(of: path)?.isSameFile(as: replaced) == true {
+                throw CommandFailure(
+                    .usage, "\(Escaping.visible(output)) is one of the exports, which the new file would replace",
+                    advice: "pass --out with another path")
+            }
+            try read(path, number, into: builder)
+        }
         var line = progress
         let written: ShortLinkBuilder.Result?
         do throws(ShortLinkError) {
             // Without a file, its rows are still compared, so that all problems are reported at once.
             written = try builder.finish(
-                isPublished: problemCount == 0, answer: { file, link in file.answer(to: link) },
+                isPublished: problemCount == 0 && builder.rows > 0, answer: { file, link in file.answer(to: link) },
                 progress: { part in
                     line.show("writing \(Escaping.visible(output)): \(part * 100 / 256)%")
                     return true
@@ -61,6 +69,13 @@ struct ShortLinkBuild {
             throw CommandFailure(
                 .badData, "\(Escaping.visible(output)) is not written: \(Counts.text(all, "problem"))",
                 advice: "correct the rows listed above, or see --on-conflict and --skip-bad-rows")
+        }
+        guard builder.rows > 0 else {
+            throw CommandFailure(
+                .badData,
+                "\(Escaping.visible(output)) is not written: the exports have no short link"
+                    + (skipped > 0 ? ", apart from \(Counts.text(skipped, "row")) with a problem" : ""),
+                advice: skipped > 0 ? "run it without --skip-bad-rows, which lists the problems" : "export it again")
         }
         try printResult(written, seconds: Platform.monotonicSeconds - began)
         return .success

@@ -32,7 +32,7 @@ struct ShortLinkExport: ~Copyable {
         var long: Set<String>
     }
 
-    /// The forms, of which the first one that fits decides.
+    /// The forms, of which all that fit must name the same columns.
     static let forms = [
         Form(platform: "firebase", short: ["shortlink"], long: ["deeplink", "deeplinklink", "link"]),
         Form(
@@ -90,11 +90,19 @@ struct ShortLinkExport: ~Copyable {
             }
             return ("columns", columns)
         }
-        if let found = columns(of: cells) { return found }
+        let forms = columns(of: cells)
+        if let found = forms.first {
+            guard forms.allSatisfy({ $0.columns == found.columns }) else {
+                throw failure(
+                    path, "has several columns that could be short links or destinations",
+                    "name two of them with --columns SHORT,LONG")
+            }
+            return found
+        }
         guard cells.count == 2, (try? row(header.cells[0], header.cells[1]) { _ in }) != nil else {
             throw failure(
-                path, "has a header without known columns of short links and destinations",
-                "name them with --columns SHORT,LONG")
+                path, "has a header without one known column of short links and one of destinations",
+                "name two columns with --columns SHORT,LONG")
         }
         return ("none", (0, 1))
     }
@@ -113,15 +121,16 @@ struct ShortLinkExport: ~Copyable {
         return places[0]
     }
 
-    /// Returns the platform and the columns that a header names, or nil if it names none, or more than one each.
-    static func columns(of header: [String]) -> (form: String, columns: (short: Int, long: Int))? {
+    /// Returns the platforms that have exactly one column of each kind in a header, with these columns.
+    static func columns(of header: [String]) -> [(form: String, columns: (short: Int, long: Int))] {
         let names = header.map { String($0.lowercased().filter { $0.isASCII && ($0.isLetter || $0.isNumber) }) }
+        var found: [(form: String, columns: (short: Int, long: Int))] = []
         for form in forms {
             let short = names.indices.filter { form.short.contains(names[$0]) }
             let long = names.indices.filter { form.long.contains(names[$0]) && !form.short.contains(names[$0]) }
-            if short.count == 1, long.count == 1 { return (form.platform, (short[0], long[0])) }
+            if short.count == 1, long.count == 1 { found.append((form.platform, (short[0], long[0]))) }
         }
-        return nil
+        return found
     }
 
     /// The number of bytes that were read.
@@ -184,7 +193,9 @@ extension ShortLinkRow.Fault {
     var text: String {
         switch self {
         case .link: "expected a short link such as `https://go.example/abc`, with a host in ASCII and without spaces"
-        case .destination: "expected a destination with a scheme, such as `https://shop.example/p/1`, without spaces"
+        case .destination:
+            "expected a destination with a scheme and a slash, such as `https://shop.example/p/1` or `shop:/p/1`, "
+                + "without spaces"
         case .size:
             "expected a short link of at most \(ShortLinkKey.maxBytes) bytes, and a destination of at most "
                 + "\(ShortLinkKey.maxDestinationBytes)"

@@ -98,6 +98,10 @@ struct DecidedShortLinkTests {
         ] { #expect(ShortLinkFile.decided(try JSONValue.parse(Array(text.utf8))) == nil, "\(text)") }
         let found = ShortLinkFile.decided(try JSONValue.parse(Array(#"["x","short_link:h k.example/ d:/"]"#.utf8)))
         #expect(found?.count == 1 && found?.hash.string == "h" && found?.hosts == ["k.example"])
+        // U+0600 joins the space after it into one character.
+        let ends = ["\u{600}", "\u{E9}", "e\u{301}"].map { "\"short_link:h k.example/\($0) d:/\"" }
+        let joined = "[\(ends.joined(separator: ","))]"
+        #expect(ShortLinkFile.decided(try JSONValue.parse(Array(joined.utf8)))?.count == 3)
     }
 
     @Test("Nothing of a short link is left of a masked decision")

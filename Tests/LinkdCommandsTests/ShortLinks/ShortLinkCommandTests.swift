@@ -15,7 +15,9 @@ internal import Testing
     init() throws { folder = try TemporaryFolder() }
 
     /// Writes exports, and builds a file of them.
-    private func build(_ exports: [String], _ flags: String...) throws -> CommandResult {
+    private func build(_ exports: [String], _ flags: String...) throws -> CommandResult { try build(exports, flags) }
+
+    private func build(_ exports: [String], _ flags: [String]) throws -> CommandResult {
         var paths: [String] = []
         for (number, text) in exports.enumerated() {
             paths.append(folder.path("\(number).csv"))
@@ -71,6 +73,11 @@ internal import Testing
         // Two columns that could have the destinations.
         let two = try build(["Short link,Deep link (link),link\ns.page.link/1,shop://1,shop://2\n"])
         #expect(two.code == 65, "\(two.out)")
+        // Each platform has its own columns in these headers.
+        for header in ["Short link,Link,Long URL", "url,$canonical_url,$fallback_url"] {
+            let several = try build(["\(header)\ns.page.link/1,https://shop.example/1,https://shop.example/2\n"])
+            #expect(several.code == 65 && several.err.contains("--columns SHORT,LONG"), "\(several.out)")
+        }
         #expect(try build([""]).code == 65)
     }
 
@@ -106,6 +113,22 @@ internal import Testing
             "--skip-bad-rows", "--on-conflict", "last")
         #expect(skipped.code == 0 && skipped.out.contains("3 skipped"), "\(skipped.err)")
         #expect(destination("https://go.example/a") == "shop://b" && destination("https://go.example/e") == "shop://e")
+    }
+
+    @Test("Exports without a short link, and one in the place of the file, are refused and left as they are")
+    func nothing() throws {
+        #expect(try build(["short,long\ngo.example/old,shop://old\n"]).code == 0)
+        for flags in [[], ["--skip-bad-rows"]] {
+            let exports = ["short,long\n", "short,long\ngo.example/a,https://b.example/?a=1,2\n"]
+            let result = try build(flags.isEmpty ? [exports[0]] : exports, flags)
+            #expect(result.code == 65 && result.err.contains("is not written"), "\(result.err)")
+            #expect(destination("https://go.example/old") == "shop://old")
+        }
+        let export = folder.path("0.csv")
+        let before = try Data(contentsOf: URL(filePath: export))
+        let result = linkd("short-links", "build", export, "--out", folder.path("./0.csv"))
+        #expect(result.code == 64 && result.err.contains("is one of the exports"), "\(result.err)")
+        #expect(try Data(contentsOf: URL(filePath: export)) == before)
     }
 
     @Test("A quote that is not closed is never skipped, because rows after it may be a text of others")
