@@ -1,5 +1,6 @@
 internal import ByteStorage
 internal import Foundation
+internal import LinkIngest
 internal import StrictJSON
 
 /// A mutation of a record in any envelope: of its bytes, its JSON values, its headers, and its key.
@@ -37,7 +38,7 @@ struct IngestMutation {
 
     /// Changes a record at one place.
     func change(_ record: inout FuzzRecord, _ random: inout RandomSource) {
-        switch random.below(32) {
+        switch random.below(38) {
         case 0...3: changeBytes(&record.value, &random)
         case 4...15: members.change(&record.value, &random)
         case 16...18: values.insertMember(of: random.pick(seeds).value, into: &record.value, &random)
@@ -50,6 +51,10 @@ struct IngestMutation {
         case 28: values.addDevices(&record.value, &random)
         case 29: record.key = key(&random)
         case 30: changeHeaders(&record.headers, &random)
+        case 31...34:
+            values.changeList(&record.value, with: random.pick(seeds).value, &random)
+            if random.one(in: 6) { record.headers = Self.batch }
+        case 35...36: values.addDelivery(&record.value, &random)
         default: record.headers = random.one(in: 2) ? Self.cloudEvent(&random) : random.pick(seeds).headers
         }
         if record.value.count > Self.limit { record.value.removeSubrange(Self.limit...) }
@@ -133,6 +138,10 @@ struct IngestMutation {
         if random.one(in: 8) { texts = [("content-type", random.pick(contents))] }
         return texts.map { RecordHeader(name: Array($0.0.utf8), value: Array($0.1.utf8)) }
     }
+
+    private static let batch = [
+        RecordHeader(name: Array("content-type".utf8), value: Array("application/cloudevents-batch+json".utf8))
+    ]
 
     private func changeHeaders(_ headers: inout [RecordHeader], _ random: inout RandomSource) {
         if headers.isEmpty { headers = Self.cloudEvent(&random) }
@@ -237,7 +246,58 @@ struct EnvelopeMutation {
         bytes.replaceSubrange(range, with: Array(start.utf8) + bytes[range] + Array(end.utf8))
     }
 
+    /// Messages that a list can have.
+    private static let items = [
+        #"{"to":"ExponentPushToken[a]","data":{"url":"shop:///p/new"}}"#,
+        #"{"to":["ExponentPushToken[b]","ExponentPushToken[c]"],"title":"t","ttl":60,"priority":"high"}"#,
+        #"{"specversion":"1.0","id":"i","source":"s","type":"t","data":{"link":"shop:///","device":{"id":"d"}}}"#,
+        #"{"specversion":"1.0","id":"i","source":"s","type":"t","data_base64":"W3t9XQ=="}"#, "null", "[]", "{}",
+    ]
+
+    /// Changes the items of a list, or makes a record the item of one.
+    func changeList(_ bytes: inout [UInt8], with donor: [UInt8], _ random: inout RandomSource) {
+        let found = bytes.withUnsafeBufferPointer { RecordBatch(ByteView($0)) }?.items ?? []
+        var items = found.isEmpty ? [bytes] : found.map { Array(bytes[$0]) }
+        let position = random.below(items.count)
+        switch found.isEmpty ? 6 : random.below(7) {
+        case 0: items.remove(at: position)
+        case 1: items.insert(items[position], at: random.below(items.count))
+        case 2: items[position] = Array("[".utf8) + items[position] + Array("]".utf8)
+        case 3: items.insert(donor, at: position)
+        case 4:
+            // A few more or fewer than a record can have.
+            let count = random.pick([39, 40, 41, 99, 100, 101])
+            if items[position].count < 300 { items += repeatElement(items[position], count: count) }
+        case 5:
+            let depth = random.pick([10, 11, 12, 60, 63, 64, 65, 600])
+            items[position] = Array((String(repeating: "[", count: depth) + String(repeating: "]", count: depth)).utf8)
+        default: items.insert(Array(random.pick(Self.items).utf8), at: random.below(items.count + 1))
+        }
+        bytes = Array("[".utf8) + Array(items.joined(separator: Array(",".utf8))) + Array("]".utf8)
+    }
+
     // MARK: Kinds
+
+    private static let deliveries = [
+        "ttl", "expiration", "expires", "priority", "collapse_key", "collapseKey", "collapse_id", "web_push_topic",
+        "apns-expiration", "apns-collapse-id", "apns-priority", "TTL", "Topic", "Urgency", "expiry", "headers",
+    ]
+    private static let edges = [
+        "0", "-1", "1e309", "1E-400", "0.0005", "999999999999", "9999999999999", "253402300799", "253402300800",
+        "9223372036854775807", "\"999999999999s\"", "\"3.5009s\"", "\"1.s\"", "\"-1s\"", "\"1e309\"", "\"10\"", "5",
+        "\"very-low\"", "\"HIGH\"", "\"9999-12-31T23:59:59.999Z\"", "\"0001-01-01T00:00:00+23:59\"", "\"\"",
+        "\"" + String(repeating: "c", count: 129) + "\"",
+    ]
+
+    /// Adds a value that delivery needs, at the edges of what is read.
+    func addDelivery(_ bytes: inout [UInt8], _ random: inout RandomSource) {
+        var value = random.pick(Self.edges)
+        if random.one(in: 4) {
+            value = #"{"headers":{"apns-expiration":\#(value),"TTL":\#(value)},"ttl":\#(value),"payload":{"aps":{}}}"#
+        }
+        let name = value.hasPrefix("{") ? random.pick(["apns", "webpush", "android"]) : random.pick(Self.deliveries)
+        JSONTokens(bytes).insert(Array("\"\(name)\":\(value)".utf8), into: &bytes, atRoot: random.one(in: 2), &random)
+    }
 
     private static func string(_ bytes: some Collection<UInt8>) -> [UInt8] {
         var text = TextWriter()

@@ -1,3 +1,4 @@
+internal import ByteStorage
 internal import LinkDecider
 internal import LinkCoordinator
 internal import LinkIngest
@@ -104,10 +105,24 @@ extension FuzzRunner {
                 return "a decision without a reason"
             }
             if let detail = value["detail"]?.string, detail.utf8.count > 64 { return "a detail of over 64 bytes" }
-            return nil
+            return value["context"].flatMap(contextViolation)
         } catch {
             return "a decision is not valid JSON: \(error)"
         }
+    }
+
+    /// Returns a violation of the format of what delivery and the link's query add to the context, or nil.
+    private static func contextViolation(_ context: JSONValue) -> String? {
+        let isTime = (context["expires"]?.string).map { text in
+            Array(text.utf8).withUnsafeBufferPointer { UTCDateTime(ByteView($0)) != nil }
+        }
+        if isTime == false { return "the expiry is no time" }
+        if let word = context["push"]?["priority"]?.string, !["very-low", "low", "normal", "high"].contains(word) {
+            return "an unknown priority"
+        }
+        if let id = context["push"]?["collapse"]?.string, !(1...128 ~= id.utf8.count) { return "a bad collapse id" }
+        let values = (context["query"]?.object ?? []).map { $0.value.string?.utf8.count ?? Int.max / 64 }
+        return values.reduce(0, +) > QueryNames.valueBytes ? "the values of `context.query` are too long" : nil
     }
 
     /// Sends each `resume` as a new event, and returns a description if the result is a dead letter, or nil.
