@@ -98,9 +98,8 @@ let package = Package(
         .target(
             name: "LinkdFuzz",
             dependencies: [
-                "LinkCoordinator", "RouteAnalysis", "LinkIngest", "LinkDecider", "KafkaClient", "DispatchWorker",
-                "ByteStorage",
-                "StrictJSON",
+                "LinkCoordinator", "RouteAnalysis", "RouteTools", "LinkIngest", "LinkDecider", "KafkaClient",
+                "DispatchWorker", "ShortLinks", "ByteStorage", "StrictJSON",
             ],
             swiftSettings: strict),
         .executableTarget(

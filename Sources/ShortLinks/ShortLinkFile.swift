@@ -45,6 +45,8 @@ package final class ShortLinkFile: Sendable {
     package var count: Int { Int(layout.count) }
     /// The size of the file in bytes.
     package var byteCount: Int { bytes.count }
+    /// A copy of all bytes.
+    package var contents: [UInt8] { bytes.array }
 
     /// Opens a file.
     ///
@@ -80,6 +82,12 @@ package final class ShortLinkFile: Sendable {
     package convenience init(_ rows: [(key: [UInt8], destination: [UInt8])], hash: String? = nil) {
         let (layout, image) = Self.image(rows)
         self.init(Self.copy(image), layout, .allocated, hash: hash)
+    }
+
+    /// Creates a file with these contents in memory, or returns nil if the header is damaged or does not fit the size.
+    package convenience init?(contents: [UInt8]) {
+        guard let layout = contents.withUnsafeBufferPointer({ Self.layout(of: ByteView($0)) }) else { return nil }
+        self.init(Self.copy(contents), layout, .allocated, hash: nil)
     }
 
     private init(_ bytes: ByteView, _ layout: ShortLinkFormat.Layout, _ memory: Memory, hash: String?) {

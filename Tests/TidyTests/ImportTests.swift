@@ -39,8 +39,8 @@ import Testing
         ("linkd", "LinkdCommands", false),
         (
             "LinkdFuzz",
-            "LinkCoordinator RouteAnalysis LinkIngest LinkDecider KafkaClient DispatchWorker ByteStorage StrictJSON "
-                + "Foundation",
+            "LinkCoordinator RouteAnalysis RouteTools LinkIngest LinkDecider KafkaClient DispatchWorker ShortLinks "
+                + "ByteStorage StrictJSON Foundation",
             true
         ),
     ]

@@ -3,26 +3,37 @@ package import Foundation
 internal import LinkCoordinator
 package import LinkDecider
 internal import LinkIngest
+internal import ShortLinks
 
 /// An environment for a decider: tables, limits, and passthrough members.
 package struct FuzzEnvironment: Sendable {
     package let name: String
     /// The configuration of the decider.
-    package let configuration: DeciderConfiguration
+    package private(set) var configuration: DeciderConfiguration
     /// The words in the files of the tables.
     let words: Vocabulary
 
     init(
         _ name: String, files: [[UInt8]], limits: Limits = Limits(), passthrough: Passthrough = [],
-        contextQuery: [String] = [], vendors: [UInt8]? = nil, platforms: LinkPlatforms? = nil
+        contextQuery: [String] = [], vendors: [UInt8]? = nil, platforms: LinkPlatforms? = nil,
+        shortLinks: [ShortLinkRows.Row] = []
     ) throws {
         self.name = name
         configuration = DeciderConfiguration(
             tables: TableSet(try files.map { try RouteTable.checked($0) }), limits: limits, passthrough: passthrough,
-            contextQuery: contextQuery, vendors: try vendors.map { try VendorTable(json: $0) }, platforms: platforms)
+            contextQuery: contextQuery, vendors: try vendors.map { try VendorTable(json: $0) }, platforms: platforms,
+            shortLinks: shortLinks.isEmpty ? nil : ShortLinkSource(ShortLinkFile(shortLinks)))
         var words = Vocabulary(tables: files)
         if let vendors { words.add(vendors: vendors) }
+        words.links += shortLinks.map { "https://" + String(decoding: $0.key, as: UTF8.self) }
         self.words = words
+    }
+
+    /// Returns the environment with another file of short links.
+    func with(_ file: ShortLinkFile) -> FuzzEnvironment {
+        var environment = self
+        environment.configuration.shortLinks = ShortLinkSource(file)
+        return environment
     }
 
     /// The directory of shipped tables and samples: `LINKD_HOME`, or `config` in the checkout.

@@ -18,7 +18,7 @@ extension FuzzEnvironment {
                 platforms: platforms),
             try FuzzEnvironment(
                 "vendors and several tables", files: [shop, vault, attic], passthrough: ["campaign", "x", "aps"],
-                vendors: vendors, platforms: platforms),
+                vendors: vendors, platforms: platforms, shortLinks: ShortLinkRows.forged),
             try FuzzEnvironment(
                 "vendors and low limits", files: [shop],
                 limits: Limits(recordBytes: 64 << 10, depth: 12, devices: 40), vendors: vendors,
@@ -26,6 +26,9 @@ extension FuzzEnvironment {
             try FuzzEnvironment(
                 "vendors with large forms", files: [shop, vault], vendors: Array(largeForms.utf8),
                 platforms: platforms),
+            try FuzzEnvironment(
+                "short links without rules", files: [shop], contextQuery: QueryNames.campaign, vendors: vendors,
+                shortLinks: ShortLinkRows.forged),
         ]
     }
 

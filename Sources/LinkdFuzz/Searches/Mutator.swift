@@ -40,6 +40,8 @@ package struct Mutator {
         case .sequences: changeSequence(&input, &random)
         case .ingest: changeIngest(&input, &random)
         case .statistics: statistics?.change(&input, &random)
+        case .shortlinks: changeShortLinks(&input, &random)
+        case .imports: changeImport(&input, &random)
         }
     }
 
@@ -71,7 +73,7 @@ package struct Mutator {
 
     private func changeIngest(_ input: inout [UInt8], _ random: inout RandomSource) {
         var (letter, record) = IngestInput.record(input)
-        if random.one(in: 12) { letter = FuzzEnvironment.name(of: random.below(4)) }
+        if random.one(in: 12) { letter = FuzzEnvironment.name(of: random.below(5)) }
         ingest?.change(&record, &random)
         input = IngestInput.input(record, letter: letter)
     }
@@ -161,5 +163,59 @@ package struct Mutator {
             if random.one(in: 4) { return }
         }
         line = Array("@\(random.pick([2, 2, 3, 5, 8, 20, 40, 300, 1_600])) ".utf8) + line
+    }
+
+    /// Changes a byte, or a row of a file of short links.
+    private func changeShortLinks(_ input: inout [UInt8], _ random: inout RandomSource) {
+        let end = headEnd(&input)
+        guard input.first == UInt8(ascii: "r") else {
+            let byte = UInt8(random.below(256))
+            let place = end + 1 + random.below(input.count - end)
+            if place < input.count { input[place] = byte } else { input += [byte, byte, byte, byte] }
+            return
+        }
+        let links = LinkGenerator(environments[0].words)
+        var lines = input.dropFirst(end + 1).split(separator: UInt8(ascii: "\n")).map(Array.init)
+        let other = String(decoding: random.pick(lines, else: []).prefix { $0 != UInt8(ascii: "\t") }, as: UTF8.self)
+        let key = random.one(in: 2) ? other : "go.example/" + links.text(&random).filter { $0 != "\n" && $0 != "\t" }
+        let destination =
+            switch random.below(4) {
+            case 0: "https://" + other
+            case 1: "https://www.google.com/url?utm_source=a&q=https%3A%2F%2F" + other
+            default: links.link(&random).filter { $0 != "\n" }
+            }
+        if lines.count > 1 { lines.remove(at: random.below(lines.count)) }
+        lines.insert(Array("\(key)\t\(destination)".utf8), at: random.below(lines.count + 1))
+        input = input[...min(end, input.count - 1)] + Array(lines.joined(separator: [UInt8(ascii: "\n")]))
+    }
+
+    /// Pieces of the files of `routes import`.
+    private static let pieces = [
+        "&amp;", "&#x2A;", "&#0;", "&x;", "<!DOCTYPE a [<!ENTITY x \"y\">]>", "<![CDATA[<data/>]]>", "<!-- -- -->",
+        "<?x?>",
+        "<data android:pathPattern=\"/.*a.*b\"/>", "<data android:pathAdvancedPattern=\"/[a-z]+/x{2,9}\"/>",
+        "<data android:scheme=\"https\" android:host=\"*.shop.example\" android:port=\"1\"/>", "<intent-filter>",
+        "</intent-filter>", "android:pathPrefix=\"/\"", "xmlns:android=\"x\"", "${host}", "@string/a", "*", "?", "?*",
+        "/",
+        "{\"/\":\"/a/*/b?\",\"exclude\":true},", "{\"?\":{\"q\":\"?*\"},\"#\":\"a\",\"caseSensitive\":false},",
+        "NOT ", "$(lang)", ":id", ":id?", ":id(\\\\d+)", "\"exact\":true,", "\"alias\":[\"b\",{\"path\":\"c/*\"}],",
+        "\"X\":{\"path\":\"x\",\"screens\":{\"Y\":\":a/y\"}},",
+    ].map { Array($0.utf8) }
+
+    private func changeImport(_ input: inout [UInt8], _ random: inout RandomSource) {
+        let end = headEnd(&input)
+        let head = input[..<end]
+        var body = Array(input.dropFirst(end + 1))
+        let position = random.below(body.count + 1)
+        let stop = min(body.count, position + random.below(random.one(in: 4) ? 200 : 12))
+        switch random.below(8) {
+        case 0: body.removeSubrange(position..<stop)
+        case 1: body.insert(contentsOf: Array(body[position..<stop]), at: random.below(body.count + 1))
+        case 2: for _ in 0..<random.below(20) { body.insert(contentsOf: Array(body[position..<stop]), at: position) }
+        case 3, 4: body.insert(contentsOf: random.pick(Self.pieces), at: position)
+        case 5: if position < stop { body[position] = UInt8(random.below(256)) }
+        default: JSONMutation(environments[0].words, hasGroups: false).change(&body, &random)
+        }
+        input = head + [UInt8(ascii: "\n")] + body
     }
 }

@@ -1,5 +1,6 @@
 internal import ByteStorage
 internal import Foundation
+internal import ShortLinks
 internal import StrictJSON
 
 /// The initial inputs of a search: samples, tables, and earlier findings.
@@ -33,13 +34,38 @@ package enum Seeds {
         case .sequences: try sequences(environments)
         case .ingest: try ingestInputs()
         case .statistics: try statistics()
+        case .shortlinks: shortLinks()
+        case .imports: try imports(environments)
         }
     }
 
     private static func ingestInputs() throws -> [[UInt8]] {
         try IngestSeeds.records().enumerated().map { index, record in
-            IngestInput.input(record, letter: FuzzEnvironment.name(of: index % 8 < 4 ? 0 : index % 4))
+            IngestInput.input(record, letter: FuzzEnvironment.name(of: index % 8 < 4 ? 0 : index % 5))
         }
+    }
+
+    private static func shortLinks() -> [[UInt8]] {
+        let contents = [ShortLinkRows.plain, ShortLinkRows.plain.prefix(1) + [], ShortLinkRows.forged.suffix(3) + []]
+        let rows = ShortLinkRows.forged.filter { $0.destination.count < 1_000 && !$0.destination.contains(0x0A) }
+        let lines = rows.map { $0.key + [UInt8(ascii: "\t")] + $0.destination }
+        return [[], [0, 0, 0, 1], [1, 0, 1, 200], [2, 0, 2, 80, 0, 9, 0, 255]].map { Array("d\n".utf8) + $0 }
+            + contents.map { Array("f\n".utf8) + ShortLinkFile($0).contents }
+            + (lines + [Array(lines.joined(separator: [UInt8(ascii: "\n")]))]).map { Array("r\n".utf8) + $0 }
+    }
+
+    private static func imports(_ environments: [FuzzEnvironment]) throws -> [[UInt8]] {
+        var inputs = try [("a", "apple-app-site-association"), ("m", "AndroidManifest.xml"), ("n", "linking.json")].map
+        {
+            Array("\($0.0)\n".utf8) + (try FuzzEnvironment.file("samples/links/\($0.1)"))
+        }
+        let paths = #"{"applinks":{"apps":[],"details":[{"appID":"A.b","paths":["NOT /a/*","/a/?","*"]}]}}"#
+        inputs.append(Array("a\n\(paths)".utf8))
+        inputs += environments[0].words.paths.prefix(12).map { path in
+            Array("l\(path)\n{\"Product\":{\"id\":7,\"slug\":\"a b\"},\"id\":\"1\",\"x\":null}".utf8)
+        }
+        return inputs
+            + ["", "https://shop.example/", String(repeating: "a", count: 2_953)].map { Array("q\n\($0)".utf8) }
     }
 
     /// Returns the statistics documents of the tests, and their objects in documents of their own.

@@ -15,6 +15,10 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
     /// A statistics document of librdkafka. Its figures must equal the figures of its tree, and the pages with them
     /// valid.
     case statistics
+    /// A file of short links, damaged or forged. Damage must make links unknown, and decisions must be well-formed.
+    case shortlinks
+    /// A file of another system for `routes import`, the data of a link, or the text of a QR code.
+    case imports
 
     /// The size limit of an input, in bytes.
     var maxBytes: Int {
@@ -25,6 +29,7 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
         case .sequences: 8 << 10
         case .ingest: 8 << 10
         case .statistics: 16 << 10
+        case .shortlinks, .imports: 8 << 10
         }
     }
 }
@@ -39,6 +44,8 @@ extension FuzzRunner {
         case .sequences: runSequence(input)
         case .ingest: runIngest(input)
         case .statistics: runStatistics(input)
+        case .shortlinks: runShortLinks(input)
+        case .imports: runImport(input)
         }
     }
 }
@@ -47,7 +54,7 @@ extension FuzzRunner {
 package final class FuzzRunner {
     let environments: [FuzzEnvironment]
     let cost: CostBound
-    /// The environments of the target `ingest`, which other targets do not need.
+    /// The environments of the targets `ingest` and `shortlinks`, which other targets do not need.
     private(set) lazy var ingestEnvironments = (try? FuzzEnvironment.ingest()) ?? []
     private var known: [UInt64: UInt64] = [:]
 
