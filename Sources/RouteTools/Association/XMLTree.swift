@@ -167,6 +167,11 @@ struct XMLTreeReader {
             let parts = Self.split(pair.name)
             if parts.prefix == "xmlns" { namespaces[parts.name] = pair.value }
         }
+        // Each element has a copy of the prefixes.
+        if namespaces.count > AssociationLimits.maxAttributes {
+            let most = AssociationLimits.maxAttributes
+            throw fault("an element has more than \(most) prefixes of namespaces", start, code: .limit)
+        }
         let attributes = pairs.map { pair in
             let parts = Self.split(pair.name)
             let namespace = parts.prefix.isEmpty ? "" : namespaces[parts.prefix] ?? parts.prefix

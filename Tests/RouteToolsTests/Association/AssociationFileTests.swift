@@ -137,6 +137,10 @@ internal import Testing
         #expect(code { _ = try ManifestFile(Array(deep.utf8)) }?.code == .limit)
         let wide = "<a " + (0..<257).map { "a\($0)='' " }.joined() + "/>"
         #expect(code { _ = try ManifestFile(Array(wide.utf8)) }?.code == .limit)
+        let prefixes = (0..<2).map { element in
+            "<a " + (0..<200).map { "xmlns:n\(element)_\($0)='' " }.joined() + ">"
+        }
+        #expect(code { _ = try ManifestFile(Array((prefixes.joined() + "</a></a>").utf8)) }?.code == .limit)
         let many = "<a>" + String(repeating: "<b/>", count: 100_001) + "</a>"
         #expect(code { _ = try ManifestFile(Array(many.utf8)) }?.code == .limit)
         let paths = String(repeating: #"<data android:path="/x" />"#, count: AssociationLimits.maxPaths + 1)
