@@ -22,6 +22,8 @@ extension TableDraft {
         var hosts: [String: Set<String>] = [:]
         var order: [String] = []
         for filter in file.filters {
+            let own = Set(filter.hosts.map { "\($0.name):\($0.port ?? "")" })
+            try checkCount(adding: Set(filter.schemes).count * own.count)
             for (scheme, host) in origins(of: filter) {
                 if hosts[scheme] == nil { order.append(scheme) }
                 hosts[scheme, default: []].insert(host)
@@ -42,7 +44,7 @@ extension TableDraft {
                     + (file.isUnresolved ? "; import the merged manifest, in which they are" : ""))
         }
         let isSingle = blocks.count == 1 && blocks[0].schemes.count == 1 && blocks[0].hosts?.count == 1
-        for filter in file.filters { add(filter, isSingle: isSingle) }
+        for filter in file.filters { try add(filter, isSingle: isSingle) }
         note(
             .unknown,
             "the screens: each route leads to a screen of its own in the coordinator `app`, named after its path")
@@ -57,7 +59,7 @@ extension TableDraft {
         }
     }
 
-    private mutating func add(_ filter: AndroidFilter, isSingle: Bool) {
+    private mutating func add(_ filter: AndroidFilter, isSingle: Bool) throws(AssociationProblem) {
         let origins = origins(of: filter)
         // A pattern without a scheme and a host would match the links of other filters.
         guard !origins.isEmpty else {
@@ -74,6 +76,8 @@ extension TableDraft {
         if filter.readsPath, !filter.groups.isEmpty {
             note(.leavesOut, "links of a `uri-relative-filter-group`, which no route of a table is", at: filter.place)
         }
+        let count = readings.reduce(0) { $0 + $1.0.patterns.count }
+        try checkCount(adding: isSingle ? count : count * origins.count)
         for (reading, what, place) in readings {
             var route = Route(name: "", place: place)
             for pieces in reading.patterns {

@@ -47,6 +47,9 @@ struct NavigationFile {
         guard let texts = list.array?.map({ ($0.string, $0) }), texts.allSatisfy({ $0.0 != nil }) else {
             throw error("expected an array of strings", list, "/prefixes")
         }
+        guard texts.count <= TableDraft.maxPatterns else {
+            throw AssociationProblem(.error, .limit, "the file has more than \(TableDraft.maxPatterns) prefixes")
+        }
         for (index, (text, value)) in texts.enumerated() {
             prefixes.append((text ?? "", places.place(value, "/prefixes/\(index)")))
         }

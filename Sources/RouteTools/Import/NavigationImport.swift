@@ -19,6 +19,7 @@ extension TableDraft {
             var route = Route(name: Self.name(path.names.last ?? "", or: "screen"), place: path.place)
             var reading = read(path)
             let own = reading.patterns
+            try checkCount(adding: hasPaths ? own.count * origins.count : own.count)
             if hasPaths {
                 route.patterns = origins.flatMap { origin in
                     own.map { Pattern(pieces: origin.path + $0, scheme: origin.scheme, host: origin.host) }

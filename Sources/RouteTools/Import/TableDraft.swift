@@ -181,11 +181,7 @@ struct TableDraft {
     /// Routes that overlap declare it. Routes that the table cannot have are left out, with a remark. If the first part
     /// of the source that matches a link decides, the table decides in the same way.
     mutating func finish() throws(AssociationProblem) -> (table: RouteTable, json: String) {
-        guard routes.count <= Self.maxRoutes, routes.reduce(0, { $0 + $1.patterns.count }) <= Self.maxPatterns else {
-            throw AssociationProblem(
-                .error, .limit,
-                "the table would have more than \(Self.maxRoutes) routes or \(Self.maxPatterns) patterns")
-        }
+        try checkCount()
         removeRepeated()
         var ids: Set<String> = ["app"]
         for index in routes.indices { routes[index].id = Self.unique(routes[index].name, &ids) }
@@ -206,6 +202,18 @@ struct TableDraft {
             guard leaveOut(problems) else { break }
         }
         return (try RouteTable.imported(text([])), text([]))
+    }
+
+    /// Throws if the routes and further patterns are too many for a table.
+    ///
+    /// The parts of a file multiply, so their number is checked before they are listed.
+    func checkCount(adding count: Int = 0) throws(AssociationProblem) {
+        guard routes.count <= Self.maxRoutes, routes.reduce(count, { $0 + $1.patterns.count }) <= Self.maxPatterns
+        else {
+            throw AssociationProblem(
+                .error, .limit,
+                "the table would have more than \(Self.maxRoutes) routes or \(Self.maxPatterns) patterns")
+        }
     }
 
     /// Removes patterns that an earlier part of the source has with the same or fewer conditions.

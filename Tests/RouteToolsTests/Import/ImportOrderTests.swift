@@ -127,6 +127,32 @@ internal import Testing
         #expect(open > 0 || imported.notes.contains { $0.kind == .leavesOut })
     }
 
+    // Without the check these files would need many gigabytes.
+    @Test("Schemes, hosts, prefixes, and paths that multiply are refused before they are listed")
+    func multiplied() {
+        func data(_ name: String, _ text: (Int) -> String) -> String {
+            (0..<3_000).map { "<data android:\(name)=\"\(text($0))\"/>" }.joined()
+        }
+        let manifest =
+            data("scheme") { "s\($0)" } + data("host") { "h\($0).example" } + data("path") { "/p\($0)" }
+        let prefixes = (0..<2_000).map { "\"s\($0)://h/a\"" }.joined(separator: ",")
+        let screens = (0..<9_000).map { number in
+            "\"S\(number)\":\"" + (0..<6).map { ":a\(number)_\($0)?" }.joined(separator: "/") + "\""
+        }
+        let navigation = "{\"prefixes\":[\(prefixes)],\"config\":{\"screens\":{\(screens.joined(separator: ","))}}}"
+        for (text, source) in [
+            (AndroidRuleTests.manifest(manifest), TableImport.Source.manifest), (navigation, .reactNavigation),
+            (navigation.replacing("\"s0://", with: "\"s0://h\",\"s0://"), .reactNavigation),
+        ] {
+            do throws(AssociationProblem) {
+                _ = try TableImport(Array(text.utf8), from: source, id: "t")
+                Issue.record("\(text.prefix(99)) is not refused")
+            } catch {
+                #expect(error.code == .limit, "\(error)")
+            }
+        }
+    }
+
     @Test("A comparison that ends at its limit says so")
     func limit() throws {
         let text = AppleRuleTests.file(#"{"/": "/a/*"}, {"/": "/*/b"}"#)
