@@ -54,6 +54,19 @@ struct ContextQueryTests {
             [#"{"expires":"1970-01-01T00:00:00Z","query":{"utm_source":"a"}}"#]
         ),
         (#"{"link":"one:/?utm_source=a\u0001","device":{"id":"d"}}"#, [""]),
+        // Each device reads the query, so its length and its items have the limits that a table can have.
+        (
+            #"{"link":"one:/?utm_source=a&\#(String(repeating: "x", count: 65_536 - 19))","#
+                + #""expires":"1970-01-01T00:00:00Z","device":{"id":"d"}}"#,
+            [#"{"expires":"1970-01-01T00:00:00Z","query":{"utm_source":"a"}}"#]
+        ),
+        (
+            #"{"link":"one:/?utm_source=a&\#(String(repeating: "x", count: 65_536 - 18))","#
+                + #""expires":"1970-01-01T00:00:00Z","device":{"id":"d"}}"#,
+            [#"{"expires":"1970-01-01T00:00:00Z"}"#]
+        ),
+        ("one:/?\(String(repeating: "&", count: 1_023))utm_source=a", [#"{"query":{"utm_source":"a"}}"#]),
+        ("one:/?\(String(repeating: "&", count: 1_024))utm_source=a", [""]),
         // Every device of an event, after the other members of the context.
         (
             #"{"link":"one:/?utm_source=%&utm_term=t","devices":[{"id":"a"},{"id":"b"},{"id":"c"}]}"#,

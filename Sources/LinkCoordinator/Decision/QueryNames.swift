@@ -64,10 +64,13 @@ package struct QueryNames: ~Copyable {
 
     /// Finds the first value of each name that has none so far.
     ///
-    /// An empty value counts as none. Names are compared byte by byte with their spelling in the link.
+    /// An empty value counts as none. Names are compared byte by byte with their spelling in the link. The query is
+    /// read for each device, so items after as many as a table can accept do not count.
     mutating func find(in query: ByteView) {
         var at = 0
-        while at < query.count, missing != 0 {
+        var rest = TableSource.LinkLimits.queryItemsBounds.upperBound
+        while at < query.count, missing != 0, rest > 0 {
+            rest &-= 1
             if firstBits & Self.bit(query.start[at]) != 0 { read(query, at) }
             at = ByteScan.first(UInt8(ascii: "&"), in: query, from: at) &+ 1
         }
@@ -183,17 +186,20 @@ extension Resolver {
     }
 
     /// Finds the query of the link of a request that is not read, such as an event that has expired.
+    ///
+    /// A link that is longer than any table accepts has none.
     mutating func findQuery(of request: UnsafePointer<RequestView>) {
         link.query = nil
         requested.wrapperQuery = .empty
         texts.reset()
         switch request.pointee.form {
+        case .link where request.pointee.text.count > TableSource.LinkLimits.bytesBounds.upperBound: break
         case .link: findQuery(of: request.pointee.text)
         case .payload:
             let isTapped = request.pointee.tapped.kind != .unknown
             let opening = isTapped ? request.pointee.tapped : request.pointee.found
             requested.wrapperQuery = opening.wrapperQuery
-            findQuery(of: opening.link)
+            if opening.link.count <= TableSource.LinkLimits.bytesBounds.upperBound { findQuery(of: opening.link) }
         case .path, .route: break
         }
     }
