@@ -94,14 +94,25 @@ extension FuzzRunner {
                 if let wrong = wrong(result, of: record, environment) { return wrong }
                 let alone = RecordLane.fresh(record, environment)
                 if alone != result { return "a different result after others\nalone:\n\(alone)\nafter:\n\(result)" }
-                for decision in result.decisions {
-                    let notes = (try? JSONValue.parse(decision.value))?["notes"]?.array ?? []
-                    let found = notes.filter { $0.string?.hasPrefix("short_link:") ?? false }
-                    if found.count > 1 { return "a destination was looked up again: \(result)" }
-                }
+                let noted = ShortLinkFile(Self.noted(in: result), hash: file.hash.string)
+                let again = RecordLane.fresh(record, base.with(noted))
+                if again != result { return "a different result from the notes\n\(result)\nagain:\n\(again)" }
                 if let wrong = ingestCostViolation(record, environment) { return wrong }
             }
         }
         return nil
+    }
+
+    /// Returns the short links in the notes of decisions, from which a decision can be made again.
+    private static func noted(in result: RecordResult) -> [ShortLinkRows.Row] {
+        var rows: [[UInt8]: [UInt8]] = [:]
+        for decision in result.decisions {
+            for note in (try? JSONValue.parse(decision.value))?["notes"]?.array ?? [] {
+                guard let text = note.string, text.hasPrefix("short_link:") else { continue }
+                let parts = text.utf8.split(separator: UInt8(ascii: " "), omittingEmptySubsequences: false)
+                if parts.count == 3 { rows[Array(parts[1])] = Array(parts[2]) }
+            }
+        }
+        return rows.map { ($0.key, $0.value) }
     }
 }
