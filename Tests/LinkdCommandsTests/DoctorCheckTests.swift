@@ -68,6 +68,22 @@ internal import Testing
             ])
     }
 
+    @Test("The file of short links is read")
+    func shortLinks() throws {
+        let folder = try TemporaryFolder()
+        let export = folder.path("a.csv")
+        try Data("short,long\ngo.example/a,shop://a\n".utf8).write(to: URL(fileURLWithPath: export))
+        let file = folder.path("short.links")
+        #expect(linkd("short-links", "build", export, "--out", file).code == 0)
+        let good = linkd("doctor", "-b", "127.0.0.1:1", "--start-timeout", "1s", "--short-links", file)
+        #expect(good.out.contains("ok   short links: \(file) has 1 short link."), "\(good.out)")
+        var bytes = try Data(contentsOf: URL(filePath: file))
+        bytes[150] ^= 1
+        try bytes.write(to: URL(filePath: file))
+        let damaged = linkd("doctor", "-b", "127.0.0.1:1", "--start-timeout", "1s", "--short-links", file)
+        #expect(damaged.out.contains("fail short links: short.links: \(file) is damaged"), "\(damaged.out)")
+    }
+
     @Test("The tables and the state directory are checked without a broker, and each line is printed when it is known")
     func files() throws {
         let folder = try TemporaryFolder()
@@ -82,7 +98,9 @@ internal import Testing
         #expect(lines[2] == "ok   state: \(folder.url.path) can be written.")
         #expect(lines[3].hasPrefix("ok   tables: shop@"))
         let refused = linkd(
-            "doctor", "-b", "127.0.0.1:1", "--start-timeout", "1s", "--table", bad, "--state-dir", bad)
+            "doctor", "-b", "127.0.0.1:1", "--start-timeout", "1s", "--table", bad, "--state-dir", bad, "--short-links",
+            bad)
+        #expect(refused.out.contains("fail short links: short.links: \(bad): expected a file"), "\(refused.out)")
         #expect(refused.out.contains("fail state: the state directory \(bad) "), "\(refused.out)")
         #expect(refused.out.contains("fail tables: table \(bad) is refused"), "\(refused.out)")
         #expect(FileChecks.judge("/s", free: 0).line.hasPrefix("warn state: /s has 0 free bytes"))

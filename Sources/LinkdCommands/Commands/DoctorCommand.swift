@@ -70,6 +70,7 @@ enum DoctorCommand {
         report.add(ClientChecks.security(settings))
         report.add(FileChecks.state(settings))
         report.add(FileChecks.tables(settings))
+        report.add(FileChecks.shortLinks(settings))
         askBrokers(settings, connection, probes: call.isOn("probe"), &report)
         if call.json { call.console.out.line(report.json) }
         if let failure = report.failure { throw failure }

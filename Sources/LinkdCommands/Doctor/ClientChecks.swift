@@ -1,6 +1,7 @@
 internal import DispatchWorker
 internal import LinkCoordinator
 internal import RouteTools
+internal import ShortLinks
 
 /// The checks of `linkd doctor` that need no broker.
 enum ClientChecks {
@@ -90,6 +91,17 @@ enum FileChecks {
             return [.ok("tables", names.joined(separator: ", "))]
         } catch {
             return [.fail("tables", error)]
+        }
+    }
+
+    /// Reads the file of short links as the start of a worker does.
+    static func shortLinks(_ settings: Settings) -> [DoctorCheck] {
+        guard let path = settings.text("short.links") else { return [] }
+        do throws(CommandFailure) {
+            let file = try ShortLinkReloader.file(at: path)
+            return [.ok("short links", "\(path) has \(Counts.text(file.count, "short link"))")]
+        } catch {
+            return [.fail("short links", error)]
         }
     }
 

@@ -260,7 +260,7 @@ enum SettingsTable {
                 + "which a worker does not start. `none` means no rules."),
         SettingRow(
             "short.links", .file, default: .none("none"),
-            [.worker, .produce, .resolve, .diff, .console, .forecast, .config], bounds: "40GiB",
+            [.worker, .doctor, .produce, .resolve, .diff, .console, .forecast, .config], bounds: "40GiB",
             "File with the destinations of short links, which `linkd short-links build` writes. Short links that it "
                 + "does not have need resolution. Replace it by a rename only."),
         SettingRow(

@@ -43,7 +43,8 @@ final class ShortLinkReloader: Sendable {
     /// The file for deciders.
     var shortLinks: ShortLinkSource { source }
 
-    private static func file(at path: String) throws(CommandFailure) -> ShortLinkFile {
+    /// Opens the file of the setting, and reads all of it.
+    static func file(at path: String) throws(CommandFailure) -> ShortLinkFile {
         let file = try ShortLinkBuild.system("short.links") { () throws(ShortLinkError) in
             try ShortLinkFile(path: path)
         }
