@@ -314,7 +314,8 @@ package final class ShortLinkBuilder {
             let place = chained[next].place
             next += 1
             var last = destination
-            var kept: ByteView?
+            // The links on the way whose query counts for the context of decisions.
+            var queries: [ByteView] = []
             var links = [key.array]
             while let found = answer(file, last) {
                 let kind: Problem.Kind? =
@@ -324,17 +325,22 @@ package final class ShortLinkBuilder {
                     problems.add(Problem(kind: kind, link: key.string, places: [place]))
                     return
                 }
-                // The query of a short link counts for the context of decisions, so they follow such a link themselves.
-                if kept == nil, last.firstIndex(of: UInt8(ascii: "?")) != nil { kept = last }
+                if Self.hasQuery(last) { queries.append(last) }
                 links.append(found.link.array)
                 last = found.destination
             }
             if links.count > 1 { count += 1 }
-            try resolved.append(hash, key, kept ?? last)
+            // A decision follows one more short link by itself. With several, the queries are lost and not the link.
+            try resolved.append(hash, key, queries.count == 1 ? queries[0] : last)
         }
         result.chained = count
         for problem in problems.problems { result.add(problem) }
         result.problemCount = max(result.problemCount, problems.problemCount)
+    }
+
+    private static func hasQuery(_ link: ByteView) -> Bool {
+        let mark = ByteScan.first(UInt8(ascii: "?"), or: UInt8(ascii: "#"), in: link, from: 0)
+        return mark + 1 < link.count && link[mark] == UInt8(ascii: "?") && link[mark + 1] != UInt8(ascii: "#")
     }
 }
 

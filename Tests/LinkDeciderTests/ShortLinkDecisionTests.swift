@@ -116,6 +116,20 @@ struct ShortLinkDecisionTests {
             "start | \(note("go.example/x", "one:/"))"
         ),
         ("one:/other", "other"),
+        // An event that has expired, which is not resolved.
+        (
+            #"{"link":"https://go.example/x","expires":"1970-01-01T00:00:00Z","device":{"id":"d"}}"#,
+            "expired | \(note("go.example/x", "one:/"))"
+        ),
+        (
+            #"{"payload":{"aps":{},"ab":{},"ab_uri":"https://go.example/x"},"expires":"1970-01-01T00:00:00Z","#
+                + #""device":{"id":"d"}}"#,
+            "expired | \(note("go.example/x", "one:/"))"
+        ),
+        (
+            #"{"link":"https://l.facebook.com/l.php?u=one%3A%2F","expires":"1970-01-01T00:00:00Z","device":{"id":"d"}}"#,
+            "expired"
+        ),
     ]
 
     @Test("A short link opens its destination, with a note, and unknown ones need resolution", arguments: cases)
@@ -157,6 +171,12 @@ struct ShortLinkDecisionTests {
                 ]
             ),
         ]
+        // A chain counts as one step, so two wrappers around it are not too deep.
+        let google = "www.google.com/url?q=https%3A%2F%2Fgo.example%2Ftwo"
+        let two = Self.rows + Self.chain + [("go.example/two", "https://go.example/deep?utm_source=x")]
+        let opened = try Self.outcomes("https://" + google, ShortLinkSource(Self.file(two)))
+        #expect(opened.first?.hasPrefix("other | unwrapped:click-tracking.q | short_link:") == true, "\(opened)")
+        #expect(opened.first?.hasSuffix(middle) == true, "\(opened)")
         for (link, expected) in links {
             let found = try Self.outcomes("https://" + link, ShortLinkSource(file))
             #expect(found == [expected.joined(separator: " | ")])

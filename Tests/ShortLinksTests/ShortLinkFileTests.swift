@@ -220,6 +220,13 @@ struct ShortLinkBuilderTests {
         let file = try ShortLinkFile(path: path)
         let found = rows.map { ShortLinkSample.destination($0.0, in: file) }
         #expect(found == ["https://go.example/c?s=1", "https://go.example/c?s=1", "shop://d", "shop://d"])
+        // A decision follows no longer chain by itself, and an empty query or one in a fragment is none.
+        for (a, b) in [("b?s=1", "c?s=2"), ("b?", "c?#x"), ("b#?x", "c")] {
+            let rows = [("a", a), (a, b), (b, "d")].map { ("https://go.example/\($0.0)", "https://go.example/\($0.1)") }
+            #expect(try ShortLinkSample.build(rows, to: path)?.links == 3)
+            let found = ShortLinkSample.destination("https://go.example/a", in: try ShortLinkFile(path: path))
+            #expect(found == "https://go.example/d", "\(a)")
+        }
         let loop = [("https://go.example/a", "https://go.example/b?s=1"), ("https://go.example/b?s=1", rows[0].0)]
         #expect(ShortLinkSample.problems(try ShortLinkSample.build(loop, to: path)).count == 2)
     }

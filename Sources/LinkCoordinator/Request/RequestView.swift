@@ -172,6 +172,9 @@ package struct RequestOpening: BitwiseCopyable {
 
 /// A note about a request, made before the resolution: a code and the place that it is about.
 package struct RequestNote: BitwiseCopyable {
+    /// The code of a note about a short link, from which a decision can be made again.
+    package static let shortLink: StaticString = "short_link:"
+
     /// The code, with a separator if there is a place.
     package var code: ByteView
     /// The place, or an empty view.

@@ -56,6 +56,18 @@ extension Resolver {
         for index in range { notes.append(Note(request.notes[index])) }
     }
 
+    /// Adds the notes about short links of a request that is not read, such as an event that has expired.
+    ///
+    /// The table and the query were chosen with them, so the decision cannot be made again without them.
+    @inline(never)
+    mutating func appendShortLinks(of request: UnsafePointer<RequestView>) {
+        let isWhole = request.pointee.form == .payload && request.pointee.tapped.kind == .unknown
+        for index in 0..<(isWhole ? request.pointee.notes.count : request.pointee.earlyNotes) {
+            let note = request.pointee.notes[index]
+            if note.code.equals(RequestNote.shortLink) { notes.append(Note(note)) }
+        }
+    }
+
     /// Selects the route at the table's pointer, or returns nil if there is none.
     ///
     /// The pointers must have been read before, which `findPayloadLink` does.

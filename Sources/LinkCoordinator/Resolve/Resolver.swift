@@ -356,6 +356,7 @@ extension Resolver {
         start(request, device, table: table)
         self.head = head.map { Ref($0) }
         findQuery(of: request)
+        appendShortLinks(of: request)
         writeNone(ByteView("expired"), &out)
         return DecisionSummary(.none)
     }

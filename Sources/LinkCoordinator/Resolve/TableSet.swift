@@ -206,7 +206,9 @@ extension Resolver {
         findQuery(of: request)
         notes.removeAll()
         let isTapped = request.pointee.tapped.kind != .unknown
-        if !isOver {
+        if isOver {
+            appendShortLinks(of: request)
+        } else {
             let isWhole = request.pointee.form == .payload && !isTapped
             appendNotes(0..<(isWhole ? request.pointee.notes.count : request.pointee.earlyNotes))
         }

@@ -63,7 +63,7 @@ struct LinkUnwrapper: ~Copyable {
             into: &arena)
         for step in 0..<found.stepCount {
             if let shortLink = found.shortLinks[step] {
-                notes.append(RequestNote(code: ByteView("short_link:"), place: text(of: shortLink)))
+                notes.append(RequestNote(code: ByteView(RequestNote.shortLink), place: text(of: shortLink)))
                 continue
             }
             arena.begin()

@@ -91,6 +91,8 @@ extension LinkPlatforms {
         _ found: inout UnwrappedLink, _ arena: inout OutputArena
     ) {
         var link = link
+        // A chain of two short links counts as one step. `short-links build` makes no longer ones.
+        var uncounted = 0
         while let url = PlatformURL(link), mayApply(to: url, shortLinks), isReadable(url) {
             var next = apply(to: url, device, limit, &found, &arena)
             var answer: ShortLinkFile.Answer?
@@ -103,7 +105,9 @@ extension LinkPlatforms {
                 }
             }
             guard let step = next else { break }
-            if step.kind == .link && found.stepCount >= Self.maxSteps {
+            if answer != nil, uncounted == 0, found.stepCount > 0, found.shortLinks[found.stepCount - 1] != nil {
+                uncounted = 1
+            } else if step.kind == .link && found.stepCount - uncounted >= Self.maxSteps {
                 found.kind = .needsResolution
                 found.notes.insert(.tooDeep)
                 // The decision is made again from the short links in its notes, so it needs the last one as well.
@@ -464,32 +468,41 @@ package struct UnwrappedLink {
     package internal(set) var link: ByteView
     /// The observations.
     package internal(set) var notes: Notes = []
-    /// The number of rules that were applied, at most `LinkPlatforms.maxSteps` + 1.
+    /// The number of rules that were applied, at most `LinkPlatforms.maxSteps` + 2.
     package internal(set) var stepCount = 0
     /// The numbers of the applied rules.
-    var platforms = SIMD4<Int16>(repeating: -1)
+    var platforms = SIMD8<Int16>(repeating: -1)
     /// The numbers of the parameters from which the rules took a link, or -1.
-    var parameters = SIMD4<Int16>(repeating: -1)
+    var parameters = SIMD8<Int16>(repeating: -1)
     /// The queries of the links to which the rules were applied.
     private(set) var queries = Steps(ByteView.empty)
     /// The entries of the file of short links that gave a destination.
     private(set) var shortLinks = Steps<ShortLinkFile.Answer?>(nil)
 
-    /// A value for each of at most four steps, in memory of their own.
+    /// A value for each of at most five steps, in memory of their own.
     struct Steps<Value> {
-        private var all: (Value, Value, Value, Value)
+        private var all: (Value, Value, Value, Value, Value)
 
-        init(_ value: Value) { all = (value, value, value, value) }
+        init(_ value: Value) { all = (value, value, value, value, value) }
 
-        /// Accesses the value of a step, from 0 to 3.
+        /// Accesses the value of a step, from 0 to 4.
         subscript(step: Int) -> Value {
-            get { step < 2 ? step == 0 ? all.0 : all.1 : step == 2 ? all.2 : all.3 }
+            get {
+                switch step {
+                case 0: all.0
+                case 1: all.1
+                case 2: all.2
+                case 3: all.3
+                default: all.4
+                }
+            }
             set {
                 switch step {
                 case 0: all.0 = newValue
                 case 1: all.1 = newValue
                 case 2: all.2 = newValue
-                default: all.3 = newValue
+                case 3: all.3 = newValue
+                default: all.4 = newValue
                 }
             }
         }
@@ -503,7 +516,7 @@ package struct UnwrappedLink {
     mutating func add(
         platform: Int, parameter: Int = -1, shortLink: ShortLinkFile.Answer? = nil, of query: ByteView
     ) {
-        guard stepCount < 4 else { return }
+        guard stepCount < LinkPlatforms.maxSteps + 2 else { return }
         queries[stepCount] = query
         shortLinks[stepCount] = shortLink
         platforms[stepCount] = Int16(truncatingIfNeeded: platform)

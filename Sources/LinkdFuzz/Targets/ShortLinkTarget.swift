@@ -83,35 +83,35 @@ extension FuzzRunner {
         for base in [ingestEnvironments[1], ingestEnvironments[4]] {
             let environment = base.with(file)
             var lane = RecordLane(environment)
-            for row in rows.prefix(2) {
+            for (row, expires) in rows.prefix(2).flatMap({ [($0, ""), ($0, #","expires":"2020-01-01T00:00:00Z""#)] }) {
                 var text = TextWriter()
                 text.string("https://" + String(decoding: row.key, as: UTF8.self))
+                let devices = #","devices":[{"id":"a","platform":"ios"},{"id":"b","platform":"web"},{"id":"c"}]}"#
                 let record = FuzzRecord(
-                    value: Array(#"{"link":"#.utf8) + text.bytes
-                        + Array(
-                            #","devices":[{"id":"a","platform":"ios"},{"id":"b","platform":"web"},{"id":"c"}]}"#.utf8))
+                    value: Array(#"{"link":"#.utf8) + text.bytes + Array((expires + devices).utf8))
                 let result = lane.results(CollectionOfOne(record))[0]
                 if let wrong = wrong(result, of: record, environment) { return wrong }
                 let alone = RecordLane.fresh(record, environment)
                 if alone != result { return "a different result after others\nalone:\n\(alone)\nafter:\n\(result)" }
-                let noted = ShortLinkFile(Self.noted(in: result), hash: file.hash.string)
-                let again = RecordLane.fresh(record, base.with(noted))
-                if again != result { return "a different result from the notes\n\(result)\nagain:\n\(again)" }
+                for (index, decision) in result.decisions.enumerated() {
+                    let noted = ShortLinkFile(Self.noted(in: decision), hash: file.hash.string)
+                    let again = RecordLane.fresh(record, base.with(noted))
+                    if index < again.decisions.count, again.decisions[index] == decision { continue }
+                    return "decision \(index) is different from its notes\n\(result)\nagain:\n\(again)"
+                }
                 if let wrong = ingestCostViolation(record, environment) { return wrong }
             }
         }
         return nil
     }
 
-    /// Returns the short links in the notes of decisions, from which a decision can be made again.
-    private static func noted(in result: RecordResult) -> [ShortLinkRows.Row] {
+    /// Returns the short links in the notes of a decision, from which it can be made again.
+    private static func noted(in decision: RecordResult.Decision) -> [ShortLinkRows.Row] {
         var rows: [[UInt8]: [UInt8]] = [:]
-        for decision in result.decisions {
-            for note in (try? JSONValue.parse(decision.value))?["notes"]?.array ?? [] {
-                guard let text = note.string, text.hasPrefix("short_link:") else { continue }
-                let parts = text.utf8.split(separator: UInt8(ascii: " "), omittingEmptySubsequences: false)
-                if parts.count == 3 { rows[Array(parts[1])] = Array(parts[2]) }
-            }
+        for note in (try? JSONValue.parse(decision.value))?["notes"]?.array ?? [] {
+            guard let text = note.string, text.hasPrefix("short_link:") else { continue }
+            let parts = text.utf8.split(separator: UInt8(ascii: " "), omittingEmptySubsequences: false)
+            if parts.count == 3 { rows[Array(parts[1])] = Array(parts[2]) }
         }
         return rows.map { ($0.key, $0.value) }
     }

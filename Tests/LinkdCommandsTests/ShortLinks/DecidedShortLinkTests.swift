@@ -35,6 +35,7 @@ struct DecidedShortLinkTests {
         #""link":"https://go.example/c","device":{"id":"d"}"#, #""link":"https://go.example/d","device":{"id":"d"}"#,
         #""payload":{"aps":{},"l":"https://go.example/a"},"devices":[{"id":"d","platform":"ios"},{"id":"e"}]"#,
         #""link":"shop://item","device":{"id":"d"}"#,
+        #""link":"https://go.example/a?x","expires":"1970-01-01T00:00:00Z","device":{"id":"d"}"#,
     ]
 
     @Test("The explanation of a decision has the same bytes, with no file and with other ones", arguments: events)
