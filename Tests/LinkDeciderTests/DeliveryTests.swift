@@ -149,8 +149,18 @@ struct DeliveryTests {
         // A time to live of zero precedes a time of expiry.
         (expo(#","ttl":0,"expiration":5,"collapseId":"c""#), [#"{"push":{"vendor":"expo","collapse":"c"}}"#]),
         (
-            fcm(#"{"ttl":3600000}"#, web: #"{"TTL":60}"#),
+            fcm(#"{"ttl":3600000.5}"#, web: #"{"TTL":60}"#),
             [#"{"expires":"1970-01-01T01:00:01Z"}"#, "", #"{"expires":"1970-01-01T00:01:01Z"}"#, ""]
+        ),
+        (fcm(#"{"ttl":0.5}"#), ["", "", "", ""]),
+        (
+            airship(#""ios":{"expiry":-1},"android":{"time_to_live":"x"}"#, #""2026-11-21T11:00:00""#),
+            [
+                #"{"push":{"vendor":"airship"}} ["UNREADABLE /notification/ios/expiry"]"#,
+                #"{"push":{"vendor":"airship"}} ["UNREADABLE /notification/android/time_to_live"]"#,
+                #"{"push":{"vendor":"airship"},"expires":"2026-11-21T11:00:00Z"}"#,
+                #"{"push":{"vendor":"airship"},"expires":"2026-11-21T11:00:00Z"}"#,
+            ]
         ),
         (
             airship(#""ios":{"expiry":60,"collapse_id":"c","priority":5},"android":{"time_to_live":0}"#, "90"),

@@ -203,10 +203,10 @@ extension VendorReader {
         var delivery = Delivery()
         delivery.collapse = read(nodes.collapse, Delivery.collapse) ?? .empty
         delivery.priority = read(nodes.priority, Delivery.priority) ?? .empty
-        if let time = read(nodes.timeToLive, Delivery.milliseconds) {
-            let isInMilliseconds = nodes.hasMillisecondNumbers && tape.kind(of: nodes.timeToLive) == .number
+        if var time = read(nodes.timeToLive, Delivery.milliseconds) {
+            if nodes.hasMillisecondNumbers && tape.kind(of: nodes.timeToLive) == .number { time /= 1000 }
             // Zero is one attempt at once, not a time.
-            if time > 0 { delivery.expiry = .after(isInMilliseconds ? time / 1000 : time) }
+            if time > 0 { delivery.expiry = .after(time) }
         } else if let time = read(nodes.expiration, Delivery.time), time != 0 {
             delivery.expiry = .time(time)
         }
