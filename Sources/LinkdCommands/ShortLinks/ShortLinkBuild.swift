@@ -34,20 +34,19 @@ struct ShortLinkBuild {
     }
 
     mutating func run() throws(CommandFailure) -> ExitCode {
+        if let replaced = FileStamp(of: output),
+            call.operands.contains(where: { FileStamp(of: $0)?.isSameFile(as: replaced) == true })
+        {
+            throw CommandFailure(
+                .usage, "\(Escaping.visible(output)) is one of the exports, which the new file would replace",
+                advice: "pass --out with another path")
+        }
         let conflicts = call.text("on-conflict").flatMap(ShortLinkBuilder.Conflicts.init) ?? .refuse
         let began = Platform.monotonicSeconds
         let builder = try Self.system { () throws(ShortLinkError) in
             try ShortLinkBuilder(path: output, conflicts: conflicts)
         }
-        let replaced = FileStamp(of: output)
-        for (number, path) in call.operands.enumerated() {
-            if let replaced, FileStamp(of: path)?.isSameFile(as: replaced) == true {
-                throw CommandFailure(
-                    .usage, "\(Escaping.visible(output)) is one of the exports, which the new file would replace",
-                    advice: "pass --out with another path")
-            }
-            try read(path, number, into: builder)
-        }
+        for (number, path) in call.operands.enumerated() { try read(path, number, into: builder) }
         var line = progress
         let written: ShortLinkBuilder.Result?
         do throws(ShortLinkError) {

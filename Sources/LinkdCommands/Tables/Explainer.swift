@@ -45,15 +45,16 @@ final class Explainer {
     ///   - key: The key of the record, or nil for none.
     ///   - headers: The headers of the record.
     ///   - only: The index of the only device that is explained, or nil for all devices.
+    ///   - isItem: A Boolean value that indicates whether it is an item of a list, which has no items.
     func explain(
-        value: ByteView, key: ByteView?, headers: [HeaderView], only: Int? = nil
+        value: ByteView, key: ByteView?, headers: [HeaderView], only: Int? = nil, isItem: Bool = false
     ) -> [DeviceExplanation] {
         guard reader.readInPlace(value: value, key: key, headers: headers) else {
-            guard let batch = reader.batch(of: value, key: key, headers: headers) else { return [] }
+            guard !isItem, let batch = reader.batch(of: value, key: key, headers: headers) else { return [] }
             return batch.items.flatMap { place in
                 explain(
                     value: value.slice(place.lowerBound, place.upperBound), key: key,
-                    headers: RecordBatch.headers(headers))
+                    headers: RecordBatch.headers(headers), isItem: true)
             }
         }
         var explanations: [DeviceExplanation] = []
