@@ -127,7 +127,8 @@ struct ShortLinkDecisionTests {
             "expired | \(note("go.example/x", "one:/"))"
         ),
         (
-            #"{"link":"https://l.facebook.com/l.php?u=one%3A%2F","expires":"1970-01-01T00:00:00Z","device":{"id":"d"}}"#,
+            #"{"link":"https://l.facebook.com/l.php?u=one%3A%2F","expires":"1970-01-01T00:00:00Z","#
+                + #""device":{"id":"d"}}"#,
             "expired"
         ),
     ]

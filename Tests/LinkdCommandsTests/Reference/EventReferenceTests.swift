@@ -76,8 +76,10 @@ internal import Testing
         let names = try #require(page.table("Notes", "Note")).names
         let decision = try ReferencePage(path: "Sources/LinkCoordinator/LinkCoordinator.docc/DecisionReference.md")
         #expect(decision.table("Notes about the record", "Note")?.names == names)
-        let source = try #require(
-            Checkout.trackedFiles().first { $0.path == "Sources/LinkIngest/Event/LinkUnwrapper.swift" }?.text)
+        let sources: Set = [
+            "Sources/LinkIngest/Event/LinkUnwrapper.swift", "Sources/LinkCoordinator/Request/RequestView.swift",
+        ]
+        let source = try Checkout.trackedFiles().filter { sources.contains($0.path) }.compactMap(\.text).joined()
         let codes = Set(source.matches(of: #/"(unwrapped:|short_link:|link_[a-z_]+)"/#).map { String($0.1) })
         #expect(codes.count == 8)
         #expect(Set(names.map(Self.code)) == codes.union(VendorNote.Code.allCases.map(\.text.description)))
