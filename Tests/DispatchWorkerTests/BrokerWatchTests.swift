@@ -61,6 +61,23 @@ import Testing
         #expect(contact.state(now: 5).cause == nil)
     }
 
+    @Test("A cause that names only the role of a broker does not replace one with an address")
+    func role() {
+        let text = "TxnCoordinator: SSL handshake failed: error:0A000086:SSL routines::certificate verify failed: "
+        let role = KafkaError(code: .ssl, text: text + "broker certificate could not be verified (after 3ms in state X)")
+        var contact = BrokerContact()
+        contact.started(now: 1)
+        contact.report(.error(role), now: 2)
+        contact.failed(Self.silence, certificate: .expired)
+        #expect(contact.state(now: 3).cause == .expiredCertificate("TxnCoordinator"))
+        #expect(contact.state(now: 3).address == nil)
+        contact.report(.error(Self.refusal), now: 4)
+        contact.report(.error(role), now: 5)
+        #expect(contact.state(now: 6).cause == .refused("127.0.0.1:9"))
+        contact.report(.error(KafkaError(code: .resolve, text: "h:1/2: Failed to resolve 'h:1': unknown")), now: 7)
+        #expect(contact.state(now: 8).cause == .unknownHost("h"))
+    }
+
     @Test("A broker that has answered has the right settings, so that a closed connection is no reason to change them")
     func knownBroker() {
         let line = LogLine(

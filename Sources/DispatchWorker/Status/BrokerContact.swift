@@ -67,10 +67,16 @@ package struct BrokerContact: Sendable {
         switch event {
         case .error(let error):
             if error.code.isConnectionFailure { noteTrouble(now: now) }
-            cause = ConnectionCause(error) ?? cause
-        case .log(let line): cause = ConnectionCause(logLine: line) ?? cause
+            note(ConnectionCause(error))
+        case .log(let line): note(ConnectionCause(logLine: line))
         case .statistics: break
         }
+    }
+
+    /// Keeps the cause of an event, unless it lacks an address that the known cause has.
+    private mutating func note(_ found: ConnectionCause?) {
+        guard let found, cause?.address == nil || !found.lacksAddress else { return }
+        cause = found
     }
 
     private mutating func noteTrouble(now: UInt64) {

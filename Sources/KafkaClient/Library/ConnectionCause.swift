@@ -260,7 +260,15 @@ extension ConnectionCause {
     }
 
     /// The `host:port` of the broker, or nil if the cause does not contain it.
-    package var address: String? {
+    package var address: String? { broker.flatMap { $0.contains(":") ? $0 : nil } }
+
+    /// A Boolean value that indicates whether the cause is about a broker without its address.
+    ///
+    /// librdkafka names some connections only by a role, such as `TxnCoordinator`.
+    package var lacksAddress: Bool { broker != nil && address == nil }
+
+    /// The `host:port` or the role of the broker, or nil if the cause is not about one broker. It can be empty.
+    private var broker: String? {
         switch self {
         case .refused(let address), .noAnswer(let address), .closedAtStart(let address, _), .closed(let address),
             .tlsOnPlain(let address), .unknownCA(let address), .expiredCertificate(let address),
@@ -268,7 +276,7 @@ extension ConnectionCause {
             .clientCertificateRefused(let address), .wrongPassword(let address), .refusedToken(let address),
             .oldSCRAM(let address), .unsupportedMechanism(let address, _), .saslOnPlain(let address),
             .httpServer(let address):
-            address.isEmpty ? nil : address
+            address
         case .unknownHost, .noToken, .noDescriptors, .other: nil
         }
     }
@@ -293,7 +301,7 @@ extension ConnectionCause {
     ///
     /// It can contain texts of librdkafka and names of hosts, which a terminal must not interpret.
     package var summary: String {
-        let broker = address ?? "the broker"
+        let broker = self.broker.flatMap { $0.isEmpty ? nil : $0 } ?? "the broker"
         return switch self {
         case .unknownHost(let name): "Failed to resolve '\(name)'"
         case .refused: "\(broker) refused the connection"
