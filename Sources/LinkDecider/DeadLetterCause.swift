@@ -1,5 +1,5 @@
 internal import ByteStorage
-internal import LinkIngest
+package import LinkIngest
 
 /// The cause of a dead letter: the reason why a record, or one of its items, has no decisions.
 ///
@@ -17,45 +17,61 @@ package final class DeadLetterCause: Sendable, Equatable {
     package let event: [UInt8]?
     /// The index of the item that becomes a dead letter by itself, or nil for the whole record.
     package let item: Int?
-    /// The cause of the record's next item without decisions, or nil.
-    package let next: DeadLetterCause?
+    /// The causes of all items without decisions, of which this is the first, or nothing for the whole record.
+    private let items: [DeadLetterCause]
 
     /// Creates a cause.
     package init(
-        reason: DeadLetterReason, detail: String, pointer: String? = nil, event: [UInt8]? = nil, item: Int? = nil,
-        next: DeadLetterCause? = nil
+        reason: DeadLetterReason, detail: String, pointer: String? = nil, event: [UInt8]? = nil, item: Int? = nil
     ) {
         self.reason = reason
         self.detail = detail
         self.pointer = pointer
         self.event = event
         self.item = item
-        self.next = next
+        items = []
+    }
+
+    /// Creates the cause of a record from those of its items, or returns nil if there are none.
+    init?(_ items: [DeadLetterCause]) {
+        guard let first = items.first else { return nil }
+        (reason, detail, pointer, event, item) = (first.reason, first.detail, first.pointer, first.event, first.item)
+        self.items = items
     }
 
     /// The causes of all items without decisions, or this one for the whole record.
-    package var all: [DeadLetterCause] { Array(sequence(first: self) { $0.next }) }
+    package var all: [DeadLetterCause] { items.isEmpty ? [self] : items }
 
     /// Returns a Boolean value that indicates whether two causes are equal.
     package static func == (a: DeadLetterCause, b: DeadLetterCause) -> Bool {
         a.reason == b.reason && a.detail == b.detail && a.pointer == b.pointer && a.event == b.event
-            && a.item == b.item && a.next == b.next
+            && a.item == b.item && a.items == b.items
     }
 }
 
 extension DeadLetterCause {
-    /// Creates the cause from a reader's failure, with the pointer to its location.
-    convenience init(_ failure: IngestFailure, value: ByteView) {
+    /// Creates the cause from a reader's failure about a record or an item, with the pointer to its location.
+    convenience init(_ failure: IngestFailure, value: ByteView, item: Int? = nil) {
+        let pointer = failure.pointer(in: value)
         self.init(
-            reason: DeadLetterReason(rawValue: failure.reason.rawValue) ?? .internal, detail: failure.detail,
-            pointer: failure.pointer(in: value), event: failure.event)
+            reason: failure.reason, detail: failure.detail,
+            pointer: item.map { Self.pointer(to: $0, pointer) } ?? pointer,
+            event: failure.event, item: item)
     }
 
     /// Creates the cause of an item from the one that it would have as a record of its own.
-    convenience init(_ own: DeadLetterCause, item: Int, next: DeadLetterCause?) {
+    convenience init(_ own: DeadLetterCause, item: Int) {
         self.init(
-            reason: own.reason, detail: own.detail, pointer: "/\(item)" + (own.pointer ?? ""), event: own.event,
-            item: item, next: next)
+            reason: own.reason, detail: own.detail, pointer: Self.pointer(to: item, own.pointer), event: own.event,
+            item: item)
+    }
+
+    /// The pointers of all items, because text of a number costs a fifth of the work for a refused item.
+    private static let starts = (0..<RecordBatch.limit).map { "/\($0)" }
+
+    private static func pointer(to item: Int, _ pointer: String?) -> String {
+        let start = starts[item]
+        return pointer.map { start + $0 } ?? start
     }
 
     /// The cause for a record without a value.
@@ -66,45 +82,5 @@ extension DeadLetterCause {
     /// The cause for a record with an empty value.
     static var emptyValue: DeadLetterCause {
         DeadLetterCause(reason: .emptyValue, detail: "expected an event, found an empty value")
-    }
-}
-
-/// The stable reason codes of dead letters, in the order of the stages that detect them.
-package enum DeadLetterReason: String, Sendable, CaseIterable {
-    case nullValue = "null_value"
-    case emptyValue = "empty_value"
-    case oversizeInput = "oversize_input"
-    case notUTF8 = "not_utf8"
-    case badJSON = "bad_json"
-    case schemaUnsupported = "schema_unsupported"
-    case encodingUnsupported = "encoding_unsupported"
-    case ambiguousEvent = "ambiguous_event"
-    case missingLink = "missing_link"
-    case missingDevice = "missing_device"
-    case badDevice = "bad_device"
-    case tooManyDevices = "too_many_devices"
-    case tooManyValues = "too_many_values"
-    case applicationUnknown = "application_unknown"
-    case batchUnsupported = "batch_unsupported"
-    case untargetable
-    case crashLoop = "crash_loop"
-    case oversizeOutput = "oversize_output"
-    case refusedOutput = "refused_output"
-    case `internal`
-
-    /// The stage of this reason in the dead letter's headers.
-    ///
-    /// `internal` may come from any stage and is listed as `resolve`.
-    package var stage: String {
-        switch self {
-        case .nullValue, .emptyValue, .oversizeInput, .notUTF8, .badJSON, .schemaUnsupported, .encodingUnsupported:
-            "decode"
-        case .ambiguousEvent, .missingLink, .missingDevice, .badDevice, .tooManyDevices, .tooManyValues,
-            .applicationUnknown, .batchUnsupported, .untargetable:
-            "validate"
-        case .crashLoop, .internal: "resolve"
-        case .oversizeOutput: "encode"
-        case .refusedOutput: "publish"
-        }
     }
 }

@@ -27,7 +27,7 @@ extension Decider {
         let deadLetterBytes = headers.reduce(value.count) { $0 + $1.name.count + ($1.value?.count ?? 0) }
         let headers = RecordBatch.headers(headers)
         var decisions: [ProducedDecision] = []
-        var refused: [(item: Int, cause: DeadLetterCause)] = []
+        var refused: [DeadLetterCause] = []
         var devices = 0
         var bytes = 0
         for (item, place) in batch.items.enumerated() where onlyItem ?? item == item {
@@ -40,10 +40,11 @@ extension Decider {
                 isRead
                 ? decideDevices(text, timestamp: timestamp, into: &arena) { decision in
                     decisions.append(decision)
-                } : DeadLetterCause(reader.failure, value: text)
+                }.map { DeadLetterCause($0, item: item) }
+                : DeadLetterCause(reader.failure, value: text, item: item)
             bytes += decisions[count...].reduce(0) { $0 + $1.value.count }
             if let cause {
-                refused.append((item, cause))
+                refused.append(cause)
                 decisions.removeSubrange(count...)
                 if let candidateCounts { candidate?.counts = candidateCounts }
                 bytes += deadLetterBytes
@@ -54,7 +55,7 @@ extension Decider {
             }
         }
         for decision in decisions { body(decision) }
-        return refused.reversed().reduce(nil) { DeadLetterCause($1.cause, item: $1.item, next: $0) }
+        return DeadLetterCause(refused)
     }
 
     private var tooManyDevices: DeadLetterCause {

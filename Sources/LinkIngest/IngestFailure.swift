@@ -3,28 +3,8 @@ package import StrictJSON
 
 /// The reason why a record is not an event, as in its dead letter.
 package struct IngestFailure: Error, Sendable {
-    /// The stable codes of the stages `decode` and `validate`, and of a defect.
-    package enum Reason: String, Sendable, CaseIterable {
-        case oversizeInput = "oversize_input"
-        case notUTF8 = "not_utf8"
-        case badJSON = "bad_json"
-        case schemaUnsupported = "schema_unsupported"
-        case encodingUnsupported = "encoding_unsupported"
-        case ambiguousEvent = "ambiguous_event"
-        case missingLink = "missing_link"
-        case missingDevice = "missing_device"
-        case badDevice = "bad_device"
-        case tooManyDevices = "too_many_devices"
-        /// Values of the payload were not read, because it reaches a limit.
-        case tooManyValues = "too_many_values"
-        case untargetable
-        case batchUnsupported = "batch_unsupported"
-        /// A valid part of the record cannot be read a second time, which is a defect of this program.
-        case internalError = "internal"
-    }
-
     /// The code of the failure.
-    package var reason: Reason
+    package var reason: DeadLetterReason
     /// A description of at most 512 bytes.
     ///
     /// It contains no bytes of the record.
@@ -40,7 +20,7 @@ package struct IngestFailure: Error, Sendable {
     static let pointerBytes = 512
 
     /// Creates a failure.
-    package init(_ reason: Reason, _ detail: String, offset: Int? = nil) {
+    package init(_ reason: DeadLetterReason, _ detail: String, offset: Int? = nil) {
         self.reason = reason
         self.detail = detail
         self.offset = offset
@@ -67,13 +47,13 @@ package struct IngestFailure: Error, Sendable {
 ///
 /// It holds a literal and an offset, so that recording one does not allocate.
 struct Fault {
-    var reason: IngestFailure.Reason
+    var reason: DeadLetterReason
     /// A description of the fault.
     var detail: StaticString
     /// The offset in the JSON text, or nil for none.
     var offset: Int?
 
-    init(_ reason: IngestFailure.Reason, _ detail: StaticString, at offset: Int? = nil) {
+    init(_ reason: DeadLetterReason, _ detail: StaticString, at offset: Int? = nil) {
         self.reason = reason
         self.detail = detail
         self.offset = offset
@@ -97,5 +77,47 @@ extension IngestFailure {
     init(_ error: JSONError, textOffset: Int) {
         self.init(error.code == .badUTF8 ? .notUTF8 : .badJSON, error.text, offset: error.offset + textOffset)
         self.textOffset = textOffset
+    }
+}
+
+/// The stable reason codes of dead letters, in the order of the stages that detect them.
+package enum DeadLetterReason: String, Sendable, CaseIterable {
+    case nullValue = "null_value"
+    case emptyValue = "empty_value"
+    case oversizeInput = "oversize_input"
+    case notUTF8 = "not_utf8"
+    case badJSON = "bad_json"
+    case schemaUnsupported = "schema_unsupported"
+    case encodingUnsupported = "encoding_unsupported"
+    case ambiguousEvent = "ambiguous_event"
+    case missingLink = "missing_link"
+    case missingDevice = "missing_device"
+    case badDevice = "bad_device"
+    case tooManyDevices = "too_many_devices"
+    /// Values of the payload were not read, because it reaches a limit.
+    case tooManyValues = "too_many_values"
+    case applicationUnknown = "application_unknown"
+    case batchUnsupported = "batch_unsupported"
+    case untargetable
+    case crashLoop = "crash_loop"
+    case oversizeOutput = "oversize_output"
+    case refusedOutput = "refused_output"
+    /// A valid part of the record cannot be read a second time, which is a defect of this program.
+    case `internal`
+
+    /// The stage of this reason in the dead letter's headers.
+    ///
+    /// `internal` may come from any stage and is listed as `resolve`.
+    package var stage: String {
+        switch self {
+        case .nullValue, .emptyValue, .oversizeInput, .notUTF8, .badJSON, .schemaUnsupported, .encodingUnsupported:
+            "decode"
+        case .ambiguousEvent, .missingLink, .missingDevice, .badDevice, .tooManyDevices, .tooManyValues,
+            .applicationUnknown, .batchUnsupported, .untargetable:
+            "validate"
+        case .crashLoop, .internal: "resolve"
+        case .oversizeOutput: "encode"
+        case .refusedOutput: "publish"
+        }
     }
 }

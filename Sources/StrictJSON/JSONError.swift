@@ -94,7 +94,9 @@ package struct JSONLocation: Sendable, Equatable {
         let target = min(max(offset, 0), text.count)
         var line = 1
         var column = 1
+        var isAtStart = true
         for index in 0..<target {
+            if text[index] > UInt8(ascii: " ") { isAtStart = false }
             if text[index] == UInt8(ascii: "\n") {
                 line += 1
                 column = 1
@@ -102,6 +104,8 @@ package struct JSONLocation: Sendable, Equatable {
                 column += 1
             }
         }
+        // The memory of a cursor costs more than a short text.
+        if isAtStart { return JSONLocation(line: line, column: column, pointer: "") }
         var finder = Finder(target: target, maxDepth: maxDepth)
         return JSONLocation(line: line, column: column, pointer: finder.find(in: text))
     }

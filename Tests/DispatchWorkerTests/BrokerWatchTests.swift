@@ -63,8 +63,10 @@ import Testing
 
     @Test("A cause that names only the role of a broker does not replace one with an address")
     func role() {
-        let text = "TxnCoordinator: SSL handshake failed: error:0A000086:SSL routines::certificate verify failed: "
-        let role = KafkaError(code: .ssl, text: text + "broker certificate could not be verified (after 3ms in state X)")
+        let role = KafkaError(
+            code: .ssl,
+            text: "TxnCoordinator: SSL handshake failed: error:0A000086:SSL routines::certificate verify failed: "
+                + "broker certificate could not be verified (after 3ms in state X)")
         var contact = BrokerContact()
         contact.started(now: 1)
         contact.report(.error(role), now: 2)

@@ -1,7 +1,7 @@
 @testable import DispatchWorker
 @testable import KafkaClient
+import LinkIngest
 import Testing
-import LinkDecider
 
 /// The limits on dead letters.
 @Suite struct DeadLetterLimitTests {

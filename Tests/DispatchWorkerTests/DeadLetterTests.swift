@@ -1,6 +1,7 @@
 @testable import DispatchWorker
 @testable import KafkaClient
 import ByteStorage
+import LinkIngest
 import Testing
 import LinkDecider
 

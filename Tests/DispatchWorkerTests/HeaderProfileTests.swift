@@ -1,5 +1,6 @@
 @testable import DispatchWorker
 @testable import KafkaClient
+import LinkIngest
 import TestSupport
 import Testing
 import ByteStorage

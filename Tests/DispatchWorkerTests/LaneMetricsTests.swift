@@ -1,5 +1,6 @@
 import ByteStorage
 @testable import KafkaClient
+import LinkIngest
 import Testing
 
 @testable import DispatchWorker

@@ -1,6 +1,7 @@
 import LinkCoordinator
 import ByteStorage
 @testable import KafkaClient
+import LinkIngest
 import Testing
 
 @testable import DispatchWorker

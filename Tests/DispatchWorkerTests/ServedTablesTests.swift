@@ -1,3 +1,4 @@
+import LinkIngest
 import ByteStorage
 @testable import DispatchWorker
 import LinkCoordinator

@@ -1,6 +1,6 @@
 @testable import DispatchWorker
 @testable import KafkaClient
-import LinkDecider
+import LinkIngest
 import Testing
 
 /// Partitions whose dead letters exceed `dlq.max.ratio`.

@@ -176,7 +176,7 @@ struct BatchTests {
         let long =
             #"{"id":"\#(text.prefix(120))","link":"one:/other?q=\#(text)","device":{"id":"\#(text.prefix(250))"}}"#
         let (decisions, cause) = Self.decide("[\(Self.pools[0].items[0]),\(long)]", nil, &decider)
-        #expect(decisions.count == 1 && cause?.item == 1 && cause?.next == nil)
+        #expect(decisions.count == 1 && cause?.item == 1 && cause?.all.count == 1)
         #expect(cause?.reason == .oversizeOutput && cause?.pointer == "/1")
     }
 }

@@ -1,5 +1,6 @@
 import LinkDecider
 import LinkCoordinator
+import LinkIngest
 import StrictJSON
 import TableSupport
 import TestSupport

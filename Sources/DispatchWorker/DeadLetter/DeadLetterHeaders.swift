@@ -1,6 +1,7 @@
+internal import LinkDecider
 package import ByteStorage
 internal import KafkaClient
-internal import LinkDecider
+internal import LinkIngest
 
 /// The headers of dead letters: the record's own headers first and unchanged, then the worker's headers in a fixed
 /// order, then the headers of the configured profile.

@@ -1,6 +1,7 @@
 package import ByteStorage
 internal import KafkaClient
 package import LinkDecider
+internal import LinkIngest
 
 /// The worker that writes dead letters: its names in their headers, and the headers that it adds for other tools.
 package struct WorkerIdentity: Sendable, Equatable {

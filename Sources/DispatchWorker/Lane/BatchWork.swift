@@ -1,7 +1,7 @@
 package import ByteStorage
 package import KafkaClient
-package import LinkDecider
-internal import LinkIngest
+internal import LinkDecider
+package import LinkIngest
 
 /// The pace at which a batch reads the clock: after every slow record, and less often while records are fast.
 ///

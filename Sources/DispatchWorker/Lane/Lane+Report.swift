@@ -1,5 +1,5 @@
-internal import LinkDecider
 internal import KafkaClient
+internal import LinkIngest
 internal import Synchronization
 
 // The log lines of a lane.

@@ -1,5 +1,5 @@
 package import KafkaClient
-package import LinkDecider
+package import LinkIngest
 
 /// Counts of dead letters among some records.
 package struct DeadLetterCounts: Sendable, Equatable {

@@ -1,5 +1,5 @@
+package import LinkIngest
 package import KafkaClient
-package import LinkDecider
 
 /// The offset of the next record of a partition, for commits and seeks: one past the last processed record.
 ///

@@ -2,6 +2,7 @@ internal import ByteStorage
 package import KafkaClient
 internal import LinkCoordinator
 internal import LinkDecider
+internal import LinkIngest
 
 /// A counter of a lane, in addition to the counters by topic, outcome, and reason.
 package enum LaneCounter: Int, Sendable, CaseIterable {

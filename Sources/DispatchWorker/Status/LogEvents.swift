@@ -1,6 +1,6 @@
 package import KafkaClient
-internal import LinkDecider
 internal import LinkCoordinator
+internal import LinkIngest
 
 /// The log entries that follow from the state of the worker.
 ///

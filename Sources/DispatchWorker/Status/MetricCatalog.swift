@@ -1,7 +1,7 @@
 internal import ByteStorage
 internal import KafkaClient
-internal import LinkDecider
 internal import LinkCoordinator
+internal import LinkIngest
 
 /// A metric: its description, and the function that adds its samples.
 package struct Metric: Sendable {

@@ -49,7 +49,7 @@ extension EventReader {
     }
 
     private static var unreadable: Fault {
-        Fault(.internalError, "a valid value cannot be read a second time: report this bug with the record")
+        Fault(.internal, "a valid value cannot be read a second time: report this bug with the record")
     }
 
     /// The fault if values of a payload were left out, or nil.

@@ -384,7 +384,7 @@ package struct EventReader: ~Copyable {
         devicePointer.pointee.clear()
         fail(
             IngestFailure(
-                .internalError, "a valid device cannot be read a second time: report this bug with the record"))
+                .internal, "a valid device cannot be read a second time: report this bug with the record"))
         return false
     }
 }

@@ -107,7 +107,7 @@ extension LinkEvent {
             return try LinkRequest(event.request)
         } catch {
             throw Failure(
-                reason: IngestFailure.Reason.internalError.rawValue,
+                reason: DeadLetterReason.internal.rawValue,
                 detail: "a valid object cannot be read a second time: report this bug with the record")
         }
     }

@@ -2,9 +2,9 @@ internal import ByteStorage
 internal import DecisionIndex
 internal import KafkaClient
 internal import LinkCoordinator
+internal import LinkIngest
 internal import RouteTools
 internal import StrictJSON
-internal import LinkDecider
 
 /// The filter of `linkd inspect` and `linkd dlq`.
 ///

@@ -1,6 +1,7 @@
 internal import ByteStorage
 internal import LinkCoordinator
 internal import LinkDecider
+internal import LinkIngest
 internal import RouteAnalysis
 internal import RouteTools
 

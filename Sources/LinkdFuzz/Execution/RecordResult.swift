@@ -1,6 +1,7 @@
 package import LinkDecider
 internal import ByteStorage
 package import LinkCoordinator
+internal import LinkIngest
 
 /// The result of a record, copied so that it outlives the batch.
 package struct RecordResult: Sendable, Equatable, CustomStringConvertible {

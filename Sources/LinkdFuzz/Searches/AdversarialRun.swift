@@ -1,4 +1,5 @@
 internal import LinkDecider
+internal import LinkIngest
 
 /// A comparison of long-lived processors with fresh ones over millions of records.
 ///

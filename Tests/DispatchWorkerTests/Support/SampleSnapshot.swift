@@ -4,6 +4,7 @@ import LinkCoordinator
 
 @testable import DispatchWorker
 import LinkDecider
+import LinkIngest
 
 extension WorkerSnapshot {
     /// A second in nanoseconds.

@@ -1,9 +1,9 @@
+import LinkIngest
 internal import StrictJSON
 internal import TestSupport
 internal import Testing
 
 @testable internal import DispatchWorker
-import LinkDecider
 
 /// The reference of the worker against its code.
 @Suite struct WorkerReferenceTests {

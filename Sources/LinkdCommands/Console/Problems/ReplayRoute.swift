@@ -1,11 +1,12 @@
+internal import LinkDecider
 internal import ByteStorage
 internal import DecisionIndex
 internal import DispatchWorker
 internal import HTTPServer
 internal import KafkaClient
+internal import LinkIngest
 internal import StrictJSON
 internal import Synchronization
-internal import LinkDecider
 
 /// The endpoint `/api/replay`: a dry run, and then the replay of what the dry run has shown.
 struct ReplayRoute {

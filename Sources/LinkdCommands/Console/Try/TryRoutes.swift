@@ -1,5 +1,6 @@
 internal import HTTPServer
 internal import LinkCoordinator
+internal import LinkIngest
 internal import RouteAnalysis
 internal import StrictJSON
 internal import LinkDecider

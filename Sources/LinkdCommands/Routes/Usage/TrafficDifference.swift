@@ -1,3 +1,4 @@
+internal import LinkIngest
 internal import RouteTools
 internal import RouteAnalysis
 internal import LinkCoordinator
