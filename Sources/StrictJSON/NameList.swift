@@ -82,9 +82,15 @@ struct NameList: ~Copyable {
             var end = start + 1
             while end < sorted.count && sorted[end] >> 32 == sorted[start] >> 32 { end += 1 }
             if end - start > 1 {
-                let isMany = !isSecret && end - start > Self.maxLinearSearchCount
                 let same = UnsafeMutableBufferPointer(rebasing: sorted[start..<end])
-                let offset = isMany ? duplicate(amongMany: same, first) : duplicate(among: same, first)
+                let offset: Int?
+                if isOneName(same, first) {
+                    offset = secondOffset(same, first)
+                } else if !isSecret && same.count > Self.maxLinearSearchCount {
+                    offset = duplicate(amongMany: same, first)
+                } else {
+                    offset = duplicate(among: same, first)
+                }
                 if let offset { found = min(found ?? offset, offset) }
             }
             start = end
@@ -124,15 +130,10 @@ struct NameList: ~Copyable {
         var same = keys
         let entries = entries
         func entry(_ key: UInt64) -> Entry { entries[first + Int(truncatingIfNeeded: key & 0xFFFF_FFFF)] }
-        if same.count > 2 {
-            // One name that occurs many times needs no order.
-            let name = entry(same[0]).name
-            if same.allSatisfy({ entry($0).name == name }) { return secondOffset(same, first) }
-            same.sort { a, b in
-                let a = entry(a)
-                let b = entry(b)
-                return a.name == b.name ? a.offset < b.offset : a.name < b.name
-            }
+        same.sort { a, b in
+            let a = entry(a)
+            let b = entry(b)
+            return a.name == b.name ? a.offset < b.offset : a.name < b.name
         }
         var found: Int?
         for index in 1..<same.count {
@@ -141,6 +142,13 @@ struct NameList: ~Copyable {
             if a.name == b.name { found = min(found ?? .max, max(a.offset, b.offset)) }
         }
         return found
+    }
+
+    /// Returns a Boolean value that indicates whether all names are equal, as one that occurs many times, which needs
+    /// no order.
+    private func isOneName(_ keys: UnsafeMutableBufferPointer<UInt64>, _ first: Int) -> Bool {
+        let name = entries[first + Int(truncatingIfNeeded: keys[0] & 0xFFFF_FFFF)].name
+        return keys.allSatisfy { entries[first + Int(truncatingIfNeeded: $0 & 0xFFFF_FFFF)].name == name }
     }
 
     /// Returns the second of the names' offsets in ascending order.
