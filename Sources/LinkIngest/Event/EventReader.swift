@@ -217,8 +217,8 @@ package struct EventReader: ~Copyable {
             if failure.reason != .batchUnsupported {
                 let id = WireFormat.schemaID(of: value)
                 failure = IngestFailure(.schemaUnsupported, "expected JSON after schema id \(id)")
-                return false
             }
+            return false
         }
         return readLink(key)
     }
