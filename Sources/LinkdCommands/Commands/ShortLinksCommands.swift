@@ -101,7 +101,9 @@ enum ShortLinksLookCommand {
             Flag("--file", .file, "File of short links."),
             Flag("--json", "Print one JSON object for each link."),
         ],
-        operands: Operands(name: "LINK", help: "Short links.", count: 1...64),
+        operands: Operands(
+            name: "LINK", help: "Short links. With several, a line is the link, a tab, and its destination.",
+            count: 1...64),
         examples: ["linkd short-links look --file short.links https://go.example/abc": "Prints its destination."],
         run: run)
 
@@ -115,7 +117,10 @@ enum ShortLinksLookCommand {
             let found = Array(link.utf8).withUnsafeBufferPointer { bytes in
                 file.answer(to: ByteView(bytes)).map { ($0.link.string, $0.destination.string) }
             }
-            if found == nil { missing += 1 }
+            if found == nil {
+                missing += 1
+                if call.operands.count > 1 { call.console.warn("unknown: \(Escaping.visible(link))") }
+            }
             if call.json {
                 call.console.out.json { json in
                     json.text("link", link)
@@ -126,7 +131,8 @@ enum ShortLinksLookCommand {
                     json.text("file", file.hash.string)
                 }
             } else if let found {
-                call.console.out.line(Escaping.visible(found.1))
+                let start = call.operands.count > 1 ? Escaping.visible(link) + "\t" : ""
+                call.console.out.line(start + Escaping.visible(found.1))
             }
         }
         guard missing > 0 else { return .success }

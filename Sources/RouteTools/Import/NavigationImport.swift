@@ -48,6 +48,10 @@ extension TableDraft {
                 routes.append(route)
             }
         }
+        guard !routes.isEmpty else {
+            throw AssociationProblem(
+                .error, .value, "no screen has a path that a table can have: there is no link to import")
+        }
         for (chain, initial) in file.initials where file.children[chain + [initial]] == nil {
             let screen = names.screen(chain + [initial])
             initials[screen.coordinator] = screen.name

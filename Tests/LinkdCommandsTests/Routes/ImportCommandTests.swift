@@ -80,6 +80,10 @@ internal import Testing
             (["--from", "aasa", "--host", "a.example"], "{\n\"applinks\": []}", 65, ":2:13: expected an object"),
             (["--from", "react-navigation"], #"{"prefixes": ["a://"]}"#, 65, "`config`"),
             (["--from", "react-navigation"], #"{"config": {"screens": {}}}"#, 65, "`prefixes`"),
+            (
+                ["--from", "react-navigation"], #"{"prefixes": ["a://"], "config": {"screens": {"A": {}}}}"#, 65,
+                "no screen has a path"
+            ),
         ] as [([String], String, Int32, String)])
     func refused(flags: [String], text: String, code: Int32, message: String) {
         withTemporaryFile(text) { path in

@@ -139,6 +139,15 @@ internal import Testing
         #expect(!FileManager.default.fileExists(atPath: output))
     }
 
+    @Test("Each of several links is printed with its destination, and those without one are named")
+    func several() throws {
+        #expect(try build(["short,long\ngo.example/a,shop://a\ngo.example/b,shop://b\n"]).code == 0)
+        let links = ["https://go.example/b", "https://go.example/x", "https://go.example/a"]
+        let result = linkd(["short-links", "look", "--file", output] + links)
+        #expect(result.out == "https://go.example/b\tshop://b\nhttps://go.example/a\tshop://a\n")
+        #expect(result.code == 1 && result.err.contains("unknown: https://go.example/x"), "\(result.err)")
+    }
+
     @Test("A damaged file is found, and a file of another kind is refused")
     func damaged() throws {
         #expect(try build(["short,long\ngo.example/a,shop://a\n"]).code == 0)
