@@ -31,7 +31,9 @@ struct RefusalTests {
     static let scalar = "expected a string, a number, or a Boolean"
     static let param = "expected a string, a number, a Boolean, or a list of these"
     static let twice = "the object has two members with this name"
-    static let neither = "expected a JSON object or a link"
+    static let neither = "expected a JSON object or a link, which begins with a scheme such as https:"
+    static let space =
+        "expected a JSON object or a link without white space or control bytes: write %20 for a space"
 
     static let neitherCases: [BadCase] = [
         BadCase("", "bad_json", neither),
@@ -45,10 +47,10 @@ struct RefusalTests {
         BadCase(":x", "bad_json", neither),
         BadCase("1a:x", "bad_json", neither),
         BadCase("a_b:x", "bad_json", neither),
-        BadCase("shop:a b", "bad_json", neither),
-        BadCase("shop:a\u{7F}b", "bad_json", neither),
-        BadCase("shop:a\u{0}b", "bad_json", neither),
-        BadCase("shop:a\nb", "bad_json", neither),
+        BadCase("shop:a b", "bad_json", space),
+        BadCase("shop:a\u{7F}b", "bad_json", space),
+        BadCase("shop:a\u{0}b", "bad_json", space),
+        BadCase("shop:a\nb", "bad_json", space),
         BadCase("\u{FEFF}{\"link\":\"a:b\"}", "bad_json", neither),
         BadCase("\u{B}shop:x", "bad_json", neither),
     ]

@@ -109,12 +109,20 @@ extension EventReader {
             } else {
                 failure =
                     text.firstIllFormedUTF8 == nil
-                    ? IngestFailure(.badJSON, "expected a JSON object or a link")
+                    ? IngestFailure(.badJSON, neither)
                     : IngestFailure(.notUTF8, "expected UTF-8 with a JSON object or a link")
             }
         } catch {
             fail(IngestFailure(error, textOffset: textOffset))
         }
+    }
+
+    /// What was expected of a text that is neither an object nor a link.
+    private var neither: String {
+        if Resolver.schemeLength(text) > 0 {
+            return "expected a JSON object or a link without white space or control bytes: write %20 for a space"
+        }
+        return "expected a JSON object or a link, which begins with a scheme such as https:"
     }
 
     /// Refuses a batch of CloudEvents, whose items are read one by one.
