@@ -17,7 +17,7 @@ package final class DeadLetterCause: Sendable, Equatable {
     package let event: [UInt8]?
     /// The index of the item that becomes a dead letter by itself, or nil for the whole record.
     package let item: Int?
-    /// The causes of all items without decisions, of which this is the first, or nothing for the whole record.
+    /// The causes of all items without decisions, of which this is the first, or nothing for a single one.
     private let items: [DeadLetterCause]
 
     /// Creates a cause.
@@ -36,7 +36,7 @@ package final class DeadLetterCause: Sendable, Equatable {
     init?(_ items: [DeadLetterCause]) {
         guard let first = items.first else { return nil }
         (reason, detail, pointer, event, item) = (first.reason, first.detail, first.pointer, first.event, first.item)
-        self.items = items
+        self.items = items.count > 1 ? items : []
     }
 
     /// The causes of all items without decisions, or this one for the whole record.

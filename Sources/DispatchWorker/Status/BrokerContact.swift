@@ -73,7 +73,7 @@ package struct BrokerContact: Sendable {
         }
     }
 
-    /// Keeps the cause of an event, unless it lacks an address that the known cause has.
+    /// Keeps the cause of an event, unless it names only the role of a broker and the known cause has an address.
     private mutating func note(_ found: ConnectionCause?) {
         guard let found, cause?.address == nil || !found.lacksAddress else { return }
         cause = found

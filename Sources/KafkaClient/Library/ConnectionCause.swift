@@ -267,7 +267,7 @@ extension ConnectionCause {
     /// librdkafka names some connections only by a role, such as `TxnCoordinator`.
     package var lacksAddress: Bool { broker != nil && address == nil }
 
-    /// The `host:port` or the role of the broker, or nil if the cause is not about one broker. It can be empty.
+    /// The `host:port` or the role of the broker, which can be empty, or nil if the cause is not about one broker.
     private var broker: String? {
         switch self {
         case .refused(let address), .noAnswer(let address), .closedAtStart(let address, _), .closed(let address),
