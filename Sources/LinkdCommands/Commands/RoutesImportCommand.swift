@@ -75,10 +75,16 @@ enum RoutesImportCommand {
                 .badData, "\(Escaping.visible(path))\(place): \(Escaping.visible(error.message))",
                 advice: "correct the file, or pass the flags that fit it")
         }
-        try OutputFile.write(imported.json, call)
+        if imported.hasLinks { try OutputFile.write(imported.json, call) }
         for note in imported.notes {
             let place = note.line > 0 ? "\(Escaping.visible(path)):\(note.line):\(note.column): " : ""
             call.console.warn("\(place)\(note.kind.rawValue): \(Escaping.visible(note.message))")
+        }
+        guard imported.hasLinks else {
+            throw CommandFailure(
+                .badData,
+                "\(Escaping.visible(path)): no link of the file can be in a table: there is no link to import",
+                advice: "correct the file, or pass the flags that fit it")
         }
         if let file = call.text("out") {
             call.console.note("Next: linkd routes check \(ShellQuote.posix(Escaping.visible(file)))")

@@ -1,5 +1,5 @@
 package import LinkCoordinator
-internal import StrictJSON
+package import StrictJSON
 
 extension TableHint {
     /// Adds a suggestion to a problem: that of the first hint that has one, or the one that the problem already has.
@@ -136,7 +136,14 @@ enum LikelyValue {
 }
 
 /// The most likely mistake in a table file that is not strict JSON, with a suggestion.
-enum JSONAdvice {
+package enum JSONAdvice {
+    /// Returns the cause for which a file is not strict JSON and its offset, or nil if the error says what there is to
+    /// say.
+    package static func cause(of error: JSONError, in file: [UInt8]) -> (message: String, offset: Int)? {
+        guard !file.allSatisfy(isBlank), let found = encoding(file) ?? found(error, file) else { return nil }
+        return found.message.map { ($0, found.offset) }
+    }
+
     /// Corrects the problem of a file, after the bytes around the position at which the reader stopped.
     static func correct(_ problem: inout TableProblem, _ error: JSONError, in file: [UInt8]) {
         guard let found = encoding(file) ?? found(error, file) else { return }

@@ -195,6 +195,8 @@ package struct AssociationCheck {
         }
         report.isCut = isSearchCut
         for (number, link) in result.unknown.sorted(by: { $0.key < $1.key }) {
+            // A value that is not known, such as a placeholder, could exclude the link.
+            if let filter = units[number].filter, rules.filters?[filter].isTooWide == true { continue }
             report.findings.append(unknown(system, units[number], rules, link))
         }
         return report

@@ -1,4 +1,5 @@
 internal import ByteStorage
+internal import RouteAnalysis
 internal import StrictJSON
 
 /// A problem of an association file, or a difference between the file and a table.
@@ -161,9 +162,10 @@ enum AssociationJSON {
         do throws(JSONError) {
             return try JSONValue.parse(json, maxDepth: AssociationLimits.maxDepth)
         } catch {
-            let location = JSONLocation.locate(offset: error.offset, in: json)
+            let cause = JSONAdvice.cause(of: error, in: json) ?? (error.text, error.offset)
+            let location = JSONLocation.locate(offset: cause.offset, in: json)
             throw AssociationProblem(
-                .error, error.code == .tooDeep ? .limit : .syntax, error.text,
+                .error, error.code == .tooDeep ? .limit : .syntax, cause.message,
                 at: AssociationProblem.Place(
                     line: location.line, column: location.column, pointer: location.pointer))
         }

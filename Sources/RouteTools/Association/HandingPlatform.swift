@@ -136,6 +136,14 @@ struct AndroidPlatform: HandingPlatform {
         case path(filter: Int, index: Int)
         case group(filter: Int, index: Int)
         case rule(Int)
+
+        /// The index of the filter, or nil for a rule of `assetlinks.json`.
+        var filter: Int? {
+            switch self {
+            case .anyPath(let filter), .path(let filter, _), .group(let filter, _): filter
+            case .rule: nil
+            }
+        }
     }
 
     /// A pattern of a path with the part of the file that it belongs to.

@@ -1,3 +1,4 @@
+internal import ByteStorage
 internal import LinkCoordinator
 
 /// The components of a link as written, for the rules of Apple and Android.
@@ -47,8 +48,8 @@ struct LinkPieces: Sendable, Equatable {
         var result: [UInt8] = []
         var at = 0
         while at < bytes.count {
-            if bytes[at] == UInt8(ascii: "%"), at + 2 < bytes.count, let high = digit(bytes[at + 1]),
-                let low = digit(bytes[at + 2])
+            if bytes[at] == UInt8(ascii: "%"), at + 2 < bytes.count, let high = hexDigit(bytes[at + 1]),
+                let low = hexDigit(bytes[at + 2])
             {
                 result.append(high << 4 | low)
                 at += 3
@@ -70,7 +71,7 @@ struct LinkPieces: Sendable, Equatable {
         var at = 0
         while at < bytes.count {
             if bytes[at] == UInt8(ascii: "%") {
-                guard at + 2 < bytes.count, let high = digit(bytes[at + 1]), let low = digit(bytes[at + 2]),
+                guard at + 2 < bytes.count, let high = hexDigit(bytes[at + 1]), let low = hexDigit(bytes[at + 2]),
                     !isPlain(high << 4 | low), foldsCase || max(bytes[at + 1], bytes[at + 2]) < UInt8(ascii: "a")
                 else { return false }
                 at += 3
@@ -85,15 +86,6 @@ struct LinkPieces: Sendable, Equatable {
     private static func isPlain(_ byte: UInt8) -> Bool {
         lowerASCII(byte) &- UInt8(ascii: "a") < 26 || byte &- UInt8(ascii: "0") < 10
             || "-._~!$&'()*+,;=:@/".utf8.contains(byte)
-    }
-
-    private static func digit(_ byte: UInt8) -> UInt8? {
-        switch byte {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
-        case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
-        case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
-        default: nil
-        }
     }
 
     /// The items of a query: the texts between `&`, split at the first `=`.

@@ -180,9 +180,12 @@ struct PathSearch<Platform: HandingPlatform> {
             return
         }
         let id = table.source.routes[route].id.value
-        let required = queries[route] ?? ""
+        let required = (queries[route] ?? "").split(separator: "&")
         for rest in [LinkRest()] + units.prefix(Self.maxTries).flatMap(platform.rests) {
-            let query = [required, rest.query].filter { !$0.isEmpty }.joined(separator: "&")
+            // A value that the file requires replaces the sample of the route.
+            let names = rest.query.split(separator: "&").map { $0.prefix { $0 != "=" } }
+            let kept = required.filter { item in !names.contains(item.prefix { $0 != "=" }) }.map(String.init)
+            let query = (kept + [rest.query]).filter { !$0.isEmpty }.joined(separator: "&")
             let link = link(path, LinkRest(query: query, fragment: rest.fragment))
             guard let pieces = LinkPieces(link), !platform.handing(pieces).isEmpty else { continue }
             let decision = table.resolve(link)

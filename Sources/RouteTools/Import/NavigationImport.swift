@@ -1,4 +1,3 @@
-internal import ByteStorage
 internal import LinkCoordinator
 
 // The import of a linking configuration of React Navigation. See ImportedTables, "React Navigation".
@@ -47,10 +46,6 @@ extension TableDraft {
             } else {
                 routes.append(route)
             }
-        }
-        guard !routes.isEmpty else {
-            throw AssociationProblem(
-                .error, .value, "no screen has a path that a table can have: there is no link to import")
         }
         for (chain, initial) in file.initials where file.children[chain + [initial]] == nil {
             let screen = names.screen(chain + [initial])

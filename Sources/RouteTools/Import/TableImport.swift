@@ -19,6 +19,8 @@ package struct TableImport: Sendable {
     package let json: String
     /// The remarks, in the order of the source.
     package let notes: [ImportNote]
+    /// A Boolean value that indicates whether the table can open a link.
+    package let hasLinks: Bool
 
     /// The limit on the work of the comparison of a table with its source.
     private static let budget = WorkBudget(perSearch: 10_000_000, total: 10_000_000)
@@ -62,6 +64,7 @@ package struct TableImport: Sendable {
             (table, json) = try draft.finish()
         }
         notes = draft.sortedNotes
+        hasLinks = draft.routes.contains { !$0.isExcluded && !$0.patterns.isEmpty }
     }
 }
 

@@ -66,6 +66,7 @@ internal import Testing
         #expect(result.err.contains("unknown: the screens") || result.err.contains("unknown: the data types"))
         let checked = linkd(["routes", "check", file] + check.flatMap { [$0, sample(name)] })
         #expect(checked.code == 0 && checked.out.contains("passed"), "\(checked)")
+        #expect(!checked.out.contains("never_handed"), "\(checked)")
         let printed = linkd(["routes", "import", "--from", from, sample(name)] + flags)
         #expect(printed.out == (try? String(contentsOfFile: file, encoding: .utf8)))
     }
@@ -81,8 +82,17 @@ internal import Testing
             (["--from", "react-navigation"], #"{"prefixes": ["a://"]}"#, 65, "`config`"),
             (["--from", "react-navigation"], #"{"config": {"screens": {}}}"#, 65, "`prefixes`"),
             (
-                ["--from", "react-navigation"], #"{"prefixes": ["a://"], "config": {"screens": {"A": {}}}}"#, 65,
-                "no screen has a path"
+                ["--from", "react-navigation"], #"{"prefixes": ["a://"], "config": {"screens": {"A": "a{b"}}}"#, 65,
+                ":1:52: leaves out: the path `a{b`"
+            ),
+            (
+                ["--from", "react-navigation"], #"{"prefixes": ["a://"], "config": {"screens": {"A": ":x([.])"}}}"#,
+                65, "no link to import"
+            ),
+            (
+                ["--from", "aasa", "--host", "a.example"],
+                #"{"applinks":{"details":[{"appIDs":["ABCDE12345.b.c"],"components":[{"/":"/a","exclude":true}]}]}}"#,
+                65, "no link to import"
             ),
         ] as [([String], String, Int32, String)])
     func refused(flags: [String], text: String, code: Int32, message: String) {

@@ -39,6 +39,13 @@ internal import Testing
         }
     }
 
+    @Test("Android: a filter with a placeholder as its host proves no link that no route knows")
+    func placeholder() throws {
+        let table = try table(route("sell", "/sell"))
+        let report = try android(table, #"<data android:scheme="https" android:host="${host}" />"#)
+        #expect(summary(report).isEmpty && !report.isProved, "\(summary(report))")
+    }
+
     @Test("Apple: routes without a component, and components without a route, each with a link")
     func appleFindings() throws {
         let table = try table(
