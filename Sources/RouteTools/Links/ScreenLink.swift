@@ -1,5 +1,4 @@
 package import LinkCoordinator
-internal import RouteAnalysis
 package import StrictJSON
 
 /// A link that opens a screen, and the decision about it.
@@ -57,24 +56,28 @@ package struct ScreenLink: Sendable {
             }
         }
         let names = TableNames(table.source)
-        if let wanted { candidates.removeAll { !Self.leads($0, to: wanted, in: table, names) } }
+        if let wanted { candidates.removeAll { Self.variants(of: $0, to: wanted, in: table, names).isEmpty } }
         var first: Failure?
         // The host of a web link is also one of other schemes of its block.
         let schemes = scheme == nil && host != nil ? ["https", nil] : [scheme]
         for route in candidates {
             var own: Failure?
+            let variants = wanted.map { Self.variants(of: route, to: $0, in: table, names) } ?? []
             for scheme in schemes {
                 do throws(LinkError) {
-                    let link = try table.link(
+                    let plain = try table.link(
                         route: route.id.value, models: models, captures: captures, scheme: scheme, host: host,
                         device: device)
-                    let decision = table.resolve(link, device: device)
-                    let entry = decision.stack.last.map { ($0.coordinator, $0.screen) } ?? ("", "")
-                    if decision.outcome == .navigate, decision.reason == nil, wanted.map({ $0 == entry }) ?? true {
-                        (self.link, self.route, self.decision) = (link, route.id.value, decision)
-                        return
+                    own = nil
+                    for link in [plain] + variants.compactMap({ Self.link(plain, with: $0.when?.query ?? []) }) {
+                        let decision = table.resolve(link, device: device)
+                        let entry = decision.stack.last.map { ($0.coordinator, $0.screen) } ?? ("", "")
+                        if decision.outcome == .navigate, decision.reason == nil, wanted.map({ $0 == entry }) ?? true {
+                            (self.link, self.route, self.decision) = (link, route.id.value, decision)
+                            return
+                        }
+                        own = own ?? Self.other(decision, route: route.id.value)
                     }
-                    own = Self.other(decision, route: route.id.value)
                 } catch {
                     own = Self.failure(error, route: route.id.value, models: RouteText.models(route))
                 }
@@ -115,17 +118,32 @@ package struct ScreenLink: Sendable {
             advice: "use \(paths.prefix(8).joined(separator: " or "))")
     }
 
-    private static func leads(
-        _ route: TableSource.Route, to screen: (String, String), in table: RouteTable, _ names: TableNames
-    ) -> Bool {
-        guard case .variants(let variants) = route.action else { return false }
-        return variants.contains { variant in
+    /// Returns the variants of a route that show a screen last.
+    private static func variants(
+        of route: TableSource.Route, to screen: (String, String), in table: RouteTable, _ names: TableNames
+    ) -> [TableSource.Variant] {
+        guard case .variants(let variants) = route.action else { return [] }
+        return variants.filter { variant in
             guard case .path(let segments) = variant.to.destination,
                 let last = StaticStack.entries(of: segments, in: table.source, names: names).last
             else { return false }
             let coordinator = table.source.coordinators[last.coordinator]
             return (coordinator.name.value, coordinator.screens[last.screen].name.value) == screen
         }
+    }
+
+    /// Returns a link with the items of a query that a variant requires, or nil if it requires none.
+    private static func link(_ link: String, with constraints: [TableSource.QueryConstraint]) -> String? {
+        let items = constraints.compactMap { constraint in
+            let name = PercentText.encode(constraint.name.value)
+            return switch constraint.test {
+            case .equals(let value): name + "=" + PercentText.encode(value)
+            case .present: name
+            case .absent: nil
+            }
+        }
+        guard !items.isEmpty, !link.contains("#") else { return nil }
+        return link + (link.contains("?") ? "&" : "?") + items.joined(separator: "&")
     }
 
     private static func values(_ data: JSONValue) throws(Failure) -> (Models, [String: String]) {
@@ -194,6 +212,7 @@ package struct ScreenLink: Sendable {
             kind: .unreachable,
             message:
                 "route \(route): its link has the outcome \(decision.outcome.rawValue)\(path)\(reason) on this device",
-            advice: "pass --device with the facts of a device that has the screen, such as {\"app\":\"6.1.0\"}")
+            advice: "pass --device with the facts of a device that has the screen, such as "
+                + (decision.guard == nil ? "{\"app\":\"6.1.0\"}" : "{\"claims\":[\"session\"]}"))
     }
 }

@@ -40,6 +40,20 @@ internal import Testing
         }
     }
 
+    @Test("A link has the items of the query that a variant of its route requires")
+    func variant() throws {
+        let table = try RouteTable(
+            json: #"""
+                {"schemaVersion":1,"table":{"id":"t","version":"1"},"link":{"schemes":["app"],"host":"segment"},
+                 "coordinators":{"m":{"screens":{"list":{},"map":{}}}},
+                 "routes":[{"id":"shops","match":"/shops","variants":[
+                   {"when":{"query":{"view":"a b","on":"*"}},"to":{"path":"/m/map"}},{"to":{"path":"/m/list"}}]}]}
+                """#.utf8)
+        let found = try ScreenLink(to: "map", data: JSONValue.parse(Array("{}".utf8)), in: table)
+        #expect(found.link == "app://shops?view=a%20b&on" && found.route == "shops")
+        #expect(try ScreenLink(to: "list", data: JSONValue.parse(Array("{}".utf8)), in: table).link == "app://shops")
+    }
+
     @Test(
         "Without a link, the failure says what to pass, without values",
         arguments: [
