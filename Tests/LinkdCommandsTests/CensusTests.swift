@@ -146,6 +146,8 @@ struct CensusTests {
             #expect(result.code == 65 && result.err.contains("census"), "\(result.err)")
         }
         #expect(try Self.run(["forecast", "--census", "/none/x", Self.link]).code == 78)
+        let event = try Self.run(["forecast", "--census", "/none/x", #"{"link":"a:b"}"#])
+        #expect(event.code == 65 && event.err.contains("link 1 is not a link"), "\(event.err)")
         #expect(try Self.run(["forecast", "--census", "x", "--devices", "t", Self.link]).code == 64)
         #expect(try Self.run(["forecast", Self.link]).err.contains("pass --devices TOPIC"))
     }

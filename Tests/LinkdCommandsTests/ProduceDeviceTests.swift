@@ -139,6 +139,17 @@ internal import Testing
         #expect(linkd("produce", "--dry-run", "--json", "/dev/null").out.contains("deleted") == false)
     }
 
+    @Test("An event and a misspelled fact are no devices, and other members are ignored")
+    func otherMembers() throws {
+        let text = #"{"id":"e","link":"shop:///"}"# + "\n" + #"{"id":"d","platfrm":"ios"}"# + "\n"
+        withTemporaryFile(text + #"{"id":"d","platform":"ios","ts":1,"campaign":"c"}"# + "\n") { path in
+            let result = linkd("produce", "--devices", "--dry-run", path)
+            #expect(result.code == 65 && result.out.hasPrefix("read 3, would send 1, unreadable 2,"), "\(result.out)")
+            #expect(result.err.contains("line 1: the line is an event, because it has `link`"), "\(result.err)")
+            #expect(result.err.contains("`platfrm` is not a member of a device, write `platform`"), "\(result.err)")
+        }
+    }
+
     @Test(
         "Flags that are about events are refused",
         arguments: [

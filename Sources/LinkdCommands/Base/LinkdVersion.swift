@@ -1,5 +1,3 @@
-internal import CPlatform
-
 /// The version of the product, which `--version`, log lines, dead letters, and reports print.
 package enum LinkdVersion {
     /// The semantic version.

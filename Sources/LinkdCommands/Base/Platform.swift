@@ -145,7 +145,8 @@ enum Platform {
     private static func openRegular(_ path: String, followsLinks: Bool) -> Result<Int32, SystemError> {
         let descriptor = linkd_open_regular_file(path, followsLinks ? 1 : 0)
         if descriptor >= 0 { return .success(descriptor) }
-        return .failure(errno == EINVAL ? .notRegular : .last)
+        guard errno == EINVAL else { return .failure(.last) }
+        return .failure(FileStamp(of: path)?.isDirectory == true ? SystemError(text: "it is a directory") : .notRegular)
     }
 
     /// Returns the contents of a regular file of at most `limit` bytes.

@@ -125,10 +125,20 @@ private struct ForecastJob {
     }
 
     private func links() throws(CommandFailure) -> [String] {
-        if !call.operands.isEmpty || call.text("save-census") != nil { return call.operands }
-        var links: [String] = []
+        var links = call.operands
+        if !links.isEmpty || call.text("save-census") != nil { return try Self.checked(links) }
         try ByteSource(path: "-").forEachLine(limit: EventInput.limit, request: "Type links", on: call.console) {
             links.append(String(decoding: $0, as: UTF8.self))
+        }
+        return try Self.checked(links)
+    }
+
+    /// Returns links, or throws a failure if a text is no link, such as an event or a row of a table.
+    private static func checked(_ links: [String]) throws(CommandFailure) -> [String] {
+        for (index, link) in links.enumerated() where !EventColumns.isLink(Array(link.utf8)) {
+            throw CommandFailure(
+                .badData, "link \(index + 1) is not a link: it has white space, or does not begin with a scheme",
+                advice: "specify links such as https://shop.example/p/1, one in each argument or line")
         }
         return links
     }

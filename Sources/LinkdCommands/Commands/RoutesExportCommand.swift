@@ -117,6 +117,7 @@ enum RoutesExportCommand {
         guard let association = AppleAssociation(table, host: call.text("host")?.lowercased()) else {
             throw emptyExport(table, "https links")
         }
+        try AssociationResult.check(call.text("host").map { [$0] } ?? [], table)
         let json = association.json(appIDs: appIDs)
         call.console.out.write(json)
         if let note = AppleAssociation.sizeNote(json) { call.console.warn("warning: " + note) }
@@ -156,14 +157,17 @@ enum RoutesExportCommand {
     private static func printHosts(_ table: RouteTable, _ call: Invocation, file: String, name: (String) -> String) {
         guard let (block, _) = WebBlock.first(table.source) else { return }
         for rule in WebBlock.hosts(block) {
-            let text = Escaping.visible(rule.text)
+            let host = call.text("host").map { Array($0.lowercased().utf8) }
+            if let host, !rule.matches(host: host, port: nil) { continue }
+            let text = Escaping.visible(host.map { String(decoding: $0, as: UTF8.self) } ?? rule.text)
             let location: String
             switch rule {
-            case .exact(_, nil): location = "Serve it as https://\(text)/.well-known/\(file)"
-            case .suffix: location = "Serve it as https://HOST/.well-known/\(file) on each host of \(text)"
-            default:
+            case .exact(_, .some):
                 call.console.warn("note: the file cannot state the port of \(text), so serve it on the default port")
                 continue
+            case .suffix where host == nil:
+                location = "Serve it as https://HOST/.well-known/\(file) on each host of \(text)"
+            default: location = "Serve it as https://\(text)/.well-known/\(file)"
             }
             call.console.note("\(location). The entry in the app is \(Escaping.visible(name(rule.text))).")
         }

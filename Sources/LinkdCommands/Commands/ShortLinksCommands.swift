@@ -114,7 +114,9 @@ enum ShortLinksLookCommand {
         let file = try ShortLinkBuild.system { () throws(ShortLinkError) in try ShortLinkFile(path: path) }
         var missing = 0
         for link in call.operands {
-            let found = Array(link.utf8).withUnsafeBufferPointer { bytes in
+            // Exports also have links without a scheme, which is not a part of a short link.
+            let whole = link.contains("://") ? link : "https://" + link
+            let found = Array(whole.utf8).withUnsafeBufferPointer { bytes in
                 file.answer(to: ByteView(bytes)).map { ($0.link.string, $0.destination.string) }
             }
             if found == nil {

@@ -83,9 +83,9 @@ final class ByteSource {
 
     /// Skips the mark that some programs write before UTF-8.
     func skipByteOrderMark() {
-        if peek() == 0xEF {
-            for byte in [0xEF, 0xBB, 0xBF] as [UInt8] where peek() == byte { position += 1 }
-        }
+        guard peek() == 0xEF else { return }
+        let line = firstLine()
+        if line.count >= 3, line[1] == 0xBB, line[2] == 0xBF { position += 3 }
     }
 
     /// Returns the bytes before the next line feed without consuming them.
@@ -145,7 +145,7 @@ final class ByteSource {
         return isCut ? nil : crossing.finish()
     }
 
-    /// Reads all lines, without white space at their ends and without blank lines.
+    /// Reads all lines, without white space at their ends, without blank lines, and without a byte order mark.
     ///
     /// An input that cannot be read to its end ends with exit code 65.
     ///
@@ -158,6 +158,7 @@ final class ByteSource {
         limit: Int, request: String, on console: Console, _ body: ([UInt8]) -> Void
     ) throws(CommandFailure) {
         if isTerminal { console.note("\(request), one per line. End with Ctrl-D.") }
+        skipByteOrderMark()
         while let line = line(limit: limit) {
             let trimmed = Self.trimmed(line)
             if !trimmed.isEmpty { body(trimmed.array) }

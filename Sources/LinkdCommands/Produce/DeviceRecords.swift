@@ -1,4 +1,5 @@
 internal import ByteStorage
+internal import LinkCoordinator
 internal import LinkIngest
 internal import RouteTools
 internal import StrictJSON
@@ -18,6 +19,8 @@ final class DeviceRecords {
 
     /// The name of the member that deletes a device.
     static let deletion = "deleted"
+    private static let names = EventColumns.deviceMembers + ["user"]
+    private static let eventNames = ["link", "path", "route", "payload", "device", "devices"]
     /// The limit of nested objects and arrays, which is that of a worker's reader.
     private static let depth = 8
 
@@ -52,6 +55,13 @@ final class DeviceRecords {
         case .bool(true): return .success(Record(key: key, value: nil))
         case .bool(false), .null: break
         default: return Self.fault("`\(Self.deletion)` is not true or false")
+        }
+        // A line replaces all that was known, so a fact with a misspelled name would be lost. Exports have other
+        // members too, which are ignored.
+        for name in members.map(\.name) where name.utf8.count > 3 && !Self.names.contains(name) {
+            if Self.eventNames.contains(name) { return Self.fault("the line is an event, because it has `\(name)`") }
+            guard let nearest = NearestName.of(name, among: Self.names) else { continue }
+            return Self.fault("`\(Escaping.visible(name))` is not a member of a device, write `\(nearest)`")
         }
         let value = text(of: members)
         if reader.read(value) != nil { return .success(Record(key: key, value: value)) }

@@ -92,7 +92,9 @@ struct EventColumns {
                     : "\(Escaping.list([other, name])) are both `\(Escaping.visible(target))`"
                 throw CommandFailure(
                     .badData, "\(file): column \(fault)",
-                    advice: "list each column once, or ignore one with --map \(ShellQuote.posix(name + "="))")
+                    advice: other == name
+                        ? "rename or remove one of the columns in the file"
+                        : "list each column once, or ignore one with --map \(ShellQuote.posix(name + "="))")
             }
             columns.append(column)
         }

@@ -27,17 +27,21 @@ struct AssociationResult {
     /// Returns a Boolean value that indicates whether the command line names association files.
     static func isWanted(_ call: Invocation) -> Bool { kinds.contains { call.text($0.rawValue) != nil } }
 
+    /// Throws a failure for a value of `--host` with which a table has no links.
+    static func check(_ hosts: [String], _ table: RouteTable) throws(CommandFailure) {
+        guard let host = hosts.first(where: { !AssociationCheck.isHost($0, of: table) }) else { return }
+        throw CommandFailure(
+            .usage,
+            "--host: table \(Escaping.visible(table.id)) has no https links with the host " + Escaping.visible(host),
+            advice: "specify a host in the `link` of the table")
+    }
+
     /// Reads the files that the command line names, and compares them with a table.
     ///
     /// A file that cannot be read ends with exit code 78.
     init(_ call: Invocation, _ table: RouteTable, allowed: Set<AssociationProblem.Code>) throws(CommandFailure) {
         let (hosts, apps) = (call.list("host"), call.list("app-id"))
-        if let host = hosts.first(where: { !AssociationCheck.isHost($0, of: table) }) {
-            throw CommandFailure(
-                .usage,
-                "--host: table \(Escaping.visible(table.id)) has no https links with the host "
-                    + Escaping.visible(host), advice: "specify a host in the `link` of the table")
-        }
+        try Self.check(hosts, table)
         var apple: AppleFile?
         var manifest: ManifestFile?
         var assetLinks: AssetLinksFile?

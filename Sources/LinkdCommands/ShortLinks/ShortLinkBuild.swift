@@ -180,7 +180,7 @@ struct ShortLinkBuild {
         ].filter { $0.0 > 0 }.map { "\(Counts.grouped(Int64($0.0))) \($0.1)" }
         let out = call.console.out
         out.line(
-            out.style.paint("ok", .good) + "  \(Counts.grouped(Int64(written.links))) short links"
+            out.style.paint("ok", .good) + "  " + Counts.text(Int(written.links), "short link")
                 + (counts.isEmpty ? "" : " (\(counts.joined(separator: ", ")))") + "  \(file.hash.string)  "
                 + Escaping.visible(output))
         call.console.note("\(Counts.grouped(Int64(file.byteCount))) bytes in \(Int(seconds.rounded(.up))) s")

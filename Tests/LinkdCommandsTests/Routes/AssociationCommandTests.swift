@@ -134,6 +134,11 @@ internal import Testing
                     "note: links with repeated slashes in the path are not exported, although the table matches them"),
                 "\(aasa.err)")
             #expect(!aasa.err.contains("131072"))
+            let two = Self.table.replacing(#""a.example""#, with: #""a.example", "c.example""#)
+            withTemporaryFile(two) { table in
+                let one = linkd("routes", "export", table, "--format", "aasa", "--app-id", "A.b", "--host", "A.example")
+                #expect(one.err.contains("https://a.example/.well-known") && !one.err.contains("c.example"))
+            }
             withTemporaryFile(aasa.out) { file in
                 let again = linkd("routes", "check", table, "--aasa", file)
                 #expect(again.out.contains("2 of 2 routes handed over") && !again.out.contains("partly_handed"))

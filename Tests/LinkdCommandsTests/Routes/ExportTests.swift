@@ -165,6 +165,7 @@ internal import Testing
         "An export that is not possible has advice",
         arguments: [
             ([], 64, "pass --format aasa|android|assetlinks|swift"), (["--format", "aasa"], 64, "pass --app-id"),
+            (["--format", "aasa", "--app-id", "A.b", "--host", "x.example"], 64, "no https links with the host"),
             (["--format", "assetlinks", "--package", "a.b"], 64, "pass --fingerprint"),
             (
                 ["--format", "assetlinks", "--package", "a.b", "--fingerprint", String(repeating: "x", count: 95)], 64,

@@ -90,6 +90,17 @@ internal import Testing
         }
     }
 
+    @Test("A byte order mark is not a part of the first link, and nothing to compare is a failure")
+    func mark() throws {
+        let command = ["routes", "diff", SampleTables.path("anchor"), SampleTables.path("anchor"), "--traffic", "-"]
+        let marked = try LinkdProcess.run(command, input: "\u{FEFF}" + Self.traffic)
+        #expect(marked.code == 0 && marked.out.contains("0 of 52 decisions changed"), "\(marked.out)")
+        for input in ["", "link\nx\n", "\u{FEFF}\n"] {
+            let nothing = try LinkdProcess.run(command, input: input)
+            #expect(nothing.code == 65 && nothing.err.contains("nothing was compared"), "\(nothing.err)")
+        }
+    }
+
     @Test("A difference ends with exit code 1, and has a weight, the changes, and a witness")
     func different() throws {
         try changed(#""match": "/p/new""#, #""match": "/p/fresh""#) { path in
