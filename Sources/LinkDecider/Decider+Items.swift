@@ -1,5 +1,4 @@
 internal import ByteStorage
-internal import LinkCoordinator
 internal import LinkIngest
 
 // Records with several messages.

@@ -1,5 +1,4 @@
 internal import CAllocationCount
-internal import Foundation
 internal import LinkCoordinator
 
 /// The benchmark `library`: `RouteTable.resolve` as an app calls it, with the memory that a call allocates.

@@ -1,5 +1,4 @@
 internal import LinkDecider
-internal import Foundation
 internal import LinkCoordinator
 internal import LinkIngest
 internal import StrictJSON

@@ -1,5 +1,4 @@
 public import LinkCoordinator
-internal import StrictJSON
 
 extension RouteTable {
     /// Loads a table like `init(json:)`, and proves that every pattern can be selected and that no two routes overlap

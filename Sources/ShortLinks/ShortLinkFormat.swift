@@ -1,5 +1,4 @@
 package import ByteStorage
-internal import LinkCoordinator
 
 /// The bytes of a file of short links.
 ///

@@ -1,4 +1,3 @@
-internal import ByteStorage
 #if canImport(Glibc)
 internal import Glibc
 #elseif canImport(Musl)

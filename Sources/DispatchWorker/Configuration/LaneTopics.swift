@@ -1,4 +1,3 @@
-internal import KafkaClient
 package import LinkDecider
 #if canImport(Glibc)
 internal import Glibc

@@ -73,10 +73,6 @@ package struct WorkerConfiguration: Sendable {
     package var maxLoopAgeMilliseconds = 60_000
     /// `http.max.stall` in milliseconds.
     package var maxStallMilliseconds = 120_000
-    /// `log.level`: the least severe level that is written.
-    package var logLevel = LogLevel.info
-    /// `log.format`: the format of log lines.
-    package var logFormat = LogFormat.text
     /// `trace.log`: a Boolean value that indicates whether the times of sampled records are logged.
     package var logsTraces = false
     /// `librdkafka` and the `KAFKA_…` variables: librdkafka properties that override the worker's own, in order.

@@ -1,6 +1,5 @@
 internal import LinkDecider
 package import ByteStorage
-internal import KafkaClient
 internal import LinkIngest
 
 /// The headers of dead letters: the record's own headers first and unchanged, then the worker's headers in a fixed

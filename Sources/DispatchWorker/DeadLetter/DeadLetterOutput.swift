@@ -1,5 +1,4 @@
 package import ByteStorage
-internal import KafkaClient
 package import LinkDecider
 internal import LinkIngest
 

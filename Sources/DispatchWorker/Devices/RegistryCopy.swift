@@ -1,5 +1,4 @@
 package import ByteStorage
-internal import CPlatform
 internal import DeviceRegistry
 internal import KafkaClient
 internal import LinkIngest

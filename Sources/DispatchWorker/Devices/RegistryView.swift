@@ -1,4 +1,3 @@
-internal import ByteStorage
 internal import DeviceRegistry
 
 /// The facts about the registry's topic that a worker needs to read it.

@@ -1,6 +1,4 @@
-internal import ByteStorage
 internal import KafkaClient
-internal import StrictJSON
 
 /// The conditions of the pages `/ready` and `/ping`.
 package enum Health {

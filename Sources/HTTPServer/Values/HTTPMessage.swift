@@ -1,3 +1,4 @@
+internal import ByteStorage
 /// The method of a request.
 package struct HTTPMethod: RawRepresentable, Hashable, Sendable {
     /// The method's name, which is case-sensitive.
@@ -165,7 +166,7 @@ package struct HTTPTarget: Sendable, Equatable {
         while let byte = rest.next() {
             switch byte {
             case UInt8(ascii: "%"):
-                guard let high = rest.next().flatMap(hexadecimal), let low = rest.next().flatMap(hexadecimal) else {
+                guard let high = rest.next().flatMap(hexDigit), let low = rest.next().flatMap(hexDigit) else {
                     return nil
                 }
                 decoded.append(high << 4 | low)
@@ -175,15 +176,6 @@ package struct HTTPTarget: Sendable, Equatable {
         }
         guard decoded.allSatisfy({ isQuery ? $0 != 0 : $0 >= 0x20 && $0 != 0x7F }) else { return nil }
         return String(validating: decoded, as: UTF8.self)
-    }
-
-    private static func hexadecimal(_ byte: UInt8) -> UInt8? {
-        switch byte {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
-        case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
-        case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
-        default: nil
-        }
     }
 }
 

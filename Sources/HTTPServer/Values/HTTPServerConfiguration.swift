@@ -1,6 +1,3 @@
-internal import CMicroHTTPD
-internal import SystemThreads
-
 /// The threads that only the requests of some paths use, so that they hold up no others.
 package struct HTTPThreadShare: Sendable {
     /// The paths.

@@ -1,6 +1,3 @@
-internal import CMicroHTTPD
-internal import SystemThreads
-
 /// The address that a server listens on.
 package struct ListenAddress: Sendable, Equatable, CustomStringConvertible {
     /// An IP address without brackets or a host name, or an empty string for all interfaces.

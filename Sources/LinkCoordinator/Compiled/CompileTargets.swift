@@ -1,5 +1,4 @@
 internal import ByteStorage
-internal import StrictJSON
 
 // Compiles targets, the destinations of requests.
 extension TableCompiler {

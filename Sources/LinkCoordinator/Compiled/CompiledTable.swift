@@ -1,5 +1,4 @@
 package import ByteStorage
-internal import StrictJSON
 
 /// A table in the form that the resolver reads: immutable plain values in the table's own memory.
 package final class CompiledTable: @unchecked Sendable {

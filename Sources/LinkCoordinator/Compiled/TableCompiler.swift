@@ -1,5 +1,4 @@
 internal import ByteStorage
-internal import StrictJSON
 
 /// Compiles a table from its source.
 ///

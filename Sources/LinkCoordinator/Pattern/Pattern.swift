@@ -197,15 +197,11 @@ package struct CharacterClass: Sendable, Hashable {
     /// The class as bits: byte n is bit n of `low`, and byte 64 + n is bit n of `high`.
     package var bits: (low: UInt64, high: UInt64) { (low, high) }
 
-    /// Returns a Boolean value that indicates whether a class can contain the byte.
-    package static func allows(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"):
-            true
-        case UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "~"): true
-        default: false
-        }
+    /// Returns 1 for a digit, 2 for an uppercase letter, 3 for a lowercase letter, and 0 for all other bytes.
+    package static func kind(_ byte: UInt8) -> Int {
+        if byte &- UInt8(ascii: "0") < 10 { return 1 }
+        if byte &- UInt8(ascii: "A") < 26 { return 2 }
+        return byte &- UInt8(ascii: "a") < 26 ? 3 : 0
     }
 }
 
@@ -305,7 +301,7 @@ struct CaptureType {
     private static func range(_ reader: inout TextReader, into set: inout CharacterClass) throws(TextError) {
         let start = reader.at
         let first = reader.bytes[start]
-        guard CharacterClass.allows(first) else {
+        guard PercentDecoding.isUnreserved(first) else {
             throw TextError(
                 "a class can only have the characters `A-Z`, `a-z`, `0-9`, `-`, `.`, `_`, and `~`", at: start)
         }
@@ -317,19 +313,13 @@ struct CaptureType {
             return
         }
         let last = reader.bytes[reader.at + 1]
-        guard first <= last, kind(first) != 0, kind(first) == kind(last) else {
+        guard first <= last, CharacterClass.kind(first) != 0, CharacterClass.kind(first) == CharacterClass.kind(last)
+        else {
             throw TextError(
                 "a range must ascend within `A-Z`, `a-z`, or `0-9`; write a literal `-` first or last", at: start)
         }
         reader.at += 2
         for byte in first...last { set.insert(byte) }
-    }
-
-    /// Returns 1 for a digit, 2 for an uppercase letter, 3 for a lowercase letter, and 0 for all other bytes.
-    private static func kind(_ byte: UInt8) -> Int {
-        if byte &- UInt8(ascii: "0") < 10 { return 1 }
-        if byte &- UInt8(ascii: "A") < 26 { return 2 }
-        return byte &- UInt8(ascii: "a") < 26 ? 3 : 0
     }
 
     private static func number(_ reader: inout TextReader) -> Int? {

@@ -1,5 +1,4 @@
 package import ByteStorage
-internal import StrictJSON
 
 // Phase 4: composes the stack of a target with its parents and checks that the device supports it.
 // See RouteTableReference, "Stacks".

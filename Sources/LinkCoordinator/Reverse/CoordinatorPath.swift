@@ -1,5 +1,4 @@
 internal import ByteStorage
-internal import StrictJSON
 
 /// An error that occurs when a text is not a coordinator path of the table.
 public struct PathError: Error, Sendable, Equatable, CustomStringConvertible {

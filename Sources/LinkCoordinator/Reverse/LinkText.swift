@@ -1,5 +1,4 @@
 internal import ByteStorage
-internal import StrictJSON
 
 /// Writes the parts of a link in the dialect of one link block.
 ///

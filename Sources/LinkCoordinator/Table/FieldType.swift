@@ -1,5 +1,4 @@
 package import ByteStorage
-internal import StrictJSON
 
 /// The type of a model's field.
 ///

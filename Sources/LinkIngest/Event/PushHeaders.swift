@@ -1,4 +1,3 @@
-internal import LinkCoordinator
 internal import ByteStorage
 internal import StrictJSON
 

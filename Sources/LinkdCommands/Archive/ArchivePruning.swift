@@ -1,5 +1,3 @@
-internal import RouteTools
-
 /// The removal of configurations that were not used for a time, with the files that no other configuration names.
 struct ArchivePruning {
     private let connection: Connection

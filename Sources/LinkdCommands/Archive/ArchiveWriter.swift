@@ -1,8 +1,6 @@
 internal import ByteStorage
-internal import DispatchWorker
 internal import KafkaClient
 internal import LinkCoordinator
-internal import RouteTools
 
 /// A writer of an archive's topic.
 ///

@@ -1,5 +1,4 @@
 internal import ByteStorage
-internal import KafkaClient
 internal import LinkCoordinator
 internal import RouteTools
 

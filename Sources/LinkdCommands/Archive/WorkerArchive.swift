@@ -3,7 +3,6 @@ internal import KafkaClient
 internal import LinkCoordinator
 internal import LinkDecider
 internal import LinkIngest
-internal import RouteTools
 internal import Synchronization
 
 /// The archive of a worker, which has each configuration before the worker decides with it.

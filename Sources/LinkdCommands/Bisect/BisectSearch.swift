@@ -1,5 +1,4 @@
 internal import ByteStorage
-internal import LinkCoordinator
 internal import LinkDecider
 internal import LinkIngest
 internal import StrictJSON

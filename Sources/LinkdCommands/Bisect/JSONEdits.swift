@@ -1,4 +1,3 @@
-internal import RouteTools
 internal import StrictJSON
 
 /// A place at which two documents differ.

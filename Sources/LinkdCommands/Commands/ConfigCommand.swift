@@ -1,4 +1,3 @@
-internal import ByteStorage
 internal import RouteTools
 internal import StrictJSON
 

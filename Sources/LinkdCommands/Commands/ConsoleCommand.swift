@@ -1,6 +1,5 @@
 internal import CPlatform
 internal import DispatchWorker
-internal import HTTPServer
 
 /// `linkd console`: serves a page that shows links, tables, and decisions.
 enum ConsoleCommand {

@@ -190,8 +190,6 @@ enum WorkerCommand {
         result.maxDevices = Int(settings.number("devices.max"))
         result.maxLoopAgeMilliseconds = Int(settings.number("http.max.loop.age"))
         result.maxStallMilliseconds = Int(settings.number("http.max.stall"))
-        result.logLevel = logLevel(settings)
-        result.logFormat = logFormat(settings, console)
         result.logsTraces = settings.entry("trace.log").value == .boolean(true)
         result.clientProperties = settings.properties.map { ClientProperty($0.key, $0.value) }
         result.version = LinkdVersion.text

@@ -1,7 +1,6 @@
 internal import ByteStorage
 internal import DeviceRegistry
 internal import LinkIngest
-internal import RouteAnalysis
 internal import RouteTools
 
 /// The devices of a registry's topic, which is read once.

@@ -1,4 +1,3 @@
-internal import DecisionIndex
 internal import KafkaClient
 internal import RouteTools
 

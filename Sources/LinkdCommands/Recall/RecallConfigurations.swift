@@ -1,9 +1,7 @@
 internal import ByteStorage
-internal import KafkaClient
 internal import LinkCoordinator
 internal import LinkDecider
 internal import LinkIngest
-internal import RouteAnalysis
 internal import ShortLinks
 
 /// A configuration that can have made decisions with the wrong table, and the same one with the new table.

@@ -1,4 +1,3 @@
-internal import ByteStorage
 internal import DispatchWorker
 internal import KafkaClient
 internal import LinkCoordinator

@@ -1,6 +1,5 @@
 internal import ByteStorage
 internal import KafkaClient
-internal import RouteTools
 internal import ShortLinks
 internal import StrictJSON
 

@@ -1,8 +1,6 @@
 internal import ByteStorage
 internal import KafkaClient
-internal import LinkCoordinator
 internal import LinkDecider
-internal import RouteTools
 internal import StrictJSON
 
 /// A run that publishes corrections, in transactions with a ledger.

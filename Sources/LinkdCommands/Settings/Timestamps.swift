@@ -1,5 +1,4 @@
 internal import ByteStorage
-internal import DispatchWorker
 
 /// Conversion between RFC 3339 timestamps and milliseconds since 1970, in UTC.
 enum Timestamps {

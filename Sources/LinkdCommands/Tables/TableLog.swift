@@ -1,10 +1,8 @@
-internal import CPlatform
 internal import LinkDecider
 internal import DispatchWorker
 internal import LinkCoordinator
 internal import RouteAnalysis
 internal import StrictJSON
-internal import SystemThreads
 
 extension ServedTables.Version {
     /// The identities of the tables, as in decisions.

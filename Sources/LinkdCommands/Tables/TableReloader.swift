@@ -2,8 +2,6 @@ internal import CPlatform
 internal import LinkDecider
 internal import DispatchWorker
 internal import LinkCoordinator
-internal import RouteAnalysis
-internal import StrictJSON
 internal import SystemThreads
 
 /// A place that has the tables and the rest of a worker's configuration before the worker decides with them.

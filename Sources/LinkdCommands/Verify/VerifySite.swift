@@ -1,4 +1,3 @@
-internal import DispatchWorker
 internal import KafkaClient
 internal import LinkDecider
 internal import RouteTools

@@ -1,5 +1,4 @@
 internal import ByteStorage
-internal import LinkDecider
 internal import ShortLinks
 internal import StrictJSON
 

@@ -1,6 +1,5 @@
 internal import LinkCoordinator
 internal import ByteStorage
-internal import StrictJSON
 
 extension Tracer {
     /// Runs the phases in order, like `Resolver.run`, up to the first failure.

@@ -1,6 +1,5 @@
 internal import LinkCoordinator
 internal import ByteStorage
-internal import StrictJSON
 
 // Explanations of requests, and of the links that are suggested for a failed one.
 //

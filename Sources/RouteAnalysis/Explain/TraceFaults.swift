@@ -1,6 +1,5 @@
 internal import LinkCoordinator
 internal import ByteStorage
-internal import StrictJSON
 
 // Marks for the part of the link with the fault.
 extension Tracer {

@@ -1,6 +1,5 @@
 package import LinkCoordinator
 internal import ByteStorage
-internal import StrictJSON
 
 // Uses of the parts of the link.
 extension Tracer {

@@ -1,5 +1,3 @@
-internal import LinkCoordinator
-
 // The answers of devices in words.
 extension DeviceQuestion {
     /// Returns the answers of some devices as opposed to those of others, such as `app before 4.0.0`.

@@ -1,5 +1,4 @@
 internal import LinkCoordinator
-internal import StrictJSON
 
 /// The known state of a query's names while constraints are met and violated, with changes that can be undone.
 struct QueryStates {

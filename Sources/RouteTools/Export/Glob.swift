@@ -1,6 +1,5 @@
 internal import ByteStorage
 internal import LinkCoordinator
-internal import RouteAnalysis
 
 /// A pattern of Apple's `components` for a path, which is compared with others.
 struct Glob {

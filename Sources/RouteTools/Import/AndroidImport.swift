@@ -1,4 +1,3 @@
-internal import ByteStorage
 internal import LinkCoordinator
 
 // The import of Android manifests. See ImportedTables, "Android".

@@ -1,4 +1,3 @@
-internal import ByteStorage
 internal import LinkCoordinator
 
 // The import of apple-app-site-association files. See ImportedTables, "Apple".

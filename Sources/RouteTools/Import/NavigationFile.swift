@@ -1,4 +1,3 @@
-internal import LinkCoordinator
 internal import StrictJSON
 
 /// The `linking` object of React Navigation, as JSON.

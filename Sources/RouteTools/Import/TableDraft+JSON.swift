@@ -1,5 +1,4 @@
 internal import LinkCoordinator
-internal import RouteAnalysis
 internal import StrictJSON
 
 extension TableDraft {

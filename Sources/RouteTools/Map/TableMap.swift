@@ -311,7 +311,9 @@ enum MatcherWords {
         while let first = all.first {
             var last = first
             all = all.dropFirst()
-            while let next = all.first, next == last + 1, kind(next) == kind(first), kind(first) != 0 {
+            while let next = all.first, next == last + 1, CharacterClass.kind(next) == CharacterClass.kind(first),
+                CharacterClass.kind(first) != 0
+            {
                 last = next
                 all = all.dropFirst()
             }
@@ -319,12 +321,5 @@ enum MatcherWords {
             parts.append(first == last ? a : last == first + 1 ? "\(a) \(b)" : "\(a)-\(b)")
         }
         return parts.joined(separator: " ")
-    }
-
-    /// Returns 1 for a digit, 2 for an uppercase letter, 3 for a lowercase letter, and 0 for all other bytes.
-    private static func kind(_ byte: UInt8) -> Int {
-        if byte &- UInt8(ascii: "0") < 10 { return 1 }
-        if byte &- UInt8(ascii: "A") < 26 { return 2 }
-        return byte &- UInt8(ascii: "a") < 26 ? 3 : 0
     }
 }

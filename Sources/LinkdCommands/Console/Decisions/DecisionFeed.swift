@@ -1,5 +1,4 @@
 internal import DecisionIndex
-internal import HTTPServer
 internal import KafkaClient
 internal import SystemThreads
 

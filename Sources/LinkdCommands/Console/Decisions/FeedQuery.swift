@@ -1,6 +1,5 @@
 internal import ByteStorage
 internal import DecisionIndex
-internal import HTTPServer
 internal import StrictJSON
 
 /// The parameters that choose rows, which several endpoints share.

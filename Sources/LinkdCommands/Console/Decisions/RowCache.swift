@@ -1,5 +1,4 @@
 internal import DecisionIndex
-internal import HTTPServer
 
 /// Rows that were read lately, up to a limit of bytes.
 ///

@@ -1,7 +1,6 @@
 internal import LinkDecider
 internal import ByteStorage
 internal import DecisionIndex
-internal import DispatchWorker
 internal import HTTPServer
 internal import KafkaClient
 internal import LinkIngest

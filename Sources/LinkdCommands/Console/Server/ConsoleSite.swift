@@ -1,4 +1,3 @@
-internal import HTTPServer
 internal import LinkCoordinator
 internal import LinkIngest
 internal import RouteAnalysis
