@@ -142,7 +142,7 @@ internal import Testing
     @Test("An event and a misspelled fact are no devices, and other members are ignored")
     func otherMembers() throws {
         let text = #"{"id":"e","link":"shop:///"}"# + "\n" + #"{"id":"d","platfrm":"ios"}"# + "\n"
-        withTemporaryFile(text + #"{"id":"d","platform":"ios","ts":1,"campaign":"c"}"# + "\n") { path in
+        withTemporaryFile(text + #"{"id":"d","platform":"ios","reason":1,"device":"c"}"# + "\n") { path in
             let result = linkd("produce", "--devices", "--dry-run", path)
             #expect(result.code == 65 && result.out.hasPrefix("read 3, would send 1, unreadable 2,"), "\(result.out)")
             #expect(result.err.contains("line 1: the line is an event, because it has `link`"), "\(result.err)")

@@ -1,4 +1,5 @@
 internal import ByteStorage
+
 /// The method of a request.
 package struct HTTPMethod: RawRepresentable, Hashable, Sendable {
     /// The method's name, which is case-sensitive.

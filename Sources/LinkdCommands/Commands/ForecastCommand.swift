@@ -1,3 +1,4 @@
+internal import ByteStorage
 internal import LinkCoordinator
 internal import LinkDecider
 internal import LinkIngest
@@ -133,11 +134,15 @@ private struct ForecastJob {
         return try Self.checked(links)
     }
 
-    /// Returns links, or throws a failure if a text is no link, such as an event or a row of a table.
+    /// Returns links, or throws a failure if a text is no link, such as an event or the header of a table.
     private static func checked(_ links: [String]) throws(CommandFailure) -> [String] {
-        for (index, link) in links.enumerated() where !EventColumns.isLink(Array(link.utf8)) {
+        for (index, link) in links.enumerated() {
+            let hasScheme = Array(link.utf8).withUnsafeBufferPointer {
+                Resolver.schemeLength(ByteSource.trimmed(ByteView($0))) > 0
+            }
+            if hasScheme { continue }
             throw CommandFailure(
-                .badData, "link \(index + 1) is not a link: it has white space, or does not begin with a scheme",
+                .badData, "link \(index + 1) is not a link: it does not begin with a scheme",
                 advice: "specify links such as https://shop.example/p/1, one in each argument or line")
         }
         return links

@@ -82,8 +82,9 @@ private final class ResolveJob {
 
     func run() throws(CommandFailure) -> ExitCode {
         if call.operands.isEmpty {
+            // A record with a byte order mark is a dead letter.
             try ByteSource(path: "-").forEachLine(
-                limit: EventInput.limit, request: "Type links or events", on: call.console
+                limit: EventInput.limit, request: "Type links or events", on: call.console, keepsMark: true
             ) {
                 resolve($0)
             }

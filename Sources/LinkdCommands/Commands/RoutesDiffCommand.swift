@@ -188,7 +188,8 @@ enum RoutesDiffCommand {
         progress.clear()
         guard reader.difference.total > 0 else {
             throw CommandFailure(
-                .badData, "\(Escaping.visible(path)) has no link or event of these tables, so nothing was compared",
+                .badData,
+                "\(Escaping.visible(source.name)) has no link or event of these tables, so nothing was compared",
                 advice: "specify a file in UTF-8 with one link or event in each line")
         }
         return DifferenceReport(difference: reader.difference, unreadable: reader.unreadable)

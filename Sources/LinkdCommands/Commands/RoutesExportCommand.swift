@@ -122,7 +122,7 @@ enum RoutesExportCommand {
         call.console.out.write(json)
         if let note = AppleAssociation.sizeNote(json) { call.console.warn("warning: " + note) }
         printNotes(association.notes, call)
-        printHosts(table, call, file: "apple-app-site-association") { "applinks:\($0)" }
+        printHosts(table, call, host: call.text("host"), file: "apple-app-site-association") { "applinks:\($0)" }
     }
 
     private static func exportAssetLinks(_ call: Invocation, _ table: RouteTable) throws(CommandFailure) {
@@ -139,7 +139,7 @@ enum RoutesExportCommand {
         }
         guard WebBlock.first(table.source) != nil else { throw emptyExport(table, "https links") }
         call.console.out.write(AssetLinks.json(package: package, fingerprints: fingerprints))
-        printHosts(table, call, file: "assetlinks.json") { "android:host=\"\($0)\"" }
+        printHosts(table, call, host: nil, file: "assetlinks.json") { "android:host=\"\($0)\"" }
     }
 
     private static func emptyExport(_ table: RouteTable, _ content: String) -> CommandFailure {
@@ -154,12 +154,13 @@ enum RoutesExportCommand {
     }
 
     /// Prints the URL of the file on each host, and the entry of the host in the app.
-    private static func printHosts(_ table: RouteTable, _ call: Invocation, file: String, name: (String) -> String) {
+    private static func printHosts(
+        _ table: RouteTable, _ call: Invocation, host: String?, file: String, name: (String) -> String
+    ) {
         guard let (block, _) = WebBlock.first(table.source) else { return }
         for rule in WebBlock.hosts(block) {
-            let host = call.text("host").map { Array($0.lowercased().utf8) }
-            if let host, !rule.matches(host: host, port: nil) { continue }
-            let text = Escaping.visible(host.map { String(decoding: $0, as: UTF8.self) } ?? rule.text)
+            if let host, !rule.matches(host: Array(host.lowercased().utf8), port: nil) { continue }
+            let text = Escaping.visible(host?.lowercased() ?? rule.text)
             let location: String
             switch rule {
             case .exact(_, .some):

@@ -115,7 +115,7 @@ enum ShortLinksLookCommand {
         var missing = 0
         for link in call.operands {
             // Exports also have links without a scheme, which is not a part of a short link.
-            let whole = link.contains("://") ? link : "https://" + link
+            let whole = link.prefix { !"/?#".contains($0) }.hasSuffix(":") ? link : "https://" + link
             let found = Array(whole.utf8).withUnsafeBufferPointer { bytes in
                 file.answer(to: ByteView(bytes)).map { ($0.link.string, $0.destination.string) }
             }

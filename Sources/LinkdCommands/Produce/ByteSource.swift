@@ -153,12 +153,13 @@ final class ByteSource {
     ///   - limit: The size limit of a line, in bytes.
     ///   - request: The object and the form of the lines, for a note on a terminal, such as `Type links`.
     ///   - console: The console for the note.
+    ///   - keepsMark: A Boolean value that indicates whether a byte order mark is a part of the first line.
     ///   - body: A closure that handles a line.
     func forEachLine(
-        limit: Int, request: String, on console: Console, _ body: ([UInt8]) -> Void
+        limit: Int, request: String, on console: Console, keepsMark: Bool = false, _ body: ([UInt8]) -> Void
     ) throws(CommandFailure) {
         if isTerminal { console.note("\(request), one per line. End with Ctrl-D.") }
-        skipByteOrderMark()
+        if !keepsMark { skipByteOrderMark() }
         while let line = line(limit: limit) {
             let trimmed = Self.trimmed(line)
             if !trimmed.isEmpty { body(trimmed.array) }

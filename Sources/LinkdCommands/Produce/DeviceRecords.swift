@@ -20,7 +20,7 @@ final class DeviceRecords {
     /// The name of the member that deletes a device.
     static let deletion = "deleted"
     private static let names = EventColumns.deviceMembers + ["user"]
-    private static let eventNames = ["link", "path", "route", "payload", "device", "devices"]
+    private static let eventNames = ["link", "payload", "devices"]
     /// The limit of nested objects and arrays, which is that of a worker's reader.
     private static let depth = 8
 
@@ -58,9 +58,14 @@ final class DeviceRecords {
         }
         // A line replaces all that was known, so a fact with a misspelled name would be lost. Exports have other
         // members too, which are ignored.
-        for name in members.map(\.name) where name.utf8.count > 3 && !Self.names.contains(name) {
-            if Self.eventNames.contains(name) { return Self.fault("the line is an event, because it has `\(name)`") }
-            guard let nearest = NearestName.of(name, among: Self.names) else { continue }
+        let names = members.map(\.name)
+        if let name = names.first(where: Self.eventNames.contains) {
+            return Self.fault("the line is an event, because it has `\(name)`")
+        }
+        for name in names where name.utf8.count > 4 && !Self.names.contains(name) {
+            guard let nearest = NearestName.of(name, among: Self.names), !names.contains(nearest),
+                NearestName.edits(Array(name.utf8), Array(nearest.utf8)) == 1
+            else { continue }
             return Self.fault("`\(Escaping.visible(name))` is not a member of a device, write `\(nearest)`")
         }
         let value = text(of: members)

@@ -140,7 +140,10 @@ package enum JSONAdvice {
     /// Returns the cause for which a file is not strict JSON and its offset, or nil if the error says what there is to
     /// say.
     package static func cause(of error: JSONError, in file: [UInt8]) -> (message: String, offset: Int)? {
-        guard !file.allSatisfy(isBlank), let found = encoding(file) ?? found(error, file) else { return nil }
+        // A control character is in a string, where nothing else is meant.
+        guard error.code != .controlCharacter, !file.allSatisfy(isBlank),
+            let found = encoding(file) ?? found(error, file)
+        else { return nil }
         return found.message.map { ($0, found.offset) }
     }
 

@@ -182,19 +182,26 @@ struct PathSearch<Platform: HandingPlatform> {
         let id = table.source.routes[route].id.value
         let required = (queries[route] ?? "").split(separator: "&")
         for rest in [LinkRest()] + units.prefix(Self.maxTries).flatMap(platform.rests) {
-            // A value that the file requires replaces the sample of the route.
-            let names = rest.query.split(separator: "&").map { $0.prefix { $0 != "=" } }
-            let kept = required.filter { item in !names.contains(item.prefix { $0 != "=" }) }.map(String.init)
-            let query = (kept + [rest.query]).filter { !$0.isEmpty }.joined(separator: "&")
-            let link = link(path, LinkRest(query: query, fragment: rest.fragment))
-            guard let pieces = LinkPieces(link), !platform.handing(pieces).isEmpty else { continue }
-            let decision = table.resolve(link)
-            guard decision.via.first ?? decision.route == id else { continue }
-            result.links[route] = (link, isUnusual)
-            return
+            let items = rest.query.split(separator: "&")
+            // For a name of both, the value of the file or that of the route can be the one that fits both.
+            for query in [Self.merged(items, into: required), Self.merged(required, into: items)] {
+                let link = link(path, LinkRest(query: query, fragment: rest.fragment))
+                guard let pieces = LinkPieces(link), !platform.handing(pieces).isEmpty else { continue }
+                let decision = table.resolve(link)
+                guard decision.via.first ?? decision.route == id else { continue }
+                result.links[route] = (link, isUnusual)
+                return
+            }
         }
         tries[key, default: 0] += 1
         result.openRoutes.insert(route)
+    }
+
+    /// Returns the items of a query without those whose names others have, and the others.
+    private static func merged(_ others: [Substring], into items: [Substring]) -> String {
+        func name(_ item: Substring) -> Substring { item.prefix { $0 != "=" } }
+        let names = Set(others.map(name))
+        return (items.filter { !names.contains(name($0)) } + others).joined(separator: "&")
     }
 
     /// Tries a link of a route that should not be handed over.

@@ -69,8 +69,13 @@ package struct ScreenLink: Sendable {
                         route: route.id.value, models: models, captures: captures, scheme: scheme, host: host,
                         device: device)
                     own = nil
-                    for link in [plain] + variants.compactMap({ Self.link(plain, with: $0.when?.query ?? []) }) {
+                    let others = variants.compactMap { variant in
+                        Self.link(plain, with: variant.when?.query ?? [], besides: route)
+                    }
+                    for link in [plain] + others {
                         let decision = table.resolve(link, device: device)
+                        // The items of a variant can select another route.
+                        if link != plain, decision.route != route.id.value { continue }
                         let entry = decision.stack.last.map { ($0.coordinator, $0.screen) } ?? ("", "")
                         if decision.outcome == .navigate, decision.reason == nil, wanted.map({ $0 == entry }) ?? true {
                             (self.link, self.route, self.decision) = (link, route.id.value, decision)
@@ -132,8 +137,15 @@ package struct ScreenLink: Sendable {
         }
     }
 
-    /// Returns a link with the items of a query that a variant requires, or nil if it requires none.
-    private static func link(_ link: String, with constraints: [TableSource.QueryConstraint]) -> String? {
+    /// Returns a link with the items of a query that a variant requires, or nil if it requires none, or one from which
+    /// a field of the route gets its value.
+    private static func link(
+        _ link: String, with constraints: [TableSource.QueryConstraint], besides route: TableSource.Route
+    ) -> String? {
+        let bound = route.bindings.compactMap { binding in
+            if case .query(let name) = binding.source.value { name.lowercased() } else { nil }
+        }
+        if constraints.contains(where: { bound.contains($0.name.value.lowercased()) }) { return nil }
         let items = constraints.compactMap { constraint in
             let name = PercentText.encode(constraint.name.value)
             return switch constraint.test {

@@ -46,6 +46,17 @@ internal import Testing
         #expect(summary(report).isEmpty && !report.isProved, "\(summary(report))")
     }
 
+    @Test("Apple: a name of the route's query and of a component has the value that fits both")
+    func sharedQuery() throws {
+        let table = try table(
+            route("map", "/shops", #""query": {"view": "map"}"#) + ","
+                + route("help", "/help", #""query": {"article": "*"}"#))
+        let report = try apple(
+            table,
+            #"{"/": "/shops", "?": {"view": "*", "ref": "app"}}, {"/": "/help", "?": {"article": "????"}}"#)
+        #expect(!summary(report).contains { $0.hasPrefix("never_handed") }, "\(summary(report))")
+    }
+
     @Test("Apple: routes without a component, and components without a route, each with a link")
     func appleFindings() throws {
         let table = try table(

@@ -54,6 +54,22 @@ internal import Testing
         #expect(try ScreenLink(to: "list", data: JSONValue.parse(Array("{}".utf8)), in: table).link == "app://shops")
     }
 
+    @Test("No link has an item for a variant from which a field gets its value")
+    func boundVariant() throws {
+        let table = try RouteTable(
+            json: #"""
+                {"schemaVersion":1,"table":{"id":"t","version":"1"},"link":{"schemes":["app"],"host":"segment"},
+                 "models":{"S":{"sort":{"type":"string","default":"price"}}},
+                 "coordinators":{"m":{"screens":{"list":{},"map":{}}}},
+                 "routes":[{"id":"shops","match":"/shops","bind":{"S":{"sort":"query.sort"}},"variants":[
+                   {"when":{"query":{"sort":"map"}},"to":{"path":"/m/map"}},{"to":{"path":"/m/list"}}]}]}
+                """#.utf8)
+        let failure = #expect(throws: ScreenLink.Failure.self) {
+            try ScreenLink(to: "map", data: JSONValue.parse(Array(#"{"S":{"sort":"price"}}"#.utf8)), in: table)
+        }
+        #expect(failure?.kind == .unreachable)
+    }
+
     @Test(
         "Without a link, the failure says what to pass, without values",
         arguments: [
