@@ -286,7 +286,7 @@ def full_disk(run):
     run.broker.command("up")
     mended = run.mended()
     run.line(worker, "brokers.reachable", since=mended - 5)
-    run.sent(traffic, within=90)
+    run.sent_again(traffic, events(0, 3_000)[1], within=90)
     run.drained(worker, within=100)
     run.health(worker, "/ready", 200, since=mended)
     run.stop(worker)

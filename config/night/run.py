@@ -301,6 +301,23 @@ class Run:
         output = (self.directory / "commands.log").read_text(errors="replace")[-300:]
         self.expect(process.poll() == 0, f"`linkd produce` ended with code {process.poll()}: {output}")
 
+    def sent_again(self, process, lines, within=60):
+        """Waits until a producer has ended, and sends the lines again that it lists as not stored, as it advises.
+
+        A broker whose disk is full can refuse records for good before it ends.
+        """
+        self.night.wait(lambda: process.poll() is not None, within)
+        if process.poll() != 1:
+            return self.sent(process, within=0)
+        log = (self.directory / "commands.log").read_text(errors="replace").splitlines()
+        summary = json.loads([line for line in log if line.startswith('{"read":')][-1])
+        self.expect(summary["possibly_stored"] == 0, f"`linkd produce` does not know what was stored: {summary}")
+        refused = [lines[number - 1] for first, last in summary["not_stored_entries"]
+                   for number in range(first, last + 1)]
+        self.expect(len(refused) == summary["failed"], f"`linkd produce` lists {len(refused)} lines: {summary}")
+        self.notes.append(f"the broker refused {len(refused)} events, which were sent again")
+        self.send("again", refused, key=None)
+
     # The results in the topics.
 
     def results(self, repeats_names=False):
