@@ -59,7 +59,7 @@ internal import Testing
         let table = try RouteTable(
             json: #"""
                 {"schemaVersion":1,"table":{"id":"t","version":"1"},"link":{"schemes":["app"],"host":"segment"},
-                 "models":{"S":{"sort":{"type":"string","default":"price"}}},
+                 "models":{"S":{"sort":"string(1..9)=price"}},
                  "coordinators":{"m":{"screens":{"list":{},"map":{}}}},
                  "routes":[{"id":"shops","match":"/shops","bind":{"S":{"sort":"query.sort"}},"variants":[
                    {"when":{"query":{"sort":"map"}},"to":{"path":"/m/map"}},{"to":{"path":"/m/list"}}]}]}
