@@ -117,7 +117,7 @@ extension EventReader {
         }
     }
 
-    /// What was expected of a text that is neither an object nor a link.
+    /// A description of what was expected of a text that is neither an object nor a link.
     private var neither: String {
         if Resolver.schemeLength(text) > 0 {
             return "expected a JSON object or a link without white space or control bytes: write %20 for a space"

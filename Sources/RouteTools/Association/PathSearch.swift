@@ -184,7 +184,8 @@ struct PathSearch<Platform: HandingPlatform> {
         for rest in [LinkRest()] + units.prefix(Self.maxTries).flatMap(platform.rests) {
             let items = rest.query.split(separator: "&")
             // For a name of both, the value of the file or that of the route can be the one that fits both.
-            for query in [Self.merged(items, into: required), Self.merged(required, into: items)] {
+            let queries = [Self.merged(items, into: required), Self.merged(required, into: items)]
+            for query in items.isEmpty ? queries.prefix(1) : queries[...] {
                 let link = link(path, LinkRest(query: query, fragment: rest.fragment))
                 guard let pieces = LinkPieces(link), !platform.handing(pieces).isEmpty else { continue }
                 let decision = table.resolve(link)
