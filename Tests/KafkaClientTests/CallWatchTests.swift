@@ -4,12 +4,11 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Every call into librdkafka that may wait is named, timed, and visible to other threads, including nested calls.
+/// Every call into librdkafka that may wait is named and visible to other threads, including nested calls.
 @Suite struct CallWatchTests {
     @Test("A nested call is the innermost entry until it returns")
     func nesting() {
-        let time = Atomic<UInt64>(0)
-        let watch = CallWatch { time.add(10, ordering: .relaxed).newValue }
+        let watch = CallWatch()
         var seen: [[LibraryCall]] = []
         watch.during(.consumerClose) {
             seen.append(watch.entries.map(\.call))
@@ -25,10 +24,6 @@ import Testing
                 [.consumerClose, .rebalanceCallback, .incrementalUnassign], [.consumerClose],
             ])
         #expect(watch.entries == [])
-        #expect(watch.times(of: .consumerClose).nanoseconds == 70)
-        #expect(watch.times(of: .commitTransaction).count == 1)
-        #expect(watch.times(of: .commitTransaction).longest == 10)
-        #expect(watch.times(of: .flush) == CallTimes())
     }
 
     @Test("Two calls have two entries with different numbers")
@@ -68,9 +63,6 @@ import Testing
             try consumer.close()
             #expect(seen.first?.calls == [.consumerPoll, .rebalanceCallback])
             #expect(seen.last?.calls == [.consumerClose, .rebalanceCallback])
-            #expect(watch.times(of: .consumerClose).count == 1)
-            #expect(watch.times(of: .destroy).count == 1)
-            #expect(watch.times(of: .new).count == 1)
             #expect(watch.entries == [])
         }
     }
@@ -114,7 +106,7 @@ import Testing
         "produce",
         // Values that are read from the instance, and reference counts.
         "queue_new", "queue_get_", "queue_destroy", "set_log_queue", "topic_new", "topic_destroy", "topic_name",
-        "position", "outq_len", "err2", "fatal_error", "assignment_lost", "get_watermark_offsets",
+        "outq_len", "err2", "fatal_error", "assignment_lost", "get_watermark_offsets",
         // Changes of a token, under a lock of the instance.
         "oauthbearer_set_token",
         // Types.

@@ -119,11 +119,6 @@ extension KafkaConsumer {
     /// Otherwise each rebalance revokes all partitions and assigns all again.
     package var isCooperative: Bool { context.isCooperative }
 
-    /// A Boolean value that indicates whether the current assignment is lost.
-    ///
-    /// Other members may already own it.
-    package var assignmentLost: Bool { handle.callWithoutWaiting { rd_kafka_assignment_lost($0) } != 0 }
-
     /// Returns the current assignment.
     package func assignment() throws(KafkaError) -> [TopicPartition] { try handle.assignment() }
 
@@ -256,17 +251,6 @@ extension KafkaConsumer {
         let answer = handle.call(.commit) { _ in answers.answer(timeoutMilliseconds: timeoutMilliseconds) }
         guard let answer else { throw KafkaError(code: .timedOut) }
         if let error = answer.error { throw error }
-    }
-
-    /// Returns the offsets after the last returned records.
-    ///
-    /// At the end of a partition they include control records.
-    ///
-    /// Do not use them for a transaction's offsets, because they include records that were returned and not processed.
-    package func position(_ partitions: [TopicPartition]) throws(KafkaError) -> [PartitionResult] {
-        let list = PartitionList(partitions)
-        try KafkaError.check(handle.callWithoutWaiting { rd_kafka_position($0, list.pointer) })
-        return list.results
     }
 
     /// Fetches the low and high watermarks of a partition from its leader.

@@ -59,9 +59,6 @@ package class RecordReceiver {
     /// Returns the index of a topic, which never changes.
     package final func topicIndex(of name: String) -> Int32 { name.withCString { topics.index(ofName: $0) } }
 
-    /// The number of topics with an index.
-    package final var topicCount: Int { topics.count }
-
     /// Returns the watermarks from the last fetch responses without a request, or nil before the first response.
     ///
     /// `high` is the high watermark regardless of the isolation level. A reader of committed records does not reach it

@@ -191,9 +191,6 @@ struct TopicNames: ~Copyable {
         for name in names { free(name) }
     }
 
-    /// The number of topics.
-    var count: Int { strings.count }
-
     /// Discards the pointer of the previous batch.
     mutating func beginBatch() { lastPointer = nil }
 

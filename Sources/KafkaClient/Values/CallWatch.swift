@@ -59,17 +59,7 @@ package enum ClientNeed: String, Sendable, CaseIterable {
     case membership = "membership of the group"
 }
 
-/// The number and the durations of the executions of a call.
-package struct CallTimes: Sendable, Equatable {
-    /// The number of calls that have returned.
-    package var count = 0
-    /// The total time in nanoseconds, including nested calls.
-    package var nanoseconds: UInt64 = 0
-    /// The time of the longest call, in nanoseconds.
-    package var longest: UInt64 = 0
-}
-
-/// The calls into librdkafka that a thread is executing, outermost first, and the durations of finished calls.
+/// The calls into librdkafka that a thread is executing, outermost first.
 ///
 /// The clients of the thread write it, and a watchdog reads it from another thread. A nested call is appended to the
 /// list, for example a commit in the revocation that a close triggers. When it returns, its outer call is the innermost
@@ -104,7 +94,6 @@ package final class CallWatch: Sendable {
         var entries: [Entry] = []
         var unmetNeeds: [UnmetNeed] = []
         var entered: UInt64 = 0
-        var times: [LibraryCall: CallTimes] = [:]
     }
 
     private let state: Mutex<State>
@@ -127,13 +116,7 @@ package final class CallWatch: Sendable {
             state.entered += 1
             state.entries.append(Entry(call: call, number: state.entered, began: began))
         }
-        defer {
-            let took = clock() &- began
-            state.withLock { state in
-                state.entries.removeLast()
-                state.times[call, default: CallTimes()].add(took)
-            }
-        }
+        defer { _ = state.withLock { $0.entries.removeLast() } }
         return body()
     }
 
@@ -155,16 +138,5 @@ package final class CallWatch: Sendable {
                 state.unmetNeeds.append(UnmetNeed(need: need, number: state.entered, began: now))
             }
         }
-    }
-
-    /// Returns the durations of the finished calls of this kind.
-    package func times(of call: LibraryCall) -> CallTimes { state.withLock { $0.times[call] } ?? CallTimes() }
-}
-
-extension CallTimes {
-    fileprivate mutating func add(_ took: UInt64) {
-        count += 1
-        nanoseconds += took
-        longest = max(longest, took)
     }
 }
