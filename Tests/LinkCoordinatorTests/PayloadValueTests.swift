@@ -77,7 +77,7 @@ struct PayloadValueTests {
                 let nodes = (tape.first(in: 0), tape.next(after: tape.first(in: 0)))
                 roots.initialize(to: tape.nodes[Int(nodes.0)].text)
                 (roots + 1).initialize(to: tape.nodes[Int(nodes.1)].text)
-                var request = RequestView(form: .payload, text: .empty, isPlain: true)
+                var request = RequestView(form: .payload, text: .empty)
                 request.payload = roots[0]
                 request.roots = UnsafeBufferPointer(start: roots, count: Int.random(in: 1...2, using: &generator))
                 let expected = Self.decide(&resolver, request, table)

@@ -33,7 +33,6 @@ struct TableReadingTests {
         #expect(source.guards.first?.resume?.ttlSeconds == 900)
         #expect(source.capabilities.map(\.listed) == [true, false])
         #expect(source.examples.count == 7)
-        #expect(source.canary?.percent == 5)
         #expect(source.routes[0].variants[0].notice == nil)
         #expect(source.routes[0].variants[2].notice?.value == ["system", "update"])
     }

@@ -152,7 +152,7 @@ extension ManyDevices {
             }
         }
         let route: (ByteView) -> RequestView = { text in
-            var request = RequestView(form: .route, text: ByteView("any"), isPlain: true)
+            var request = RequestView(form: .route, text: ByteView("any"))
             request.params = text
             return request
         }
@@ -163,7 +163,7 @@ extension ManyDevices {
         defer { roots.deallocate() }
         let payload: (ByteView) -> RequestView = { text in
             roots.initialize(to: text)
-            var request = RequestView(form: .payload, text: .empty, isPlain: true)
+            var request = RequestView(form: .payload, text: .empty)
             request.payload = text
             request.roots = UnsafeBufferPointer(start: roots, count: 1)
             return request

@@ -27,11 +27,9 @@ struct EventTests {
         GoodCase("A link only", #"{"link":"shop:///p/1"}"#) { $0.text = "shop:///p/1" },
         GoodCase("A link with an escape", #"{"link":"shop:\/\/\/p\/\u0031"}"#) {
             $0.text = "shop:///p/1"
-            $0.isPlain = false
         },
         GoodCase("A link with white space at both ends", #"{"link":" \t shop:///p/1 \r\n\f","device":{"id":"d-1"}}"#) {
             $0.text = "shop:///p/1"
-            $0.isPlain = false
         },
         GoodCase("A plain link with spaces at both ends", #"{"link":"  shop:///p/1 ","device":{"id":"d-1"}}"#) {
             $0.text = "shop:///p/1"
@@ -113,7 +111,6 @@ struct EventTests {
         GoodCase("A bare link with white space at both ends", " \r\n\tshop:x\u{0C}\n") { $0.text = "shop:x" },
         GoodCase("A bare link with a quotation mark, which needs an escape", "shop:\"x\\") {
             $0.text = "shop:\"x\\"
-            $0.isPlain = false
         },
         GoodCase("A bare link with only a scheme", "a+b-c.d0:") { $0.text = "a+b-c.d0:" },
         GoodCase("A bare link with characters beyond ASCII", "shop:é\u{85}") { $0.text = "shop:é\u{85}" },

@@ -32,7 +32,7 @@ struct ReuseTests {
         if case .link = request.form { check(request, in: bytes.view, text) }
         var values = [
             event.id.string, event.id.isEmpty ? "" : "\(event.idIsPlain)", "\(request.form)", request.text.string,
-            "\(request.isPlain) \(request.mode)", request.params.string,
+            "\(request.mode)", request.params.string,
             request.payload.string, "\(event.hasApplication) \(event.application.string) \(event.action.string)",
             "\(String(describing: event.expires)) \(event.deviceCount) \(event.context.string)",
         ]

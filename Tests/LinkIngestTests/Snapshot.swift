@@ -7,7 +7,6 @@ import Testing
 struct Snapshot: Equatable {
     var form = ""
     var text = ""
-    var isPlain = true
     var mode = "unspecified"
     var params = ""
     var payload = ""
@@ -98,7 +97,6 @@ extension Snapshot {
     init(_ event: IngestedEvent) {
         form = "\(event.request.form)"
         text = event.request.text.string
-        isPlain = event.request.isPlain
         mode = "\(event.request.mode)"
         params = event.request.params.string
         payload = event.request.payload.string

@@ -12,7 +12,7 @@ package struct ReusedResolver: ~Copyable {
     /// Returns the JSON of the decision for a link.
     package mutating func decide(_ link: [UInt8], _ facts: DeviceView, _ table: CompiledTable) -> [UInt8] {
         link.withUnsafeBufferPointer { bytes in
-            decide(RequestView(form: .link, text: ByteView(bytes), isPlain: false), facts, table)
+            decide(RequestView(form: .link, text: ByteView(bytes)), facts, table)
         }
     }
 

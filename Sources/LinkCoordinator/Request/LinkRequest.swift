@@ -28,17 +28,17 @@ public enum LinkRequest: Sendable, Hashable {
     /// Calls a closure with the request in the form that the resolver reads.
     package func withRequest<Result>(_ body: (RequestView) -> Result) -> Result {
         switch self {
-        case .link(let text): return Self.lend(text) { body(RequestView(form: .link, text: $0, isPlain: false)) }
+        case .link(let text): return Self.lend(text) { body(RequestView(form: .link, text: $0)) }
         case .path(let text, let mode):
             return Self.lend(text) {
-                var request = RequestView(form: .path, text: $0, isPlain: false)
+                var request = RequestView(form: .path, text: $0)
                 request.mode = mode.map(Self.mode) ?? .unspecified
                 return body(request)
             }
         case .route(let id, let params):
             return Self.lend(id) { id in
                 Self.lend(params.json) { params in
-                    var request = RequestView(form: .route, text: id, isPlain: false)
+                    var request = RequestView(form: .route, text: id)
                     request.params = params
                     return body(request)
                 }
@@ -46,7 +46,7 @@ public enum LinkRequest: Sendable, Hashable {
         case .payload(let object):
             return Self.lend(object.json) { payload in
                 withUnsafePointer(to: payload) { root in
-                    var request = RequestView(form: .payload, text: .empty, isPlain: true)
+                    var request = RequestView(form: .payload, text: .empty)
                     request.payload = payload
                     request.roots = UnsafeBufferPointer(start: root, count: 1)
                     return body(request)

@@ -38,8 +38,6 @@ package struct RequestView {
     package var form: Form
     /// The link, path, or route id, with all JSON escapes resolved.
     package var text: ByteView
-    /// A Boolean value that indicates whether `text` can be copied into a JSON string without escapes.
-    package var isPlain: Bool
     /// A Boolean value that indicates whether all bytes of `text` are known to be from 0x20 to 0x7E without a
     /// backslash, so they need no further check.
     ///
@@ -83,10 +81,9 @@ package struct RequestView {
     package var view: UInt8 = 0
 
     /// Creates a request.
-    package init(form: Form, text: ByteView, isPlain: Bool) {
+    package init(form: Form, text: ByteView) {
         self.form = form
         self.text = text
-        self.isPlain = isPlain
     }
 }
 

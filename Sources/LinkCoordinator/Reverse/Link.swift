@@ -199,7 +199,7 @@ private struct LinkWriter: ~Copyable {
         let failure = bytes.withUnsafeBufferPointer { bytes in
             device.withFacts { facts in
                 withUnsafePointer(to: facts) { facts in
-                    withUnsafePointer(to: RequestView(form: .link, text: ByteView(bytes), isPlain: false)) {
+                    withUnsafePointer(to: RequestView(form: .link, text: ByteView(bytes))) {
                         compare($0, facts)
                     }
                 }

@@ -17,9 +17,6 @@ package struct TableSource: Sendable {
     /// The bundle ids and package names that the table serves.
     package var applications: [Located<String>] = []
 
-    /// The share of traffic for a canary of this table, which has no effect on decisions.
-    package var canary: Canary?
-
     /// The link blocks, at least one, with disjoint schemes.
     package var blocks: [LinkBlock] = []
 
@@ -77,21 +74,6 @@ extension TableSource {
 
     /// The maximum nesting depth of a table file.
     package static let maxFileDepth = 64
-
-    /// The `table.canary`, for tools and the worker.
-    package struct Canary: Sendable {
-        /// The share of devices in percent, from 0 to 100, or nil if the file has none.
-        package var percent: Double?
-
-        /// A text that varies the selection of devices between canaries.
-        package var salt: String
-
-        /// The version of the table to compare with.
-        package var compareTo: String?
-
-        /// The byte offset in the file.
-        package var offset: Int
-    }
 
     /// A var of `vars`.
     ///

@@ -95,7 +95,6 @@ extension EventReader {
         if isLink {
             state.countForm(at: event.pointee.request.text.start - text.start &- 1)
             event.pointee.request.form = .link
-            event.pointee.request.isPlain = true
             event.pointee.request.isScreened = true
             // A plain string is between two quotation marks, so an empty link has these two bytes as well.
             let link = event.pointee.request.text
@@ -205,7 +204,6 @@ extension EventReader {
         state.countForm(at: start)
         eventPointer.pointee.request.form = form
         eventPointer.pointee.request.text = cursor.unescaped(text)
-        eventPointer.pointee.request.isPlain = !text.hasEscape
         eventPointer.pointee.request.isScreened = false
         eventPointer.pointee.request.bytesAfter = text.hasEscape ? 0 : self.text.end - text.raw.end
         // The white space is removed when the event is complete.

@@ -281,7 +281,6 @@ package struct EventReader: ~Copyable {
         eventPointer.pointee.isUsual = false
         eventPointer.pointee.request.form = .link
         eventPointer.pointee.request.text = text
-        eventPointer.pointee.request.isPlain = WireFormat.isPlain(text)
         eventPointer.pointee.request.isScreened = false
         eventPointer.pointee.request.bytesAfter = 0
         return accept(useKey(key))

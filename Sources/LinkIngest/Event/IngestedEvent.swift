@@ -10,7 +10,7 @@ package struct IngestedEvent {
     /// A Boolean value that indicates whether `id` needs no escape in JSON.
     package var idIsPlain = true
     /// The request, without the roots of a payload, which depend on the device (`EventDevice.roots`).
-    package var request = RequestView(form: .link, text: .empty, isPlain: true)
+    package var request = RequestView(form: .link, text: .empty)
     /// A Boolean value that indicates whether the event names its application.
     package var hasApplication = false
     /// The unescaped bundle identifier or package name.

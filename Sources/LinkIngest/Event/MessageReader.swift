@@ -20,7 +20,7 @@ struct MessageReader: ~Copyable {
     private var links: LinkUnwrapper
     private let none = RequestOpening()
     /// The request with a link as it was read, for further devices.
-    private var original = RequestView(form: .link, text: .empty, isPlain: true)
+    private var original = RequestView(form: .link, text: .empty)
     /// The number of notes of the vendor reader that are about the record as a whole.
     private(set) var recordNotes = 0
     /// A Boolean value that indicates whether the record has some of the headers of CloudEvents only.
@@ -386,7 +386,6 @@ struct MessageReader: ~Copyable {
         if found.body.link.start == original.text.start && found.body.link.count == original.text.count { return }
         request.text = found.body.link
         // The destination is decoded text of unknown bytes in other memory.
-        request.isPlain = false
         request.isScreened = false
         request.bytesAfter = 0
     }

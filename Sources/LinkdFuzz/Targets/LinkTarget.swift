@@ -53,7 +53,7 @@ extension FuzzRunner {
         var arena = OutputArena(chunkBytes: 4096)
         arena.begin()
         bytes.withUnsafeBufferPointer { bytes in
-            let request = RequestView(form: .link, text: ByteView(bytes), isPlain: false)
+            let request = RequestView(form: .link, text: ByteView(bytes))
             withUnsafePointer(to: request) { request in
                 withUnsafePointer(to: DeviceView()) { facts in
                     _ = resolver.resolve(request, facts, table: table.compiled.handle, head: nil, into: &arena)

@@ -30,7 +30,7 @@ extension Tracer {
     /// Explains another link for the same device, without suggestions by default.
     private func explained(_ link: String, suggestsCorrections: Bool = false) -> Explanation {
         Array(link.utf8).withUnsafeBufferPointer { bytes in
-            withUnsafePointer(to: RequestView(form: .link, text: ByteView(bytes), isPlain: false)) {
+            withUnsafePointer(to: RequestView(form: .link, text: ByteView(bytes))) {
                 Self.explained($0, facts, by: table, suggestsCorrections: suggestsCorrections)
             }
         }

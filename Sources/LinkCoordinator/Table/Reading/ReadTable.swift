@@ -105,24 +105,21 @@ extension TableReader {
             source.version = version
         }
         source.applications = members["applications"].map { texts($0, "table.applications") } ?? []
-        source.canary = members["canary"].flatMap { canary($0) }
+        if let canary = members["canary"] { checkCanary(canary) }
         return source
     }
 
-    private mutating func canary(_ value: JSONValue) -> TableSource.Canary? {
-        guard let members = object(value, "canary", .canary) else { return nil }
-        var percent: Double?
+    /// Checks `table.canary`, which is for tools.
+    private mutating func checkCanary(_ value: JSONValue) {
+        guard let members = object(value, "canary", .canary) else { return }
         if let share = members["percent"] {
-            if case .number(let text) = share.kind, let number = Double(text), (0...100).contains(number) {
-                percent = number
-            } else {
+            let percent: Double? = if case .number(let text) = share.kind { Double(text) } else { nil }
+            if !(0...100).contains(percent ?? -1) {
                 problems.error(.badValue, at: share.offset, "canary.percent must be a number from 0 to 100")
             }
         }
-        return TableSource.Canary(
-            percent: percent, salt: members["salt"].flatMap { text($0, "canary.salt") }?.value ?? "",
-            compareTo: members["compareTo"].flatMap { nonemptyText($0, "canary.compareTo") }?.value,
-            offset: value.offset)
+        if let salt = members["salt"] { _ = text(salt, "canary.salt") }
+        if let version = members["compareTo"] { _ = nonemptyText(version, "canary.compareTo") }
     }
 
     /// Reads `vars`.
