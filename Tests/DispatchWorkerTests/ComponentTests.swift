@@ -74,7 +74,8 @@ import Testing
         var configuration = WorkerConfiguration(bootstrap: ["a:1", "b:2"])
         let identity = LaneIdentity(group: "linkd", instance: "w", isStable: true, lane: 0)
         func value(_ key: String, _ client: ClientKind) -> String? {
-            ClientSettings.value(key, of: client, configuration: configuration, identity: identity)
+            ClientSettings.properties(of: client, configuration: configuration, identity: identity)
+                .last { $0.key == key }?.value
         }
         #expect(value("bootstrap.servers", .consumer) == "a:1,b:2")
         #expect(value("linger.ms", .producer) == "10")
@@ -111,9 +112,9 @@ import Testing
             configuration.clientProperties = properties
             #expect(ClientSettings.callBound(properties) == bound)
             for client in ClientKind.allCases {
-                let timeout = ClientSettings.value(
-                    "socket.timeout.ms", of: client, configuration: configuration, identity: identity)
-                #expect(timeout.flatMap { Int($0) }.map { $0 < bound } == true)
+                let timeout = ClientSettings.properties(of: client, configuration: configuration, identity: identity)
+                    .last { $0.key == "socket.timeout.ms" }
+                #expect(timeout.flatMap { Int($0.value) }.map { $0 < bound } == true)
             }
         }
     }

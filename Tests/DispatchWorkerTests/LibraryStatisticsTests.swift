@@ -17,19 +17,15 @@ import Testing
     @Test("A consumer's document has the offsets of its partitions and the state of its group", arguments: ends)
     func consumer(name: String, ends: [Int64]) throws {
         let statistics = try #require(LibraryStatistics(try Self.document("consumer-\(name)")))
-        #expect(statistics.kind == "consumer")
-        #expect(statistics.timestamp > 0)
         let partitions = (0..<4).map { statistics.partitions[TopicPartition(topic: "link-events", partition: $0)] }
         #expect(statistics.partitions.count == 4)
         #expect(partitions.map { $0?.stable } == ends)
         #expect(partitions.map { $0?.high } == ends)
-        #expect(partitions.map { $0?.end } == ends)
         #expect(partitions.map { $0?.low } == [0, 0, 0, 0])
         #expect(statistics.rebalances == 1)
         #expect(statistics.joinState == "steady")
         #expect(statistics.transactionState == nil)
         #expect(statistics.brokers.map(\.id) == [1])
-        #expect(statistics.brokers.first?.state == "UP")
         #expect(statistics.brokers.first?.roundTrip.p99 == 501_759)
         #expect(statistics.brokers.first?.roundTrip.count == 1)
     }
@@ -37,7 +33,6 @@ import Testing
     @Test("A producer's document has the state of its transaction, and no offsets", arguments: ends.map(\.name))
     func producer(name: String) throws {
         let statistics = try #require(LibraryStatistics(try Self.document("producer-\(name)")))
-        #expect(statistics.kind == "producer")
         #expect(statistics.partitions.count == 4)
         #expect(statistics.partitions.values.allSatisfy { $0 == LibraryStatistics.Partition() })
         #expect(statistics.idempotenceState == "Assigned")
@@ -73,7 +68,7 @@ import Testing
     @Test(
         "A document with a value of the wrong type is refused",
         arguments: [
-            #"{"type": 1}"#, #"{"ts": "1"}"#, #"{"ts": 1.5}"#, #"{"ts": 9223372036854775808}"#, #"{"brokers": []}"#,
+            #"{"msg_cnt": "1"}"#, #"{"msg_cnt": 1.5}"#, #"{"msg_cnt": 9223372036854775808}"#, #"{"brokers": []}"#,
             #"{"brokers": {"b": 1}}"#, #"{"brokers": {"b": {"rtt": 3}}}"#, #"{"topics": {"t": {"partitions": []}}}"#,
             #"{"topics": {"t": {"partitions": {"0": {"ls_offset": null}}}}}"#, #"{"cgrp": {"join_state": 1}}"#, "[]",
             "", "{} x",

@@ -78,13 +78,6 @@ package enum ClientSettings {
         return (key, nil)
     }
 
-    /// Returns the effective value for `key`, overrides included, or nil if the worker keeps librdkafka's default.
-    package static func value(
-        _ key: String, of client: ClientKind, configuration: WorkerConfiguration, identity: LaneIdentity
-    ) -> String? {
-        properties(of: client, configuration: configuration, identity: identity).last { $0.key == key }?.value
-    }
-
     private static let metadataRecovery = "metadata.recovery.strategy"
 
     /// Returns all properties of a lane's client, in the order in which they are set.

@@ -76,7 +76,7 @@ package final class Lane<Environment: LaneEnvironment, Processing: RecordProcess
             return false
         }
         publishIfDue(now)
-        perform(action, now: now)
+        perform(action)
         check(action)
         report(now)
         return true
@@ -118,7 +118,7 @@ package final class Lane<Environment: LaneEnvironment, Processing: RecordProcess
         return true
     }
 
-    private func perform(_ action: LaneAction, now: UInt64) {
+    private func perform(_ action: LaneAction) {
         switch action {
         case .makeProducer: makeProducer()
         case .initTransactions(let milliseconds): initTransactions(milliseconds)
@@ -193,7 +193,7 @@ package final class Lane<Environment: LaneEnvironment, Processing: RecordProcess
                 return
             }
             publishIfDue(now)
-            perform(action, now: now)
+            perform(action)
             check(action)
             report(now)
         }

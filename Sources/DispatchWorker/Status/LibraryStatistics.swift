@@ -17,7 +17,6 @@ package struct LibraryStatistics: Sendable, Equatable {
 
     /// The durations of a rolling window, in microseconds.
     package struct Durations: Sendable, Equatable {
-        package var average: Int64 = 0
         /// Half of the durations are at most as long.
         package var p50: Int64 = 0
         /// 95 % of the durations are at most as long.
@@ -36,8 +35,6 @@ package struct LibraryStatistics: Sendable, Equatable {
         /// The name: host, port, and id.
         package var name = ""
         package var id: Int64 = -1
-        /// The state of the connection, such as `UP`.
-        package var state = ""
         /// The time from a request to its response.
         package var roundTrip = Durations()
         /// The time of records in the producer's queue.
@@ -57,8 +54,6 @@ package struct LibraryStatistics: Sendable, Equatable {
         package var high: Int64?
         /// The last stable offset, or nil if unknown.
         package var stable: Int64?
-        /// The offset of the last reported end, or nil if unknown.
-        package var end: Int64?
         /// The records that were fetched and not consumed.
         package var fetched: Int64 = 0
 
@@ -70,10 +65,6 @@ package struct LibraryStatistics: Sendable, Equatable {
         }
     }
 
-    /// The kind of client: `consumer` or `producer`.
-    package var kind = ""
-    /// The time of the document, in microseconds of the library's monotonic clock.
-    package var timestamp: Int64 = 0
     /// The records in the producer's queue.
     package var messages: Int64 = 0
     /// The size of the records in the producer's queue in bytes.
@@ -131,8 +122,6 @@ private struct StatisticsReader: ~Copyable {
         var scope = try cursor.enterObject()
         while try cursor.nextMember(&scope) {
             switch scope.name.string {
-            case "type": result.kind = try text()
-            case "ts": result.timestamp = try integer()
             case "msg_cnt": result.messages = try integer()
             case "msg_size": result.messageBytes = try integer()
             case "brokers": try readBrokers(into: &result)
@@ -163,7 +152,6 @@ private struct StatisticsReader: ~Copyable {
             case "name": result.name = try text()
             case "nodeid": result.id = try integer()
             case "source": isLogical = try text() == "logical"
-            case "state": result.state = try text()
             case "rtt": result.roundTrip = try durations()
             case "int_latency": result.internalLatency = try durations()
             case "outbuf_latency": result.outputLatency = try durations()
@@ -178,7 +166,6 @@ private struct StatisticsReader: ~Copyable {
         var scope = try cursor.enterObject()
         while try cursor.nextMember(&scope) {
             switch scope.name.string {
-            case "avg": result.average = try integer()
             case "p50": result.p50 = try integer()
             case "p95": result.p95 = try integer()
             case "p99": result.p99 = try integer()
@@ -230,7 +217,6 @@ private struct StatisticsReader: ~Copyable {
             case "lo_offset": result.low = try offset()
             case "hi_offset": result.high = try offset()
             case "ls_offset": result.stable = try offset()
-            case "eof_offset": result.end = try offset()
             case "fetchq_cnt": result.fetched = try integer()
             default: try cursor.skip()
             }

@@ -16,8 +16,6 @@ enum StatisticsModel {
     private static func read(_ json: JSONValue) throws -> LibraryStatistics {
         _ = try members(json)
         var result = LibraryStatistics()
-        result.kind = try text(json["type"]) ?? ""
-        result.timestamp = try integer(json["ts"]) ?? 0
         result.messages = try integer(json["msg_cnt"]) ?? 0
         result.messageBytes = try integer(json["msg_size"]) ?? 0
         result.brokers = Array(
@@ -44,7 +42,6 @@ enum StatisticsModel {
         var result = LibraryStatistics.Broker()
         result.name = try text(json["name"]) ?? ""
         result.id = try integer(json["nodeid"]) ?? -1
-        result.state = try text(json["state"]) ?? ""
         result.roundTrip = try durations(json["rtt"])
         result.internalLatency = try durations(json["int_latency"])
         result.outputLatency = try durations(json["outbuf_latency"])
@@ -54,7 +51,6 @@ enum StatisticsModel {
     private static func durations(_ json: JSONValue?) throws -> LibraryStatistics.Durations {
         _ = try members(json)
         var result = LibraryStatistics.Durations()
-        result.average = try integer(json?["avg"]) ?? 0
         result.p50 = try integer(json?["p50"]) ?? 0
         result.p95 = try integer(json?["p95"]) ?? 0
         result.p99 = try integer(json?["p99"]) ?? 0
@@ -74,7 +70,6 @@ enum StatisticsModel {
             var partition = LibraryStatistics.Partition(
                 low: try offset(json["lo_offset"]), high: try offset(json["hi_offset"]),
                 stable: try offset(json["ls_offset"]))
-            partition.end = try offset(json["eof_offset"])
             partition.fetched = try integer(json["fetchq_cnt"]) ?? 0
             result.partitions[TopicPartition(topic: topic, partition: number)] = partition
         }

@@ -123,7 +123,7 @@ extension WorkerSnapshot {
 
     private static func broker(_ name: String) -> LibraryStatistics.Broker {
         var result = LibraryStatistics.Broker()
-        (result.name, result.id, result.state) = ("\(name):9092/1", 1, "UP")
+        (result.name, result.id) = ("\(name):9092/1", 1)
         (result.roundTrip.p50, result.roundTrip.p95, result.roundTrip.p99) = (500, 1_500, 2_000_000)
         (result.roundTrip.count, result.internalLatency.count, result.outputLatency.count) = (10, 1, 1)
         return result
