@@ -95,10 +95,6 @@ public struct OutputArena: ~Copyable {
         cursor = recordStart + count
     }
 
-    /// The bytes of the open record so far, which the next append can move.
-    @inlinable
-    public var openRecord: ByteView { lender.lend(UnsafePointer(recordStart), count: cursor - recordStart) }
-
     /// Discards all records and revokes all lent views.
     ///
     /// Up to 64 chunks of ordinary size are reused, and the others are freed. Builds that check views free all of them,

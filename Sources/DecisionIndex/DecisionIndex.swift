@@ -5,8 +5,6 @@
 package struct DecisionIndex {
     /// The default limit of rows.
     package static let defaultCapacity = 1_000_000
-    /// The bytes of a row in memory, without the values that rows share.
-    package static let rowBytes = RowColumns.rowBytes
     /// The number of rows that wait to be sorted before `settle()` is called by `add(_:)`.
     static let pendingLimit = 65_536
 

@@ -26,9 +26,6 @@ struct RowColumns {
     /// The numbers of the values of each property.
     private(set) var values: [[UInt16]] = Array(repeating: [], count: RowField.allCases.count)
 
-    /// The bytes of a row in all columns.
-    static let rowBytes = 8 + 4 + 8 + 8 + 8 + 2 * RowField.allCases.count
-
     /// The number of rows.
     var count: Int { times.count }
 

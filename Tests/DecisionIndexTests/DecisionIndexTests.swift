@@ -138,8 +138,6 @@ internal import Testing
         #expect(index.page(RowFilter(), count: 2).rows.map(\.values.count) == [0, 1])
     }
 
-    @Test func `A row takes at most 64 bytes`() { #expect(DecisionIndex.rowBytes <= 64) }
-
     @Test(arguments: ["", "1", "1.2.3", "1.2.3.4.5", "a.0.0.0", "1.4096.0.0", "1.0.1048576.0", "01.0.0.0", "+1.0.0.0"])
     func `A text that is not a cursor is refused`(text: String) { #expect(RowKey(text) == nil) }
 

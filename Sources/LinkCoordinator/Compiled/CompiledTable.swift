@@ -440,10 +440,6 @@ package struct Ref<Value>: BitwiseCopyable {
     /// A placeholder that must be set before it is used.
     static var unset: Ref<Value> { Ref(UnsafePointer(bitPattern: 8).unsafelyUnwrapped) }
 
-    /// A copy of the whole value.
-    @inline(__always)
-    package var value: Value { pointer.pointee }
-
     /// Accesses a member in place.
     @inline(__always)
     package subscript<Member>(dynamicMember member: KeyPath<Value, Member>) -> Member {

@@ -294,8 +294,8 @@ extension TableCompiler {
         case .exclude(.reject): compiled.action = .excludeReject
         }
         var bindings: [CompiledBinding] = []
-        for binding in route.bindings { if let one = self.compile(binding, of: route) { bindings.append(one) } }
-        numberReadings(of: &bindings, route)
+        for binding in route.bindings { if let one = self.compile(binding) { bindings.append(one) } }
+        numberReadings(of: &bindings)
         compiled.bindings = storage.store(bindings)
         compiled.bindsPayload = bindsPayload(route)
         switch route.unsupported {
@@ -355,7 +355,7 @@ extension TableCompiler {
         Version(storage.view(test.version.bytes)).map { CompiledVersionTest(test.relation, $0) }
     }
 
-    private mutating func compile(_ binding: TableSource.Binding, of route: TableSource.Route) -> CompiledBinding? {
+    private mutating func compile(_ binding: TableSource.Binding) -> CompiledBinding? {
         guard let field = fieldNumbers["\(binding.model.value).\(binding.field.value)"] else { return nil }
         var compiled = CompiledBinding(
             field: Int32(field), source: .constant, name: -1, query: query(""),
@@ -382,7 +382,7 @@ extension TableCompiler {
 
     /// Numbers the values that are read more than once: every list, and values that two fields of a route bind in the
     /// same way.
-    private mutating func numberReadings(of bindings: inout [CompiledBinding], _ route: TableSource.Route) {
+    private mutating func numberReadings(of bindings: inout [CompiledBinding]) {
         let keys = bindings.map { binding -> ReadingKey? in
             let field = fields[Int(binding.field)]
             if binding.source == .constant { return nil }

@@ -434,14 +434,6 @@ extension Pattern {
 }
 
 extension Capture {
-    /// Returns the part of a segment that is captured.
-    package func slice(_ segment: ByteView) -> ByteView {
-        if case .segment(let prefix, let suffix) = extent, segment.count >= prefix + suffix {
-            return segment.slice(prefix, segment.count - suffix)
-        }
-        return segment
-    }
-
     /// Returns the canonical form of a captured text, or nil if the text is not of the capture's type.
     ///
     /// A UUID is uppercase, a Boolean value is `true` or `false`, an enumeration value has the table's spelling, and

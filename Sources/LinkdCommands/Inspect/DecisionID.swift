@@ -74,14 +74,9 @@ struct DecisionID: Hashable {
 struct DecisionPlace: Hashable, Comparable, CustomStringConvertible {
     /// The greatest index of a device.
     static let greatestIndex: Int64 = 499
-    /// The number of bits of a place.
-    static let bits = 16
 
     /// The item after 1, or 0 without one, and the index, as one number in the order of the decisions of a record.
     let number: UInt16
-
-    /// Creates the place with a number.
-    init(number: UInt16) { self.number = number }
 
     /// Creates a place.
     init(item: Int? = nil, index: Int) { number = UInt16(item.map { $0 + 1 } ?? 0) << 9 | UInt16(index) }

@@ -89,8 +89,6 @@ package struct PropertySearch {
         /// The first gap in the proof.
         var gap: String?
         var searches = 0
-        /// The routes for which requests by their id were tried.
-        var triedRoutes = Set<Int>()
     }
 
     private mutating func verdict(of number: Int) -> PropertyVerdict {

@@ -16,7 +16,6 @@ struct FeedStart {
     private var total: Int64 = 0
     private var from: Int64
     private var isShortened = false
-    private var partitions: Int32 = 0
     /// A Boolean value that indicates whether the rows so far belong to other records.
     private var isNew = true
 
@@ -36,7 +35,6 @@ struct FeedStart {
                 ends[TopicPartition(topic: name, partition: number)] = end
             }
         }
-        partitions = Int32(ends.count)
         let names = try ClusterTopics(options.settings, options.connection.makeAdmin())
         let found = FeedTopics(names.outputs, deadLetters: names.deadLetters, inputs: names.inputs)
         // Numbers of topics are part of the rows, so that other topics need other rows.
@@ -133,7 +131,6 @@ struct FeedStart {
             state.status.from = from
         }
         state.topics = topics
-        state.partitions = partitions
         for (partition, span) in plan.partitions {
             if let source = topics.source(partition) { state.next[source] = span.from }
         }

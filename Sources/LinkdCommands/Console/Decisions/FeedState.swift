@@ -25,8 +25,6 @@ struct FeedState {
     var status = FeedStatus()
     /// The topics, which are known when a broker has answered.
     var topics: FeedTopics
-    /// The number of partitions of the topics of decisions, or 0 if it is unknown.
-    var partitions: Int32 = 0
     /// The offset after the last one that was read, for each partition.
     var next: [RowSource: Int64] = [:]
     /// The number of times that the reader has begun with other records.
