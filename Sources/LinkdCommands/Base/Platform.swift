@@ -179,19 +179,19 @@ enum Platform {
 
     /// Returns the contents of a regular file that a command needs.
     ///
-    /// Without them, the command ends with exit code 78. The reason begins with the subject.
+    /// Without them, the command ends with exit code 78. The reason begins with the subject. With `readsInput`, the path
+    /// `-` stands for standard input.
     static func required(
-        _ path: String, limit: Int, as subject: String, advice: String = "specify a file that this user can read"
+        _ path: String, limit: Int, as subject: String, advice: String = "specify a file that this user can read",
+        readsInput: Bool = false
     ) throws(CommandFailure) -> [UInt8] {
         do throws(SystemError) {
-            return try contents(of: path, limit: limit).get()
+            let isInput = readsInput && path == "-"
+            return try (isInput ? contents(ofDescriptor: 0, limit: limit) : contents(of: path, limit: limit)).get()
         } catch {
             throw CommandFailure(.configuration, "\(subject) cannot be read: \(error.text)", advice: advice)
         }
     }
-
-    /// Returns all bytes of standard input, at most `limit`.
-    static func standardInput(limit: Int) -> Result<[UInt8], SystemError> { contents(ofDescriptor: 0, limit: limit) }
 
     /// Replaces the contents of a file, so that after a crash it has either the old or the new ones.
     ///

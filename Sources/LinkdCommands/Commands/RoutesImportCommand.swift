@@ -63,7 +63,10 @@ enum RoutesImportCommand {
                 .usage, "--id: \(id) is not the id of a table", advice: "pass \(NameRule.identifier.text)")
         }
         let path = call.operands[0]
-        let bytes = try bytes(of: path)
+        let bytes = try Platform.required(
+            path, limit: AssociationCheck.maxBytes, as: "file \(Escaping.visible(path))",
+            advice: "specify a file of at most \(AssociationCheck.maxBytes) bytes that this user can read",
+            readsInput: true)
         let imported: TableImport
         do throws(AssociationProblem) {
             imported = try TableImport(
@@ -90,16 +93,5 @@ enum RoutesImportCommand {
             call.console.note("Next: linkd routes check \(ShellQuote.posix(Escaping.visible(file)))")
         }
         return .success
-    }
-
-    private static func bytes(of path: String) throws(CommandFailure) -> [UInt8] {
-        let limit = AssociationCheck.maxBytes
-        switch path == "-" ? Platform.standardInput(limit: limit) : Platform.contents(of: path, limit: limit) {
-        case .success(let bytes): return bytes
-        case .failure(let error):
-            throw CommandFailure(
-                .configuration, "file \(Escaping.visible(path)) cannot be read: \(error.text)",
-                advice: "specify a file of at most \(limit) bytes that this user can read")
-        }
     }
 }

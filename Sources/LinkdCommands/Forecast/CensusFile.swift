@@ -63,14 +63,7 @@ struct CensusFile {
     /// - Throws: Exit code 78 if the file cannot be read, and 65 if it is no census, or if it does not distinguish all
     ///   devices that the tables distinguish.
     init(path: String, for kinds: DeviceKinds) throws(CommandFailure) {
-        let bytes: [UInt8]
-        switch Platform.contents(of: path, limit: Self.limitBytes) {
-        case .success(let contents): bytes = contents
-        case .failure(let error):
-            throw CommandFailure(
-                .configuration, "census \(Escaping.visible(path)) cannot be read: \(error.text)",
-                advice: "specify a file that this user can read")
-        }
+        let bytes = try Platform.required(path, limit: Self.limitBytes, as: "census \(Escaping.visible(path))")
         guard let value = try? JSONValue.parse(bytes), value["census"]?.integer == Self.version,
             let facts = value["facts"]?.object, let entries = value["kinds"]?.array,
             let known = DeviceKinds(facts.map { ($0.name, ($0.value.array ?? []).compactMap(\.string)) })

@@ -47,14 +47,7 @@ struct CheckedTable {
     ///
     /// A file that cannot be read ends with exit code 78.
     static func bytes(of path: String) throws(CommandFailure) -> [UInt8] {
-        let isInput = path == "-"
-        switch isInput ? Platform.standardInput(limit: limitBytes) : Platform.contents(of: path, limit: limitBytes) {
-        case .success(let bytes): return bytes
-        case .failure(let error):
-            throw CommandFailure(
-                .configuration, "table \(Escaping.visible(path)) cannot be read: \(error.text)",
-                advice: "specify a file that this user can read")
-        }
+        try Platform.required(path, limit: limitBytes, as: "table \(Escaping.visible(path))", readsInput: true)
     }
 
     /// Checks the bytes of a file.

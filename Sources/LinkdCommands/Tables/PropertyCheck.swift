@@ -34,13 +34,9 @@ struct PropertyCheck {
     ///
     /// A file that cannot be read ends with exit code 78.
     static func bytes(of path: String) throws(CommandFailure) -> [UInt8] {
-        switch Platform.contents(of: path, limit: PropertyFile.maxBytes) {
-        case .success(let bytes): return bytes
-        case .failure(let error):
-            throw CommandFailure(
-                .configuration, "properties \(Escaping.visible(path)) cannot be read: \(error.text)",
-                advice: "specify a file that this user can read, of at most \(PropertyFile.maxBytes >> 20) MiB")
-        }
+        try Platform.required(
+            path, limit: PropertyFile.maxBytes, as: "properties \(Escaping.visible(path))",
+            advice: "specify a file that this user can read, of at most \(PropertyFile.maxBytes >> 20) MiB")
     }
 
     /// The number of errors.
