@@ -2,7 +2,6 @@ internal import LinkDecider
 internal import LinkCoordinator
 internal import LinkIngest
 internal import StrictJSON
-internal import ByteStorage
 
 /// The benchmark `push`: push messages of a vendor beside native events with the same links and of the same size.
 struct PushBenchmark {
@@ -81,28 +80,7 @@ struct PushBenchmark {
     /// Returns the time per record of the best of some passes, in nanoseconds.
     private func pass(_ form: Form, _ platforms: LinkPlatforms? = nil, passes: Int = 5) -> Double {
         guard let (bytes, spans) = records[form] else { return .nan }
-        var decider = Decider(DeciderConfiguration(tables: tables, vendors: vendors, platforms: platforms))
-        var arena = OutputArena(chunkBytes: 4 << 20)
-        var decisions: [ProducedDecision] = []
-        decisions.reserveCapacity(2000)
-        return bytes.withUnsafeBufferPointer { bytes in
-            (0..<passes).map { _ in
-                nanoseconds {
-                    var record = ConsumedRecord(
-                        topic: 0, partition: 0, offset: 0, timestamp: 0, key: nil, value: nil, index: 0,
-                        hasHeaders: false)
-                    for (index, span) in spans.enumerated() {
-                        record.offset = Int64(index)
-                        record.value = ByteView(UnsafeBufferPointer(rebasing: bytes[span]))
-                        _ = decider.decide(
-                            record, topicName: ByteView("links"), into: &arena, decisions: &decisions)
-                        if decisions.count > 900 {
-                            decisions.removeAll(keepingCapacity: true)
-                            arena.reset()
-                        }
-                    }
-                } / Double(spans.count)
-            }.min() ?? .nan
-        }
+        return RecordBenchmark.best(
+            of: passes, DeciderConfiguration(tables: tables, vendors: vendors, platforms: platforms), bytes, spans)
     }
 }

@@ -48,8 +48,14 @@ struct RecordBenchmark {
 
     /// Returns the time per record of the best pass over all records, in nanoseconds.
     private func best(_ pass: (UnsafeBufferPointer<UInt8>) -> Void) -> Double {
-        workload.bytes.withUnsafeBufferPointer { bytes in
-            (0..<Self.passes).map { _ in nanoseconds { pass(bytes) } / Double(workload.count) }.min() ?? .nan
+        Self.best(of: Self.passes, workload.bytes, workload.count, pass)
+    }
+
+    private static func best(
+        of passes: Int, _ bytes: [UInt8], _ count: Int, _ pass: (UnsafeBufferPointer<UInt8>) -> Void
+    ) -> Double {
+        bytes.withUnsafeBufferPointer { bytes in
+            (0..<passes).map { _ in nanoseconds { pass(bytes) } / Double(count) }.min() ?? .nan
         }
     }
 
@@ -58,16 +64,23 @@ struct RecordBenchmark {
     }
 
     private func wholePass() -> Double {
+        Self.best(of: Self.passes, configuration, workload.bytes, workload.spans)
+    }
+
+    /// Returns the time per record of the best of some passes that decide about all records, in nanoseconds.
+    static func best(
+        of passes: Int, _ configuration: DeciderConfiguration, _ bytes: [UInt8], _ spans: [Range<Int>]
+    ) -> Double {
         var decider = Decider(configuration)
         var arena = OutputArena(chunkBytes: 4 << 20)
         var decisions: [ProducedDecision] = []
         decisions.reserveCapacity(2000)
-        return best { bytes in
+        return best(of: passes, bytes, spans.count) { bytes in
             var record = ConsumedRecord(
                 topic: 0, partition: 0, offset: 0, timestamp: 0, key: nil, value: nil, index: 0, hasHeaders: false)
-            for index in 0..<workload.count {
+            for (index, span) in spans.enumerated() {
                 record.offset = Int64(index)
-                record.value = value(index, bytes)
+                record.value = ByteView(UnsafeBufferPointer(rebasing: bytes[span]))
                 _ = decider.decide(record, topicName: ByteView("links"), into: &arena, decisions: &decisions)
                 if decisions.count > 900 {
                     decisions.removeAll(keepingCapacity: true)

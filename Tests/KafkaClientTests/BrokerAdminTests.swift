@@ -97,10 +97,8 @@ struct BrokerAdminTests {
             #expect(try reader.describe(topic: name, timeoutMilliseconds: 10_000).partitions.count == 2)
             #expect(try !reader.describe(topic: name + "-x", timeoutMilliseconds: 10_000).exists)
             let found = try reader.offsets(
-                forTimes: [
-                    PartitionOffset(first, offset: now - 97_000), PartitionOffset(second, offset: now - 97_000),
-                ], timeoutMilliseconds: 10_000)
-            #expect(found == [.init(partition: first, offset: 3), .init(partition: second, offset: nil)])
+                of: [first, second], atOrAfter: now - 97_000, timeoutMilliseconds: 10_000)
+            #expect(found == [first: 3])
             #expect(try reader.watermarks(of: first, timeoutMilliseconds: 10_000) == Watermarks(low: 0, high: 10))
 
             try reader.start([PartitionOffset(first, offset: 7)])

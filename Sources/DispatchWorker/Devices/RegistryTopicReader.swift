@@ -176,14 +176,7 @@ final class RegistryTopicReader: Sendable {
     private func ends(
         of partitions: [TopicPartition], _ end: Int64, _ reader: KafkaReader
     ) throws(KafkaError) -> [TopicPartition: Int64] {
-        var found: [TopicPartition: Int64] = [:]
-        let times = partitions.map { PartitionOffset($0, offset: end) }
-        for result in try reader.offsets(forTimes: times, timeoutMilliseconds: Self.requestTimeout) {
-            if let error = result.error { throw error }
-            // Without an answer, the request is returned unchanged.
-            if let offset = result.offset, offset >= 0 { found[result.partition] = offset }
-        }
-        return found
+        try reader.offsets(of: partitions, atOrAfter: end, timeoutMilliseconds: Self.requestTimeout)
     }
 
     private func logFailure(_ error: KafkaError) {

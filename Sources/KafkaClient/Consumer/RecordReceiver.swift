@@ -136,18 +136,24 @@ package final class KafkaReader: RecordReceiver {
         return try source.describe(topic, timeoutMilliseconds: timeoutMilliseconds)
     }
 
-    /// Fetches, for each partition, the offset of the first record whose timestamp is at least the given one.
-    ///
-    /// A partition without such a record has no offset.
+    /// Fetches the offset of the first record at or after a time in each partition that has one.
     ///
     /// - Parameters:
-    ///   - times: Partitions with milliseconds since 1970 in place of an offset.
+    ///   - partitions: The partitions.
+    ///   - time: The milliseconds since 1970, or a `LogicalOffset`.
     ///   - timeoutMilliseconds: The time limit of the request.
     package func offsets(
-        forTimes times: [PartitionOffset], timeoutMilliseconds: Int32
-    ) throws(KafkaError) -> [PartitionResult] {
+        of partitions: [TopicPartition], atOrAfter time: Int64, timeoutMilliseconds: Int32
+    ) throws(KafkaError) -> [TopicPartition: Int64] {
         defer { serve() }
-        return try source.offsets(forTimes: times, timeoutMilliseconds: timeoutMilliseconds)
+        let times = partitions.map { PartitionOffset($0, offset: time) }
+        var found: [TopicPartition: Int64] = [:]
+        for result in try handle.offsets(forTimes: times, timeoutMilliseconds: timeoutMilliseconds) {
+            if let error = result.error { throw error }
+            // Without an answer, a request for a logical offset is returned unchanged, which is no offset.
+            if let offset = result.offset { found[result.partition] = offset }
+        }
+        return found
     }
 
     /// Fetches the low and high watermarks of a partition.

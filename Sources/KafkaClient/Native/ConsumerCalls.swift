@@ -185,12 +185,6 @@ final class ReaderSource {
             ?? TopicDescription(name: name, partitions: [], error: KafkaError(code: .unknownTopicOrPartition))
     }
 
-    func offsets(
-        forTimes times: [PartitionOffset], timeoutMilliseconds: Int32
-    ) throws(KafkaError) -> [PartitionResult] {
-        try handle.offsets(forTimes: times, timeoutMilliseconds: timeoutMilliseconds)
-    }
-
     func start(_ offset: PartitionOffset) throws(KafkaError) {
         let topic = try topic(offset.partition.topic)
         let result = handle.call(.consumeStart) { _ in

@@ -28,8 +28,7 @@ struct ArchiveReader {
     /// The contents without the bytes of files.
     private(set) var archive: ConfigurationArchive
     private var scan: TopicScan
-    /// The offset after the last one that was read, by partition.
-    private var next: [Int32: Int64] = [:]
+    private var tail: TopicTail
     private var bytes: [String: [UInt8]] = [:]
     private var keptBytes = 0
     private var tables: [String: RouteTable] = [:]
@@ -40,6 +39,7 @@ struct ArchiveReader {
     /// A topic that does not exist ends with exit code 78.
     init(_ connection: Connection, topic: String, deadline: Double = .infinity) throws(CommandFailure) {
         archive = ConfigurationArchive(topic: topic)
+        tail = TopicTail(topic)
         scan = try TopicScan(connection, prefetch: .steady)
         scan.deadline = deadline
         try update()
@@ -59,23 +59,12 @@ struct ArchiveReader {
 
     /// Reads the records that were added since the last call, and passes each one to `observe`.
     mutating func update(_ observe: (ScannedRecord) -> Void = { _ in }) throws(CommandFailure) {
-        var plan = ScanPlan()
-        var after = next
-        for (number, end) in try scan.description(of: archive.topic) {
-            let from = max(next[number] ?? end.low, end.low)
-            after[number] = max(from, end.high)
-            guard from < end.high else { continue }
-            plan.partitions[TopicPartition(topic: archive.topic, partition: number)] = ScanPlan.Span(
-                from: from, to: end.high)
-        }
-        guard !plan.partitions.isEmpty else { return }
         var read = archive
-        try scan.start(plan)
-        try scan.forEach { record throws(CommandFailure) in
+        try tail.read(&scan) { record throws(CommandFailure) in
             try read.add(record)
             observe(record)
         }
-        (archive, next) = (read, after)
+        archive = read
     }
 
     // MARK: Files

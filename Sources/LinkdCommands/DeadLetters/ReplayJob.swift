@@ -171,19 +171,7 @@ final class ReplayJob {
 
     /// Returns a function that shows how many records of a plan were read.
     private func watch(_ action: String, _ plan: ScanPlan) -> (_ read: Int64) throws(CommandFailure) -> Void {
-        let all = Counts.grouped(plan.recordCount)
-        return { read throws(CommandFailure) in
-            try self.checkSignal()
-            self.progress.show("\(action): \(Counts.grouped(read)) of \(all)")
-        }
-    }
-
-    /// Throws a failure if a signal has arrived before anything was sent.
-    private func checkSignal() throws(CommandFailure) {
-        guard let number = StopSignals.number else { return }
-        throw CommandFailure(
-            ExitCode(rawValue: 128 + number), "ended by signal \(number) before anything was sent",
-            advice: "run the same command again")
+        return { read throws(CommandFailure) in try self.progress.show(action, read, of: plan) }
     }
 
     /// Asks on the terminal whether to replay.

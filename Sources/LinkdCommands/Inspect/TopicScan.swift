@@ -145,13 +145,7 @@ struct TopicScan {
     private func offsets(
         _ partitions: [TopicPartition], _ time: Int64, _ timeout: Int32 = 10_000
     ) throws(KafkaError) -> [TopicPartition: Int64] {
-        var found: [TopicPartition: Int64] = [:]
-        let times = partitions.sorted().map { PartitionOffset($0, offset: time) }
-        for result in try describer.offsets(forTimes: times, timeoutMilliseconds: left(timeout)) {
-            if let error = result.error { throw error }
-            if let offset = result.offset, offset >= 0 { found[result.partition] = offset }
-        }
-        return found
+        try describer.offsets(of: partitions.sorted(), atOrAfter: time, timeoutMilliseconds: left(timeout))
     }
 
     /// Returns the time limit of a request, in milliseconds, which is at most the time until the deadline.

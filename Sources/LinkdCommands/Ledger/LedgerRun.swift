@@ -246,3 +246,15 @@ final class LedgerRun {
         }
     }
 }
+
+extension ProgressLine {
+    /// Shows how many records of a plan were read, or throws a failure if a signal has arrived before anything was sent.
+    mutating func show(_ action: String, _ read: Int64, of plan: ScanPlan) throws(CommandFailure) {
+        if let number = StopSignals.number {
+            throw CommandFailure(
+                ExitCode(rawValue: 128 + number), "ended by signal \(number) before anything was sent",
+                advice: "run the same command again")
+        }
+        show("\(action): \(Counts.grouped(read)) of \(Counts.grouped(plan.recordCount))")
+    }
+}

@@ -289,15 +289,7 @@ final class RecallJob {
     }
 
     private func watch(_ action: String, _ plan: ScanPlan) -> (_ read: Int64) throws(CommandFailure) -> Void {
-        let all = Counts.grouped(plan.recordCount)
-        return { read throws(CommandFailure) in
-            if let number = StopSignals.number {
-                throw CommandFailure(
-                    ExitCode(rawValue: 128 + number), "ended by signal \(number) before anything was sent",
-                    advice: "run the same command again")
-            }
-            self.progress.show("\(action): \(Counts.grouped(read)) of \(all)")
-        }
+        return { read throws(CommandFailure) in try self.progress.show(action, read, of: plan) }
     }
 
     private func take(_ plan: RecallPlan, _ summary: inout RecallSummary) {
