@@ -37,7 +37,7 @@ enum EnduranceBenchmark {
             say(row(page, figures.last ?? .nan))
         }
         try group.endOther()
-        try waitForEnd(of: group.worker, records: sent)
+        try waitForEnd(of: group.worker)
         group.worker.signal(SIGTERM)
         _ = try group.worker.wait()
         return verdict(figures)
@@ -52,7 +52,7 @@ enum EnduranceBenchmark {
     }
 
     /// Waits until all records are processed.
-    private static func waitForEnd(of worker: ScrapedWorker, records: Int) throws {
+    private static func waitForEnd(of worker: ScrapedWorker) throws {
         try wait(for: worker) { ScrapedWorker.sum("linkd_consumer_lag", in: $0) == 0 }
         guard let page = worker.metrics() else { return }
         say("at the end: \(row(page, ScrapedWorker.sum("process_resident_memory_bytes", in: page) / 1e6))")

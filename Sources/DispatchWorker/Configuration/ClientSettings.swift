@@ -90,7 +90,7 @@ package enum ClientSettings {
             return only == nil || only == client ? ClientProperty(key, property.value) : nil
         }
         switch client {
-        case .consumer: result += consumer(configuration, identity, overrides)
+        case .consumer: result += consumer(configuration, identity)
         case .producer: result += producer(configuration, identity, overrides)
         }
         return result.filter { mine in !overrides.contains { $0.key == mine.key } } + overrides
@@ -127,9 +127,7 @@ package enum ClientSettings {
         ]
     }
 
-    private static func consumer(
-        _ configuration: WorkerConfiguration, _ identity: LaneIdentity, _ overrides: [ClientProperty]
-    ) -> [ClientProperty] {
+    private static func consumer(_ configuration: WorkerConfiguration, _ identity: LaneIdentity) -> [ClientProperty] {
         var result: [ClientProperty] = [
             .init("group.id", configuration.group),
             .init("enable.auto.commit", "false"),

@@ -106,7 +106,7 @@ extension LaneMachine {
     package mutating func failed(_ call: LaneCall, _ error: KafkaError, now: UInt64) {
         recordNeed(call, error)
         if case .fetchingCommitted(let assignments) = callback, call == .fetchCommitted {
-            assignWithoutPositions(assignments, now: now)
+            assignWithoutPositions(assignments)
         }
         if isProducerCall(call) { transaction.update { $0.error = $0.error ?? error.code } }
         switch KafkaErrorClass(error) {
@@ -132,7 +132,7 @@ extension LaneMachine {
     /// Assigns the partitions without known positions.
     ///
     /// Their committed offsets are fetched after the callback.
-    private mutating func assignWithoutPositions(_ assignments: [AssignedPartition], now: UInt64) {
+    private mutating func assignWithoutPositions(_ assignments: [AssignedPartition]) {
         callback = .assigning(
             assignments.map { PartitionStart(assigned: $0, position: .unknown, positionState: .stale) })
     }

@@ -80,7 +80,7 @@ enum WorkerCommand {
     }
 
     private static func run(_ call: Invocation, _ settings: Settings, _ log: Log) throws(CommandFailure) -> ExitCode {
-        var configuration = try configuration(settings, call.console)
+        var configuration = try configuration(settings)
         configuration.tokens = TokenProvider(settings)?.source { log.log(TokenProvider.entry($0)) }
         let notifier = SystemdNotifier(environment: call.environment)
         let worker = Worker(configuration, log: log, handlesSignals: true, notifier: notifier)
@@ -159,7 +159,7 @@ enum WorkerCommand {
     private static func defaultFormat(_ console: Console) -> LogFormat { console.err.isTerminal ? .text : .json }
 
     /// Returns the configuration of the worker.
-    static func configuration(_ settings: Settings, _ console: Console) throws(CommandFailure) -> WorkerConfiguration {
+    static func configuration(_ settings: Settings) throws(CommandFailure) -> WorkerConfiguration {
         var result = WorkerConfiguration(bootstrap: try settings.requireBootstrap())
         let inputs = settings.list("input")
         result.input = inputs.first?.hasPrefix("^") == true ? .pattern(inputs[0]) : .topics(inputs)

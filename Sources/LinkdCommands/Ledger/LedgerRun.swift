@@ -248,7 +248,9 @@ final class LedgerRun {
 }
 
 extension ProgressLine {
-    /// Shows how many records of a plan were read, or throws a failure if a signal has arrived before anything was sent.
+    /// Shows how many records of a plan were read before anything is sent.
+    ///
+    /// Throws a failure if a signal has arrived.
     mutating func show(_ action: String, _ read: Int64, of plan: ScanPlan) throws(CommandFailure) {
         if let number = StopSignals.number {
             throw CommandFailure(

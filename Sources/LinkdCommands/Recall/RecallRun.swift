@@ -28,11 +28,8 @@ final class RecallRun: LedgerWork {
     private var tape = DecisionTape()
     private var pending: [Int: Pending] = [:]
     private var ledger: TopicTail
-    private var partitions: Int32 = 0
     /// The number of corrections that this run has published.
     private(set) var published = 0
-    /// The number of devices that got a later decision during the run.
-    private(set) var overtaken = 0
     /// The chosen decisions.
     private(set) var plan: RecallPlan
     let count: Int
@@ -103,7 +100,6 @@ final class RecallRun: LedgerWork {
             throw .failure(error)
         }
         let left = batch.filter { plan.choices[$0].state == .changed && pending[$0] != nil }
-        overtaken += batch.count { plan.choices[$0].state == .later }
         defer { pending = [:] }
         guard !left.isEmpty else { return [] }
         do throws(KafkaError) {

@@ -35,7 +35,7 @@ extension FuzzRunner {
             }
         }
         if value.count <= Self.lawLimit, let wrong = EventLaws(environment).wrong(result, of: record) { return wrong }
-        return resumeViolation(result, of: record, environment)
+        return resumeViolation(result, environment)
     }
 
     /// The size limit of a value that is compared with equivalent ones.
@@ -126,7 +126,7 @@ extension FuzzRunner {
     }
 
     /// Sends each `resume` as a new event, and returns a description if the result is a dead letter, or nil.
-    func resumeViolation(_ result: RecordResult, of record: FuzzRecord, _ environment: FuzzEnvironment) -> String? {
+    func resumeViolation(_ result: RecordResult, _ environment: FuzzEnvironment) -> String? {
         for (index, decision) in result.decisions.prefix(8).enumerated() where decision.outcome == .deferred {
             guard let text = try? JSONValue.parse(decision.value), let resume = text["resume"]?.object,
                 let table = text["table"]?.string,

@@ -22,7 +22,7 @@ extension FuzzRunner {
         let reader = IngestReader(environment)
         let explained = reader.digest(record)
         if explained != reader.digest(record) { return "the second explanation is different" }
-        return ingestCostViolation(record, environment) ?? resumeViolation(result, of: record, environment)
+        return ingestCostViolation(record, environment) ?? resumeViolation(result, environment)
     }
 
     /// Returns the result of a record after a push message, an event of CloudEvents, and a link for several devices.

@@ -83,12 +83,12 @@ extension Tracer {
         }
         explanation.link = Explanation.Link(
             scheme: resolver.link.scheme.string, host: resolver.link.host?.string,
-            segments: resolver.path.map(\.text.string), query: query, rewrites: rewrites(block),
+            segments: resolver.path.map(\.text.string), query: query, rewrites: rewrites(),
             dialect: block.dialectText)
     }
 
     /// Returns the text that rewrites removed, from the decision's notes.
-    private mutating func rewrites(_ block: TableSource.LinkBlock) -> [String] {
+    private mutating func rewrites() -> [String] {
         var removed: [String] = []
         for index in 0..<resolver.notes.count where resolver.notes[index].head.hasPrefix(ByteView("rewrite:")) {
             let note = resolver.notes[index]

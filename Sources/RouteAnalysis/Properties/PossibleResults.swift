@@ -152,9 +152,7 @@ struct PossibleResults {
         _ stack: Stack, _ variant: TableSource.Variant, _ route: TableSource.Route
     ) -> [PossibleResult] {
         let (supported, lacking) = split(stack)
-        var found = supported.flatMap {
-            finish(Stack(cell: $0, entries: stack.entries), variant.notice, route)
-        }
+        var found = supported.flatMap { finish(Stack(cell: $0, entries: stack.entries), variant.notice) }
         for (cell, index) in lacking {
             switch route.unsupported {
             case .fallback: found += failures([.unsupported], in: cell)
@@ -163,31 +161,29 @@ struct PossibleResults {
                     found += failures([.unsupported], in: cell)
                 } else {
                     let rest = Stack(cell: cell, entries: Array(stack.entries.prefix(index)))
-                    found += finish(rest, variant.notice, route)
+                    found += finish(rest, variant.notice)
                 }
-            case .to(let target): found += instead(target, variant.notice, route, cell)
+            case .to(let target): found += instead(target, variant.notice, cell)
             }
         }
         return found
     }
 
     private mutating func instead(
-        _ target: TableSource.Target, _ notice: Located<[String]>?, _ route: TableSource.Route, _ cell: DeviceCell
+        _ target: TableSource.Target, _ notice: Located<[String]>?, _ cell: DeviceCell
     ) -> [PossibleResult] {
         if case .external(let template) = target.destination { return external(template, notice, cell) }
         var found: [PossibleResult] = []
         for stack in stacks(target, nil, cell) {
             let (supported, lacking) = split(stack)
-            for cell in supported { found += finish(Stack(cell: cell, entries: stack.entries), notice, route) }
+            for cell in supported { found += finish(Stack(cell: cell, entries: stack.entries), notice) }
             for (cell, _) in lacking { found += failures([.unsupported], in: cell) }
         }
         return found
     }
 
     /// Returns the results of a stack that the device has: with missing data, with a guard, or shown.
-    private mutating func finish(
-        _ stack: Stack, _ notice: Located<[String]>?, _ route: TableSource.Route
-    ) -> [PossibleResult] {
+    private mutating func finish(_ stack: Stack, _ notice: Located<[String]>?) -> [PossibleResult] {
         var found: [PossibleResult] = []
         var kept: [(entry: Entry, isSure: Bool)] = []
         var reasons: [ReasonCode] = []
@@ -397,7 +393,7 @@ extension PossibleResults {
         if let lacking = allSupport() {
             let cells = without(lacking, [cell])
             if case .to(let target) = route.unsupported {
-                for cell in cells { found += instead(target, variant.notice, route, cell) }
+                for cell in cells { found += instead(target, variant.notice, cell) }
             }
             for cell in cells { found += failures([.unsupported], in: cell) }
         }

@@ -194,7 +194,7 @@ extension PropertySearch {
     private mutating func searchLinks(_ task: inout Task) {
         for reading in readings {
             var own = space(reading.frame.shift)
-            let pairs = own.pairs(task.property.needsLink ? task.number : nil, isOver)
+            let pairs = own.pairs(task.property.needsLink ? task.number : nil)
             if pairs == nil { task.gap = task.gap ?? "the patterns overlap too much" }
             for (pattern, link) in pairs ?? [] {
                 search(pattern, link, reading, &own, &task)

@@ -118,7 +118,7 @@ struct PropertySpace {
     /// Returns the table's patterns with the patterns of a property whose links can select them.
     ///
     /// Returns nil if too much work is needed.
-    mutating func pairs(_ property: Int?, _ isOver: () -> Bool) -> [(pattern: Int, link: Int?)]? {
+    mutating func pairs(_ property: Int?) -> [(pattern: Int, link: Int?)]? {
         guard let property else { return tablePatterns.map { ($0, nil) } }
         var pairs: [(Int, Int?)] = []
         for link in links(property) {

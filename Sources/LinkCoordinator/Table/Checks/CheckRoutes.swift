@@ -12,7 +12,7 @@ extension TableChecks {
         if let notice = route.notice { checkNotice(notice) }
         checkVariantOrder(route)
         for variant in route.variants { check(variant, of: index) }
-        if case .to(let target) = route.unsupported { checkStatic(target, of: route) }
+        if case .to(let target) = route.unsupported { checkStatic(target) }
         guard isWhole(route) else { return }
         if case .redirect(.template(let template)) = route.action {
             checkTemplate(template.value.segments.flatMap { $0 }, of: index)
@@ -61,7 +61,7 @@ extension TableChecks {
         }
     }
 
-    private mutating func checkStatic(_ target: TableSource.Target, of route: TableSource.Route) {
+    private mutating func checkStatic(_ target: TableSource.Target) {
         switch target.destination {
         case .path, .root: checkStack(target)
         case .captured:
