@@ -442,7 +442,7 @@ extension Resolver {
         case .present: return hasItem(name)
         case .absent: return !hasItem(name)
         case .equals:
-            if case .text(let value) = find(name) { return value == constraint[dynamicMember: \.value] }
+            if case .text(let value) = find(name) { return value == constraint.value }
             return false
         }
     }
