@@ -59,7 +59,7 @@ internal import Testing
             guard case .decision(let bytes) = maker.decide(record, id, (nil, nil), isNew: false) else {
                 return "no decision"
             }
-            var plan = RecallPlan(
+            let plan = RecallPlan(
                 RecordFilter(), hash: String(table.hash.prefix(8)), application: nil, inputs: ["in"], limit: 1)
             var tape = DecisionTape()
             try bytes.withUnsafeBufferPointer { bytes in

@@ -41,7 +41,7 @@ internal import Testing
     private static func plan(
         _ records: [Record], _ later: [Record] = [], filter: RecordFilter = RecordFilter(), limit: Int = 10
     ) throws -> RecallPlan {
-        var plan = RecallPlan(filter, hash: "aaaaaaaa", application: nil, inputs: ["in"], limit: limit)
+        let plan = RecallPlan(filter, hash: "aaaaaaaa", application: nil, inputs: ["in"], limit: limit)
         var tape = DecisionTape()
         for record in records { try record.withViews { try plan.see($0, &tape) } }
         plan.finish()
@@ -135,7 +135,7 @@ internal import Testing
     @Test("Filters and the limit choose, and the ledger marks the decision with its time only")
     func filters() throws {
         let records = (0..<5).map { Record(id: "in-0-\($0)-0", device: "d\($0)", time: Int64($0), route: "r\($0 % 2)") }
-        var plan = try Self.plan(records, filter: RecordFilter(route: "r0", since: 1), limit: 1)
+        let plan = try Self.plan(records, filter: RecordFilter(route: "r0", since: 1), limit: 1)
         #expect(Self.states(plan) == ["in-0-2-0 record_gone"])
         #expect(plan.matching == 2 && plan.beyondLimit == 1)
         let id = try #require(DecisionID("in-0-2-0"))

@@ -63,6 +63,17 @@ struct DecisionID: Hashable {
         return correction == 0 ? Array(decision) : self.head + decision.dropFirst(head.count)
     }
 
+    /// Returns a published decision without the members of `head`.
+    static func withoutHead(_ decision: ByteView) -> ByteView {
+        var rest = decision
+        // An id has no quotation mark and no escape.
+        for start in [#"{"decision":""#, #","supersedes":""#] as [StaticString] where rest.hasPrefix(ByteView(start)) {
+            rest = rest.dropFirst(start.utf8CodeUnitCount)
+            rest = rest.dropFirst(rest.firstIndex(of: UInt8(ascii: "\"")).map { $0 + 1 } ?? rest.count)
+        }
+        return rest
+    }
+
     /// Returns a decimal number without leading zeros, or nil.
     static func number<Number: FixedWidthInteger>(_ text: Substring) -> Number? {
         guard text.utf8.allSatisfy({ (0x30...0x39).contains($0) }), text == "0" || text.first != "0" else { return nil }

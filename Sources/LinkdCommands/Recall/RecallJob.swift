@@ -118,10 +118,10 @@ final class RecallJob {
         let topics = try ClusterTopics(settings, admin)
         let targets = try targets(topics, admin)
         var scan = try TopicScan(connection)
-        var (plan, tails) = try choose(topics, &scan)
+        let (plan, tails) = try choose(topics, &scan)
         var ledger = TopicTail(targets.ledger)
         if try exists(targets.ledger, admin) {
-            try RecallLedger.read(&ledger, &scan, into: &plan)
+            try RecallLedger.read(&ledger, &scan, into: plan)
         } else if call.isOn("yes") {
             throw CommandFailure(
                 .configuration, "topic \(targets.ledger) does not exist",
@@ -131,7 +131,7 @@ final class RecallJob {
         var judge = RecallJudge(configurations, replacement.table, now: Platform.nowMilliseconds)
         var summary = RecallSummary(hash: hash, replacement: replacement.table, topics.outputs)
         summary.failures = configurations.failures
-        try examine(&plan, &judge, &summary, &scan)
+        try examine(plan, &judge, &summary, &scan)
         progress.clear()
         take(plan, &summary)
         summary.printChoice(on: call.json ? call.console.err : call.console.out)
@@ -189,7 +189,7 @@ final class RecallJob {
         let now = Platform.nowMilliseconds
         func time(_ flag: String) -> Int64? { call.text(flag).flatMap { Timestamps.parse($0, now: now, local: false) } }
         let filter = RecordFilter(route: call.text("route"), since: time("since"), until: time("until"))
-        var plan = RecallPlan(
+        let plan = RecallPlan(
             filter, hash: String(hash.prefix(8)), application: call.text("application"), inputs: topics.inputs,
             outputs: topics.outputs.names, limit: Int(call.number("max") ?? 1_000_000))
         var spans = ScanPlan()
@@ -252,7 +252,7 @@ final class RecallJob {
 
     /// Decides the events of the chosen decisions again.
     private func examine(
-        _ plan: inout RecallPlan, _ judge: inout RecallJudge, _ summary: inout RecallSummary, _ scan: inout TopicScan
+        _ plan: RecallPlan, _ judge: inout RecallJudge, _ summary: inout RecallSummary, _ scan: inout TopicScan
     ) throws(CommandFailure) {
         var spans = plan.remaining(.chosen)
         for topic in Set(spans.partitions.keys.map(\.topic)) { try clamp(topic, &spans, scan) }

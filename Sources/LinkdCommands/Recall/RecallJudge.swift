@@ -68,7 +68,7 @@ struct RecallJudge {
         switch found.configuration.decide(record, next, device, isNew: true) {
         case .none: return .left(.refused)
         case .decision(let new):
-            if isSame(found.bytes, new, id, next, found.configuration.member) { return .left(.same) }
+            if isSame(found.bytes, new, found.configuration.member) { return .left(.same) }
             if found.configuration.hasExpired(at: now) { return .left(.expired) }
             return .correct(
                 Correction(
@@ -90,14 +90,11 @@ struct RecallJudge {
     }
 
     /// Returns a Boolean value that indicates whether two decisions are equal without their ids and tables.
-    private func isSame(
-        _ old: [UInt8], _ new: [UInt8], _ id: DecisionID, _ next: DecisionID, _ member: [UInt8]
-    ) -> Bool {
+    private func isSame(_ old: [UInt8], _ new: [UInt8], _ member: [UInt8]) -> Bool {
         old.withUnsafeBufferPointer { old in
             new.withUnsafeBufferPointer { new in
-                let a = ByteView(old).dropFirst(id.head.count)
-                let b = ByteView(new).dropFirst(next.head.count)
-                return Self.isSame(a, b, member, replacement)
+                Self.isSame(
+                    DecisionID.withoutHead(ByteView(old)), DecisionID.withoutHead(ByteView(new)), member, replacement)
             }
         }
     }

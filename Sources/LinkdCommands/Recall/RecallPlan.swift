@@ -8,7 +8,7 @@ internal import StrictJSON
 /// It keeps no decision's bytes but a hash of 128 bits, and knows a device by a hash of 64 bits. The hashes have a key
 /// that is random for each process, so nobody can choose bytes with equal ones. A device needs at most 300 bytes, and
 /// its key, id, facts, and notes about short links. Two devices with one hash would be left alone.
-struct RecallPlan {
+final class RecallPlan {
     /// A chosen decision.
     struct Choice {
         /// The index of the event's topic in `inputs`.
@@ -144,7 +144,7 @@ struct RecallPlan {
     }
 
     /// Looks at a decision, which is the next one of its partition.
-    mutating func see(_ record: ScannedRecord, _ decision: inout DecisionTape) throws(CommandFailure) {
+    func see(_ record: ScannedRecord, _ decision: inout DecisionTape) throws(CommandFailure) {
         guard let key = record.key else { return }
         let output = output(record.topic)
         guard let value = record.value else { return erase(key, output) }
@@ -190,7 +190,7 @@ struct RecallPlan {
     }
 
     /// Leaves a device or user alone, whose decisions a null record has erased.
-    private mutating func erase(_ key: ByteView, _ output: UInt8) {
+    private func erase(_ key: ByteView, _ output: UInt8) {
         for isUser in [false, true] {
             guard let found = devices[Self.hash(key, Self.kind(isUser: isUser, in: output))] else { continue }
             if choices[Int(found)].isOpen { choices[Int(found)].state = .later }
@@ -199,7 +199,7 @@ struct RecallPlan {
     }
 
     /// Moves the bytes of the decision that was read last to those of an earlier one of its device, if they fit.
-    private mutating func move(_ choice: inout Choice, into earlier: Choice) {
+    private func move(_ choice: inout Choice, into earlier: Choice) {
         guard choice.room <= earlier.room else { return }
         bytes.withUnsafeMutableBytes { all in
             let new = UnsafeRawBufferPointer(rebasing: all[choice.start..<choice.start + choice.room])
@@ -217,7 +217,7 @@ struct RecallPlan {
         return filter.matches(record, &decision)
     }
 
-    private mutating func choice(
+    private func choice(
         _ record: ScannedRecord, _ decision: inout DecisionTape, _ id: DecisionID
     ) throws(CommandFailure) -> Choice? {
         guard let key = record.key, let value = record.value, let input = input(id.topic) else { return nil }
@@ -260,17 +260,19 @@ struct RecallPlan {
     }
 
     /// Stores the notes of a decision if one of them is about a short link, and returns their size.
-    private mutating func appendShortLinks(_ decision: inout DecisionTape) -> Int32 {
+    private func appendShortLinks(_ decision: inout DecisionTape) -> Int32 {
         let notes = decision.member("notes")
-        guard notes >= 0 else { return 0 }
-        let before = bytes.count
-        decision.withText(of: notes) { text in
-            if text.buffer.firstRange(of: ShortLinkFile.noteCode.utf8) != nil { bytes.append(contentsOf: text.buffer) }
+        var (note, end) = decision.range(of: notes, .array)
+        while note < end, decision.string(note)?.hasPrefix(ByteView(ShortLinkFile.noteCode)) != true {
+            note = decision.next(after: note)
         }
+        guard note < end else { return 0 }
+        let before = bytes.count
+        decision.withText(of: notes) { bytes.append(contentsOf: $0.buffer) }
         return Int32(clamping: bytes.count - before)
     }
 
-    private mutating func input(_ topic: String) -> UInt16? {
+    private func input(_ topic: String) -> UInt16? {
         if let known = inputIndices[topic] { return known }
         guard let index = UInt16(exactly: inputs.count) else { return nil }
         inputs.append(topic)
@@ -279,7 +281,7 @@ struct RecallPlan {
     }
 
     /// Orders the decisions by their events, after all were seen.
-    mutating func finish() {
+    func finish() {
         isFinished = true
         let order = choices.indices.sorted { Self.isBefore(choices[$0], choices[$1]) }
         var places = [Int32](repeating: 0, count: order.count)
@@ -360,10 +362,10 @@ extension RecallPlan {
     func count(_ state: State) -> Int { choices.count { $0.state == state } }
 
     /// Sets the state of a decision.
-    mutating func set(_ state: State, at index: Int) { choices[index].state = state }
+    func set(_ state: State, at index: Int) { choices[index].state = state }
 
     /// Marks a decision that the ledger has, and returns false if there is none.
-    mutating func markCorrected(_ id: DecisionID, decidedAt time: Int64) {
+    func markCorrected(_ id: DecisionID, decidedAt time: Int64) {
         guard let input = inputIndices[id.topic] else { return }
         for index in indices(input, id.partition, id.offset) {
             let choice = choices[index]

@@ -31,7 +31,7 @@ final class RecallRun: LedgerWork {
     /// The number of corrections that this run has published.
     private(set) var published = 0
     /// The chosen decisions.
-    private(set) var plan: RecallPlan
+    let plan: RecallPlan
     let count: Int
 
     /// Creates a run.
@@ -57,7 +57,7 @@ final class RecallRun: LedgerWork {
 
     func readLedger(_ scan: inout TopicScan, batch: Set<Int>) throws(CommandFailure) {
         pending = [:]
-        try RecallLedger.read(&ledger, &scan, into: &plan)
+        try RecallLedger.read(&ledger, &scan, into: plan)
         published += batch.count { plan.choices[$0].state == .corrected }
     }
 
@@ -179,7 +179,7 @@ enum RecallLedger {
     ///
     /// A record that is not an entry is ignored.
     static func read(
-        _ tail: inout TopicTail, _ scan: inout TopicScan, into plan: inout RecallPlan,
+        _ tail: inout TopicTail, _ scan: inout TopicScan, into plan: RecallPlan,
         progress: (_ done: Int64, _ all: Int64) -> Void = { _, _ in }
     ) throws(CommandFailure) {
         var members = DecisionTape()

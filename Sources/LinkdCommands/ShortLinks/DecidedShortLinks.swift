@@ -3,7 +3,7 @@ internal import StrictJSON
 
 extension ShortLinkFile {
     /// The beginning of the note about a short link.
-    static let noteCode = "short_link:"
+    static let noteCode: StaticString = "short_link:"
 
     /// A file without short links.
     static let empty = ShortLinkFile([])
@@ -15,9 +15,9 @@ extension ShortLinkFile {
     static func decided(_ notes: JSONValue?) -> ShortLinkFile? {
         var rows: [[UInt8]: [UInt8]] = [:]
         var hash: String?
-        for text in notes?.array?.compactMap(\.string) ?? [] where text.hasPrefix(noteCode) {
+        for text in notes?.array?.compactMap(\.string) ?? [] where text.hasPrefix("\(noteCode)") {
             // A space and a combining character after it are one `Character`, so the text is split as bytes.
-            let parts = text.utf8.dropFirst(noteCode.utf8.count)
+            let parts = text.utf8.dropFirst(noteCode.utf8CodeUnitCount)
                 .split(separator: UInt8(ascii: " "), omittingEmptySubsequences: false)
             guard parts.count == 3, parts[1].count <= ShortLinkKey.maxBytes,
                 parts[2].count <= ShortLinkKey.maxDestinationBytes

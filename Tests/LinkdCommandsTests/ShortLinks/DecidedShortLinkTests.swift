@@ -62,7 +62,7 @@ struct DecidedShortLinkTests {
             let decision = try #require(try Self.decide(input, Self.source()).first)
             let id = try #require(DecisionID("in-3-7-0"))
             try input.withViews { record in
-                var plan = RecallPlan(
+                let plan = RecallPlan(
                     RecordFilter(), hash: String(old.hash.prefix(8)), application: nil, inputs: ["in"], limit: 1)
                 var tape = DecisionTape()
                 try decision.withUnsafeBufferPointer { bytes in
