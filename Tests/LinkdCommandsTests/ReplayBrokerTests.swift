@@ -99,7 +99,8 @@ struct ReplayBrokerTests {
     func parked() throws {
         let site = try Site()
         try site.write(1...6) { number, headers in
-            if number == 2 { headers.append(("dlq.truncated", "9")) }
+            // The item of a list that was cut cannot be read.
+            if number == 2 { headers += [("dlq.truncated", "9"), ("dlq.item", "0")] }
             if number == 3 { headers = headers.filter { $0.0 != "dlq.replay.count" } + [("dlq.replay.count", "2")] }
             if number == 4 { headers = DeadLetterSample.headers(topic: "__consumer_offsets") }
             if number == 5 { headers = [] }

@@ -54,9 +54,12 @@ final class ReplayRun: LedgerWork {
     }
 
     func add(_ index: Int, of record: ScannedRecord, _ producer: LedgerProducer) throws(KafkaError) -> Int {
-        guard let head = DeadLetterHead(record), let message = record.item(head.item) else { return 0 }
-        if !producer.isOpen { try producer.begin() }
         let letter = plan.letters[index]
+        // A dead letter that was cut has no item, and is parked as a whole.
+        guard let head = DeadLetterHead(record), let message = letter.isParked ? record : record.item(head.item) else {
+            return 0
+        }
+        if !producer.isOpen { try producer.begin() }
         let target: String
         var partition = letter.partition
         var count = head.replayCount

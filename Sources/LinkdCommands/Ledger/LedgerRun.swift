@@ -19,7 +19,7 @@ protocol LedgerWork: AnyObject {
     /// Returns the indices of the units of a record that are left.
     func units(of record: ScannedRecord) throws(CommandFailure) -> [Int]
 
-    /// Adds a unit to the batch, and returns its size in bytes.
+    /// Adds a unit to the batch, and returns its size in bytes, or 0 if it is left alone.
     func add(_ index: Int, of record: ScannedRecord, _ producer: LedgerProducer) throws(KafkaError) -> Int
 
     /// Makes the batch complete before its transaction is committed, and returns the indices of its units.
@@ -189,7 +189,9 @@ final class LedgerRun {
             if StopSignals.number != nil { stop = .signal }
             guard stop == nil else { return }
             do throws(KafkaError) {
-                bytes += try work.add(index, of: record, producer)
+                let added = try work.add(index, of: record, producer)
+                if added == 0 { continue }
+                bytes += added
             } catch {
                 stop = .error(error)
                 return

@@ -76,7 +76,7 @@ struct DecisionSearch {
         guard let end = plan.partitions[partition]?.to else { return Found(record: first) }
         var rest = ScanPlan()
         rest.partitions[partition] = ScanPlan.Span(from: first.offset + 1, to: end)
-        rest.lastTime = first.timestamp + Self.tolerance
+        rest.lastTime = min(first.timestamp, .max - Self.tolerance) + Self.tolerance
         let others = try records(rest, &scan, limit: 1000, progress)
         return Found(record: others.last ?? first, count: 1 + others.count)
     }
