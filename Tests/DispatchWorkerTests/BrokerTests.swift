@@ -1,6 +1,7 @@
 @testable import DispatchWorker
 @testable import KafkaClient
 import StrictJSON
+import SystemThreads
 import TestSupport
 import Testing
 import ByteStorage
@@ -95,6 +96,82 @@ struct BrokerTests {
             let decisions = try run.read(run.output).map { $0.valueText ?? "" }
             #expect(decisions.count == 9)
             #expect(decisions.allSatisfy { $0.hasPrefix("\(run.input)-0-") }, "\(decisions)")
+        }
+    }
+
+    @Test("An input of a regular expression without a dead-letter topic waits for it, and the other inputs do not")
+    func lateDeadLetterTopic() async throws {
+        let run = try await onThread { [bootstrap] in try BrokerRun("late", bootstrap: bootstrap, partitions: 1) }
+        let second = run.input + ".second"
+        var configuration = run.configuration()
+        configuration.input = .pattern("^" + run.input)
+        configuration.clientProperties.append(ClientProperty("topic.metadata.refresh.interval.ms", "1000"))
+        let lines = Monitor([String]())
+        let log = Log(level: .error, format: .json) { line in lines.signal { $0.append(line) } }
+        defer { log.close() }
+        let worker = Worker(configuration, log: log)
+        async let outcome = onThread { worker.run { _ in EchoProcessing() } }
+        try await onThread {
+            defer { worker.stop() }
+            let admin = try KafkaAdmin(["bootstrap.servers": run.bootstrap])
+            defer { admin.close() }
+            func create(_ topic: String) throws {
+                let made = try admin.create(
+                    topics: [TopicSpecification(name: topic, partitions: 1, settings: [:])],
+                    timeoutMilliseconds: 20_000)
+                #expect(made.allSatisfy { $0.error == nil })
+            }
+            func write(_ text: String, to topic: String) throws {
+                try run.produce(count: 10, partitions: 1, to: topic) {
+                    (text, Array(($0 == 3 && topic == second ? "bad" : "value").utf8), [])
+                }
+            }
+            func hasDecisions(_ count: Int, of input: String) throws -> Bool {
+                try becomesTrue(withinSeconds: 60) {
+                    try run.read(run.output).count { $0.valueText?.hasPrefix(input + "-0-") == true } == count
+                }
+            }
+            try write("first", to: run.input)
+            #expect(try hasDecisions(10, of: run.input))
+            try create(second)
+            try write("second", to: second)
+            #expect(
+                becomesTrue(withinSeconds: 60) {
+                    lines.withLock { $0 }.contains { $0.contains("topic.missing") && $0.contains(second + ".dlq") }
+                })
+            try write("first", to: run.input)
+            #expect(try hasDecisions(20, of: run.input))
+            #expect(try run.read(run.output).count == 20)
+            try create(second + ".dlq")
+            #expect(try hasDecisions(9, of: second))
+            #expect(try run.read(second + ".dlq").count == 1)
+            try write("first", to: run.input)
+            try write("second", to: second)
+            #expect(try hasDecisions(30, of: run.input))
+            #expect(try hasDecisions(18, of: second))
+        }
+        let report = try await outcome.report
+        #expect(report.decisions == 48 && report.deadLetters == 2 && report.aborted == 0)
+    }
+
+    @Test("A limit of the client on messages cuts dead letters and refuses decisions", arguments: Guarantee.allCases)
+    func clientLimit(guarantee: Guarantee) async throws {
+        try await onThread { [bootstrap] in
+            let limits = [("message.max.bytes", "20000"), ("producer.queue.buffering.max.kbytes", "20")]
+            for (name, limit) in limits {
+                let run = try BrokerRun("client", bootstrap: bootstrap, partitions: 1)
+                let values = ["good", String(repeating: "a", count: 50_000), "huge 30000", "good"]
+                try run.produce(count: values.count, partitions: 1) { ("d", Array(values[$0].utf8), []) }
+                var configuration = run.configuration()
+                configuration.guarantee = guarantee
+                configuration.clientProperties.append(ClientProperty(name, limit))
+                configuration.stopAfter = Int64(values.count)
+                let outcome = Self.work(configuration)
+                #expect(outcome.exit == nil && outcome.report.aborted == 0, "\(name)")
+                #expect(outcome.report.decisions == 2 && outcome.report.deadLetters == 2, "\(name)")
+                let letters = try run.read(run.deadLetters)
+                #expect(letters.map { $0.header("dlq.truncated") } == ["50000", nil], "\(name)")
+            }
         }
     }
 

@@ -282,6 +282,15 @@ import Testing
         #expect(machine.batchLimit == 500)
     }
 
+    @Test("The limit of records does not overflow while one partition of an aborted transaction does not advance")
+    func endlessIsolation() {
+        var isolation = Isolation()
+        let pending = [PartitionOffset(Self.partition, offset: 9), PartitionOffset(Self.other, offset: 9)]
+        for _ in 0..<Isolation.tries { _ = isolation.recordRefused(records: 8, pending: pending) }
+        for _ in 0..<200 { isolation.committed { $0 == Self.partition ? 0 : 10 } }
+        #expect(isolation.isActive && (isolation.limit ?? 0) > 1_000_000)
+    }
+
     @Test("Two refused records at the heads of two partitions both become dead letters")
     func twoRefused() {
         var machine = MachineTests.ready()

@@ -154,9 +154,11 @@ import Testing
 /// Records whose outputs a broker refuses.
 @Suite struct PoisonSimulationTests {
     @Test(
-        "Each record with refused outputs becomes one dead letter, and the others are decided", arguments: 0..<10)
-    func refused(seed: Int) {
+        "Each record with refused outputs becomes one dead letter, and the others are decided", arguments: 0..<10,
+        [false, true])
+    func refused(seed: Int, byClient: Bool) {
         let world = SimulatedWorld(seed: UInt64(seed), callsPerFault: seed % 2 == 0 ? 0 : 40, lanes: 2, isStable: true)
+        world.clientRefuses = byClient
         world.produce(300) { $0 == 77 || $0 == 200 ? "a poison" : SimulationTests.value($0) }
         #expect(world.run(steps: 60_000), "seed \(seed): not settled")
         #expect(world.check() == OutcomeCheck.good, "seed \(seed): \(world.check().summary)")

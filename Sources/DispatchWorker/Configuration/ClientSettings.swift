@@ -205,6 +205,14 @@ package enum ClientSettings {
         }
     }
 
+    /// Returns the size of the largest message that a producer accepts, in bytes.
+    ///
+    /// Its queue would never have room for a larger message than the queue.
+    package static func messageBytes(_ properties: [ClientProperty]) -> Int {
+        let queue = number("queue.buffering.max.kbytes", properties, otherwise: 1_048_576)
+        return min(number("message.max.bytes", properties, otherwise: 1_000_000), min(queue, 1 << 31) * 1024)
+    }
+
     /// Returns the effective `transaction.timeout.ms`, in milliseconds.
     package static func transactionTimeout(_ overrides: [ClientProperty]) -> Int {
         number("transaction.timeout.ms", overrides, otherwise: 30_000)

@@ -6,6 +6,8 @@ final class KafkaLaneEnvironment: LaneEnvironment {
     private let configuration: WorkerConfiguration
     private let identity: LaneIdentity
     private let limits: [String: Int]
+    /// The size of the largest message that the producer accepts, in bytes.
+    private let messageBytes: Int
     private let watch: CallWatch
 
     /// Creates an environment.
@@ -22,6 +24,8 @@ final class KafkaLaneEnvironment: LaneEnvironment {
         self.configuration = configuration
         self.identity = identity
         self.limits = limits
+        messageBytes = ClientSettings.messageBytes(
+            ClientSettings.properties(of: .producer, configuration: configuration, identity: identity))
     }
 
     func makeConsumer(rebalance: @escaping (RebalanceEvent) -> Void) throws(KafkaError) -> KafkaConsumer {
@@ -69,7 +73,7 @@ final class KafkaLaneEnvironment: LaneEnvironment {
 
     var isMock: Bool { configuration.isMockBroker }
 
-    func messageLimit(of topic: String) -> Int { limits[topic] ?? TopicFacts.assumedMessageLimit }
+    func messageLimit(of topic: String) -> Int { min(limits[topic] ?? TopicFacts.assumedMessageLimit, messageBytes) }
 
     func setUnmetNeeds(_ needs: [ClientNeed]) { watch.setUnmetNeeds(needs) }
 

@@ -33,6 +33,9 @@ extension Lane where Processing: ~Copyable {
     }
 
     /// Opens the output topics and the dead-letter topics of all known inputs.
+    ///
+    /// An input that a regular expression finds while the lane runs may have no dead-letter topic yet. Only the
+    /// partitions of that input wait for it.
     func openTopics() {
         guard let producer else { return }
         var names = topics.outputs.names
@@ -40,6 +43,7 @@ extension Lane where Processing: ~Copyable {
             let name = topics.deadLetterTopic(of: input)
             if !names.contains(name) { names.append(name) }
         }
+        var missing: Set<String> = []
         for name in names {
             do {
                 let (handle, partitions) = try producer.open(name, timeoutMilliseconds: 5_000)
@@ -47,18 +51,39 @@ extension Lane where Processing: ~Copyable {
                     handle: handle, partitions: max(1, partitions), messageLimit: environment.messageLimit(of: name))
             } catch {
                 handle(producer.takeEvents(), .producer)
+                if machine.isReady, Self.isMissing(error), opened[name] == nil, !topics.known.contains(name) {
+                    missing.insert(name)
+                    continue
+                }
                 openFailed(name, error)
                 return
             }
         }
         work.outputs.use(topics.outputs.names.compactMap { opened[$0] })
         useDeadLetterTopics()
-        machine.topicsOpened(now: environment.now())
+        let waiting = machine.partitions.names.map(\.topic).filter { missing.contains(topics.deadLetterTopic(of: $0)) }
+        machine.topicsOpened(except: Set(waiting), now: environment.now())
+        if missing != lacking {
+            lacking = missing
+            for name in missing.sorted() { shared.log.log(Self.missingLine(name, lane: number)) }
+        }
+    }
+
+    private static func isMissing(_ error: KafkaError) -> Bool {
+        error.code == .unknownTopicOrPartition || error.code == .unknownTopic
+    }
+
+    private static func missingLine(_ name: String, lane: Int) -> LogEntry {
+        LogEntry(
+            .error, "topic.missing", lane: lane, "an input has no dead-letter topic, so its records wait",
+            [
+                LogField("topic", .text(name)),
+                LogField("advice", .text("create it with `linkd topics create`; it is looked for every 10 s")),
+            ])
     }
 
     private func openFailed(_ name: String, _ error: KafkaError) {
-        let isMissing = error.code == .unknownTopicOrPartition || error.code == .unknownTopic
-        if isMissing && !machine.isReady {
+        if Self.isMissing(error) && !machine.isReady {
             machine.end(.missingTopic(name))
         } else {
             machine.failed(.openTopics, error, now: environment.now())

@@ -20,6 +20,8 @@ package final class Lane<Environment: LaneEnvironment, Processing: RecordProcess
     var producer: Environment.Producer?
     var group: Environment.Consumer.Group?
     var opened: [String: OpenTopic] = [:]
+    /// The dead-letter topics that do not exist and that partitions of their inputs wait for.
+    var lacking: Set<String> = []
     var batchStart = 0
     var reserved = 0
     /// The place where the lane publishes its state.

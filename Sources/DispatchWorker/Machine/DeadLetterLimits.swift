@@ -271,8 +271,9 @@ extension LaneMachine {
 
     /// Begins the next period of slowed partitions, and pauses those whose allowance is used up.
     mutating func slowStep(_ now: UInt64) -> Step? {
-        guard partitions.slots.contains(where: { $0.slowed != nil }) else { return nil }
+        guard partitions.slots.contains(where: { $0.slowed != nil || $0.isWaiting }) else { return nil }
         for index in partitions.slots.indices {
+            if partitions.slots[index].isWaiting { partitions.hold(index) }
             guard let slowed = partitions.slots[index].slowed, slowed.renewsAt <= now else { continue }
             if partitions.slots[index].isHeld && partitions.slots[index].pending != nil {
                 guard transaction.open != nil, !isCommitBlocked else { continue }
@@ -296,11 +297,7 @@ extension LaneMachine {
         } else {
             partitions.slots[index].slowed?.renew(policy.deadLetterMaxRate, now: now)
         }
-        // Records after the last one were dropped, so the position of the client is not used. While the partition was
-        // not fetched, its topic may have been created again.
-        if slot.isHeld {
-            partitions.slots[index].positionState = .needsSeek(StartPosition(at: slot.next, witness: slot.witness))
-        }
+        if slot.isHeld { partitions.release(index) }
     }
 
     /// The time at which the next period of a slowed partition begins, or nil if there is none.

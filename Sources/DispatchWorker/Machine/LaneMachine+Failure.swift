@@ -16,11 +16,18 @@ extension LaneMachine {
         producer = .ready(.none, .unopened(retryAt: 0))
     }
 
-    /// Records that all topics are open.
-    package mutating func topicsOpened(now: UInt64) {
+    /// Records that all topics are open, except the dead-letter topics of the inputs in `waiting`.
+    ///
+    /// Partitions of these inputs yield no records.
+    package mutating func topicsOpened(except waiting: Set<String> = [], now: UInt64) {
         guard case .ready(let transaction, _) = producer else { return }
         credentials = .accepted
-        producer = .ready(transaction, .open(since: now))
+        // The missing topics are looked for again after 10 s.
+        let since = waiting.isEmpty ? now : now.saturatingSubtract(Self.topicsNanoseconds - 10_000_000_000)
+        producer = .ready(transaction, .open(since: since))
+        for index in partitions.slots.indices {
+            partitions.setWaiting(index, waiting.contains(partitions.slots[index].partition.topic))
+        }
     }
 
     /// Requests that topics be opened, because an assigned input has a dead-letter topic that is not open.

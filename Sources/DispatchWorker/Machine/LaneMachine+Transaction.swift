@@ -260,14 +260,14 @@ extension LaneMachine {
     ///
     /// With at-least-once, the producer is replaced instead. The records are consumed again in both cases.
     mutating func transactionFailed(_ cause: AbortCause) {
-        guard case .running(let open, let phase) = transaction else { return }
+        guard case .running(var open, let phase) = transaction else { return }
         if case .aborting = phase { return }
+        open.unproducedRecords = phase.staged?.records ?? 0
         if isExactlyOnce {
-            lostRecords += phase.staged?.records ?? 0
             transaction = .running(open, .aborting(cause, retryAt: 0))
             return
         }
-        isolateRefusedRecord(open.error, records: open.content.records, staged: phase.staged)
+        isolateRefusedRecord(open.error, records: open.records)
         notes.append(.aborted(cause, open.error))
         let isDeliberate = isDeliberate(cause)
         retireProducer(wait: isDeliberate ? 0 : abortBackoff.next())
@@ -287,7 +287,7 @@ extension LaneMachine {
     package mutating func aborted(refusal: KafkaErrorCode?, coordinatorDrops: Int, now: UInt64) {
         guard case .running(let open, .aborting(let cause, _)) = transaction else { return }
         let code = refusal ?? open.error
-        isolateRefusedRecord(code, records: open.content.records, staged: nil)
+        isolateRefusedRecord(code, records: open.records)
         notes.append(.aborted(cause, code))
         let isDeliberate = isDeliberate(cause)
         let suspect = open.suspect ?? (coordinatorDrops != open.coordinatorDrops ? .coordinator : nil)
@@ -298,12 +298,11 @@ extension LaneMachine {
 
     /// Makes transactions smaller if one of their records is the cause of the abort, and logs the record once it is
     /// found.
-    private mutating func isolateRefusedRecord(_ code: KafkaErrorCode?, records: Int, staged: BatchResult?) {
+    private mutating func isolateRefusedRecord(_ code: KafkaErrorCode?, records: Int) {
         guard let code, code.isRecordLevel else { return }
         var pending = partitions
         pending.promote()
-        let total = records + (staged?.records ?? 0)
-        switch isolation.recordRefused(records: total, pending: pending.pendingOffsets) {
+        switch isolation.recordRefused(records: records, pending: pending.pendingOffsets) {
         case .none: break
         case .record(let found):
             notes.append(.refused(found.partition, offset: found.offset, isDeadLetter: false, code))
@@ -325,9 +324,9 @@ extension LaneMachine {
     ///
     /// The records are consumed again.
     mutating func dropTransaction() {
-        let content = transaction.open?.content ?? TransactionContent()
-        if content.records > 0 { counters.aborted += 1 }
-        lostRecords += content.records + (transaction.staged?.records ?? 0)
+        let records = (transaction.open?.records ?? 0) + (transaction.staged?.records ?? 0)
+        if transaction.open != nil, records > 0 { counters.aborted += 1 }
+        lostRecords += records
         partitions.rollBack()
         dropBatch()
         transaction = .none

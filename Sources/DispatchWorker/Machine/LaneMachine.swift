@@ -295,6 +295,9 @@ extension LaneMachine {
         return transaction.open == nil ? leave() : startedCommit(now)
     }
 
+    /// The time after which the topics are opened again.
+    static var topicsNanoseconds: UInt64 { 300_000_000_000 }
+
     private mutating func producerStep(_ now: UInt64) -> Step? {
         switch producer {
         case .absent(let notBefore):
@@ -304,7 +307,7 @@ extension LaneMachine {
                 retryAt > now ? waitOrKeepAlive(until: retryAt, now) : .initTransactions(milliseconds: 1_000))
         case .ready(_, .unopened(let retryAt)):
             return .act(retryAt > now ? waitOrKeepAlive(until: retryAt, now) : .openTopics)
-        case .ready(.none, .open(let since)) where now.saturatingSubtract(since) > 300_000_000_000:
+        case .ready(.none, .open(let since)) where now.saturatingSubtract(since) > Self.topicsNanoseconds:
             // The output topic may have more partitions by now.
             producer = .ready(.none, .refreshing)
             return .again

@@ -22,8 +22,9 @@ package enum ProducerState: Sendable, Equatable {
 package enum TopicsState: Sendable, Equatable {
     /// At least one topic is not open. No record is processed until it is. `topicsOpened` leads to `open`.
     case unopened(retryAt: UInt64)
-    /// All topics are open. Their partition counts were fetched at this time. After 5 minutes it leads to `refreshing`,
-    /// and a new input without an open dead-letter topic leads to `unopened`.
+    /// All topics are open, except dead-letter topics that do not exist, for which the partitions of their inputs wait
+    /// (`OwnedPartition.isWaiting`). Their partition counts were fetched at this time. After 5 minutes it leads to
+    /// `refreshing`, and a new input without an open dead-letter topic leads to `unopened`.
     case open(since: UInt64)
     /// All topics are open, and their partition counts are fetched again. Every answer leads to `open`.
     case refreshing
@@ -119,6 +120,10 @@ package struct OpenTransaction: Sendable, Equatable {
     package var error: KafkaErrorCode?
     /// The number of lost coordinator connections when the transaction began.
     package var coordinatorDrops = 0
+    /// The number of records whose outputs the producer had not accepted when the transaction failed.
+    var unproducedRecords = 0
+    /// The number of records that are lost with the transaction if it is aborted.
+    var records: Int { content.records + unproducedRecords }
 
     /// Creates an empty transaction.
     package init(beganAt: UInt64, coordinatorDrops: Int) {
@@ -397,7 +402,8 @@ package struct Isolation: Sendable, Equatable {
         if hadRefused || until.isEmpty {
             self = Isolation()
         } else {
-            limit = limit.map { $0 * 2 }
+            // Others may be committed for any time while one of these partitions does not advance.
+            limit = limit.map { min($0, 1 << 30) * 2 }
         }
     }
 }

@@ -89,7 +89,8 @@ package struct AssignedPartition: Sendable, Equatable {
 package enum PositionState: Sendable, Equatable {
     /// The consumer returns the next record of the lane.
     case current
-    /// The partition is slowed, and its allowance of dead letters is used up. It continues in its next period.
+    /// The partition is slowed, and its allowance of dead letters is used up. It continues in its next period. Or it
+    /// waits for its dead-letter topic.
     case held
     /// The witness must be read again (`OwnedPartition.check`): the consumer must seek to it. Without a check, it must
     /// seek to the next record. Pending offsets are kept.
@@ -184,6 +185,9 @@ package struct OwnedPartition: Sendable, Equatable {
     private var committedWatch = DeadLetterWatch()
     /// The state of a partition whose dead letters are slowed, or nil.
     package internal(set) var slowed: SlowedPartition?
+    /// A Boolean value that indicates whether the partition yields no records because its input has no dead-letter
+    /// topic.
+    fileprivate(set) var isWaiting = false
 
     /// Creates the state of a newly assigned partition.
     package init(topic: Int32, partition: TopicPartition, start: StartPosition, committed: Int64?) {
@@ -217,7 +221,8 @@ package struct OwnedPartition: Sendable, Equatable {
         return max(isSettled ? max(next.value, drained ?? 0) : committed ?? start.next.value, floor ?? 0)
     }
 
-    /// A Boolean value that indicates whether the partition is slowed and yields no records in this period.
+    /// A Boolean value that indicates whether the partition yields no records: in this period if it is slowed, or
+    /// because it waits for its dead-letter topic.
     package var isHeld: Bool { positionState == .held }
 
     /// A Boolean value that indicates whether the consumer must be moved.
@@ -302,6 +307,7 @@ package struct OwnedPartition: Sendable, Equatable {
         result.watch = watch
         result.committedWatch = committedWatch
         result.slowed = slowed
+        result.isWaiting = isWaiting
         if slowed?.allowance == 0 { result.positionState = .held }
         return result
     }
@@ -421,6 +427,23 @@ package struct OwnedPartitions: Sendable, Equatable {
     /// A partition whose witness is being checked goes on until the check has ended.
     mutating func hold(_ index: Int) {
         if slots[index].positionState == .current && slots[index].check == nil { slots[index].positionState = .held }
+    }
+
+    /// Records whether a partition waits for its dead-letter topic.
+    mutating func setWaiting(_ index: Int, _ isWaiting: Bool) {
+        let ends = slots[index].isWaiting && !isWaiting
+        slots[index].isWaiting = isWaiting
+        if ends && slots[index].isHeld { release(index) }
+    }
+
+    /// Continues a partition that was held.
+    ///
+    /// Records after the last one were dropped, so the position of the client is not used. While the partition was not
+    /// fetched, its topic may have been created again.
+    mutating func release(_ index: Int) {
+        let slot = slots[index]
+        slots[index].positionState = .needsSeek(
+            slot.isStarted ? StartPosition(at: slot.next, witness: slot.witness) : slot.start)
     }
 
     /// Adds the offsets of all admitted records to the transaction, after the producer has accepted their outputs.

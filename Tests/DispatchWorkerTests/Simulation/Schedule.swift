@@ -109,6 +109,7 @@ struct Schedule {
         // Its own generator, so that the other faults of a seed stay the same.
         var operatorRandom = SeededGenerator(seed: seed &* 37 &+ 11)
         let hasOperator = Int.random(in: 0..<3, using: &operatorRandom) == 0
+        world.clientRefuses = Bool.random(using: &operatorRandom)
         if hasRetention { world.expectedExits.insert(.badData) }
         if hasPoison { world.expectedExits.insert(.configuration) }
         func value(_ index: Int) -> String {

@@ -173,6 +173,9 @@ final class SimulatedProducer: LaneProducer {
             if world.plan.happens(oneIn: 40) {
                 return (index, KafkaError(code: .queueFull))
             }
+            if world.clientRefuses, record.value.string.hasSuffix("poison") {
+                return (index, KafkaError(code: .messageTooLarge))
+            }
             enqueue(topic, partition, record.key, record.value, [], nil)
         }
         return (records.count, nil)

@@ -41,6 +41,8 @@ final class SimulatedWorld {
     var hidesCachedEnds = false
     /// A Boolean value that indicates whether the dead letters of cursed records are refused.
     var refusesCursed = true
+    /// A Boolean value that indicates whether the client refuses poison before it is sent.
+    var clientRefuses = false
     /// A wrong decision that is applied to every lane after each of its steps.
     var wrong: WrongDecision?
     /// A Boolean value that indicates whether the run has faults.
