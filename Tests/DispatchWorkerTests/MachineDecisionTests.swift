@@ -282,6 +282,38 @@ import Testing
         #expect(machine.batchLimit == 500)
     }
 
+    @Test("The search for a refused record continues with new producers and without a delay")
+    func quickIsolation() {
+        var machine = MachineTests.ready()
+        var now: UInt64 = 1
+        for _ in 0..<5 {
+            MachineTests.consume(&machine, 1, now: now)
+            now += 200 * Self.ms
+            _ = machine.next(now: now)
+            machine.failed(.sendOffsets, MachineTests.error(.messageTooLarge, abortable: true), now: now)
+            machine.aborted(refusal: .messageTooLarge, coordinatorDrops: 0, now: now)
+            #expect(machine.next(now: now) == .dropProducer)
+            machine.producerDropped(now: now)
+            #expect(machine.producer == .absent(notBefore: now))
+            MachineTests.recover(&machine, now: &now)
+        }
+        #expect(machine.counters.rotations == 5 && machine.counters.recreations == 0)
+    }
+
+    @Test("A topic that has lost a partition is opened again at once")
+    func fewerPartitions() {
+        for code in [KafkaErrorCode.unknownPartition, .unknownTopicOrPartition] {
+            var machine = MachineTests.ready()
+            MachineTests.consume(&machine, 1, now: 1)
+            _ = machine.next(now: 200 * Self.ms)
+            machine.failed(.sendOffsets, MachineTests.error(code, abortable: true), now: 200 * Self.ms)
+            #expect(machine.next(now: 200 * Self.ms) == .abort)
+            machine.aborted(refusal: nil, coordinatorDrops: 0, now: 200 * Self.ms)
+            machine.discarded()
+            #expect(machine.next(now: 200 * Self.ms) == .openTopics, "\(code)")
+        }
+    }
+
     @Test("The limit of records does not overflow while one partition of an aborted transaction does not advance")
     func endlessIsolation() {
         var isolation = Isolation()

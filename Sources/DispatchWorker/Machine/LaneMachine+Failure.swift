@@ -69,10 +69,10 @@ extension LaneMachine {
     /// Replaces the producer because the outcome of one of its requests is unknown.
     ///
     /// This does not count as a recreation.
-    mutating func rotate(_ cause: RotationCause) {
+    mutating func rotate(_ cause: RotationCause, wait: Int? = nil) {
         counters.rotations += 1
         notes.append(.rotated(cause))
-        retireProducer(wait: rotationBackoff.next())
+        retireProducer(wait: wait ?? rotationBackoff.next())
     }
 
     /// Replaces a producer that has failed.
@@ -208,6 +208,12 @@ extension LaneMachine {
 
     private mutating func abort(_ call: LaneCall, _ error: KafkaError) {
         notes.append(.failed(call, error))
+        if error.code == .unknownPartition || error.code == .unknownTopicOrPartition,
+            case .ready(let transaction, .open) = producer
+        {
+            // The topic may have been created again with fewer partitions.
+            producer = .ready(transaction, .refreshing)
+        }
         transactionFailed(error.code == .timedOut ? .timeout : error.code.isRecordLevel ? .refused : .error)
     }
 

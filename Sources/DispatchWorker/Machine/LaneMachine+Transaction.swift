@@ -269,15 +269,18 @@ extension LaneMachine {
         }
         isolateRefusedRecord(open.error, records: open.records)
         notes.append(.aborted(cause, open.error))
-        let isDeliberate = isDeliberate(cause)
-        retireProducer(wait: isDeliberate ? 0 : abortBackoff.next())
+        retireProducer(wait: delay(after: cause, open.error))
     }
 
-    /// Returns a Boolean value that indicates whether the abort is intended instead of a failure.
-    private func isDeliberate(_ cause: AbortCause) -> Bool {
+    /// Returns the delay after an abort, in milliseconds.
+    ///
+    /// An abort that is intended has none, and a search for a refused record is not slowed.
+    private mutating func delay(after cause: AbortCause, _ code: KafkaErrorCode?) -> Int {
         switch cause {
-        case .revoked, .lost, .deadLetters: true
-        default: exit != nil
+        case .revoked, .lost, .deadLetters: return 0
+        default:
+            let isSearch = code?.isRecordLevel == true && isolation.failures <= Isolation.quickFailures
+            return exit != nil || isSearch ? 0 : abortBackoff.next()
         }
     }
 
@@ -289,11 +292,17 @@ extension LaneMachine {
         let code = refusal ?? open.error
         isolateRefusedRecord(code, records: open.records)
         notes.append(.aborted(cause, code))
-        let isDeliberate = isDeliberate(cause)
         let suspect = open.suspect ?? (coordinatorDrops != open.coordinatorDrops ? .coordinator : nil)
         dropTransaction()
-        if !isDeliberate { pausedUntil = now + nanoseconds(abortBackoff.next()) }
-        if let suspect { rotate(suspect) }
+        let delay = delay(after: cause, code)
+        if delay > 0 { pausedUntil = now + nanoseconds(delay) }
+        if let suspect {
+            rotate(suspect)
+        } else if refusal?.isRecordLevel == true {
+            // librdkafka does not use the sequence numbers of the refused batch again, so brokers could refuse later
+            // batches of this producer (seen with 2.0.2 and 2.16.0).
+            rotate(.refused, wait: 0)
+        }
     }
 
     /// Makes transactions smaller if one of their records is the cause of the abort, and logs the record once it is

@@ -158,6 +158,8 @@ package enum RotationCause: String, Sendable, CaseIterable {
     case coordinator = "coordinator connection"
     /// A revocation left no time to wait for the commit.
     case revoked
+    /// A broker refused a record.
+    case refused
 }
 
 /// The reason for an abort, for the log.
@@ -348,6 +350,10 @@ package struct Isolation: Sendable, Equatable {
 
     /// The number of refusals of a single record before it counts as the cause.
     static var tries: Int { 3 }
+    /// The number of consecutive aborts up to which the search goes on without a delay.
+    ///
+    /// It is more than the halvings of the largest transaction and the tries of a record and its dead letter.
+    static var quickFailures: Int { 40 }
 
     /// The number of consecutive aborts because of a record.
     package private(set) var failures = 0
