@@ -25,7 +25,7 @@ import LinkDecider
         headers: [(String, String?)] = [],
         cause: DeadLetterCause = DeadLetterCause(reason: .badJSON, detail: "expected an object", pointer: "/a"),
         limit: Int = 1_000_000, partitions: Int32 = 4, worker: WorkerIdentity = Self.worker,
-        hasBrokerTimestamp: Bool = false
+        hasBrokerTimestamp: Bool = false, failedAt: Int64 = 5_000
     ) -> Letter {
         var arena = OutputArena()
         func view(_ bytes: [UInt8]?) -> ByteView? {
@@ -45,7 +45,7 @@ import LinkDecider
             hasBrokerTimestamp: hasBrokerTimestamp)
         let output = DeadLetterOutput(
             of: source, worker: worker, to: OpenTopic(handle: 1, partitions: partitions, messageLimit: limit),
-            failedAt: 5_000, arena: &arena)
+            failedAt: failedAt, arena: &arena)
         return Letter(
             key: output.key?.array, value: output.value?.array, timestamp: output.timestamp,
             partition: output.partition,
@@ -136,6 +136,16 @@ import LinkDecider
         let latest: Int64 = 3_605_000
         #expect(Self.letter(timestamp: latest).timestamp == latest)
         #expect(Self.letter(timestamp: latest + 1).timestamp == nil)
+    }
+
+    @Test("A timestamp more than a day old, by which retention would remove the dead letter, is replaced as well")
+    func past() {
+        let (now, oldest): (Int64, Int64) = (1_700_000_000_000, 1_699_913_600_000)
+        #expect(Self.letter(timestamp: oldest, failedAt: now).timestamp == oldest)
+        for old in [oldest - 1, 1_700_000_000, 0] {
+            let letter = Self.letter(timestamp: old, failedAt: now)
+            #expect(letter.timestamp == nil && letter.headers.contains("dlq.source.timestamp=\(old)"))
+        }
     }
 
     @Test("A detail has at most 512 bytes and is truncated between characters")

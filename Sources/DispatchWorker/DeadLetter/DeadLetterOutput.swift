@@ -52,6 +52,10 @@ package struct DeadLetterOutput {
     package static let refusedValueLimit = 64 << 10
     /// The largest lead of a timestamp over the current time, in milliseconds: brokers since 4.0 refuse a larger one.
     private static let timestampLeadMilliseconds: Int64 = 3_600_000
+    /// The greatest age of a timestamp, in milliseconds.
+    ///
+    /// Retention removes a dead letter by its timestamp, and would remove an old one before anybody has seen it.
+    private static let timestampAgeMilliseconds: Int64 = 86_400_000
 
     /// Creates the record for a topic.
     ///
@@ -66,7 +70,9 @@ package struct DeadLetterOutput {
         value = record.value
         headers = []
         partition = record.partition % max(1, topic.partitions)
-        let isUsable = record.timestamp >= 0 && record.timestamp <= failedAt &+ Self.timestampLeadMilliseconds
+        let isUsable =
+            record.timestamp >= max(0, failedAt &- Self.timestampAgeMilliseconds)
+            && record.timestamp <= failedAt &+ Self.timestampLeadMilliseconds
         timestamp = isUsable && !isRefused ? record.timestamp : nil
         DeadLetterHeaders.append(of: source, worker: worker, failedAt: failedAt, into: &headers, arena: &arena)
         cut(limit: topic.messageLimit, valueLimit: isRefused ? Self.refusedValueLimit : .max, &arena)
