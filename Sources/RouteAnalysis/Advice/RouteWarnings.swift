@@ -312,11 +312,30 @@ extension TableAdvice {
         var search = LinkSearch(space, budget: budget)
         var numbers: [Int: [Int]] = [:]
         for (number, pattern) in space.patterns.enumerated() { numbers[pattern.route, default: []].append(number) }
+        var leads: [Int: Set<Int>] = [:]
         for (route, own) in added {
-            let found = matchingRoutes(of: numbers[own] ?? [], beside: source.routes.count, index, &search)
-            guard let found, found.isEmpty || found == [route] else { continue }
-            warn(route, leadsBack: !found.isEmpty)
+            leads[route] = matchingRoutes(of: numbers[own] ?? [], beside: source.routes.count, index, &search)
         }
+        let endless = endlessRedirects(leads)
+        for (route, _) in added where endless.contains(route) {
+            warn(route, leadsBack: leads[route]?.isEmpty == false)
+        }
+    }
+
+    /// Returns the redirects of which every chain leads back, to no route, or beyond the limit of redirects.
+    ///
+    /// - Parameter templates: The routes to which redirects by templates can lead. One that is unknown can end anywhere.
+    private func endlessRedirects(_ templates: [Int: Set<Int>]) -> Set<Int> {
+        var leads = templates
+        for (index, route) in source.routes.enumerated() {
+            guard case .redirect(.route(let id)) = route.action, let target = names.routes[id.value] else { continue }
+            leads[index] = [target]
+        }
+        var endless = Set(leads.keys)
+        for _ in 0..<TableChecks.maxRedirects {
+            endless = endless.filter { leads[$0]?.isSubset(of: endless) == true }
+        }
+        return endless
     }
 
     private mutating func warn(_ index: Int, leadsBack: Bool) {
