@@ -103,10 +103,8 @@ final class AppModel {
 
     func signedIn() async {
         claims.append("session")
-        guard let (resume, until) = waiting, .now < until else {
-            await router.apply(.dismiss)
-            return
-        }
+        await router.apply(.dismiss)
+        guard let (resume, until) = waiting, .now < until else { return }
         waiting = nil
         await open(resume.request)
     }
