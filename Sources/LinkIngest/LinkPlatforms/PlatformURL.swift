@@ -68,9 +68,11 @@ struct PlatformURL {
             && text.start[3] | 0x20 == UInt8(ascii: "p")
     }
 
-    /// Returns a Boolean value that indicates whether a port is empty or the scheme's own.
+    /// Returns a Boolean value that indicates whether a port is empty or the scheme's own, with any leading zeros.
     private static func isOwnPort(_ port: ByteView, ofWeb isWeb: Bool, isSecure: Bool) -> Bool {
-        port.isEmpty || (isWeb && (isSecure ? port.equals("443") : port.equals("80")))
+        var port = port
+        while port.count > 1, port[0] == UInt8(ascii: "0") { port = port.dropFirst(1) }
+        return port.isEmpty || (isWeb && (isSecure ? port.equals("443") : port.equals("80")))
     }
 
     /// A Boolean value that indicates whether the host is a name in ASCII without escapes and empty labels.

@@ -7,7 +7,7 @@ extension UInt8 {
     var isASCIIDigit: Bool { (0x30...0x39).contains(self) }
 
     /// A Boolean value that indicates whether this is a space, a tab, or ends a line or a page.
-    var isASCIISpace: Bool { self == 0x20 || (0x09...0x0D).contains(self) }
+    var isASCIISpace: Bool { self == 0x20 || self != 0x0B && (0x09...0x0D).contains(self) }
 
     /// Returns a Boolean value that indicates whether this is a letter, a digit, or one of other characters.
     func isASCIIWord(or others: StaticString) -> Bool {

@@ -50,10 +50,19 @@ struct DecisionView {
                 appendReason(&decision, to: &out)
                 out.append(")")
             }
+            if let mode = decision.string("mode"), !mode.equals("replace") {
+                out.append("  mode ")
+                out.append(visible: mode)
+            }
+            if decision.member("dismissModals") >= 0 { out.append("  dismisses modals") }
         } else if outcome.equals("external") {
             out.append(visible: decision.string("url") ?? .empty)
         } else {
             appendReason(&decision, to: &out)
+        }
+        if let notice = decision.string("notice") {
+            out.append("  notice ")
+            out.append(visible: notice)
         }
     }
 

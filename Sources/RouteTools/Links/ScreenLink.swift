@@ -209,7 +209,9 @@ package struct ScreenLink: Sendable {
             case .missing, .value, .conflict, .unknownName:
                 models.isEmpty
                     ? "correct --data" : "pass --data with the fields of \(models.joined(separator: " and "))"
-            case .origin: "pass another --host or --scheme"
+            case .origin, .unwritable: "pass another --scheme or --host, or --route with another route"
+            case .redirects: "pass --route with the route to which it redirects"
+            case .notRoundTripped: "pass other --data, or --device with the facts that the route needs"
             default: "pass --device with the facts that the route needs"
             }
         return Failure(
@@ -220,11 +222,12 @@ package struct ScreenLink: Sendable {
     private static func other(_ decision: Decision, route: String) -> Failure {
         let reason = decision.reason.map { " (\($0))" } ?? decision.guard.map { " (guard \($0))" } ?? ""
         let path = decision.path.map { " at \($0)" } ?? ""
+        let facts = decision.guard == nil ? "an app version" : "{\"claims\":[\"session\"]}"
         return Failure(
             kind: .unreachable,
             message:
                 "route \(route): its link has the outcome \(decision.outcome.rawValue)\(path)\(reason) on this device",
-            advice: "pass --device with the facts of a device that has the screen, such as "
-                + (decision.guard == nil ? "{\"app\":\"6.1.0\"}" : "{\"claims\":[\"session\"]}"))
+            advice: "pass --device with the facts of a device that this route leads to the screen, such as \(facts), "
+                + "or see `linkd resolve LINK --explain` for the conditions")
     }
 }
