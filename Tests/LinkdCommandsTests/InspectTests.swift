@@ -87,6 +87,11 @@ internal import Testing
             (#"{"outcome":"navigate"}"#, "root"),
             (#"{"outcome":"deferred","stack":[{"screen":"a"}],"guard":"login"}"#, "a  until login"),
             (#"{"outcome":"navigate","reason":"host","detail":"x"}"#, "root  (host: x)"),
+            (
+                #"{"outcome":"navigate","mode":"reuse","dismissModals":true,"notice":"/n/\u001b"}"#,
+                #"root  mode reuse  dismisses modals  notice /n/\x1b"#
+            ), (#"{"outcome":"navigate","mode":"replace","stack":[{"screen":"a"}]}"#, "a"),
+            (#"{"outcome":"external","url":"https://e.example/","notice":"/n"}"#, "https://e.example/  notice /n"),
             (#"{"outcome":"external","url":"https://e.example/\u001b"}"#, #"https://e.example/\x1b"#),
             (#"{"outcome":"reject","reason":"no_route"}"#, "no_route"), (#"{"outcome":"none"}"#, ""), ("[", ""),
         ])

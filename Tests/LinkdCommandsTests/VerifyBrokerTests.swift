@@ -145,6 +145,11 @@ struct VerifyBrokerTests {
         try site.commit([8])
         let whole = try site.verify()
         #expect(whole.code == 1 && Self.harms(whole.report).keys.sorted() == ["lost"], "\(whole)")
+        // Brokers take these times, -1 and -2 ms since 1970, for the end and the beginning.
+        for time in ["1969-12-31T23:59:59.999Z", "1969-12-31T23:59:59.998Z", "1900-01-01T00:00:00Z"] {
+            let all = try site.verify("--since", time)
+            #expect(all.code == 1 && all.report["records"]?.integer == 8, "\(all)")
+        }
         let early = try site.verify("--until", "90m")
         #expect(early.code == 0 && early.report["records"]?.integer == 4, "\(early)")
         let late = try site.verify("--since", "90m")

@@ -135,7 +135,8 @@ public protocol StackScreen: LinkScreen {
 extension StackEntry {
     /// Creates the entry of a screen, with its models, its identity, and the presentation that the table lists first.
     ///
-    /// It equals the entry of a decision that shows the screen with the same data.
+    /// It equals the entry of a decision that shows the screen with the same data. A `Date` has no spelling of its own,
+    /// so a `datetime` that a link writes with other digits of a second is not equal.
     ///
     /// - Parameter screen: The screen.
     /// - Throws: A ``ModelError`` if a property has a value that a field cannot hold, such as an infinite number.

@@ -179,8 +179,8 @@ enum Platform {
 
     /// Returns the contents of a regular file that a command needs.
     ///
-    /// Without them, the command ends with exit code 78. The reason begins with the subject. With `readsInput`, the path
-    /// `-` stands for standard input.
+    /// Without them, the command ends with exit code 78. The reason begins with the subject. With `readsInput`, the
+    /// path `-` stands for standard input.
     static func required(
         _ path: String, limit: Int, as subject: String, advice: String = "specify a file that this user can read",
         readsInput: Bool = false

@@ -23,8 +23,9 @@ enum RoutesExportCommand {
                 + "line on standard error names each one. The table still decides in the app. In three cases the "
                 + "export matches fewer links, also with a line on standard error: repeated slashes are not exported, "
                 + "a slash at the end of a path is not exported for Android, and only the first "
-                + "\(LinkShape.maxRewrites) rewrites of a block are exported. `linkd routes check` compares a table "
-                + "with the files of an app.",
+                + "\(LinkShape.maxRewrites) rewrites of a block are exported. Without such a line, two spellings are "
+                + "not exported for Android: a slash as %2F in a segment, and a link of a custom scheme without a "
+                + "host. `linkd routes check` compares a table with the files of an app.",
         ],
         flags: [
             Flag("--format", .choice(Format.allCases.map(\.rawValue)), "Format to write. Required."),

@@ -154,7 +154,7 @@ final class ReplayJob {
             for output in outputs {
                 let ends = try scan.description(of: output)
                 // The clocks of workers can differ by a minute.
-                let since = try scan.offsets(of: output, ends.keys, atOrAfter: max(0, first - 60_000))
+                let since = try scan.offsets(of: output, ends.keys, atOrAfter: first - 60_000)
                 try plan.add(output, ends, ScanRange(since: first), since: since)
             }
         } catch {

@@ -134,11 +134,13 @@ struct TopicScan {
     }
 
     /// Returns the first offset at or after a time in each partition of a topic that has one.
+    ///
+    /// Brokers take times before 1970 for the names of offsets, so these times count as 1970.
     func offsets(
         of topic: String, _ numbers: some Sequence<Int32>, atOrAfter time: Int64
     ) throws(CommandFailure) -> [TopicPartition: Int64] {
         try reading(topic) { () throws(KafkaError) in
-            try offsets(numbers.map { TopicPartition(topic: topic, partition: $0) }, time)
+            try offsets(numbers.map { TopicPartition(topic: topic, partition: $0) }, max(0, time))
         }
     }
 
@@ -252,7 +254,10 @@ struct TopicScan {
     private func isEnd(_ event: ConsumerEvent, of span: OpenSpan) throws(CommandFailure) -> Bool {
         guard event.offset < span.to else { return true }
         guard let topic = reader?.topicName(at: event.topic) else { return false }
-        let end = try offsets(of: topic, [event.partition], atOrAfter: LogicalOffset.end).values.first
+        let partition = TopicPartition(topic: topic, partition: event.partition)
+        let end = try reading(topic) { () throws(KafkaError) in
+            try offsets([partition], LogicalOffset.end)[partition]
+        }
         return end.map { $0 <= event.offset } ?? false
     }
 

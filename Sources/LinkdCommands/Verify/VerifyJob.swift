@@ -122,7 +122,7 @@ final class VerifyJob {
         guard let since = RecordFilter(call, ofDeadLetters: false).since else { return starts }
         for output in site.topics.outputs.names {
             let bounds = site.bounds[output, default: [:]]
-            let found = try scan.offsets(of: output, bounds.keys, atOrAfter: max(0, since - Self.leadMilliseconds))
+            let found = try scan.offsets(of: output, bounds.keys, atOrAfter: since - Self.leadMilliseconds)
             for (number, limits) in bounds {
                 let partition = TopicPartition(topic: output, partition: number)
                 starts[partition] = max(limits.low, found[partition] ?? limits.high)

@@ -324,7 +324,7 @@ extension TableAdvice {
 
     /// Returns the redirects of which every chain leads back, to no route, or beyond the limit of redirects.
     ///
-    /// - Parameter templates: The routes to which redirects by templates can lead. One that is unknown can end anywhere.
+    /// - Parameter templates: The routes to which redirects by templates can lead, as far as they are known.
     private func endlessRedirects(_ templates: [Int: Set<Int>]) -> Set<Int> {
         var leads = templates
         for (index, route) in source.routes.enumerated() {
