@@ -2,20 +2,14 @@
 struct ArchivePruning {
     private let connection: Connection
     private var reader: ArchiveReader
-    private let time: Int64
     /// The configurations to remove.
-    private(set) var entries: [ConfigurationArchive.Entry]
+    let entries: [ConfigurationArchive.Entry]
 
     /// Chooses the configurations whose last use was before a time, in milliseconds since 1970.
     init(_ connection: Connection, topic: String, unusedSince time: Int64) throws(CommandFailure) {
         self.connection = connection
         reader = try ArchiveReader(connection, topic: topic)
-        self.time = time
-        entries = Self.unused(reader.archive, since: time)
-    }
-
-    private static func unused(_ archive: ConfigurationArchive, since time: Int64) -> [ConfigurationArchive.Entry] {
-        archive.entries.filter { $0.last < time }
+        entries = reader.archive.entries.filter { $0.last < time }
     }
 
     /// The number of all configurations.
@@ -42,9 +36,6 @@ struct ArchivePruning {
     /// A configuration that a worker stores at the same time keeps its files: what it names is written again.
     mutating func run() throws(CommandFailure) {
         let writer = ArchiveWriter(connection, topic: reader.archive.topic)
-        // A worker may use one of them again since they were chosen.
-        try reader.update()
-        entries = Self.unused(reader.archive, since: time)
         let chosen = files
         try writer.remove(keys: entries.flatMap { reader.archive.keys(of: $0.hash) }, deadline: Self.deadline)
         try reader.update()

@@ -40,8 +40,8 @@ struct ConfigurationArchive: Sendable {
         ///
         /// A use that goes on is recorded once an hour, and clocks differ by up to a minute.
         func isUsed(at time: Int64) -> Bool {
-            // Whoever writes a decision or a use can write any time.
-            uses.contains { max($0.first, 0) - 60_000 <= time && max(time, 0) - 3_660_000 <= $0.last }
+            // Whoever writes a decision can write any time.
+            uses.contains { $0.first - 60_000 <= time && max(time, 0) - 3_660_000 <= $0.last }
         }
     }
 

@@ -26,8 +26,8 @@ enum RoutesDiffCommand {
                 + "missing from the stack or moved; and if a screen loses a value or receives another one. Removing "
                 + "an application is breaking too, because events that name it become dead letters. A route or a "
                 + "screen that is added breaks nothing: what only a fallback handled before belongs to it, and a "
-                + "value that it refuses is listed as refused. An exception is a `coordinatorPath` whose paths ended "
-                + "below a screen that is added: they show the screen now. All other changes are compatible: added "
+                + "value that it refuses is listed as refused. An exception is `coordinatorPath`: a path whose last "
+                + "segment was no screen now shows the screen that is added. All other changes are compatible: added "
                 + "applications, screens, values, and links, another reason, presentation, mode, notices, and notes.",
             "With --canary, the tables are those of a worker's canary: the report has the differences that the worker "
                 + "counted, with the position and the index of the first decision of each route. The file is a saved "

@@ -364,7 +364,7 @@ extension RecallPlan {
     /// Sets the state of a decision.
     func set(_ state: State, at index: Int) { choices[index].state = state }
 
-    /// Marks a decision that the ledger has, and returns false if there is none.
+    /// Marks a decision that the ledger has.
     func markCorrected(_ id: DecisionID, decidedAt time: Int64) {
         guard let input = inputIndices[id.topic] else { return }
         for index in indices(input, id.partition, id.offset) {

@@ -291,7 +291,12 @@ extension TableAdvice {
     mutating func addRedirectWarnings() {
         var trial = source
         var added: [(route: Int, own: Int)] = []
-        for (index, route) in source.routes.enumerated() {
+        // Redirects by id fill the template of their target with their own captures.
+        let targets = Set(
+            source.routes.compactMap { route in
+                if case .redirect(.route(let id)) = route.action { names.routes[id.value] } else { nil }
+            })
+        for (index, route) in source.routes.enumerated() where !targets.contains(index) {
             guard case .redirect(.template(let template)) = route.action else { continue }
             if template.value.segments.allSatisfy({ $0.allSatisfy(\.isText) }) { continue }
             // A pattern that is not tried could match, so a warning could be wrong.
@@ -317,20 +322,22 @@ extension TableAdvice {
             leads[route] = matchingRoutes(of: numbers[own] ?? [], beside: source.routes.count, index, &search)
         }
         let endless = endlessRedirects(leads)
+        let fallback = source.fallback.first { rule in
+            rule.on?.contains { $0.value == .redirectLimit || $0.value == .noRoute } ?? true
+        }
+        let isRejected = fallback.map { $0.outcome == .reject } ?? true
         for (route, _) in added where endless.contains(route) {
-            warn(route, leadsBack: leads[route]?.isEmpty == false)
+            let found = leads[route] ?? []
+            if found.isEmpty || isRejected { warn(route, leadsTo: found) }
         }
     }
 
     /// Returns the redirects of which every chain leads back, to no route, or beyond the limit of redirects.
     ///
-    /// - Parameter templates: The routes to which redirects by templates can lead, as far as they are known.
-    private func endlessRedirects(_ templates: [Int: Set<Int>]) -> Set<Int> {
-        var leads = templates
-        for (index, route) in source.routes.enumerated() {
-            guard case .redirect(.route(let id)) = route.action, let target = names.routes[id.value] else { continue }
-            leads[index] = [target]
-        }
+    /// A redirect by id can end, because its captures also fill the template of a route to which it leads.
+    ///
+    /// - Parameter leads: The routes to which redirects by templates can lead, as far as they are known.
+    private func endlessRedirects(_ leads: [Int: Set<Int>]) -> Set<Int> {
         var endless = Set(leads.keys)
         for _ in 0..<TableChecks.maxRedirects {
             endless = endless.filter { leads[$0]?.isSubset(of: endless) == true }
@@ -338,14 +345,18 @@ extension TableAdvice {
         return endless
     }
 
-    private mutating func warn(_ index: Int, leadsBack: Bool) {
+    private mutating func warn(_ index: Int, leadsTo found: Set<Int>) {
         let route = source.routes[index]
         guard case .redirect(.template(let template)) = route.action else { return }
+        let path = "the template `\(template.value.text)`"
+        let cause =
+            found == [index]
+            ? "\(path) leads back"
+            : "\(path) leads only to redirects that end at no route within \(TableChecks.maxRedirects) redirects"
         problems.warning(
-            leadsBack ? .alwaysRejects : .redirectNowhere, at: template.offset,
-            leadsBack
-                ? "every link of `\(route.id.value)` is rejected: the template `\(template.value.text)` leads back"
-                : "no route matches a path of the template `\(template.value.text)`",
+            found.isEmpty ? .redirectNowhere : .alwaysRejects, at: template.offset,
+            found.isEmpty
+                ? "no route matches a path of \(path)" : "every link of `\(route.id.value)` is rejected: \(cause)",
             suggestion: "correct the template, or add a route that matches it", routes: [route.id.value])
     }
 

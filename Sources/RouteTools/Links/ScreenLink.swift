@@ -210,7 +210,8 @@ package struct ScreenLink: Sendable {
                 models.isEmpty
                     ? "correct --data" : "pass --data with the fields of \(models.joined(separator: " and "))"
             case .origin, .unwritable: "pass another --scheme or --host, or --route with another route"
-            case .redirects: "pass --route with the route to which it redirects"
+            case .redirects: "pass --route with a route to which it redirects"
+            case .noPattern: "add a pattern to the route"
             case .notRoundTripped: "pass other --data, or --device with the facts that the route needs"
             default: "pass --device with the facts that the route needs"
             }
@@ -222,12 +223,12 @@ package struct ScreenLink: Sendable {
     private static func other(_ decision: Decision, route: String) -> Failure {
         let reason = decision.reason.map { " (\($0))" } ?? decision.guard.map { " (guard \($0))" } ?? ""
         let path = decision.path.map { " at \($0)" } ?? ""
-        let facts = decision.guard == nil ? "an app version" : "{\"claims\":[\"session\"]}"
+        let facts = decision.guard == nil ? "{\"app\":\"6.1.0\"}" : "{\"claims\":[\"session\"]}"
         return Failure(
             kind: .unreachable,
             message:
                 "route \(route): its link has the outcome \(decision.outcome.rawValue)\(path)\(reason) on this device",
-            advice: "pass --device with the facts of a device that this route leads to the screen, such as \(facts), "
-                + "or see `linkd resolve LINK --explain` for the conditions")
+            advice: "pass --device with facts with which the route leads to the screen, such as \(facts), or see "
+                + "`linkd routes docs` for its conditions")
     }
 }

@@ -55,7 +55,7 @@ struct DecisionSearch {
         switch range {
         case .ofEvent:
             guard let time, time >= 0 else { return nil }
-            let since = try scan.offsets(of: topic, ends.keys, atOrAfter: max(0, time) - Self.tolerance)
+            let since = try scan.offsets(of: topic, ends.keys, atOrAfter: time - Self.tolerance)
             return try search(ends, ScanRange(partition: own, since: time), since, &scan, progress)
         case .ofDevice:
             guard let own else { return nil }
