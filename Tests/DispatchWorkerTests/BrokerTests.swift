@@ -149,9 +149,20 @@ struct BrokerTests {
             try write("second", to: second)
             #expect(try hasDecisions(30, of: run.input))
             #expect(try hasDecisions(18, of: second))
+            // The topic is deleted while the input has records for it.
+            let deleted = try admin.delete(topics: [second + ".dlq"], timeoutMilliseconds: 20_000)
+            #expect(deleted.allSatisfy { $0.error == nil })
+            try write("second", to: second)
+            #expect(
+                becomesTrue(withinSeconds: 60) { lines.withLock { $0 }.count { $0.contains("topic.missing") } >= 2 })
+            try write("first", to: run.input)
+            #expect(try hasDecisions(40, of: run.input))
+            try create(second + ".dlq")
+            #expect(try hasDecisions(27, of: second))
+            #expect(becomesTrue(withinSeconds: 60) { (try? run.read(second + ".dlq").count) == 1 })
         }
         let report = try await outcome.report
-        #expect(report.decisions == 48 && report.deadLetters == 2 && report.aborted == 0)
+        #expect(report.decisions == 67 && report.deadLetters == 3)
     }
 
     @Test("A limit of the client on messages cuts dead letters and refuses decisions", arguments: Guarantee.allCases)

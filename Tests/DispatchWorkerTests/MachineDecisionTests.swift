@@ -300,9 +300,78 @@ import Testing
         #expect(machine.counters.rotations == 5 && machine.counters.recreations == 0)
     }
 
+    @Test("A partition that waits for its dead-letter topic yields no records, and continues at its committed offset")
+    func waiting() {
+        var machine = MachineTests.ready()
+        let name = Self.partition.topic
+        machine.topicsNeeded()
+        machine.topicsOpened(except: [name], now: 1)
+        var now: UInt64 = 1
+        for round in 0..<3 {
+            #expect(machine.next(now: now) == .pause([Self.partition]) || round > 0)
+            machine.pauseFinished([Self.partition], failed: [], now: now)
+            // A batch that was fetched before the pause.
+            machine.polled(PollOutcome(records: 1, events: 0, rebalanced: false), isKeepAlive: false, now: now)
+            _ = machine.next(now: now)
+            #expect(machine.partitions.admit(topic: 0, partition: 0, offset: 5) == nil)
+            machine.dropBatch()
+            machine.discarded()
+            guard case .poll = machine.next(now: now) else { return #expect(Bool(false), "no poll") }
+            now += 1_000 * Self.ms
+        }
+        #expect(machine.partitions.duplicates == 0 && machine.violation == nil)
+        machine.topicsOpened(now: now)
+        #expect(machine.next(now: now) == .resume([Self.partition]))
+        machine.resumeFinished([Self.partition], failed: [], now: now)
+        machine.polled(PollOutcome(records: 0, events: 0, rebalanced: false), isKeepAlive: true, now: now)
+        #expect(machine.next(now: now) == .fetchCommitted([Self.partition]))
+    }
+
+    @Test("The start of a partition that waits is committed before, so that records of the wait are not skipped")
+    func waitingAtItsEnd() {
+        var machine = MachineTests.ready { $0.from = .latest }
+        machine.topicsNeeded()
+        machine.topicsOpened(except: [Self.partition.topic], now: 1)
+        var now: UInt64 = 1
+        var sent: [PartitionOffset] = []
+        steps: for _ in 0..<40 {
+            switch machine.next(now: now) {
+            case .findEnds(let partition): machine.endsFound(partition, Watermarks(low: 0, high: 42))
+            case .seek(let offsets): machine.seekFinished(offsets, failed: [])
+            case .begin: machine.begun(coordinatorDrops: 0, now: now)
+            case .sendOffsets(let offsets, _, _):
+                sent = offsets
+                machine.offsetsSent(milliseconds: 1, now: now)
+            case .commit: machine.committed(coordinatorDrops: 0, now: now)
+            case .pause: break steps
+            default: now += 100 * Self.ms
+            }
+        }
+        #expect(sent.map(\.offset) == [42])
+        #expect(machine.partitions.slots.map(\.positionState) == [.stale] && machine.violation == nil)
+    }
+
+    @Test("Missing topics are looked for again after 10 s, also after a failed look")
+    func missingTopics() {
+        var machine = MachineTests.ready()
+        var now: UInt64 = 1
+        for _ in 0..<3 {
+            machine.topicsNeeded()
+            #expect(machine.next(now: now) == .openTopics)
+            machine.topicsOpened(except: [Self.partition.topic], now: now)
+            machine.pauseFinished([Self.partition], failed: [], now: now)
+            now += 11_000 * Self.ms
+            #expect(machine.next(now: now) == .openTopics)
+            machine.failed(.openTopics, KafkaError(code: .timedOut, isRetriable: true), now: now)
+            #expect(machine.next(now: now) != .openTopics)
+            now += 11_000 * Self.ms
+            #expect(machine.next(now: now) == .openTopics)
+        }
+    }
+
     @Test("A topic that has lost a partition is opened again at once")
     func fewerPartitions() {
-        for code in [KafkaErrorCode.unknownPartition, .unknownTopicOrPartition] {
+        for code in [KafkaErrorCode.unknownPartition, .unknownTopic, .unknownTopicOrPartition] {
             var machine = MachineTests.ready()
             MachineTests.consume(&machine, 1, now: 1)
             _ = machine.next(now: 200 * Self.ms)

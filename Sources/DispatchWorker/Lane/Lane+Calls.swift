@@ -51,7 +51,10 @@ extension Lane where Processing: ~Copyable {
                     handle: handle, partitions: max(1, partitions), messageLimit: environment.messageLimit(of: name))
             } catch {
                 handle(producer.takeEvents(), .producer)
-                if machine.isReady, Self.isMissing(error), opened[name] == nil, !topics.known.contains(name) {
+                if machine.isReady, Self.isMissing(error), !topics.known.contains(name) {
+                    // Records that are in the transaction keep their topic until it ends.
+                    if opened[name] != nil, machine.transaction != .none { continue }
+                    opened[name] = nil
                     missing.insert(name)
                     continue
                 }
@@ -62,9 +65,10 @@ extension Lane where Processing: ~Copyable {
         work.outputs.use(topics.outputs.names.compactMap { opened[$0] })
         useDeadLetterTopics()
         let waiting = machine.partitions.names.map(\.topic).filter { missing.contains(topics.deadLetterTopic(of: $0)) }
-        machine.topicsOpened(except: Set(waiting), now: environment.now())
-        if missing != lacking {
-            lacking = missing
+        let now = environment.now()
+        machine.topicsOpened(except: Set(waiting), now: now)
+        if missing != lacking.names || now.saturatingSubtract(lacking.saidAt) > 300_000_000_000 {
+            lacking = (missing, now)
             for name in missing.sorted() { shared.log.log(Self.missingLine(name, lane: number)) }
         }
     }

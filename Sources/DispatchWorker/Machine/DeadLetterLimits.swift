@@ -269,11 +269,9 @@ extension LaneMachine {
                 rate: policy.deadLetterMaxRate))
     }
 
-    /// Begins the next period of slowed partitions, and pauses those whose allowance is used up.
+    /// Begins the next period of slowed partitions, and pauses those whose allowance is used up, and those that wait.
     mutating func slowStep(_ now: UInt64) -> Step? {
-        guard partitions.slots.contains(where: { $0.slowed != nil || $0.isWaiting }) else { return nil }
         for index in partitions.slots.indices {
-            if partitions.slots[index].isWaiting { partitions.hold(index) }
             guard let slowed = partitions.slots[index].slowed, slowed.renewsAt <= now else { continue }
             if partitions.slots[index].isHeld && partitions.slots[index].pending != nil {
                 guard transaction.open != nil, !isCommitBlocked else { continue }
@@ -282,8 +280,8 @@ extension LaneMachine {
             }
             renew(index, slowed, now)
         }
-        let held = partitions.slots.filter { $0.isHeld && !$0.isPaused }.map(\.partition)
-        return held.isEmpty || now < pauseRetryAt ? nil : .act(.pause(held))
+        let silent = partitions.slots.filter { $0.isSilent && !$0.isPaused }.map(\.partition)
+        return silent.isEmpty || now < pauseRetryAt ? nil : .act(.pause(silent))
     }
 
     /// Begins the next period of a slowed partition, or ends its state.
@@ -297,7 +295,11 @@ extension LaneMachine {
         } else {
             partitions.slots[index].slowed?.renew(policy.deadLetterMaxRate, now: now)
         }
-        if slot.isHeld { partitions.release(index) }
+        // Records after the last one were dropped, so the position of the client is not used. While the partition was
+        // not fetched, its topic may have been created again.
+        if slot.isHeld {
+            partitions.slots[index].positionState = .needsSeek(StartPosition(at: slot.next, witness: slot.witness))
+        }
     }
 
     /// The time at which the next period of a slowed partition begins, or nil if there is none.

@@ -22,12 +22,17 @@ extension LaneMachine {
     package mutating func topicsOpened(except waiting: Set<String> = [], now: UInt64) {
         guard case .ready(let transaction, _) = producer else { return }
         credentials = .accepted
-        // The missing topics are looked for again after 10 s.
-        let since = waiting.isEmpty ? now : now.saturatingSubtract(Self.topicsNanoseconds - 10_000_000_000)
-        producer = .ready(transaction, .open(since: since))
         for index in partitions.slots.indices {
-            partitions.setWaiting(index, waiting.contains(partitions.slots[index].partition.topic))
+            partitions.slots[index].isWaiting = waiting.contains(partitions.slots[index].partition.topic)
         }
+        producer = .ready(transaction, .open(refreshAt: topicsRefresh(now)))
+    }
+
+    /// Returns the time at which the topics are opened again.
+    ///
+    /// The topics may have more partitions after 5 minutes. Topics that do not exist are looked for after 10 s.
+    private func topicsRefresh(_ now: UInt64) -> UInt64 {
+        now + (partitions.slots.contains(where: \.isWaiting) ? 10_000_000_000 : 300_000_000_000)
     }
 
     /// Requests that topics be opened, because an assigned input has a dead-letter topic that is not open.
@@ -188,7 +193,7 @@ extension LaneMachine {
         case (.initTransactions, .initializing): producer = .initializing(retryAt: retryAt)
         case (.openTopics, .ready(let transaction, .refreshing)):
             // The topics are open. Their partition counts are fetched at the next refresh.
-            producer = .ready(transaction, .open(since: now))
+            producer = .ready(transaction, .open(refreshAt: topicsRefresh(now)))
         case (.openTopics, .ready(let transaction, .unopened)):
             producer = .ready(transaction, .unopened(retryAt: retryAt))
         case (.fetchCommitted, _): committedRetryAt = retryAt
@@ -208,10 +213,9 @@ extension LaneMachine {
 
     private mutating func abort(_ call: LaneCall, _ error: KafkaError) {
         notes.append(.failed(call, error))
-        if error.code == .unknownPartition || error.code == .unknownTopicOrPartition,
-            case .ready(let transaction, .open) = producer
-        {
-            // The topic may have been created again with fewer partitions.
+        let isUnknown: [KafkaErrorCode] = [.unknownPartition, .unknownTopic, .unknownTopicOrPartition]
+        if isUnknown.contains(error.code), case .ready(let transaction, .open) = producer {
+            // The topic may have been deleted, or created again with fewer partitions.
             producer = .ready(transaction, .refreshing)
         }
         transactionFailed(error.code == .timedOut ? .timeout : error.code.isRecordLevel ? .refused : .error)

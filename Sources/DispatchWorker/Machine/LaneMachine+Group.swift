@@ -275,7 +275,7 @@ extension LaneMachine {
     }
 
     private mutating func resumeStep(_ now: UInt64) -> Step? {
-        let paused = partitions.slots.filter { $0.isPaused && !$0.isHeld }.map(\.partition)
+        let paused = partitions.slots.filter { $0.isPaused && !$0.isSilent }.map(\.partition)
         if !paused.isEmpty { return now >= pauseRetryAt ? .act(.resume(paused)) : nil }
         if isPauseReported {
             isPauseReported = false

@@ -248,7 +248,7 @@ extension LaneMachine {
         abortBackoff.reset()
         contestBackoff.reset()
         let slots = partitions.slots
-        isolation.committed { partition in slots.first { $0.partition == partition }?.next.value }
+        isolation.committed { partition in slots.first { $0.partition == partition && !$0.isWaiting }?.next.value }
         if let suspect, isExactlyOnce { rotate(suspect) } else { rotationBackoff.reset() }
         return open.content.records
     }

@@ -178,6 +178,7 @@ extension LaneMachine {
     package mutating func next(now: UInt64) -> LaneAction {
         if startedAt == nil { startedAt = now }
         noticeStep(now)
+        partitions.stopWaiting()
         removeObsoleteNeeds()
         if let announcement { return announcement }
         for _ in 0..<32 {
@@ -295,9 +296,6 @@ extension LaneMachine {
         return transaction.open == nil ? leave() : startedCommit(now)
     }
 
-    /// The time after which the topics are opened again.
-    static var topicsNanoseconds: UInt64 { 300_000_000_000 }
-
     private mutating func producerStep(_ now: UInt64) -> Step? {
         switch producer {
         case .absent(let notBefore):
@@ -307,7 +305,7 @@ extension LaneMachine {
                 retryAt > now ? waitOrKeepAlive(until: retryAt, now) : .initTransactions(milliseconds: 1_000))
         case .ready(_, .unopened(let retryAt)):
             return .act(retryAt > now ? waitOrKeepAlive(until: retryAt, now) : .openTopics)
-        case .ready(.none, .open(let since)) where now.saturatingSubtract(since) > Self.topicsNanoseconds:
+        case .ready(.none, .open(let refreshAt)) where now > refreshAt:
             // The output topic may have more partitions by now.
             producer = .ready(.none, .refreshing)
             return .again
@@ -355,7 +353,7 @@ extension LaneMachine {
     /// Returns the next action that positions partitions, or nil if all of them wait for a retry.
     private mutating func positionAction(_ now: UInt64) -> LaneAction? {
         let slots = partitions.slots
-        let stale = slots.filter { $0.positionState == .stale }.map(\.partition)
+        let stale = slots.filter { $0.positionState == .stale && !$0.isWaiting }.map(\.partition)
         if !stale.isEmpty && committedRetryAt <= now { return .fetchCommitted(stale) }
         for slot in slots {
             switch slot.positionState {

@@ -23,9 +23,9 @@ package enum TopicsState: Sendable, Equatable {
     /// At least one topic is not open. No record is processed until it is. `topicsOpened` leads to `open`.
     case unopened(retryAt: UInt64)
     /// All topics are open, except dead-letter topics that do not exist, for which the partitions of their inputs wait
-    /// (`OwnedPartition.isWaiting`). Their partition counts were fetched at this time. After 5 minutes it leads to
-    /// `refreshing`, and a new input without an open dead-letter topic leads to `unopened`.
-    case open(since: UInt64)
+    /// (`OwnedPartition.isWaiting`). At this time it leads to `refreshing`, and a new input without an open dead-letter
+    /// topic leads to `unopened`.
+    case open(refreshAt: UInt64)
     /// All topics are open, and their partition counts are fetched again. Every answer leads to `open`.
     case refreshing
 }

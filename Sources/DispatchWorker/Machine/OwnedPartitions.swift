@@ -89,8 +89,7 @@ package struct AssignedPartition: Sendable, Equatable {
 package enum PositionState: Sendable, Equatable {
     /// The consumer returns the next record of the lane.
     case current
-    /// The partition is slowed, and its allowance of dead letters is used up. It continues in its next period. Or it
-    /// waits for its dead-letter topic.
+    /// The partition is slowed, and its allowance of dead letters is used up. It continues in its next period.
     case held
     /// The witness must be read again (`OwnedPartition.check`): the consumer must seek to it. Without a check, it must
     /// seek to the next record. Pending offsets are kept.
@@ -185,9 +184,10 @@ package struct OwnedPartition: Sendable, Equatable {
     private var committedWatch = DeadLetterWatch()
     /// The state of a partition whose dead letters are slowed, or nil.
     package internal(set) var slowed: SlowedPartition?
-    /// A Boolean value that indicates whether the partition yields no records because its input has no dead-letter
-    /// topic.
-    fileprivate(set) var isWaiting = false
+    /// A Boolean value that indicates whether the partition waits because its input has no dead-letter topic.
+    ///
+    /// Once it has a position that is committed, it is `stale` until the topic exists, and yields no records.
+    var isWaiting = false
 
     /// Creates the state of a newly assigned partition.
     package init(topic: Int32, partition: TopicPartition, start: StartPosition, committed: Int64?) {
@@ -221,15 +221,18 @@ package struct OwnedPartition: Sendable, Equatable {
         return max(isSettled ? max(next.value, drained ?? 0) : committed ?? start.next.value, floor ?? 0)
     }
 
-    /// A Boolean value that indicates whether the partition yields no records: in this period if it is slowed, or
-    /// because it waits for its dead-letter topic.
+    /// A Boolean value that indicates whether the partition is slowed and yields no records in this period.
     package var isHeld: Bool { positionState == .held }
+
+    /// A Boolean value that indicates whether the partition yields no records for a time, and need not be fetched.
+    var isSilent: Bool { isHeld || isWaiting && positionState == .stale }
 
     /// A Boolean value that indicates whether the consumer must be moved.
     package var needsPosition: Bool {
         switch positionState {
         case .current: check != nil
         case .held, .verifying: false
+        case .stale: !isWaiting
         default: true
         }
     }
@@ -342,7 +345,7 @@ package struct OwnedPartitions: Sendable, Equatable {
     /// A Boolean value that indicates whether all records of all partitions were consumed.
     ///
     /// The others do not wait for a partition that yields no records in this period.
-    package var isAtEnd: Bool { slots.allSatisfy { $0.isAtEnd || $0.isHeld } }
+    package var isAtEnd: Bool { slots.allSatisfy { $0.isAtEnd || $0.isSilent } }
 
     /// The offsets that the open transaction commits.
     package var pendingOffsets: [PartitionOffset] {
@@ -387,7 +390,7 @@ package struct OwnedPartitions: Sendable, Equatable {
         guard let index = slot(topic: topic, partition: partition) else { return nil }
         let next = slots[index].next.value
         guard offset >= next, case .current = slots[index].positionState else {
-            let isKnown = slots[index].isHeld || slots[index].check != nil || offset < slots[index].rereadBelow
+            let isKnown = slots[index].isSilent || slots[index].check != nil || offset < slots[index].rereadBelow
             if !isKnown { duplicates &+= 1 }
             return nil
         }
@@ -429,21 +432,18 @@ package struct OwnedPartitions: Sendable, Equatable {
         if slots[index].positionState == .current && slots[index].check == nil { slots[index].positionState = .held }
     }
 
-    /// Records whether a partition waits for its dead-letter topic.
-    mutating func setWaiting(_ index: Int, _ isWaiting: Bool) {
-        let ends = slots[index].isWaiting && !isWaiting
-        slots[index].isWaiting = isWaiting
-        if ends && slots[index].isHeld { release(index) }
-    }
-
-    /// Continues a partition that was held.
+    /// Stops partitions that wait for their dead-letter topics.
     ///
-    /// Records after the last one were dropped, so the position of the client is not used. While the partition was not
-    /// fetched, its topic may have been created again.
-    mutating func release(_ index: Int) {
-        let slot = slots[index]
-        slots[index].positionState = .needsSeek(
-            slot.isStarted ? StartPosition(at: slot.next, witness: slot.witness) : slot.start)
+    /// They continue at the group's committed offsets. A position that is determined by `from` is committed before, as
+    /// a later end would skip records.
+    mutating func stopWaiting() {
+        for index in slots.indices where slots[index].isWaiting && slots[index].pending == nil && !slots[index].isStaged
+        {
+            switch slots[index].positionState {
+            case .current, .held, .verifying, .needsReturn: setStale(index)
+            default: continue
+            }
+        }
     }
 
     /// Adds the offsets of all admitted records to the transaction, after the producer has accepted their outputs.
