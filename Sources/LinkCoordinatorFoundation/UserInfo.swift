@@ -60,6 +60,9 @@ extension LinkRequest {
     /// let request = try LinkRequest(userInfo: response.notification.request.content.userInfo)
     /// ```
     ///
+    /// The table's `link.payload` says where the link is in the payload. Rules for vendors, wrapped links, and short
+    /// links are read by a worker only.
+    ///
     /// - Parameter userInfo: The payload, as the system hands it to the app.
     /// - Throws: ``LinkCoordinator/LinkRequestError`` if a name is not a text, a value has a type that JSON does not
     ///   have, values are nested deeper than ``LinkCoordinator/LinkRequest/Object/maxDepth`` levels, or the payload is
