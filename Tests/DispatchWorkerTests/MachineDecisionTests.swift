@@ -327,28 +327,66 @@ import Testing
         #expect(machine.next(now: now) == .fetchCommitted([Self.partition]))
     }
 
-    @Test("The start of a partition that waits is committed before, so that records of the wait are not skipped")
-    func waitingAtItsEnd() {
+    @Test(
+        "The start of a partition that waits is committed before, so that records of the wait are not skipped",
+        arguments: [nil, LaneCall.fetchCommitted, .sendOffsets])
+    func waitingAtItsEnd(failing: LaneCall?) {
         var machine = MachineTests.ready { $0.from = .latest }
-        machine.topicsNeeded()
-        machine.topicsOpened(except: [Self.partition.topic], now: 1)
         var now: UInt64 = 1
+        machine.rebalancing(.assign([AssignedPartition(Self.other, topic: 0)]), now: now)
+        #expect(machine.nextInCallback(now: now) == .fetchCommitted([Self.other]))
+        if failing == .fetchCommitted {
+            machine.failed(.fetchCommitted, KafkaError(code: .timedOut, isRetriable: true), now: now)
+        } else {
+            machine.committedOffsetsFetched([PartitionResult(partition: Self.other, offset: nil)], now: now)
+        }
+        _ = machine.nextInCallback(now: now)
+        machine.assigned(now: now)
+        machine.polled(PollOutcome(records: 0, events: 0, rebalanced: true), isKeepAlive: false, now: now)
+        machine.topicsNeeded()
+        machine.topicsOpened(except: [Self.partition.topic], now: now)
         var sent: [PartitionOffset] = []
-        steps: for _ in 0..<40 {
+        var hasFailed = failing != .sendOffsets
+        var end: Int64 = 41
+        steps: for _ in 0..<200 {
             switch machine.next(now: now) {
-            case .findEnds(let partition): machine.endsFound(partition, Watermarks(low: 0, high: 42))
+            case .fetchCommitted(let names):
+                machine.committedOffsetsFetched(
+                    names.map { name in
+                        PartitionResult(partition: name, offset: sent.last { $0.partition == name }?.offset)
+                    }, now: now)
+            case .findEnds(let partition):
+                // A later request finds a later end.
+                end += 1
+                machine.endsFound(partition, Watermarks(low: 0, high: end))
             case .seek(let offsets): machine.seekFinished(offsets, failed: [])
             case .begin: machine.begun(coordinatorDrops: 0, now: now)
             case .sendOffsets(let offsets, _, _):
-                sent = offsets
-                machine.offsetsSent(milliseconds: 1, now: now)
+                if hasFailed {
+                    sent += offsets
+                    machine.offsetsSent(milliseconds: 1, now: now)
+                } else {
+                    hasFailed = true
+                    machine.failed(.sendOffsets, MachineTests.error(.illegalGeneration, abortable: true), now: now)
+                }
+            case .abort: machine.aborted(refusal: nil, coordinatorDrops: 0, now: now)
             case .commit: machine.committed(coordinatorDrops: 0, now: now)
-            case .pause: break steps
+            case .pause(let names):
+                machine.pauseFinished(names, failed: [], now: now)
+                if machine.partitions.slots.allSatisfy({ $0.positionState == .waiting }) { break steps }
+            case .dropProducer: machine.producerDropped(now: now)
+            case .makeProducer: machine.producerMade()
+            case .initTransactions: machine.transactionsInitialized()
+            case .openTopics: machine.topicsOpened(except: [Self.partition.topic], now: now)
+            case .keepAlive, .poll:
+                machine.polled(PollOutcome(records: 0, events: 0, rebalanced: false), isKeepAlive: true, now: now)
+                now += 100 * Self.ms
             default: now += 100 * Self.ms
             }
         }
-        #expect(sent.map(\.offset) == [42])
-        #expect(machine.partitions.slots.map(\.positionState) == [.stale] && machine.violation == nil)
+        #expect(Set(sent.map(\.offset)) == [42, 43] && sent.count == 2, "\(sent)")
+        #expect(machine.partitions.slots.map(\.positionState) == [.waiting, .waiting])
+        #expect(machine.violation == nil)
     }
 
     @Test("Missing topics are looked for again after 10 s, also after a failed look")

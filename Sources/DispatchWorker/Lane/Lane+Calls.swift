@@ -54,7 +54,6 @@ extension Lane where Processing: ~Copyable {
                 if machine.isReady, Self.isMissing(error), !topics.known.contains(name) {
                     // Records that are in the transaction keep their topic until it ends.
                     if opened[name] != nil, machine.transaction != .none { continue }
-                    opened[name] = nil
                     missing.insert(name)
                     continue
                 }
@@ -62,6 +61,7 @@ extension Lane where Processing: ~Copyable {
                 return
             }
         }
+        for name in missing { opened[name] = nil }
         work.outputs.use(topics.outputs.names.compactMap { opened[$0] })
         useDeadLetterTopics()
         let waiting = machine.partitions.names.map(\.topic).filter { missing.contains(topics.deadLetterTopic(of: $0)) }

@@ -23,7 +23,9 @@ extension LaneMachine {
         guard case .ready(let transaction, _) = producer else { return }
         credentials = .accepted
         for index in partitions.slots.indices {
-            partitions.slots[index].isWaiting = waiting.contains(partitions.slots[index].partition.topic)
+            let isWaiting = waiting.contains(partitions.slots[index].partition.topic)
+            partitions.slots[index].isWaiting = isWaiting
+            if !isWaiting, partitions.slots[index].positionState == .waiting { partitions.setStale(index) }
         }
         producer = .ready(transaction, .open(refreshAt: topicsRefresh(now)))
     }

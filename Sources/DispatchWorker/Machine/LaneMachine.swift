@@ -353,7 +353,7 @@ extension LaneMachine {
     /// Returns the next action that positions partitions, or nil if all of them wait for a retry.
     private mutating func positionAction(_ now: UInt64) -> LaneAction? {
         let slots = partitions.slots
-        let stale = slots.filter { $0.positionState == .stale && !$0.isWaiting }.map(\.partition)
+        let stale = slots.filter { $0.positionState == .stale }.map(\.partition)
         if !stale.isEmpty && committedRetryAt <= now { return .fetchCommitted(stale) }
         for slot in slots {
             switch slot.positionState {

@@ -91,6 +91,8 @@ package enum PositionState: Sendable, Equatable {
     case current
     /// The partition is slowed, and its allowance of dead letters is used up. It continues in its next period.
     case held
+    /// The partition waits for its dead-letter topic, and yields no records. Once the topic exists, it is `stale`.
+    case waiting
     /// The witness must be read again (`OwnedPartition.check`): the consumer must seek to it. Without a check, it must
     /// seek to the next record. Pending offsets are kept.
     case needsReturn
@@ -184,9 +186,9 @@ package struct OwnedPartition: Sendable, Equatable {
     private var committedWatch = DeadLetterWatch()
     /// The state of a partition whose dead letters are slowed, or nil.
     package internal(set) var slowed: SlowedPartition?
-    /// A Boolean value that indicates whether the partition waits because its input has no dead-letter topic.
+    /// A Boolean value that indicates whether the input has no dead-letter topic.
     ///
-    /// Once it has a position that is committed, it is `stale` until the topic exists, and yields no records.
+    /// Once the partition has its position, and an origin is committed, its state is `waiting`.
     var isWaiting = false
 
     /// Creates the state of a newly assigned partition.
@@ -217,7 +219,7 @@ package struct OwnedPartition: Sendable, Equatable {
     /// Until a commit returns, or while the consumer must be moved, it is the committed offset, or the offset after the
     /// control records that follow.
     package var settled: Int64 {
-        let isSettled = pending == nil && !isStaged && !needsPosition
+        let isSettled = pending == nil && !isStaged && !needsPosition && positionState != .waiting
         return max(isSettled ? max(next.value, drained ?? 0) : committed ?? start.next.value, floor ?? 0)
     }
 
@@ -225,14 +227,13 @@ package struct OwnedPartition: Sendable, Equatable {
     package var isHeld: Bool { positionState == .held }
 
     /// A Boolean value that indicates whether the partition yields no records for a time, and need not be fetched.
-    var isSilent: Bool { isHeld || isWaiting && positionState == .stale }
+    var isSilent: Bool { isHeld || positionState == .waiting }
 
     /// A Boolean value that indicates whether the consumer must be moved.
     package var needsPosition: Bool {
         switch positionState {
         case .current: check != nil
-        case .held, .verifying: false
-        case .stale: !isWaiting
+        case .held, .waiting, .verifying: false
         default: true
         }
     }
@@ -247,7 +248,8 @@ package struct OwnedPartition: Sendable, Equatable {
     var needsEnds: Bool {
         switch positionState {
         case .needsEnd, .outOfRange, .contradicted: true
-        case .current, .held, .needsReturn, .verifying, .unidentified, .stale, .needsSeek, .needsReassign: false
+        case .current, .held, .waiting, .needsReturn, .verifying, .unidentified, .stale, .needsSeek, .needsReassign:
+            false
         }
     }
 
@@ -440,7 +442,9 @@ package struct OwnedPartitions: Sendable, Equatable {
         for index in slots.indices where slots[index].isWaiting && slots[index].pending == nil && !slots[index].isStaged
         {
             switch slots[index].positionState {
-            case .current, .held, .verifying, .needsReturn: setStale(index)
+            case .current, .held, .verifying, .needsReturn:
+                slots[index].positionState = .waiting
+                slots[index].check = nil
             default: continue
             }
         }

@@ -222,7 +222,7 @@ extension LaneMachine {
         if case .outside = group { return .subscribe }
         for slot in partitions.slots {
             switch slot.positionState {
-            case .current, .held, .verifying, .unidentified: continue
+            case .current, .held, .waiting, .verifying, .unidentified: continue
             case .stale: return .fetchCommitted
             case .needsEnd, .outOfRange, .contradicted: return .findEnds
             case .needsSeek, .needsReturn: return .seek
