@@ -60,7 +60,7 @@ enum WrongDecision: String, CaseIterable {
     func prepare(_ machine: inout LaneMachine, isStopping: Bool, now: UInt64) {
         switch (self, machine.producer, machine.batch) {
         case (.drainSkipsInitialization, .initializing, _) where isStopping:
-            machine.producer = .ready(.none, .open(refreshAt: 0))
+            machine.producer = .ready(.none, .open(refreshAt: .max))
         case (.batchWithoutTime, _, .remaining):
             // As if the last poll had been just now.
             machine.group = .member(lastPoll: now + 3_600_000_000_000)
