@@ -178,7 +178,7 @@ extension LaneMachine {
     package mutating func next(now: UInt64) -> LaneAction {
         if startedAt == nil { startedAt = now }
         noticeStep(now)
-        partitions.stopWaiting()
+        partitions.suspendWaitingPartitions()
         removeObsoleteNeeds()
         if let announcement { return announcement }
         for _ in 0..<32 {

@@ -434,11 +434,11 @@ package struct OwnedPartitions: Sendable, Equatable {
         if slots[index].positionState == .current && slots[index].check == nil { slots[index].positionState = .held }
     }
 
-    /// Stops partitions that wait for their dead-letter topics.
+    /// Suspends partitions that wait for their dead-letter topics.
     ///
     /// They continue at the group's committed offsets. A position that is determined by `from` is committed before, as
     /// a later end would skip records.
-    mutating func stopWaiting() {
+    mutating func suspendWaitingPartitions() {
         for index in slots.indices where slots[index].isWaiting && slots[index].pending == nil && !slots[index].isStaged
         {
             switch slots[index].positionState {
