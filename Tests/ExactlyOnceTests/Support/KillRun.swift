@@ -122,18 +122,26 @@ final class KillRun {
             try producer.send(upTo: begin + (end - begin) * portion / Self.portions)
             producer.pause(milliseconds: Int32.random(in: 1...8, using: &random))
             guard portion == moment else { continue }
-            if !kill.usesSIGTERM && statistics.killsInTransaction == 0 { try awaitOpenTransaction(producingUpTo: end) }
+            if !kill.usesSIGTERM && needsOpenTransaction {
+                try freeze(workers[kill.victim], producingUpTo: end)
+            }
             try perform(kill)
         }
     }
 
-    /// Produces a few records at a time until a transaction with records is open, so that a kill can interrupt it.
+    /// Produces a few records at a time and stops the worker's process at random moments, until it has a transaction
+    /// with records open.
     ///
-    /// A transaction can end before the kill, so the next kill tries it again.
-    private func awaitOpenTransaction(producingUpTo end: Int) throws {
-        while try producer.sent < end && topics.outputStableEnds() == topics.outputEnds() {
-            try producer.send(upTo: min(producer.sent + 5, end))
-            producer.pause(milliseconds: 5)
+    /// Transactions of few records end within milliseconds, often sooner than the broker can be asked about them, so
+    /// that a kill alone may never interrupt one. While the process is stopped, the transactions of other workers end.
+    /// If this part's records are used up first, the next kill tries it again.
+    private func freeze(_ worker: WorkerProcess, producingUpTo end: Int) throws {
+        while producer.sent < end {
+            try producer.send(upTo: min(producer.sent + 10, end))
+            producer.pause(milliseconds: Int32.random(in: 1...30, using: &random))
+            worker.signal(SIGSTOP)
+            if try leftOpenTransaction() { return }
+            worker.signal(SIGCONT)
         }
     }
 
@@ -157,11 +165,17 @@ final class KillRun {
         try worker.start()
     }
 
-    /// Returns a Boolean value that indicates whether a killed worker has left an open transaction with records.
+    /// A Boolean value that indicates whether the next kill must interrupt a transaction with records.
     ///
-    /// The transactions of the others end meanwhile. After the first such kill they are not waited for.
+    /// More than one is required because the transaction may be one of another worker that takes long to end.
+    private var needsOpenTransaction: Bool { statistics.killsInTransaction < 3 }
+
+    /// Returns a Boolean value that indicates whether a killed or stopped worker has left an open transaction with
+    /// records.
+    ///
+    /// The transactions of the others end meanwhile. After a few such kills they are not waited for.
     private func leftOpenTransaction() throws -> Bool {
-        try !becomesTrue(withinSeconds: statistics.killsInTransaction == 0 ? 1 : 0) {
+        try !becomesTrue(withinSeconds: needsOpenTransaction ? 1 : 0) {
             try topics.outputStableEnds() == topics.outputEnds()
         }
     }
