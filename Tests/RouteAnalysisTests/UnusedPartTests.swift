@@ -77,6 +77,53 @@ struct UnusedPartTests {
         #expect(reported > 50, "seed \(seed): \(reported) were reported")
     }
 
+    private static let absent =
+        #"{"id": "b", "match": "/b", "query": {"q": null}, "to": {"path": "/c/s"}, "bind": {"M": {"n": "query.q"}}}"#
+    private static let letter = absent.replacing("null", with: "\"x\"")
+    private static let fallback = #""fallback": {"outcome": "navigate", "to": {"root": true}}"#
+    private static let byID = #", {"id": "a", "match": "/a", "redirect": "b"}]"#
+
+    @Test(
+        "There is no warning about rejection if a redirect by id, a repair, or the fallback leads elsewhere",
+        arguments: [
+            (
+                "",
+                #"""
+                [{"id": "b", "match": "/b/{x:int(10..20)}", "to": {"path": "/c/s"}, "bind": {"M": {"n": "path.x"}}},
+                 {"id": "a", "match": "/a/{x:int(0..9)}", "redirect": "b"}]
+                """#, "app:///a/5"
+            ),
+            ("", "[" + absent + byID, "app:///a?q=1"), ("", "[" + letter + byID, "app:///a?q=1"),
+            (
+                "",
+                #"""
+                [{"id": "b", "match": {"path": "/b", "scheme": "app"}, "exclude": {"outcome": "external"}}
+                """# + byID, "https://a.example/a"
+            ),
+            (
+                "",
+                #"""
+                [{"id": "b", "match": "/b", "query": {"q": null},
+                  "variants": [{"when": {"query": {"q": "1"}}, "to": {"root": true}}, {"to": {"path": "/c/s"}}]}
+                """# + byID.replacing("]", with: #", {"id": "far", "match": "/far", "redirect": "a"}]"#),
+                "app:///far?q=1"
+            ),
+            (#", "repair": true"#, "[\(letter.replacing("\"x\"", with: "\" 5\""))]", "app:///b?q=%205"),
+            (#", "repair": true"#, "[\(absent)]", "app:///b?%20q=5"),
+            ("", "[\(absent)], \(fallback)", "app:///b"), ("", "[\(letter)], \(fallback)", "app:///b?q=x"),
+            ("", #"[{"id": "b", "match": "/b", "exclude": {"outcome": "external"}}], \#(fallback)"#, "app:///b"),
+        ])
+    func rejections(options: String, routes: String, link: String) throws {
+        let file = """
+            {"schemaVersion": 1, "table": {"id": "t", "version": "1"}, "models": {"M": {"n": "int(0..9)"}},
+             "link": {"schemes": ["app", "https"], "host": "authority", "hosts": ["", "a.example"]\(options)},
+             "coordinators": {"c": {"screens": {"s": {"needs": ["M"]}}}}, "routes": \(routes)}
+            """
+        let codes = RouteTable.problems(in: Array(file.utf8)).map(\.code)
+        #expect(!codes.contains(.alwaysRejects) && !codes.contains(.neverHolds))
+        #expect(try RouteTable(json: Array(file.utf8)).resolve(link).outcome != .reject)
+    }
+
     @Test("The link of a pattern that a rewrite hides does not reach the pattern")
     func rewrites() throws {
         let file = """

@@ -31,7 +31,10 @@ extension TableAdvice {
         switch route.action {
         case .redirect, .exclude(.none), .exclude(.reject): return nil
         case .exclude(.external):
-            return opensOutside(route) ? nil : "no scheme and host of its links is on the allow list of `externals`"
+            if isReplaced(.externalRefused) { return nil }
+            return cause(of: route) {
+                opensOutside($0) ? nil : "no scheme and host of its links is on the allow list of `externals`"
+            }
         case .variants:
             for binding in route.bindings {
                 guard let model = names.models[binding.model.value],
@@ -39,17 +42,23 @@ extension TableAdvice {
                 else { continue }
                 let field = source.models[model].fields[number]
                 if route.onInvalid == .drop, field.absence != .required { continue }
-                if let cause = reason(binding, field, of: route) { return cause }
+                if let cause = cause(of: route, { reason(binding, field, of: route, from: $0) }) { return cause }
             }
             return unavailableTarget(of: route).map { "no device has the screen `\($0)`, to which it leads" }
         }
     }
 
+    /// Returns a Boolean value that indicates whether the fallback gives requests with a reason another outcome.
+    private func isReplaced(_ reason: ReasonCode) -> Bool {
+        let rule = source.fallback.first { $0.on?.contains { $0.value == reason } ?? true }
+        return rule.map { $0.outcome != .reject } ?? false
+    }
+
     /// Returns a screen that matches no device, if every variant leads to such a screen without a replacement.
     private func unavailableTarget(of route: TableSource.Route) -> String? {
-        guard case .fallback = route.unsupported, !unavailableScreens.isEmpty else { return nil }
-        let rule = source.fallback.first { $0.on?.contains { $0.value == .unsupported } ?? true }
-        if let rule, rule.outcome != .reject { return nil }
+        guard case .fallback = route.unsupported, !unavailableScreens.isEmpty, !isReplaced(.unsupported) else {
+            return nil
+        }
         var found: String?
         for variant in route.variants {
             guard case .path(let segments) = variant.to.destination,
@@ -64,26 +73,33 @@ extension TableAdvice {
         return found
     }
 
+    /// Returns the reason why a binding of a route rejects every link that selects the route `first`.
     private func reason(
-        _ binding: TableSource.Binding, _ field: TableSource.Field, of route: TableSource.Route
+        _ binding: TableSource.Binding, _ field: TableSource.Field, of route: TableSource.Route,
+        from first: TableSource.Route
     ) -> String? {
         let name = "\(binding.model.value).\(binding.field.value)"
         switch binding.source.value {
-        case .path(let capture):
-            let patterns = route.patterns
+        case .path(let capture) where !isReplaced(.paramInvalid):
+            let patterns = first.patterns
             let isNever =
                 !patterns.isEmpty
                 && patterns.allSatisfy { pattern in
                     pattern.path.capture(named: capture).map { isDisjoint($0, field.type) } ?? false
                 }
             return isNever ? "no text of `{\(capture)}` is valid for `\(name)` of type `\(field.type.text)`" : nil
-        case .query(let own):
-            guard let constraint = route.query.first(where: { $0.name.value == own }) else { return nil }
-            if case .equals(let value) = constraint.test, field.type.canonicalText(value) == nil {
+        // A repair can find another value than the constraint.
+        case .query(let own) where !source.blocks.contains(where: \.repair):
+            guard let constraint = first.query.first(where: { $0.name.value == own }) else { return nil }
+            if case .equals(let value) = constraint.test, field.type.canonicalText(value) == nil,
+                !isReplaced(.paramInvalid)
+            {
                 return "the route requires `\(own)` to be `\(value)`, which is not valid for `\(name)` of type "
                     + "`\(field.type.text)`"
             }
-            if constraint.test == .absent, field.absence == .required, isAlwaysNeeded(binding.model.value, route) {
+            if constraint.test == .absent, field.absence == .required, isAlwaysNeeded(binding.model.value, route),
+                !isReplaced(.paramMissing)
+            {
                 return "the route requires `\(own)` to be absent from the query, but `\(name)` needs it"
             }
             return nil

@@ -14,6 +14,9 @@ struct TableAdvice {
     /// For each screen that no device has, the indices of its coordinator and of the screen.
     var unavailableScreens: Set<[Int]> = []
 
+    /// For each id of a route, the routes that redirect to it by this id.
+    private var redirects: [String: [TableSource.Route]] = [:]
+
     /// The number of device cells compared so far.
     var comparedCells = 0
 
@@ -38,12 +41,28 @@ struct TableAdvice {
 
     /// Adds the warnings that an error could cause.
     private mutating func addOtherWarnings(until isOver: () -> Bool) {
+        for route in source.routes {
+            if case .redirect(.route(let id)) = route.action { redirects[id.value, default: []].append(route) }
+        }
         let kinds: [(inout TableAdvice) -> Void] = [
             { $0.addUnusedWarnings() }, { $0.addConditionWarnings() }, { $0.addRejectionWarnings() },
             { $0.addRedirectWarnings() }, { $0.addRewriteWarnings() }, { $0.addFallbackWarnings() },
             { $0.addExampleWarnings() },
         ]
         for add in kinds where !isOver() { add(&self) }
+    }
+
+    /// Returns the cause that holds for a route, if one also holds for every route that redirects to it by its id.
+    ///
+    /// Such a redirect keeps the origin, the captures, and the query of the link, which the route's own patterns and
+    /// constraints do not limit.
+    func cause(of route: TableSource.Route, _ find: (TableSource.Route) -> String?) -> String? {
+        var selected = [route]
+        for _ in 0...TableChecks.maxRedirects {
+            if selected.contains(where: { find($0) == nil }) { return nil }
+            selected = selected.flatMap { redirects[$0.id.value, default: []] }
+        }
+        return find(route)
     }
 }
 
@@ -298,11 +317,12 @@ extension TableAdvice {
                     "\(subject) never holds: no version satisfies `\(DeviceNeeds.text(tests.1))`",
                     suggestion: "correct `\(tests.0)`: a version must satisfy all of its comparisons",
                     routes: [route.id.value])
-            } else if let name = contradiction(when.query, route.query) {
+            } else if let name = cause(of: route, { contradiction(when.query, $0.query) }) {
                 problems.warning(
                     .neverHolds, at: when.offset,
-                    "\(subject) never holds: its `query` contradicts the route's `query` for `\(name)`",
-                    suggestion: "remove the variant, or correct `query`", routes: [route.id.value])
+                    "\(subject) holds for no link: its `query` contradicts the route's `query` for `\(name)`",
+                    suggestion: "correct `query`, or remove the variant if no request names the route by its id",
+                    routes: [route.id.value])
             } else if let conflict = DeviceNeeds(when, in: source, names: names).conflict {
                 problems.warning(
                     .neverHolds, at: when.offset, "\(subject) never holds: \(conflict)",
