@@ -135,5 +135,6 @@ struct UnusedPartTests {
         #expect(RouteTable.problems(in: Array(file.utf8)).map(\.code) == [.hiddenByRewrite])
         let table = try RouteTable(json: Array(file.utf8))
         #expect(table.resolve("app://r/x").route == "b")
+        #expect(table.resolve("app://r/r/x").route == "a")
     }
 }

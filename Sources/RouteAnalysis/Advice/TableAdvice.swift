@@ -458,7 +458,7 @@ extension TableAdvice {
 // MARK: Rewrites
 
 extension TableAdvice {
-    /// Adds warnings about patterns whose prefix a rewrite removes from every link that matches them.
+    /// Adds warnings about patterns whose prefix a rewrite removes, so that only links that repeat it match them.
     ///
     /// It adds none if another scheme, a later rewrite, or a redirect can still lead to the pattern.
     mutating func addRewriteWarnings() {
@@ -474,8 +474,8 @@ extension TableAdvice {
                 }
                 problems.warning(
                     .hiddenByRewrite, at: pattern.offset,
-                    "no link matches the pattern `\(route.written(pattern))`: the rewrite "
-                        + "`\(first.text)` removes its prefix first",
+                    "links match the pattern `\(route.written(pattern))` only after another prefix: the rewrite "
+                        + "`\(first.text)` removes the first one",
                     suggestion: "remove the prefix from the pattern, or remove the rewrite",
                     routes: [route.id.value])
             }
