@@ -20,12 +20,13 @@ enum RoutesExportCommand {
                 + "TypeScript file has types only. The Kotlin file needs Kotlin 1.3 or later, and reads a decision "
                 + "from the map of any JSON library.",
             "Some patterns have no exact equivalent. For those, the export matches more links than the table, and a "
-                + "line on standard error names each one. The table still decides in the app. In three cases the "
+                + "line on standard error names each one. The table still decides in the app. In four cases the "
                 + "export matches fewer links, also with a line on standard error: repeated slashes are not exported, "
-                + "a slash at the end of a path is not exported for Android, and only the first "
-                + "\(LinkShape.maxRewrites) rewrites of a block are exported. Without such a line, two spellings are "
-                + "not exported for Android: a slash as %2F in a segment, and a link of a custom scheme without a "
-                + "host. `linkd routes check` compares a table with the files of an app.",
+                + "a slash at the end of a path is not exported for Android, only the first "
+                + "\(LinkShape.maxRewrites) rewrites of a block are exported, and a query that meets a constraint only "
+                + "with the options of `query`, such as a repeated name, is not exported for Apple. Without such a "
+                + "line, two spellings are not exported for Android: a slash as %2F in a segment, and a link of a "
+                + "custom scheme without a host. `linkd routes check` compares a table with the files of an app.",
         ],
         flags: [
             Flag("--format", .choice(Format.allCases.map(\.rawValue)), "Format to write. Required."),

@@ -3,9 +3,9 @@ internal import StrictJSON
 
 /// Apple's `apple-app-site-association` file for a table, which lists the links of a site that open the app.
 ///
-/// The first component that matches a link decides, so exclusions come before the links that open the app. A component
-/// matches at least the links of its pattern, and its comment states whether it matches others. A link that selects a
-/// route of the app is never excluded.
+/// The first component that matches a link decides, so exclusions come before the links that open the app. Except for
+/// the links that notes name, a component matches at least the links of its pattern, and its comment states whether it
+/// matches others. A link that selects a route of the app is never excluded.
 package struct AppleAssociation {
     /// A member of `components`.
     struct Component {
@@ -74,6 +74,23 @@ package struct AppleAssociation {
         let openingPatterns = GlobIndex(entries.map { $0.shape.isExcluded ? nil : $0.glob })
         for (index, entry) in entries.enumerated() { add(entry, index, openingPatterns) }
         LinkShape.notes(block, ignoresTrailingSlash: true).forEach { notes.add($0) }
+        if entries.contains(where: { $0.query.contains { !$0.value.isEmpty } }) { addQueryNote(block.query) }
+    }
+
+    /// Adds a note about the options of the query with which links meet a constraint that Apple's items do not match.
+    private mutating func addQueryNote(_ dialect: TableSource.QueryDialect) {
+        let separators = String(decoding: dialect.pairSeparators, as: UTF8.self)
+        let options = [
+            separators == "&" ? nil : "pairSeparators \(separators)",
+            dialect.names == .sensitive ? nil : "names \(dialect.names.rawValue)",
+            dialect.duplicates == .reject ? nil : "duplicates \(dialect.duplicates.rawValue)",
+            dialect.decode == .once ? nil : "decode \(dialect.decode.rawValue)",
+            dialect.plus == .literal ? nil : "plus \(dialect.plus.rawValue)", dialect.flatten ? "flatten" : nil,
+        ].compactMap(\.self)
+        if options.isEmpty { return }
+        notes.add(
+            "links whose query meets a constraint only with these options of the table are not exported, although the "
+                + "table matches them: " + options.joined(separator: ", "))
     }
 
     private mutating func add(_ entry: Entry, _ index: Int, _ openingPatterns: GlobIndex) {

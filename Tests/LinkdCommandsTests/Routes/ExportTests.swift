@@ -210,4 +210,27 @@ internal import Testing
             #expect(lines.last == "only the first 6 rewrites are exported, " + rest)
         }
     }
+
+    @Test(
+        "The options of the query that Apple's items do not have are reported, if a route requires a value",
+        arguments: [
+            ("{}", #""1""#, "duplicates first"), (#"{"duplicates":"reject"}"#, #""1""#, nil), ("{}", #""*""#, nil),
+            ("{}", "null", nil),
+            (
+                #"{"pairSeparators":"&;","names":"insensitive","duplicates":"last","decode":"before","plus":"space"}"#,
+                #""1""#, "pairSeparators &;, names insensitive, duplicates last, decode before, plus space"
+            ),
+            (#"{"decode":"none","duplicates":"reject","flatten":true}"#, #""1""#, "decode none, flatten"),
+        ])
+    func queryOptions(options: String, constraint: String, expected: String?) throws {
+        let table = try RouteTable(
+            json: [UInt8](
+                """
+                {"schemaVersion":1,"table":{"id":"t","version":"1"},
+                 "link":{"schemes":["https"],"host":"authority","hosts":["a.example"],"query":\(options)},
+                 "routes":[{"id":"x","match":"/x","query":{"q":\(constraint)},"to":{"root":true}}]}
+                """.utf8))
+        let note = try #require(AppleAssociation(table, host: nil)).notes.lines.first { $0.contains("options") }
+        #expect(note?.split(separator: ": ").last.map { String($0) } == expected, "\(note ?? "no note")")
+    }
 }
