@@ -20,6 +20,8 @@ let package = Package(
         .executable(name: "linkd", targets: ["linkd"]),
     ],
     targets: [
+        // The C library of the platform under one name.
+        .target(name: "CLibrary", swiftSettings: strict),
         .target(name: "CWideBytes", cSettings: [.treatAllWarnings(as: .error)]),
         .target(name: "ByteStorage", dependencies: ["CWideBytes"], swiftSettings: strict),
         .target(name: "StrictJSON", dependencies: ["ByteStorage"], swiftSettings: strict),
@@ -32,14 +34,15 @@ let package = Package(
             swiftSettings: strict),
         // The file of short links and their destinations.
         .target(
-            name: "ShortLinks", dependencies: ["LinkCoordinator", "ByteStorage", "CWideBytes"], swiftSettings: strict),
+            name: "ShortLinks", dependencies: ["LinkCoordinator", "ByteStorage", "CLibrary", "CWideBytes"],
+            swiftSettings: strict),
         .target(
             name: "LinkIngest", dependencies: ["LinkCoordinator", "ShortLinks", "ByteStorage", "StrictJSON"],
             swiftSettings: strict),
         // The one place where a record and a configuration become decisions or a dead letter.
         .target(
             name: "LinkDecider",
-            dependencies: ["LinkCoordinator", "LinkIngest", "ShortLinks", "ByteStorage", "StrictJSON"],
+            dependencies: ["LinkCoordinator", "LinkIngest", "ShortLinks", "ByteStorage", "StrictJSON", "CLibrary"],
             swiftSettings: strict),
         .target(
             name: "RouteTools", dependencies: ["RouteAnalysis", "LinkCoordinator", "ByteStorage", "StrictJSON"],
@@ -50,13 +53,13 @@ let package = Package(
             providers: [.apt(["librdkafka-dev"]), .brew(["librdkafka"])]),
         .target(name: "CPlatform", cSettings: [.treatAllWarnings(as: .error)]),
         // Threads that can block, and what they wait on.
-        .target(name: "SystemThreads", dependencies: ["CPlatform"], swiftSettings: strict),
+        .target(name: "SystemThreads", dependencies: ["CLibrary", "CPlatform"], swiftSettings: strict),
         .systemLibrary(
             name: "CMicroHTTPD",
             pkgConfig: "libmicrohttpd",
             providers: [.apt(["libmicrohttpd-dev"]), .brew(["libmicrohttpd"])]),
         .target(
-            name: "HTTPServer", dependencies: ["CMicroHTTPD", "SystemThreads", "ByteStorage", "CPlatform"],
+            name: "HTTPServer", dependencies: ["CMicroHTTPD", "SystemThreads", "ByteStorage", "CLibrary", "CPlatform"],
             swiftSettings: strict),
         .systemLibrary(
             name: "CLMDB",
@@ -64,18 +67,18 @@ let package = Package(
             providers: [.apt(["liblmdb-dev"]), .brew(["lmdb"])]),
         // The local copy of the registry of devices, on disk.
         .target(
-            name: "DeviceRegistry", dependencies: ["CLMDB", "ByteStorage", "CPlatform", "CWideBytes"],
+            name: "DeviceRegistry", dependencies: ["CLMDB", "ByteStorage", "CLibrary", "CPlatform", "CWideBytes"],
             swiftSettings: strict),
         // The index of decisions that the console searches.
         .target(name: "DecisionIndex", dependencies: ["ByteStorage"], swiftSettings: strict),
         .target(
-            name: "KafkaClient", dependencies: ["CRdKafka", "CPlatform", "CWideBytes", "ByteStorage"],
+            name: "KafkaClient", dependencies: ["CRdKafka", "CLibrary", "CPlatform", "CWideBytes", "ByteStorage"],
             swiftSettings: strict),
         .target(
             name: "DispatchWorker",
             dependencies: [
                 "LinkCoordinator", "LinkIngest", "LinkDecider", "KafkaClient", "DeviceRegistry", "ShortLinks",
-                "ByteStorage", "StrictJSON", "SystemThreads", "CPlatform",
+                "ByteStorage", "StrictJSON", "SystemThreads", "CLibrary", "CPlatform",
             ],
             swiftSettings: strict),
         .target(
@@ -89,6 +92,7 @@ let package = Package(
                 "StrictJSON",
                 "SystemThreads",
                 "HTTPServer",
+                "CLibrary",
                 "CPlatform",
                 "DecisionIndex",
             ],
@@ -99,7 +103,7 @@ let package = Package(
             name: "LinkdFuzz",
             dependencies: [
                 "LinkCoordinator", "RouteAnalysis", "RouteTools", "LinkIngest", "LinkDecider", "KafkaClient",
-                "DispatchWorker", "ShortLinks", "ByteStorage", "StrictJSON",
+                "DispatchWorker", "ShortLinks", "ByteStorage", "StrictJSON", "CLibrary",
             ],
             swiftSettings: strict),
         .executableTarget(

@@ -1,10 +1,4 @@
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Musl)
-internal import Musl
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
+internal import CLibrary
 
 /// The last record that was read of a partition, by which a topic that was created again is recognized.
 package struct RegistryWitness: Sendable, Equatable {

@@ -1,12 +1,6 @@
 internal import CLMDB
+internal import CLibrary
 internal import CPlatform
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Musl)
-internal import Musl
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
 
 /// The directory of a store, for one process at a time.
 ///

@@ -1,11 +1,5 @@
 internal import ByteStorage
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Musl)
-internal import Musl
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
+internal import CLibrary
 
 /// The first byte of a key, which says what the record is.
 enum StoreKey {

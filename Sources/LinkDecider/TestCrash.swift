@@ -1,12 +1,6 @@
 #if DEBUG
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Musl)
-internal import Musl
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
 package import ByteStorage
+internal import CLibrary
 
 /// Records that end the process when they are resolved, for tests of debug builds.
 ///

@@ -1,13 +1,7 @@
 package import ByteStorage
+internal import CLibrary
 internal import CWideBytes
 internal import LinkCoordinator
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Musl)
-internal import Musl
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
 
 /// A file of short links with their destinations, which is mapped into memory.
 ///

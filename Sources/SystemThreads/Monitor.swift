@@ -1,12 +1,5 @@
+internal import CLibrary
 internal import CPlatform
-
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Musl)
-internal import Musl
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
 
 /// A value under a lock, with a condition that threads wait on.
 package final class Monitor<Value>: @unchecked Sendable {

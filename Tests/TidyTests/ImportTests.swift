@@ -7,45 +7,41 @@ import Testing
 /// The resolver does not depend on Kafka, the Kafka client does not depend on links, and the HTTP server depends on
 /// neither. Only one module imports each C library.
 @Suite struct ImportTests {
-    /// A module, the modules that its files can import, and whether they can import the platform's C library.
-    static let rules: [(module: String, allowed: String, platform: Bool)] = [
+    /// A module, and the modules that its files can import.
+    static let rules: [(module: String, allowed: String)] = [
+        ("CLibrary", "Glibc Musl Darwin"),
         // ByteStorage needs Synchronization for leases of views in builds that check them.
-        ("ByteStorage", "CWideBytes Synchronization", false),
-        ("StrictJSON", "ByteStorage", false),
-        ("LinkCoordinator", "ByteStorage StrictJSON Swift", false),
-        ("LinkCoordinatorFoundation", "LinkCoordinator ByteStorage Foundation", false),
-        ("RouteAnalysis", "LinkCoordinator ByteStorage StrictJSON", false),
-        ("RouteTools", "RouteAnalysis LinkCoordinator ByteStorage StrictJSON", false),
-        ("ShortLinks", "LinkCoordinator ByteStorage CWideBytes Synchronization", true),
-        ("LinkIngest", "LinkCoordinator ShortLinks ByteStorage StrictJSON", false),
-        ("LinkDecider", "LinkIngest LinkCoordinator ShortLinks ByteStorage StrictJSON", true),
-        ("KafkaClient", "CRdKafka ByteStorage CPlatform CWideBytes Synchronization", true),
-        ("SystemThreads", "CPlatform", true),
-        ("DecisionIndex", "ByteStorage", false), ("DeviceRegistry", "CLMDB CPlatform CWideBytes ByteStorage", true),
-        ("HTTPServer", "CMicroHTTPD SystemThreads ByteStorage CPlatform Synchronization", true),
+        ("ByteStorage", "CWideBytes Synchronization"),
+        ("StrictJSON", "ByteStorage"),
+        ("LinkCoordinator", "ByteStorage StrictJSON Swift"),
+        ("LinkCoordinatorFoundation", "LinkCoordinator ByteStorage Foundation"),
+        ("RouteAnalysis", "LinkCoordinator ByteStorage StrictJSON"),
+        ("RouteTools", "RouteAnalysis LinkCoordinator ByteStorage StrictJSON"),
+        ("ShortLinks", "LinkCoordinator ByteStorage CWideBytes Synchronization CLibrary"),
+        ("LinkIngest", "LinkCoordinator ShortLinks ByteStorage StrictJSON"),
+        ("LinkDecider", "LinkIngest LinkCoordinator ShortLinks ByteStorage StrictJSON CLibrary"),
+        ("KafkaClient", "CRdKafka ByteStorage CPlatform CWideBytes Synchronization CLibrary"),
+        ("SystemThreads", "CPlatform CLibrary"),
+        ("DecisionIndex", "ByteStorage"), ("DeviceRegistry", "CLMDB CPlatform CWideBytes ByteStorage CLibrary"),
+        ("HTTPServer", "CMicroHTTPD SystemThreads ByteStorage CPlatform Synchronization CLibrary"),
         (
             "DispatchWorker",
             "LinkCoordinator LinkIngest LinkDecider KafkaClient DeviceRegistry ShortLinks ByteStorage StrictJSON "
-                + "SystemThreads CPlatform Synchronization",
-            true
+                + "SystemThreads CPlatform Synchronization CLibrary"
         ),
         (
             "LinkdCommands",
             "LinkCoordinator RouteAnalysis RouteTools LinkIngest LinkDecider KafkaClient DispatchWorker ByteStorage "
                 + "DeviceRegistry ShortLinks StrictJSON SystemThreads HTTPServer DecisionIndex CPlatform "
-                + "Synchronization Foundation FoundationEssentials Dispatch",
-            true
+                + "Synchronization Foundation FoundationEssentials Dispatch CLibrary"
         ),
-        ("linkd", "LinkdCommands", false),
+        ("linkd", "LinkdCommands"),
         (
             "LinkdFuzz",
             "LinkCoordinator RouteAnalysis RouteTools LinkIngest LinkDecider KafkaClient DispatchWorker ShortLinks "
-                + "ByteStorage StrictJSON Foundation",
-            true
+                + "ByteStorage StrictJSON Foundation CLibrary"
         ),
     ]
-
-    static let platform: Set<Substring> = ["Glibc", "Musl", "Darwin", "Android"]
 
     struct Import {
         var module: Substring
@@ -72,8 +68,8 @@ import Testing
 
     @Test("A module imports only lower modules", arguments: rules.indices)
     func imports(rule: Int) throws {
-        let (module, names, seesPlatform) = Self.rules[rule]
-        let allowed = Set(names.split(separator: " ")).union(seesPlatform ? Self.platform : [])
+        let (module, names) = Self.rules[rule]
+        let allowed = Set(names.split(separator: " "))
         let wrong = try Self.imports(of: module).filter { found in
             if allowed.contains(found.module) { return false }
             // LinkCoordinator's only use of Foundation is NFC on Apple platforms.

@@ -1,11 +1,5 @@
 internal import CLMDB
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Musl)
-internal import Musl
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
+internal import CLibrary
 
 /// LMDB's environment: one file with one tree of keys.
 ///

@@ -1,11 +1,6 @@
+internal import ByteStorage
+internal import CLibrary
 package import LinkDecider
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Musl)
-internal import Musl
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
 
 /// The topics of a lane.
 package struct LaneTopics: Sendable, Equatable {
@@ -38,9 +33,7 @@ package struct LaneTopics: Sendable, Equatable {
 
     /// The topics that are known before any assignment: the outputs, then the inputs and their dead-letter topics.
     package var known: [String] {
-        var result = outputs.names
-        for name in inputs + inputs.map(deadLetterTopic) where !result.contains(name) { result.append(name) }
-        return result
+        (outputs.names + inputs + inputs.map(deadLetterTopic)).unique
     }
 
     /// Regular expressions of the topics that a worker or a replay of its dead letters writes, and of `others`.
@@ -55,9 +48,7 @@ package struct LaneTopics: Sendable, Equatable {
     /// Returns the names that a regular expression as input matches, without the topics of `ownPatterns`.
     package func inputs(matching pattern: borrowing PosixPattern, among names: [String]) -> [String] {
         guard let own = PosixPattern(ownPatterns.joined(separator: "|")) else { return [] }
-        var result: [String] = []
-        for name in names where pattern.matches(name) && !own.matches(name) { result.append(name) }
-        return result
+        return names.filter { pattern.matches($0) && !own.matches($0) }
     }
 
     /// Returns the name with the special characters of POSIX extended regular expressions escaped.

@@ -1,16 +1,10 @@
 package import ByteStorage
+internal import CLibrary
 internal import DeviceRegistry
 internal import KafkaClient
 internal import LinkIngest
 internal import Synchronization
 internal import SystemThreads
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Musl)
-internal import Musl
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
 
 /// The registry of devices of a worker: a local copy of the topic `devices.topic`, which one thread keeps current.
 ///

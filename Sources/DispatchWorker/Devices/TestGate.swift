@@ -1,11 +1,5 @@
 #if DEBUG
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Musl)
-internal import Musl
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
+internal import CLibrary
 
 /// A file for which the reader of the registry waits before it reads the first record, for tests of debug builds.
 ///

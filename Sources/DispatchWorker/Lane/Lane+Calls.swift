@@ -1,3 +1,4 @@
+internal import ByteStorage
 internal import KafkaClient
 internal import LinkDecider
 
@@ -38,11 +39,8 @@ extension Lane where Processing: ~Copyable {
     /// partitions of that input wait for it.
     func openTopics() {
         guard let producer else { return }
-        var names = topics.outputs.names
-        for input in topics.inputs + machine.partitions.names.map(\.topic) {
-            let name = topics.deadLetterTopic(of: input)
-            if !names.contains(name) { names.append(name) }
-        }
+        let inputs = topics.inputs + machine.partitions.names.map(\.topic)
+        let names = (topics.outputs.names + inputs.map(topics.deadLetterTopic)).unique
         var missing: Set<String> = []
         for name in names {
             do {

@@ -1,11 +1,4 @@
 internal import SystemThreads
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Musl)
-internal import Musl
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
 
 /// The worker's log.
 ///

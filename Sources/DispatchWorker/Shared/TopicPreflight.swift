@@ -1,3 +1,4 @@
+internal import ByteStorage
 internal import KafkaClient
 internal import LinkDecider
 
@@ -34,11 +35,8 @@ struct TopicPreflight {
         let inputs = try inputs()
         if isStopping() { return .success(nil) }
         let topics = LaneTopics(configuration)
-        var outputs = configuration.outputs.names
-        for input in inputs {
-            let name = topics.deadLetterTopic(of: input.name)
-            if !outputs.contains(name) { outputs.append(name) }
-        }
+        let deadLetters = inputs.map { topics.deadLetterTopic(of: $0.name) }
+        let outputs = (configuration.outputs.names + deadLetters).unique
         let described = try admin.describe(topics: outputs, timeoutMilliseconds: requestTimeout)
         let registries = try admin.describe(
             topics: configuration.devicesTopic.map { [$0] } ?? [], timeoutMilliseconds: requestTimeout)

@@ -60,32 +60,24 @@ package enum StatusDocument {
         text.number("lag", group.partitions.reduce(Int64(0)) { $0 &+ ($1.lag ?? 0) })
         let unowned = group.unowned
         text.number("unowned_count", Int64(unowned.count))
-        text.beginArray("unowned")
-        for one in unowned.prefix(GroupLag.listLimit) {
-            text.beginObject()
+        text.objects("unowned", of: unowned.prefix(GroupLag.listLimit)) { text, one in
             text.text("topic", one.partition.topic)
             text.number("partition", Int64(one.partition.partition))
             text.number("lag", one.lag)
             text.number("since_ms", age(one.unownedSince, snapshot.now))
-            text.endObject()
         }
-        text.endArray()
         text.endObject()
     }
 
     private static func writeTables(_ snapshot: WorkerSnapshot, _ text: inout JSONText) {
-        text.beginArray("tables")
-        for table in snapshot.tables {
-            text.beginObject()
+        text.objects("tables", of: snapshot.tables) { text, table in
             text.text("id", table.id)
             text.text("version", table.version)
             text.text("hash", table.hash)
             text.text("path", table.path)
             text.number("loaded_ms", max(0, snapshot.wallMilliseconds - table.loadedAtMilliseconds))
             text.boolean("fallback", table.isFallback)
-            text.endObject()
         }
-        text.endArray()
     }
 
     private static func writeDevices(_ snapshot: WorkerSnapshot, _ text: inout JSONText) {
@@ -115,15 +107,11 @@ package enum StatusDocument {
         text.number("decided", number(canary.decided))
         text.number("compared", number(canary.compared))
         text.number("different", number(canary.different))
-        text.beginArray("routes")
-        for route in canary.routes {
-            text.beginObject()
+        text.objects("routes", of: canary.routes) { text, route in
             text.text("route", route.name)
             text.number("count", number(route.count))
             text.text("witness", route.witness)
-            text.endObject()
         }
-        text.endArray()
         text.endObject()
     }
 
@@ -165,10 +153,8 @@ package enum StatusDocument {
     private static func writePartitions(_ lane: LaneView, _ worker: WorkerSnapshot, _ text: inout JSONText) {
         var lags: [TopicPartition: PartitionLag] = [:]
         for lag in worker.partitions where lag.lane == lane.snapshot.lane { lags[lag.partition] = lag }
-        text.beginArray("partitions")
-        for view in lane.snapshot.partitions {
+        text.objects("partitions", of: lane.snapshot.partitions) { text, view in
             let lag = lags[view.partition]
-            text.beginObject()
             text.text("topic", view.partition.topic)
             text.number("partition", Int64(view.partition.partition))
             text.number("next", view.next)
@@ -180,9 +166,7 @@ package enum StatusDocument {
             text.boolean("stalled", lag?.isStalled ?? false)
             text.boolean("paused", view.isPaused)
             write(view.slowed, worker.now, &text)
-            text.endObject()
         }
-        text.endArray()
     }
 
     private static func write(_ slowed: SlowedPartition?, _ now: UInt64, _ text: inout JSONText) {
@@ -197,16 +181,12 @@ package enum StatusDocument {
     }
 
     private static func writeErrors(_ snapshot: LaneSnapshot, _ now: UInt64, _ text: inout JSONText) {
-        text.beginArray("last_errors")
-        for error in snapshot.lastErrors {
-            text.beginObject()
+        text.objects("last_errors", of: snapshot.lastErrors) { text, error in
             text.text("event", error.event)
             text.text("code", error.code)
             text.text("message", error.message)
             text.number("age_ms", age(error.at, now))
-            text.endObject()
         }
-        text.endArray()
     }
 
     /// Returns the milliseconds since a time of the monotonic clock, or nil for none.

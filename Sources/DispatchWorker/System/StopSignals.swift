@@ -1,11 +1,5 @@
+internal import CLibrary
 internal import CPlatform
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Musl)
-internal import Musl
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
 internal import Synchronization
 
 /// The signals that this process has received, and their handlers.

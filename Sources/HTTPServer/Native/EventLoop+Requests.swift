@@ -1,11 +1,5 @@
+internal import CLibrary
 internal import CMicroHTTPD
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Musl)
-internal import Musl
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
 
 /// The calls back of libmicrohttpd, in the order of a request.
 extension EventLoop {

@@ -1,13 +1,6 @@
+internal import CLibrary
 internal import CMicroHTTPD
 internal import CPlatform
-
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Musl)
-internal import Musl
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
 
 /// The thread of a server: accepts connections, lets libmicrohttpd work, and enforces the limits.
 ///

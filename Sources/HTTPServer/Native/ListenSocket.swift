@@ -1,12 +1,6 @@
+internal import CLibrary
 internal import CMicroHTTPD
 internal import Synchronization
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Musl)
-internal import Musl
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
 
 /// A socket that listens.
 ///

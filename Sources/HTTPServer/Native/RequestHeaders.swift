@@ -1,11 +1,4 @@
 internal import CMicroHTTPD
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Musl)
-internal import Musl
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
 
 /// The headers of a request, and what they say about its body.
 struct RequestHeaders {

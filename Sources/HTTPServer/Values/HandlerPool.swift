@@ -1,13 +1,7 @@
+internal import CLibrary
 internal import CMicroHTTPD
 internal import Synchronization
 internal import SystemThreads
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Musl)
-internal import Musl
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
 
 /// The threads that run handlers, which may block.
 ///

@@ -1,13 +1,7 @@
 internal import ByteStorage
-internal import CWideBytes
+internal import CLibrary
 internal import CRdKafka
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Musl)
-internal import Musl
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
+internal import CWideBytes
 
 /// The messages of one poll and the records that were read from them.
 ///
@@ -36,9 +30,6 @@ struct MessageBatch: ~Copyable {
     var records: UnsafeBufferPointer<ConsumedRecord> {
         UnsafeBufferPointer(start: recordStorage, count: recordCount)
     }
-
-    /// A Boolean value that indicates whether the batch has no messages.
-    var isEmpty: Bool { messageCount == 0 }
 
     /// Reserves memory for `count` messages.
     ///

@@ -1,13 +1,7 @@
+internal import CLibrary
 internal import CPlatform
 internal import CRdKafka
 internal import Synchronization
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Musl)
-internal import Musl
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
 
 /// The owner of an `rd_kafka_conf_t` until a client takes ownership.
 struct NativeConfiguration: ~Copyable {

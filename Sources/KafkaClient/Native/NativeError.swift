@@ -1,12 +1,6 @@
 internal import ByteStorage
+internal import CLibrary
 internal import CRdKafka
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Musl)
-internal import Musl
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
 
 extension KafkaError {
     /// Copies an error object and destroys it.

@@ -197,11 +197,8 @@ extension KafkaProducer {
 
     /// The numbered records that were reported as not delivered, in the order of their reports.
     ///
-    /// There are at most `undeliveredLimit`. Further ones are only counted, in `deliveries`.
+    /// There are at most 1,000,000. Further ones are only counted, in `deliveries`.
     package var undelivered: [UndeliveredRecord] { counter.pointee.undelivered }
-
-    /// The limit of the list `undelivered`.
-    package static var undeliveredLimit: Int { DeliveryCounter.undeliveredLimit }
 
     /// The greatest number of a record that a broker has stored, or 0.
     package var lastDelivered: UInt { counter.pointee.lastDelivered }

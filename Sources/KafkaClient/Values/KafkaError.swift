@@ -231,8 +231,6 @@ extension KafkaErrorCode {
     package static let unsupportedSASLMechanism = KafkaErrorCode(33)
     /// ILLEGAL_SASL_STATE.
     package static let illegalSASLState = KafkaErrorCode(34)
-    /// UNSUPPORTED_VERSION.
-    package static let unsupportedVersion = KafkaErrorCode(35)
     /// TOPIC_ALREADY_EXISTS.
     package static let topicAlreadyExists = KafkaErrorCode(36)
     /// OUT_OF_ORDER_SEQUENCE_NUMBER.

@@ -63,10 +63,7 @@ extension TableSource {
 
     /// Returns a description of the origins of a route's links.
     func originsText(of route: Route) -> String {
-        var texts: [String] = []
-        for pattern in route.patterns {
-            for origin in origins(of: pattern) where !texts.contains(origin.text) { texts.append(origin.text) }
-        }
+        let texts = route.patterns.flatMap { origins(of: $0).map(\.text) }.unique
         if texts.isEmpty { return "a scheme and host that the table accepts" }
         let limit = 8
         let more = texts.count > limit ? ", and \(texts.count - limit) more" : ""

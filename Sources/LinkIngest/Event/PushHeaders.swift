@@ -13,18 +13,9 @@ struct PushHeaders: BitwiseCopyable {
         case timeToLive, webTopic, urgency
 
         /// The name of the header.
-        var text: StaticString {
-            switch self {
-            case .topic: "apns-topic"
-            case .id: "apns-id"
-            case .expiration: "apns-expiration"
-            case .pushType: "apns-push-type"
-            case .collapse: "apns-collapse-id"
-            case .priority: "apns-priority"
-            case .timeToLive: "ttl"
-            case .webTopic: "topic"
-            case .urgency: "urgency"
-            }
+        var text: ByteView {
+            let pointer = ByteView(pointer)
+            return pointer.slice(ByteView("/headers/").count, pointer.count)
         }
 
         /// A Boolean value that indicates whether the header is one of Web Push, and not of APNs.
@@ -47,7 +38,7 @@ struct PushHeaders: BitwiseCopyable {
 
         /// Returns the header with a name, or nil if it is not read.
         init?(_ name: ByteView) {
-            for known in Self.allCases where name.equals(known.text) {
+            for known in Self.allCases where name == known.text {
                 self = known
                 return
             }

@@ -1,13 +1,7 @@
-internal import CPlatform
 internal import ByteStorage
+internal import CLibrary
+internal import CPlatform
 internal import DispatchWorker
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Musl)
-internal import Musl
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
 #if canImport(FoundationEssentials)
 internal import FoundationEssentials
 #else

@@ -1,5 +1,6 @@
-internal import RouteTools
+internal import ByteStorage
 internal import LinkIngest
+internal import RouteTools
 internal import StrictJSON
 
 /// `linkd vendors list`: prints the vendors and the link platforms.
@@ -81,13 +82,7 @@ enum VendorsListCommand {
 
     /// Returns the hosts of a platform's links, each once.
     private static func hosts(_ platform: JSONValue) -> [String] {
-        var hosts: [String] = []
-        for rule in platform["rules"]?.array ?? [] {
-            for host in rule["hosts"]?.array?.compactMap(\.string) ?? [] where !hosts.contains(host) {
-                hosts.append(host)
-            }
-        }
-        return hosts
+        (platform["rules"]?.array ?? []).flatMap { $0["hosts"]?.array?.compactMap(\.string) ?? [] }.unique
     }
 
     private static func printJSON(_ files: [CheckedVendors], _ out: Channel) {

@@ -1,15 +1,8 @@
 internal import ByteStorage
+internal import CLibrary
 internal import DispatchWorker
 internal import LinkIngest
 internal import Synchronization
-
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Musl)
-internal import Musl
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
 
 /// The resolution of a record in a child process, which runs this executable with the command line of the worker.
 struct RecordTrial: Sendable {

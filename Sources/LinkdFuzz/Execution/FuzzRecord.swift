@@ -1,12 +1,5 @@
 package import ByteStorage
-
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Musl)
-internal import Musl
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
+internal import CLibrary
 
 /// A record of a test.
 package struct FuzzRecord: Sendable, Equatable {

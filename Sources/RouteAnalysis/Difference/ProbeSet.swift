@@ -237,9 +237,7 @@ struct RedirectSearch {
     private func locations(of path: Pattern, from shift: Int) -> [String: CaptureLocation] {
         var locations = rewrites
         for capture in path.captures {
-            locations[capture.name] = CaptureLocation(
-                depth: shift + capture.segment, steps: [capture.affixes(in: path)], isTail: capture.isTail,
-                capture: capture.isTail ? nil : capture)
+            locations[capture.name] = CaptureLocation(capture, in: path, depth: shift + capture.segment)
         }
         return locations
     }

@@ -1,3 +1,4 @@
+internal import ByteStorage
 internal import LinkCoordinator
 internal import StrictJSON
 
@@ -234,8 +235,8 @@ extension Comparison {
     private func routePayloads(
         _ id: String, _ params: JSONValue, _ values: RequestValues, _ tables: [ProofTable]
     ) -> [LinkRequest] {
-        let routes = Self.unique(tables.compactMap { $0.source.payload.route?.value })
-        let others = Self.unique(tables.compactMap { $0.source.payload.params?.value })
+        let routes = tables.compactMap { $0.source.payload.route?.value }.unique
+        let others = tables.compactMap { $0.source.payload.params?.value }.unique
         return routes.flatMap { route in
             (others.map { $0 as JSONPath? } + [nil]).compactMap { pointer in
                 var all = values.payload + [(route, JSONValue(.string(id)))]
@@ -247,7 +248,7 @@ extension Comparison {
 
     /// Returns payloads with a link at each pointer of either table, and with two links at every two pointers.
     private func payloads(_ tables: [ProofTable]) -> [LinkRequest] {
-        let pointers = Self.unique(tables.flatMap { $0.source.payload.link.map(\.value) })
+        let pointers = tables.flatMap { $0.source.payload.link.map(\.value) }.unique
         var all: [[(pointer: JSONPath, value: JSONValue)]] = [[]]
         for pointer in pointers {
             all.append([(pointer, JSONValue(.string("")))])
@@ -259,11 +260,6 @@ extension Comparison {
             }
         }
         return all.compactMap { RequestFrame.payload($0) }.map { .payload($0) }
-    }
-
-    private static func unique(_ pointers: [JSONPath]) -> [JSONPath] {
-        var seen = Set<JSONPath>()
-        return pointers.filter { seen.insert($0).inserted }
     }
 }
 

@@ -177,7 +177,7 @@ struct SetSearch {
                 guard let name = input.source.capture, let location = result.locations[name] else { continue }
                 let folds = table.source.foldsPathCase
                 for text in probeSet.probes.texts(index) {
-                    guard let segment = location.segment(for: Array(text.utf8)) else { continue }
+                    guard let segment = location.segment(for: Array(text.utf8), folds: folds) else { continue }
                     let spelled = folds ? segment.map(lowerASCII) : segment
                     try tryOne([search.space.pattern([.literal(spelled)], at: location.depth, folds: folds)])
                     guard location.isTail else { continue }
@@ -227,7 +227,7 @@ struct SetSearch {
                     _ = try add(search.space.pattern([matcher], at: location.depth, folds: folds))
                 }
                 for text in probeSet.probes.fittingTexts(index) {
-                    guard let segment = location.segment(for: Array(text.utf8)) else { continue }
+                    guard let segment = location.segment(for: Array(text.utf8), folds: folds) else { continue }
                     let spelled = folds ? segment.map(lowerASCII) : segment
                     if try add(search.space.pattern([.literal(spelled)], at: location.depth, folds: folds)) { break }
                 }

@@ -1,3 +1,4 @@
+internal import ByteStorage
 public import LinkCoordinator
 package import StrictJSON
 
@@ -381,11 +382,7 @@ package enum ChangedValues {
     }
 
     private static func names(_ a: JSONValue, _ b: JSONValue) -> [String] {
-        var names: [String] = []
-        for member in (a.object ?? []) + (b.object ?? []) where !names.contains(member.name) {
-            names.append(member.name)
-        }
-        return names
+        ((a.object ?? []) + (b.object ?? [])).map(\.name).unique
     }
 }
 

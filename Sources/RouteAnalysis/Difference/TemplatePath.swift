@@ -85,16 +85,13 @@ struct TemplatePath {
     func locations(of path: Pattern, _ rewrites: [String: CaptureLocation]) -> [String: CaptureLocation] {
         var locations = rewrites
         for capture in path.captures {
-            let step = capture.affixes(in: path)
             if capture.segment >= elements.count {
                 if let tail {
                     locations[capture.name] = CaptureLocation(
-                        depth: tail + capture.segment - elements.count, steps: [step], isTail: capture.isTail,
-                        capture: capture.isTail ? nil : capture)
+                        capture, in: path, depth: tail + capture.segment - elements.count)
                 }
             } else if !capture.isTail, case .capture(var location) = elements[capture.segment] {
-                location.steps.insert(step, at: 0)
-                location.capture = capture
+                location.steps.insert(contentsOf: capture.steps(in: path), at: 0)
                 locations[capture.name] = location
             }
         }
@@ -235,10 +232,17 @@ private struct Requirements {
 struct CaptureLocation {
     /// A step from the captured text to the segment.
     enum Step {
+        /// Replaces the canonical text of a capture by a text that it matches.
+        case read(Capture)
         /// Adds text before and after the text so far.
         case add(prefix: [UInt8], suffix: [UInt8])
         /// Removes text from the start and the end of the text so far, which must have both.
         case strip(prefix: [UInt8], suffix: [UInt8])
+
+        /// All texts that are read, if there are few.
+        fileprivate var texts: [[UInt8]]? {
+            if case .read(let capture) = self { capture.matcher.finiteTexts } else { nil }
+        }
     }
 
     /// The preimage of a matcher: the segments whose captured text it matches.
@@ -257,66 +261,91 @@ struct CaptureLocation {
     var steps: [Step]
     /// A Boolean value that indicates whether the capture is all segments from `depth` on.
     var isTail = false
-    /// The capture of the pattern, which determines its canonical text, or nil for a tail.
-    var capture: Capture?
+
+    /// Creates the location of a capture whose segment has this index in the link.
+    init(_ capture: Capture, in path: Pattern, depth: Int) {
+        self.depth = depth
+        steps = capture.steps(in: path)
+        isTail = capture.isTail
+    }
 
     /// Returns the segment for a captured text, or nil if no segment leads to it.
-    func segment(for text: [UInt8]) -> [UInt8]? {
-        var text = text
-        for step in steps {
+    func segment(for text: [UInt8], folds: Bool) -> [UInt8]? {
+        steps.reduce(text) { text, step in
+            guard let text else { return nil }
             switch step {
-            case .add(let prefix, let suffix): text = prefix + text + suffix
-            case .strip(let prefix, let suffix):
-                guard text.count > prefix.count + suffix.count, text.starts(with: prefix),
-                    text.reversed().starts(with: suffix.reversed())
-                else { return nil }
-                text = Array(text[prefix.count..<(text.count - suffix.count)])
+            case .read: return text
+            case .add(let prefix, let suffix): return prefix + text + suffix
+            case .strip(let prefix, let suffix): return inner(text, prefix, suffix, folds: folds)
             }
         }
-        return text
     }
 
     /// Returns the preimage of a matcher: the segments for which it matches the captured text after the steps.
     func preimage(of matcher: Matcher, folds: Bool) -> Preimage {
-        if let capture, let texts = capture.matcher.finiteTexts { return preimage(of: matcher, capture, texts, folds) }
-        if case .uuid? = capture?.matcher {
-            // The canonical text of a UUID is in uppercase, which only these matchers ignore.
-            switch matcher {
-            case .any, .uuid: break
-            default: return .unknown
+        var result = Preimage.matcher(matcher)
+        var rest = steps[...]
+        // The texts of a capture with few texts are tested one by one.
+        let few = steps.lastIndex { $0.texts != nil }
+        if let few {
+            let texts = (steps[few].texts ?? []).filter { text in
+                guard let read = read(text, steps[...few], folds: folds) else { return false }
+                return read.withUnsafeBufferPointer { matcher.matches(ByteView($0), foldsCase: folds) }
+            }
+            if texts.isEmpty { return .nothing }
+            result = .matcher(.enumeration(texts.sorted { compareBytes($0, $1) < 0 }))
+            rest = steps[(few + 1)...]
+        }
+        for (index, step) in zip(rest.indices, rest) {
+            guard case .matcher(let matcher) = result else { return result }
+            switch step {
+            case .add(let prefix, let suffix): result = .matcher(matcher.wrapped(prefix, suffix))
+            case .strip(let prefix, let suffix):
+                if composes(prefix, suffix, after: index), matcher != .any { return .unknown }
+                result = matcher.between(prefix, suffix, folds: folds)
+            case .read(let capture):
+                // The canonical text of a UUID is in uppercase, which only these matchers ignore.
+                if capture.matcher == .uuid, matcher != .any, matcher != .uuid { return .unknown }
             }
         }
-        return steps.reduce(.matcher(matcher)) { preimage, step in
-            guard case .matcher(let matcher) = preimage else { return preimage }
-            return switch step {
-            case .add(let prefix, let suffix): .matcher(matcher.wrapped(prefix, suffix))
-            case .strip(let prefix, let suffix): matcher.between(prefix, suffix)
+        return result
+    }
+
+    /// Returns the captured text for a text of the capture farthest from it, or nil if a pattern does not match.
+    private func read(_ text: [UInt8], _ steps: ArraySlice<Step>, folds: Bool) -> [UInt8]? {
+        steps.reversed().reduce(text) { text, step in
+            guard let text else { return nil }
+            switch step {
+            case .read(let capture): return capture.canonicalText(text, foldsCase: folds)
+            case .add(let prefix, let suffix): return inner(text, prefix, suffix, folds: folds)
+            case .strip(let prefix, let suffix): return nfc(prefix + text + suffix)
             }
         }
     }
 
-    /// Returns the preimage for a capture with few texts by testing each of them.
-    ///
-    /// The first step that removes text corresponds to the text that a template put around the capture.
-    private func preimage(of matcher: Matcher, _ capture: Capture, _ texts: [[UInt8]], _ folds: Bool) -> Preimage {
-        var around: (prefix: [UInt8], suffix: [UInt8]) = ([], [])
-        var rest = steps[...]
-        if case .strip(let prefix, let suffix)? = rest.first {
-            around = (prefix, suffix)
-            rest = rest.dropFirst()
+    /// Returns a Boolean value that indicates whether a template's text and the capture between it may become other
+    /// characters in NFC, as `e` and a combining accent do.
+    private func composes(_ prefix: [UInt8], _ suffix: [UInt8], after index: Int) -> Bool {
+        guard index + 1 < steps.count, case .read(let capture) = steps[index + 1] else { return false }
+        switch capture.matcher {
+        case .any, .affix(_, .any, _): break
+        default: return false
         }
-        guard rest.allSatisfy({ if case .add = $0 { true } else { false } }) else { return .unknown }
-        let matchingTexts = texts.filter { text in
-            guard let canonical = capture.canonicalText(text, foldsCase: folds) else { return false }
-            let whole = around.prefix + canonical + around.suffix
-            return whole.withUnsafeBufferPointer { matcher.matches(ByteView($0), foldsCase: folds) }
+        // Of the other characters of ASCII, none composes.
+        let composing = prefix.last.map {
+            $0 >= 128 || lowerASCII($0) &- UInt8(ascii: "a") < 26 || "<=>".utf8.contains($0)
         }
-        if matchingTexts.isEmpty { return .nothing }
-        return .matcher(
-            rest.reduce(.enumeration(matchingTexts.sorted { compareBytes($0, $1) < 0 })) { matcher, step in
-                if case .add(let prefix, let suffix) = step { matcher.wrapped(prefix, suffix) } else { matcher }
-            })
+        return composing ?? false || suffix.first.map { $0 >= 128 } ?? false
     }
+}
+
+/// Returns the text between a prefix and a suffix, or nil if there is none.
+private func inner(_ text: [UInt8], _ prefix: [UInt8], _ suffix: [UInt8], folds: Bool) -> [UInt8]? {
+    func isSame(_ a: UInt8, _ b: UInt8) -> Bool { a == b || folds && lowerASCII(a) == lowerASCII(b) }
+    guard text.count > prefix.count + suffix.count, text.starts(with: prefix, by: isSame),
+        text.reversed().starts(with: suffix.reversed(), by: isSame)
+    else { return nil }
+    return Array(text[prefix.count..<(text.count - suffix.count)])
 }
 
 extension Matcher {
@@ -333,22 +362,24 @@ extension Matcher {
     }
 
     /// Returns the preimage of this matcher: the texts that it matches after a prefix and a suffix are added.
-    fileprivate func between(_ prefix: [UInt8], _ suffix: [UInt8]) -> CaptureLocation.Preimage {
+    fileprivate func between(_ prefix: [UInt8], _ suffix: [UInt8], folds: Bool) -> CaptureLocation.Preimage {
         if prefix.isEmpty && suffix.isEmpty { return .matcher(self) }
         switch self {
         case .any: return .matcher(.any)
         case .literal(let text):
-            return Self.inner(text, prefix, suffix).map { .matcher(.literal($0)) } ?? .nothing
+            return inner(text, prefix, suffix, folds: folds).map { .matcher(.literal($0)) } ?? .nothing
         case .enumeration(let values):
-            let inner = values.compactMap { Self.inner($0, prefix, suffix) }
-            return inner.isEmpty ? .nothing : .matcher(.enumeration(inner.sorted { compareBytes($0, $1) < 0 }))
+            let texts = values.compactMap { inner($0, prefix, suffix, folds: folds) }
+            return texts.isEmpty ? .nothing : .matcher(.enumeration(texts.sorted { compareBytes($0, $1) < 0 }))
         case .characters(let set, let min, let max):
             let around = prefix.count + suffix.count
             guard (prefix + suffix).allSatisfy(set.contains), max > around else { return .nothing }
             return .matcher(.characters(set, min: Swift.max(1, min - around), max: max - around))
         case .bool:
-            return Matcher.enumeration(Self.boolTexts.sorted { compareBytes($0, $1) < 0 }).between(prefix, suffix)
+            return Matcher.enumeration(Self.boolTexts.sorted { compareBytes($0, $1) < 0 }).between(
+                prefix, suffix, folds: false)
         case .affix(let own, let inner, let end):
+            let (prefix, suffix) = folds ? (prefix.map(lowerASCII), suffix.map(lowerASCII)) : (prefix, suffix)
             guard own.starts(with: prefix), end.reversed().starts(with: suffix.reversed()) else {
                 return own.starts(with: prefix.prefix(own.count))
                     && end.reversed().starts(
@@ -361,22 +392,14 @@ extension Matcher {
         case .coordinatorPath, .anySegment, .restPlus, .end, .restStar: return .nothing
         }
     }
-
-    private static func inner(_ text: [UInt8], _ prefix: [UInt8], _ suffix: [UInt8]) -> [UInt8]? {
-        guard text.count > prefix.count + suffix.count, text.starts(with: prefix),
-            text.reversed().starts(with: suffix.reversed())
-        else { return nil }
-        return Array(text[prefix.count..<(text.count - suffix.count)])
-    }
 }
 
 extension Capture {
-    /// Returns the step that adds the text around the capture in its segment.
-    func affixes(in path: Pattern) -> CaptureLocation.Step {
-        guard !isTail, case .affix(let prefix, _, let suffix) = path.matchers[segment] else {
-            return .add(prefix: [], suffix: [])
-        }
-        return .add(prefix: prefix, suffix: suffix)
+    /// Returns the steps from the text of the capture to its segment, or none for a tail.
+    fileprivate func steps(in path: Pattern) -> [CaptureLocation.Step] {
+        if isTail { return [] }
+        guard case .affix(let prefix, _, let suffix) = path.matchers[segment] else { return [.read(self)] }
+        return [.read(self), .add(prefix: prefix, suffix: suffix)]
     }
 }
 
@@ -435,8 +458,7 @@ struct RewriteFrame {
         var next = self
         next.inside.append(prefix(rule))
         if let name = rule.name, let capture = rule.pattern.captures.first {
-            next.locations[name] = CaptureLocation(
-                depth: shift + capture.segment, steps: [capture.affixes(in: rule.pattern)], capture: capture)
+            next.locations[name] = CaptureLocation(capture, in: rule.pattern, depth: shift + capture.segment)
         }
         next.shift += rule.segmentCount
         return next

@@ -68,8 +68,7 @@ extension Tracer {
 
     /// Returns the names that are similar to a text, followed by the others in the table's order.
     private func nearestFirst(_ names: [String], _ text: String) -> [String] {
-        var unique: [String] = []
-        for name in names where !unique.contains(name) { unique.append(name) }
+        let unique = names.unique
         let near = unique.filter { Misspelling.isNear(Array(text.utf8), Array($0.utf8)) }
         return Array((near + unique.filter { !near.contains($0) }).prefix(Self.maxListed))
     }

@@ -44,28 +44,39 @@ struct DeviceSpace {
         var texts: [String] = []
         for (index, version) in sorted.enumerated() {
             if texts.isEmpty || compare(texts[texts.count - 1], version.text) < 0 { texts.append(version.text) }
-            let above = above(version.text)
-            guard index + 1 < sorted.count else {
-                texts += above.prefix(1)
-                break
+            let next = index + 1 < sorted.count ? sorted[index + 1].text : nil
+            let between = above(version.text).first { text in
+                compare(version.text, text) < 0 && next.map { compare(text, $0) < 0 } ?? true
             }
-            let next = sorted[index + 1].text
-            let between = (above + [next + "-0"]).first { compare(version.text, $0) < 0 && compare($0, next) < 0 }
             if let between { texts.append(between) }
         }
         return texts
     }
 
-    /// Returns versions above another one, the most readable first.
+    /// Returns texts of versions above another one, the most readable first.
+    ///
+    /// Some may not be versions. The last one is the next version in the order of Semantic Versioning 2.0.0: no version
+    /// is between the two.
     static func above(_ text: String) -> [String] {
+        let release = text.prefix { $0 != "+" }
         let plain = text.prefix { $0 != "-" && $0 != "+" }
         var numbers = plain.split(separator: ".").map { Int($0) ?? 0 }
         while numbers.count < 3 { numbers.append(0) }
         func joined(_ list: [Int]) -> String { list.map(String.init).joined(separator: ".") }
         let minor = joined([numbers[0], numbers[1] + 1, 0])
         let patch = joined([numbers[0], numbers[1], numbers[2] + 1])
-        return [minor, patch, joined(Array((numbers + [0, 0]).prefix(4)) + [1]), String(plain), text + ".0"]
+        var next = Array((numbers + [0, 0]).prefix(5))
+        next[4] += 1
+        for index in (1..<5).reversed() where next[index] > maxNumber {
+            next[index] = 0
+            next[index - 1] += 1
+        }
+        let list = [minor, patch, joined(next), String(plain)]
+        return list + [plain == release ? joined(next) + "-0" : release + ".0"]
     }
+
+    /// The greatest number in a version.
+    private static let maxNumber = 999_999_999
 
     private static func compare(_ a: String, _ b: String) -> Int {
         guard let a = VersionText(a), let b = VersionText(b) else { return 0 }

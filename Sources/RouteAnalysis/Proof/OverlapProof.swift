@@ -1,3 +1,4 @@
+internal import ByteStorage
 package import LinkCoordinator
 
 /// Proves that a link selects every pattern, and that no two routes overlap without declaring it.
@@ -179,8 +180,7 @@ package struct OverlapProof {
         var overlapping: [Int] = []
         for other in others where try overlaps(number, other) { overlapping.append(other) }
         let covering = try coverers(of: number, overlapping)
-        var names: [String] = []
-        for other in covering where !names.contains(id(other)) { names.append(id(other)) }
+        let names = covering.map { id($0) }.unique
         let coveringText = covering.prefix(3).map { "\(text($0)) of `\(id($0))`" }.joined(separator: ", ")
         let more = covering.count > 3 ? " and \(covering.count - 3) more" : ""
         problems.error(

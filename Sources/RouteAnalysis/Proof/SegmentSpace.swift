@@ -210,7 +210,11 @@ struct SegmentSpace {
             }
         }
         let product = try SegmentProduct(automaton, inside: question.inside.count, &budget)
-        let longest = 66 + (closed.flatMap { finiteTexts($0) ?? [] }.map(\.count).max() ?? 0)
+        let fixed = (question.inside + open).map { fixedBytes($0) }
+        let starts = fixed.map(\.start).max() ?? 0
+        let ends = fixed.map(\.end).max() ?? 0
+        let excluded = closed.map { fixedBytes($0).start }.max() ?? 0
+        let longest = 66 + starts + ends + excluded
         var atoms: [Atom] = []
         for part in product.classes.sorted(by: { $0.matchers.count < $1.matchers.count }) {
             let matchers = Set(part.matchers.dropFirst(question.inside.count).map { open[$0 - question.inside.count] })
@@ -224,6 +228,13 @@ struct SegmentSpace {
             }
         }
         return atoms
+    }
+
+    /// Returns the numbers of bytes of a matcher's text before and after a capture, or of its longest text.
+    private func fixedBytes(_ number: Int) -> (start: Int, end: Int) {
+        if let texts = finiteTexts(number) { return (texts.map(\.count).max() ?? 0, 0) }
+        if case .affix(let prefix, _, let suffix) = members[number].matcher { return (prefix.count, suffix.count) }
+        return (0, 0)
     }
 
     /// Returns the texts of a matcher with few texts, in which with case folding each represents all its spellings.

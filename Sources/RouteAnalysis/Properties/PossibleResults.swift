@@ -27,6 +27,12 @@ struct PossibleResults {
 
     /// The maximum number of cells of one route.
     private static let maxCells = 4_096
+    /// The maximum number of results and parent stacks of one way to a route, and of all together.
+    private static let (maxOfRoute, maxOfAll) = (1 << 15, 1 << 17)
+    /// The results and parent stacks of the current route, and those of all before it.
+    private var (made, madeBefore) = (0, 0)
+    /// The devices of each variant of the routes that are parents.
+    private var divided: [Int: [(TableSource.Variant, [DeviceCell])]] = [:]
 
     init(_ table: ProofTable, _ space: DeviceSpace, _ names: ScreenNames) {
         self.table = table
@@ -62,8 +68,18 @@ struct PossibleResults {
         self.arrival = arrival
         arriving = source.routes[arrival.route].patterns
         let found = compute(number)
+        (made, madeBefore) = (0, madeBefore + made)
         byRoute[number, default: [:]][arrival] = found
         return found
+    }
+
+    /// A Boolean value that indicates whether no more results can be made, of which it takes note.
+    private var isFull: Bool {
+        mutating get {
+            guard made > Self.maxOfRoute || madeBefore + made > Self.maxOfAll else { return false }
+            isCut = true
+            return true
+        }
     }
 
     private mutating func compute(_ number: Int) -> [PossibleResult] {
@@ -78,7 +94,12 @@ struct PossibleResults {
         case .variants(let variants):
             var found: [PossibleResult] = []
             for (variant, cells) in divide(variants) {
-                for cell in cells { found += results(of: variant, number, cell) }
+                for cell in cells {
+                    if isFull { return found }
+                    let more = results(of: variant, number, cell)
+                    made += more.count
+                    found += more
+                }
             }
             return found
         }
@@ -113,7 +134,7 @@ struct PossibleResults {
             if mayHaveDots(template) { found += failures([.dotSegment], in: cell) }
         case .captured: found += captured(variant, number, cell)
         case .path, .root:
-            for stack in stacks(variant.to, number, cell) { found += shown(stack, variant, route) }
+            for stack in stacks(variant.to, number, cell) { found += shown(stack, variant, number) }
         }
         return found
     }
@@ -149,12 +170,12 @@ struct PossibleResults {
 
     /// Returns the results that show a stack, or what the route has for a device without one of its screens.
     private mutating func shown(
-        _ stack: Stack, _ variant: TableSource.Variant, _ route: TableSource.Route
+        _ stack: Stack, _ variant: TableSource.Variant, _ route: Int
     ) -> [PossibleResult] {
         let (supported, lacking) = split(stack)
         var found = supported.flatMap { finish(Stack(cell: $0, entries: stack.entries), variant.notice) }
         for (cell, index) in lacking {
-            switch route.unsupported {
+            switch source.routes[route].unsupported {
             case .fallback: found += failures([.unsupported], in: cell)
             case .truncate:
                 if index == 0 {
@@ -163,18 +184,18 @@ struct PossibleResults {
                     let rest = Stack(cell: cell, entries: Array(stack.entries.prefix(index)))
                     found += finish(rest, variant.notice)
                 }
-            case .to(let target): found += instead(target, variant.notice, cell)
+            case .to(let target): found += instead(target, route, variant.notice, cell)
             }
         }
         return found
     }
 
     private mutating func instead(
-        _ target: TableSource.Target, _ notice: Located<[String]>?, _ cell: DeviceCell
+        _ target: TableSource.Target, _ route: Int, _ notice: Located<[String]>?, _ cell: DeviceCell
     ) -> [PossibleResult] {
         if case .external(let template) = target.destination { return external(template, notice, cell) }
         var found: [PossibleResult] = []
-        for stack in stacks(target, nil, cell) {
+        for stack in stacks(target, route, cell) {
             let (supported, lacking) = split(stack)
             for cell in supported { found += finish(Stack(cell: cell, entries: stack.entries), notice) }
             for (cell, _) in lacking { found += failures([.unsupported], in: cell) }
@@ -300,9 +321,13 @@ struct PossibleResults {
             guard let number = table.names.routes[id.value], !visited.contains(number),
                 visited.count <= StaticStack.maxEntries
             else { return [Stack(cell: cell, entries: [])] }
+            let parts = divided[number] ?? divide(source.routes[number].variants)
+            divided[number] = parts
             var found: [Stack] = []
-            for (variant, cells) in divide(source.routes[number].variants) {
+            for (variant, cells) in parts {
                 for common in cells.compactMap({ $0.intersection(cell) }) {
+                    if isFull { return found }
+                    made += 1
                     found += stacks(variant.to, route, common, visited: visited + [number])
                 }
             }
@@ -393,7 +418,7 @@ extension PossibleResults {
         if let lacking = allSupport() {
             let cells = without(lacking, [cell])
             if case .to(let target) = route.unsupported {
-                for cell in cells { found += instead(target, variant.notice, cell) }
+                for cell in cells { found += instead(target, number, variant.notice, cell) }
             }
             for cell in cells { found += failures([.unsupported], in: cell) }
         }

@@ -420,6 +420,15 @@ extension PropertySearch {
 
     private var rejectsEmptySegments: Bool { table.source.blocks.contains { $0.emptySegments == .reject } }
 
+    /// The first capture that a parameter with an empty segment can fill.
+    private var firstTail: (route: String, name: String)? {
+        for route in table.source.routes {
+            let captures = route.patterns.flatMap(\.path.captures)
+            if let name = captures.first(where: \.isTail)?.name { return (route.id.value, name) }
+        }
+        return nil
+    }
+
     private func hasLinks(_ forms: Set<RouteProperty.Form>) -> Bool {
         forms.contains(.link) || forms.contains(.payload) && !table.source.payload.link.isEmpty
     }
@@ -458,10 +467,15 @@ extension PropertySearch {
         let forms = task.property.forms
         let isCovered = forms.contains(.route) || forms.contains(.payload) && table.source.payload.route != nil
         guard isCovered, comparison.trial?.isOver == false else { return }
-        let reasons: [ReasonCode] = [.noRoute, .paramInvalid, .paramMissing, .budget, .badEncoding, .dotSegment]
+        var reasons: [ReasonCode] = [.noRoute, .paramInvalid, .paramMissing, .budget, .badEncoding, .dotSegment]
+        let tail = rejectsEmptySegments ? firstTail : nil
+        if tail != nil { reasons.append(.emptySegment) }
         let failing = violations(results.failures(reasons, in: [:]), task)
         tryOnly(failing)
-        if !failing.isEmpty { tryAll(.route("zz-unknown")) }
+        if !failing.isEmpty {
+            tryAll(.route("zz-unknown"))
+            if let tail { tryAll(.route(tail.route, params: [tail.name: .string("a//b")])) }
+        }
         var own = space(0)
         let shiftless = readings.first { $0.frame.shift == 0 }
         for (number, route) in table.source.routes.enumerated() where comparison.trial?.isOver == false {

@@ -1,3 +1,4 @@
+internal import ByteStorage
 package import LinkCoordinator
 
 /// A Markdown document of a table, with a section for each route in the order of the ids.
@@ -149,12 +150,7 @@ package struct RoutesDocument {
     }
 
     private mutating func writeData(_ route: TableSource.Route) {
-        var captures: [String] = []
-        for pattern in route.patterns {
-            for capture in pattern.path.captures where !captures.contains(capture.name) {
-                captures.append(capture.name)
-            }
-        }
+        let captures = route.patterns.flatMap { $0.path.captures.map(\.name) }.unique
         var rows: [String] = []
         for binding in route.bindings {
             guard let field = routeReasons.field(of: binding) else { continue }

@@ -1,3 +1,4 @@
+internal import ByteStorage
 package import LinkCoordinator
 
 /// What a program that reads the decisions of a table can rely on.
@@ -279,13 +280,5 @@ struct ContractObject: Sendable {
         self.members = members
         self.isClosed = isClosed
         self.oneOf = oneOf
-    }
-}
-
-extension [String] {
-    /// The texts without repetitions, in the order of their first occurrences.
-    var unique: [String] {
-        var seen = Set<String>()
-        return filter { seen.insert($0).inserted }
     }
 }

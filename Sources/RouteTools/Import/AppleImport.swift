@@ -1,3 +1,4 @@
+internal import ByteStorage
 internal import LinkCoordinator
 
 // The import of apple-app-site-association files. See ImportedTables, "Apple".

@@ -1,3 +1,4 @@
+internal import ByteStorage
 internal import LinkCoordinator
 
 // The import of a linking configuration of React Navigation. See ImportedTables, "React Navigation".

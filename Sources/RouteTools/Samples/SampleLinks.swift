@@ -1,5 +1,6 @@
-internal import RouteAnalysis
+internal import ByteStorage
 internal import LinkCoordinator
+internal import RouteAnalysis
 
 /// Sample links, generated from the patterns of a table.
 ///
@@ -18,12 +19,9 @@ enum SampleLinks {
 
     /// Returns one link for each pattern of the route, except for patterns without one.
     static func all(of route: TableSource.Route, in table: RouteTable) -> [String] {
-        var links: [String] = []
-        for pattern in route.patterns {
-            let found = candidates(pattern, of: route, in: table.source).first { selects($0, route, table) }
-            if let found, !links.contains(found) { links.append(found) }
-        }
-        return links
+        route.patterns.compactMap { pattern in
+            candidates(pattern, of: route, in: table.source).first { selects($0, route, table) }
+        }.unique
     }
 
     /// Returns the target of a redirecting route, determined by resolving one of its links.

@@ -1,17 +1,15 @@
+internal import ByteStorage
 package import LinkCoordinator
 
 /// A one-line description of a route: its patterns and its target.
 package enum RouteText {
     /// Returns the patterns, with the scheme and host if a pattern states them.
     package static func patterns(_ route: TableSource.Route) -> [String] {
-        var seen: [String] = []
-        for pattern in route.patterns where !pattern.omitsOptionalPart {
+        route.patterns.filter { !$0.omitsOptionalPart }.map { pattern in
             let scheme = pattern.scheme.map { "\($0)://" } ?? ""
             let host = pattern.host.map(Self.host) ?? ""
-            let text = scheme + host + route.written(pattern)
-            if !seen.contains(text) { seen.append(text) }
-        }
-        return seen
+            return scheme + host + route.written(pattern)
+        }.unique
     }
 
     /// Returns the target of a link: the targets of the variants, a redirect, or an exclusion.
@@ -26,9 +24,7 @@ package enum RouteText {
 
     /// Returns the models that the route fills.
     package static func models(_ route: TableSource.Route) -> [String] {
-        var seen: [String] = []
-        for binding in route.bindings where !seen.contains(binding.model.value) { seen.append(binding.model.value) }
-        return seen
+        route.bindings.map(\.model.value).unique
     }
 
     private static func target(_ target: TableSource.Target) -> String {
@@ -115,12 +111,7 @@ struct TargetText {
             if case .paths(let paths) = target.parents {
                 entries += paths.flatMap { self.entries($0.value) }
             }
-            var found: [String] = []
-            for entry in entries {
-                guard let name = source.coordinators[entry.coordinator].guarding?.value else { continue }
-                if !found.contains(name) { found.append(name) }
-            }
-            return found
+            return entries.compactMap { source.coordinators[$0.coordinator].guarding?.value }.unique
         }
     }
 

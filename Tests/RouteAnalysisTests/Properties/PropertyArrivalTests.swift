@@ -110,11 +110,7 @@ struct PropertyArrivalTests {
                 { "outcome": "none" } ] }
             """##
         let table = try RouteTable(json: file.utf8)
-        let broken = #"{ "schemaVersion": 1, "table": "t", "properties": [ { "id": "p", \#(one.property) } ] }"#
-        let read = PropertyFile.read(Array(broken.utf8), about: table)
-        var search = PropertySearch(table, try #require(read.file, "\(read.problems)").properties)
-        let verdict = try #require(search.run().first)
-        switch verdict {
+        switch try verdict(of: one.property, about: table) {
         case .proved: Issue.record("proved, but \(one.link.prefix(40)) breaks it")
         case .unproved(let gap): #expect(!one.isFound, "\(gap)")
         case .refuted(let witness): #expect(table.resolve(witness.request, device: witness.device) == witness.decision)

@@ -1,3 +1,4 @@
+internal import ByteStorage
 internal import DecisionIndex
 internal import KafkaClient
 internal import LinkDecider
@@ -80,9 +81,7 @@ struct FeedTopics: Equatable, Sendable {
     init(_ outputs: OutputTopics, deadLetters: [String], inputs: [String] = []) {
         self.inputs = Set(inputs)
         self.outputs = outputs
-        var names = outputs.names
-        for name in deadLetters where !names.contains(name) { names.append(name) }
-        self.names = Array(names.prefix(RowSource.applicationTopics))
+        names = Array((outputs.names + deadLetters).unique.prefix(RowSource.applicationTopics))
     }
 
     /// Returns the place of a partition in the index, or nil if the topic is not read.

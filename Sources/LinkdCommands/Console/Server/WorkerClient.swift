@@ -1,12 +1,6 @@
+internal import CLibrary
 internal import HTTPServer
 internal import SystemThreads
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Musl)
-internal import Musl
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
 
 /// The address of a worker's page `/status`.
 struct WorkerAddress: Sendable, Equatable {

@@ -9,3 +9,11 @@ extension RandomAccessCollection {
         return low
     }
 }
+
+extension Sequence where Element: Hashable {
+    /// The elements without repetitions, in the order of their first occurrences.
+    package var unique: [Element] {
+        var seen = Set<Element>()
+        return filter { seen.insert($0).inserted }
+    }
+}
