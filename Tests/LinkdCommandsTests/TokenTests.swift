@@ -116,7 +116,7 @@ internal import Testing
             ] + flags)
         #expect(result.code == 77, "\(result.err)")
         #expect(result.err.contains(expected), "\(result.err)")
-        #expect(result.err.contains("correct sasl.token.file or sasl.token.command"), "\(result.err)")
+        #expect(result.err.contains("correct sasl.token.file, sasl.token.command, or "), "\(result.err)")
     }
 
     @Test("The end of a token command is known in a process that was started with SIGCHLD ignored")
