@@ -119,7 +119,7 @@ package enum TerminalControl {
     /// All such scalars are below U+10000.
     package static func contains(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
-        case 0x7F..<0xA0, 0x200E...0x200F, 0x2028...0x202E, 0x2066...0x2069, 0xFEFF: true
+        case 0x7F..<0xA0, 0x061C, 0x200E...0x200F, 0x2028...0x202E, 0x2066...0x2069, 0xFEFF: true
         default: false
         }
     }
@@ -132,12 +132,38 @@ package enum TerminalControl {
         var result = ""
         for scalar in text.unicodeScalars {
             if contains(scalar) {
-                let digits = String(scalar.value, radix: 16)
-                result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+                result += "\\u" + hex(scalar.value, digits: 4)
             } else {
                 result.unicodeScalars.append(scalar)
             }
         }
         return result
+    }
+
+    /// Returns a text as one line, in which control characters and these characters are visible escapes.
+    ///
+    /// An escape contains no such character, so that a text can be escaped twice.
+    package static func visible(_ text: String) -> String {
+        var result = ""
+        for scalar in text.unicodeScalars { append(visible: scalar, to: &result) }
+        return result
+    }
+
+    /// Appends a scalar, or its visible escape.
+    package static func append(visible scalar: Unicode.Scalar, to result: inout String) {
+        switch scalar.value {
+        case 0x0A: result += "\\n"
+        case 0x0D: result += "\\r"
+        case 0x09: result += "\\t"
+        case 0..<0x20, 0x7F: result += "\\x" + hex(scalar.value, digits: 2)
+        case _ where contains(scalar): result += "\\u{" + hex(scalar.value, digits: 1) + "}"
+        default: result.unicodeScalars.append(scalar)
+        }
+    }
+
+    /// Returns a number in hexadecimal with at least this many digits.
+    package static func hex(_ value: UInt32, digits: Int) -> String {
+        let text = String(value, radix: 16)
+        return String(repeating: "0", count: max(0, digits - text.count)) + text
     }
 }

@@ -169,6 +169,19 @@ struct ConnectionCauseTests {
                 == row.expected)
     }
 
+    @Test(
+        "An error quotes nothing of the settings of a token, which are a secret",
+        arguments: [
+            "Unrecognized sasl.oauthbearer.config beginning at: hidden",
+            "Invalid sasl.oauthbearer.config: value out of range of positive int 'lifeSeconds': hidden",
+            "SASL/OAUTHBEARER extension keys must only consist of A-Z or a-z characters: hidden (1)",
+        ])
+    func tokenSettings(text: String) {
+        let error = KafkaError(code: .authentication, text: "Failed to acquire SASL OAUTHBEARER token: " + text)
+        #expect(!error.text.contains("hidden"))
+        #expect(ConnectionCause(error) == .noToken("sasl.oauthbearer.config is not valid"))
+    }
+
     @Test("A log line tells the same cause, and names the thread first", arguments: network + tls + sasl)
     func lines(row: Row) {
         let line = LogLine(level: 6, facility: "FAIL", text: "[thrd:ssl://x:1/bootstrap]: " + row.text)

@@ -45,4 +45,13 @@ internal import Testing
         #expect(summary["unreadable"]?.integer == Int64(1))
         #expect(errors.contains("exit 130 (interrupted): ended by signal 2"))
     }
+    @Test("A signal ends a command whose input is one line without an end")
+    func endlessLine() throws {
+        let folder = try TemporaryFolder()
+        try Data().write(to: URL(fileURLWithPath: folder.path("a.jsonl")))
+        try #require(truncate(folder.path("a.jsonl"), 1 << 40) == 0)
+        let script = "\"$0\" produce --dry-run a.jsonl & sleep 1; kill -TERM $!; wait $!"
+        let result = try ChildProcess.run(["/bin/sh", "-c", script, BuiltProgram.linkd], in: folder.url, seconds: 60)
+        #expect(result.status == 143, "\(result.errors)")
+    }
 }

@@ -42,6 +42,19 @@ internal import Testing
         #expect(result.err.contains("pipe") && result.err.contains("not a regular file"), "\(result.err)")
     }
 
+    @Test(
+        "A command does not write to a named pipe, which stays",
+        arguments: [
+            ["routes", "new", "--force", "--out", "pipe"], ["short-links", "build", "/dev/null", "--out", "pipe"],
+            ["manual", "--directory", "."],
+        ])
+    func writers(arguments: [String]) throws {
+        try #require(mkfifo(folder.path("linkd.1"), 0o600) == 0)
+        let result = try LinkdProcess.run(arguments.dropLast() + [folder.path(arguments[arguments.count - 1])])
+        #expect(result.code == 78 && result.err.contains("it is not a regular file"), "\(result.code) \(result.err)")
+        #expect(["pipe", "linkd.1"].allSatisfy { FileStamp(of: folder.path($0))?.isRegular == false })
+    }
+
     @Test("A token file that is a named pipe is a failure, and a token that comes later is read")
     func token() throws {
         let provider = TokenProvider(origin: .file(pipe))

@@ -111,6 +111,9 @@ internal import Testing
             #expect(settings.properties.map(\.value) == ["hidden"])
             #expect(settings.properties.map(\.shown) == ["****"])
         }
+        let url = "https://user:hidden@a.example/token?to=b@c"
+        let pair = LibrdkafkaPair(key: "sasl.oauthbearer.token.endpoint.url", value: url, source: .default)
+        #expect(pair.shown == "https://****@a.example/token?to=b@c")
         let error = #expect(throws: CommandFailure.self) {
             try Self.settings(flags: ["librdkafka": ["sasl.password=hidden"]])
         }

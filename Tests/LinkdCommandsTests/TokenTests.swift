@@ -116,7 +116,28 @@ internal import Testing
             ] + flags)
         #expect(result.code == 77, "\(result.err)")
         #expect(result.err.contains(expected), "\(result.err)")
-        #expect(result.err.contains("correct sasl.token.file or sasl.token.command"), "\(result.err)")
+        #expect(result.err.contains("correct sasl.token.file, sasl.token.command, or "), "\(result.err)")
+    }
+
+    @Test("A token command that runs is killed at the end of a worker")
+    func endedWorker() throws {
+        let folder = try TableFolder()
+        try folder.write("a.json", TableFolder.text("a", version: 1))
+        let beat = "i=0; while :; do i=$((i+1)); echo $i > \(folder.path("beat")); sleep 0.05; done"
+        try folder.write("token.sh", beat)
+        func count() -> String? { try? String(contentsOfFile: folder.path("beat"), encoding: .utf8) }
+        let worker = try RunningLinkd(
+            [
+                "worker", "-b", "127.0.0.1:1", "--table", folder.path("a.json"), "--vendors", "none",
+                "--link-platforms", "none", "-X", "security.protocol=sasl_plaintext",
+                "-X", "sasl.mechanisms=OAUTHBEARER", "--sasl-token-command", "sh \(folder.path("token.sh"))",
+            ])
+        #expect(becomesTrue(withinSeconds: 60) { count() != nil })
+        worker.signal(SIGTERM)
+        #expect(try worker.end() == 0, "\(worker.log)")
+        let last = count()
+        Thread.sleep(forTimeInterval: 0.5)
+        #expect(count() == last)
     }
 
     @Test("The end of a token command is known in a process that was started with SIGCHLD ignored")

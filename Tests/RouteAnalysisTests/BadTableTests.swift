@@ -183,6 +183,16 @@ struct BadTableTests {
         #expect(error?.problems.first?.suggestion?.hasPrefix("use `schemaVersion`, `table`, `link`") == true)
     }
 
+    @Test("A text of the table begins no line of a problem")
+    func lines() {
+        let problem = TableProblem(code: .unknownKey, message: "`a\nt.json:1:1: error`", suggestion: "use `b\r\nc`")
+        #expect(
+            problem.text(file: "t\n.json") == #"""
+                t\n.json:1:1: error: `a\nt.json:1:1: error` [unknown_key]
+                    use `b\r\nc`
+                """#)
+    }
+
     @Test("The JSON of a problem is read back completely")
     func json() throws {
         for table in BadTable.all {

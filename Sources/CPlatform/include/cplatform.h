@@ -122,19 +122,6 @@ static inline void linkd_unlock_file(int descriptor) {
     close(descriptor);
 }
 
-/// Creates an empty file for writing. Returns its descriptor, or -1 with `errno`.
-///
-/// A named pipe at the path is refused, because opening it or writing to it can wait forever.
-static inline int linkd_create_file(const char *path) {
-    int descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NONBLOCK | O_CLOEXEC, 0600);
-    if (descriptor < 0) return -1;
-    struct stat info;
-    if (fstat(descriptor, &info) == 0 && !S_ISFIFO(info.st_mode)) return descriptor;
-    close(descriptor);
-    errno = ENXIO;
-    return -1;
-}
-
 /// Replaces a file by a new one with `bytes` zero bytes, and maps it.
 ///
 /// The bytes are written first, because a store into a mapped file without space on the disk ends the process. Returns

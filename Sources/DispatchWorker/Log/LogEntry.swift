@@ -172,8 +172,7 @@ package enum LogFormatter {
         case 0x0D: result += "\\r"
         case 0x09: result += "\\t"
         case _ where scalar.value < 0x20 || TerminalControl.contains(scalar):
-            let digits = String(scalar.value, radix: 16)
-            result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+            result += "\\u" + TerminalControl.hex(scalar.value, digits: 4)
         default: result.unicodeScalars.append(scalar)
         }
     }

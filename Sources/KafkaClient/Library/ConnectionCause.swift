@@ -216,6 +216,12 @@ struct ConnectionText {
 }
 
 extension String {
+    /// The text of librdkafka, or another one if it can quote `sasl.oauthbearer.config`, whose value is a secret.
+    var withoutSecret: String {
+        contains("sasl.oauthbearer.config") || contains("SASL/OAUTHBEARER extension")
+            ? "Failed to acquire SASL OAUTHBEARER token: sasl.oauthbearer.config is not valid" : self
+    }
+
     /// The text of a line of librdkafka without its guess that settings are wrong, for a client to which a broker has
     /// answered before.
     ///
@@ -350,7 +356,8 @@ extension ConnectionCause {
             "check the dates of the client certificate, and that the broker trusts its authority"
         case .wrongPassword: "check KAFKA_SASL_USERNAME and KAFKA_SASL_PASSWORD"
         case .refusedToken: "check that the token is valid, and that its audience and issuer are those of the broker"
-        case .noToken: "correct sasl.token.file or sasl.token.command, or what writes the token"
+        case .noToken:
+            "correct sasl.token.file, sasl.token.command, or sasl.oauthbearer.config, or what writes the token"
         case .oldSCRAM: "install librdkafka 2.6.1 or later, or use PLAIN over TLS or client certificates"
         case .unsupportedMechanism: "set KAFKA_SASL_MECHANISMS to a mechanism of the broker"
         case .saslOnPlain:

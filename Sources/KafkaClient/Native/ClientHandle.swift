@@ -287,7 +287,8 @@ struct ClientInbox {
         guard rd_kafka_event_log(event, &facility, &text, &level) == 0, let facility, let text else { return }
         watch.read(facility: ByteView(cString: facility), text: ByteView(cString: text))
         if level <= Self.leastSevereLevel {
-            keep(.log(LogLine(level: level, facility: String(cString: facility), text: String(cString: text))))
+            let text = String(cString: text).withoutSecret
+            keep(.log(LogLine(level: level, facility: String(cString: facility), text: text)))
         }
     }
 

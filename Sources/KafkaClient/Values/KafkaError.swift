@@ -26,7 +26,7 @@ package struct KafkaError: Error, Sendable, Equatable, CustomStringConvertible {
     ) {
         self.code = code
         name = code.name
-        self.text = text ?? code.text
+        self.text = (text ?? code.text).withoutSecret
         self.isFatal = isFatal
         self.isRetriable = isRetriable
         self.isAbortable = isAbortable

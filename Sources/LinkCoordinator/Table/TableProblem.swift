@@ -213,12 +213,13 @@ extension TableProblem {
     /// - Parameter file: The name of the file.
     /// - Returns: The text, which can have several lines.
     public func text(file: String) -> String {
-        var out = "\(file):\(location.line):\(location.column): \(severity.text): \(message) [\(code.rawValue)]"
-        if !location.pointer.isEmpty { out += "\n    at \(location.pointer)" }
-        if let witness { out += "\n    link: \(witness)" }
-        if let device { out += "\n    device: \(device)" }
-        if let suggestion { out += "\n    \(suggestion)" }
-        return out
+        var lines = ["\(file):\(location.line):\(location.column): \(severity.text): \(message) [\(code.rawValue)]"]
+        if !location.pointer.isEmpty { lines.append("    at \(location.pointer)") }
+        if let witness { lines.append("    link: \(witness)") }
+        if let device { lines.append("    device: \(device)") }
+        if let suggestion { lines.append("    \(suggestion)") }
+        // The names and texts of a table cannot begin a line.
+        return lines.map(TerminalControl.visible).joined(separator: "\n")
     }
 
     /// Writes the members of the problem, for programs.

@@ -52,7 +52,7 @@ enum ManualCommand {
 
     private static func write(_ path: [String], _ text: String, _ directory: String) throws(CommandFailure) {
         let file = directory + "/" + ManualPage.name(path) + ".1"
-        guard let error = Platform.writeFile(file, Array(text.utf8)) else { return }
+        guard let error = Platform.writeFile(file, Array(text.utf8), mode: 0o666) else { return }
         throw CommandFailure(
             .configuration, "\(Escaping.visible(file)) cannot be written: \(error.text)",
             advice: "specify a directory that exists and that this user can write to")

@@ -35,11 +35,14 @@ enum OutputFile {
         let bytes = Array(text.utf8)
         var error: SystemError?
         if replaces {
-            error = Platform.writeFile(path, bytes)
+            error = Platform.writeFile(path, bytes, mode: 0o666)
         } else {
             switch Platform.createFile(path) {
             case .success(let descriptor):
-                if !bytes.withUnsafeBytes({ Platform.write(descriptor, $0) }) { error = SystemError.last }
+                if !bytes.withUnsafeBytes({ Platform.write(descriptor, $0) }) {
+                    error = SystemError.last
+                    Platform.remove(path)
+                }
                 Platform.close(descriptor)
             case .failure(let failure): error = failure
             }

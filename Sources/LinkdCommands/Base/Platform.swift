@@ -34,6 +34,7 @@ enum Platform {
     /// The exit handlers of the C libraries do not run, because a thread that waits for a broker may still use their
     /// memory.
     static func end(_ code: Int32) -> Never {
+        ChildProgram.endDependent()
         fflush(nil)
         _exit(code)
     }
@@ -187,43 +188,52 @@ enum Platform {
         }
     }
 
-    /// Replaces the contents of a file, so that after a crash it has either the old or the new ones.
+    /// Returns the path of the file that is replaced for a path, which can be a symbolic link to it.
     ///
-    /// Returns the error if the contents cannot be written.
-    static func replaceFile(_ path: String, with bytes: [UInt8]) -> SystemError? {
-        let temporary = path + ".new"
-        let descriptor = linkd_create_file(temporary)
-        guard descriptor >= 0 else { return SystemError.last }
-        let isWritten = bytes.withUnsafeBytes { write(descriptor, $0) } && fsync(descriptor) == 0
-        let error = SystemError.last
-        close(descriptor)
-        guard isWritten else {
-            remove(temporary)
-            return error
-        }
-        return rename(temporary, path) == 0 ? nil : SystemError.last
+    /// Anything but a regular file is an error: a device must stay, and writing to a named pipe can wait forever.
+    static func replaceable(_ path: String) -> Result<String, SystemError> {
+        guard let stamp = FileStamp(of: path) else { return .success(path) }
+        guard stamp.isRegular else { return .failure(SystemError(text: "it is not a regular file")) }
+        let real = realpath(path, nil)
+        defer { free(real) }
+        return real.map { .success(String(cString: $0)) } ?? .failure(.last)
     }
 
-    /// Writes a file that other users can read too, as the mask of the process allows.
+    /// Replaces a file by one with other contents, so that after a crash there is either the old or the new one.
     ///
-    /// Returns the error if the contents cannot be written.
-    static func writeFile(_ path: String, _ bytes: [UInt8]) -> SystemError? {
-        let descriptor = create(path, O_TRUNC)
-        guard descriptor >= 0 else { return SystemError.last }
-        defer { close(descriptor) }
-        return bytes.withUnsafeBytes { write(descriptor, $0) } ? nil : SystemError.last
+    /// A file that exists keeps its mode. The contents are first in a new file beside it. Returns the error if they
+    /// cannot be written.
+    static func replaceFile(_ path: String, with bytes: [UInt8], mode: mode_t = 0o600) -> SystemError? {
+        let temporary = path + "." + String(UInt64.random(in: 0 ... .max), radix: 36)
+        let descriptor = create(temporary, mode)
+        guard descriptor >= 0 else { return .last }
+        if let old = FileStamp(of: path) { fchmod(descriptor, old.mode) }
+        let isWritten = bytes.withUnsafeBytes { write(descriptor, $0) } && fsync(descriptor) == 0
+        let error: SystemError? = isWritten && rename(temporary, path) == 0 ? nil : .last
+        close(descriptor)
+        if error != nil { remove(temporary) }
+        return error
+    }
+
+    /// Replaces the contents of a file that a user names, which can be a symbolic link.
+    static func writeFile(_ path: String, _ bytes: [UInt8], mode: mode_t = 0o600) -> SystemError? {
+        switch replaceable(path) {
+        case .success(let file): replaceFile(file, with: bytes, mode: mode)
+        case .failure(let error): error
+        }
     }
 
     /// Creates a file that other users can read too, and returns its descriptor.
     ///
     /// A file that exists is an error.
     static func createFile(_ path: String) -> Result<Int32, SystemError> {
-        let descriptor = create(path, O_EXCL)
+        let descriptor = create(path, 0o666)
         return descriptor >= 0 ? .success(descriptor) : .failure(SystemError.last)
     }
 
-    private static func create(_ path: String, _ flag: Int32) -> Int32 {
-        systemOpen(path, O_WRONLY | O_CREAT | O_CLOEXEC | flag)
+    /// Creates a file, without following a symbolic link.
+    private static func create(_ path: String, _ mode: mode_t) -> Int32 {
+        systemOpen(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)
     }
 
     /// Returns bytes in Base64 (RFC 4648, section 4).
@@ -257,7 +267,7 @@ private func systemRead(_ descriptor: Int32, _ buffer: UnsafeMutableRawBufferPoi
     read(descriptor, buffer.baseAddress, buffer.count)
 }
 
-private func systemOpen(_ path: String, _ flags: Int32) -> Int32 { open(path, flags, 0o666) }
+private func systemOpen(_ path: String, _ flags: Int32, _ mode: mode_t = 0) -> Int32 { open(path, flags, mode) }
 
 private func systemClose(_ descriptor: Int32) { _ = close(descriptor) }
 
@@ -273,6 +283,8 @@ struct FileStamp: Equatable {
     let isRegular: Bool
     /// A Boolean value that indicates whether it is a directory.
     let isDirectory: Bool
+    /// The rights of the owner and of others.
+    let mode: mode_t
     private let changed: [Int64]
     private let device: UInt64
     private let inode: UInt64
@@ -286,6 +298,7 @@ struct FileStamp: Equatable {
         size = Int64(info.st_size)
         isRegular = info.st_mode & S_IFMT == S_IFREG
         isDirectory = info.st_mode & S_IFMT == S_IFDIR
+        mode = info.st_mode & 0o7777
         #if canImport(Darwin)
         let (modification, change) = (info.st_mtimespec, info.st_ctimespec)
         #else

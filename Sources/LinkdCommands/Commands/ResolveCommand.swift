@@ -184,7 +184,7 @@ private final class ResolveJob {
         out.line("  " + owner + lines.outcome + route + table)
         for line in explanation?.envelope.lines ?? [] { out.line("    " + Escaping.visible(line)) }
         if let text = explanation?.decision?.text {
-            for line in text.split(separator: "\n") { out.line("    " + Escaping.visible(String(line))) }
+            for line in text.split(separator: "\n") { out.line("    " + line) }
             return
         }
         if !lines.summary.isEmpty { out.line("    " + lines.summary) }
@@ -249,7 +249,7 @@ private final class ResolveJob {
         let explanation = claim.explanation
         guard explanation.suggestions.isEmpty else {
             out.line("    " + name)
-            for line in explanation.text.split(separator: "\n") { out.line("      " + Escaping.visible(String(line))) }
+            for line in explanation.text.split(separator: "\n") { out.line("      " + line) }
             return
         }
         let text = explanation.failure?.text ?? "does not choose a table for this request"

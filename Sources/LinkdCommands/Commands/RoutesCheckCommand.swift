@@ -159,20 +159,14 @@ enum RoutesCheckCommand {
 
     private static func printText(_ tables: [CheckedTable], _ schema: Int?, _ out: Channel) {
         for checked in tables {
-            let file = Escaping.visible(checked.path)
-            for problem in checked.problems {
-                let lines = problem.text(file: file).split(separator: "\n").map { Escaping.visible(String($0)) }
-                let role: Style.TextRole = problem.severity == .error ? .bad : .warning
-                out.line(out.style.paint(lines.first ?? "", role))
-                for line in lines.dropFirst() { out.line(line) }
-            }
+            for problem in checked.problems { problem.print(file: checked.path, on: out) }
             guard let table = checked.table, !checked.isRefused else { continue }
             let readable = schema.map { ", readable with schemaVersion \($0)" } ?? ""
             out.line(
                 out.style.paint("ok", .good) + "  \(Escaping.visible(table.identity))  "
                     + "\(Counts.text(table.source.routes.count, "route")), "
                     + "\(Counts.text(table.source.examples.count, "example")) passed\(readable)  "
-                    + out.style.paint(file, .dim))
+                    + out.style.paint(Escaping.visible(checked.path), .dim))
         }
     }
 

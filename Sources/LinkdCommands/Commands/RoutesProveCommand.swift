@@ -55,13 +55,7 @@ enum RoutesProveCommand {
 
     private static func print(_ check: PropertyCheck, file path: String, _ call: Invocation) {
         let out = call.console.out
-        for problem in check.problems {
-            let lines = problem.text(file: Escaping.visible(path)).split(separator: "\n").map {
-                Escaping.visible(String($0))
-            }
-            out.line(out.style.paint(lines.first ?? "", problem.severity == .error ? .bad : .warning))
-            for line in lines.dropFirst() { out.line(line) }
-        }
+        for problem in check.problems { problem.print(file: path, on: out) }
         for (property, verdict) in zip(check.file?.properties ?? [], check.verdicts) {
             guard case .proved = verdict else { continue }
             let text = property.text.map { "  " + out.style.paint(Escaping.visible($0), .dim) } ?? ""

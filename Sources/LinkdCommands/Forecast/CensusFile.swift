@@ -31,7 +31,7 @@ struct CensusFile {
     ///
     /// - Parameter least: The number of devices below which kinds are merged.
     func write(to path: String, least: Int) throws(CommandFailure) {
-        guard let error = Platform.replaceFile(path, with: Array((json(least: least) + "\n").utf8)) else { return }
+        guard let error = Platform.writeFile(path, Array((json(least: least) + "\n").utf8)) else { return }
         throw CommandFailure(
             .configuration, "census \(Escaping.visible(path)) cannot be written: \(error.text)",
             advice: "specify a file that this user can write")

@@ -2,6 +2,7 @@ internal import DispatchWorker
 internal import KafkaClient
 internal import RouteTools
 internal import StrictJSON
+internal import Synchronization
 internal import SystemThreads
 
 /// The origin of a token: a file or a command.
@@ -156,6 +157,8 @@ enum ProgramOutput {
         case .success(let child): program = child
         case .failure(let error): throw ProgramFailure(text: "cannot be started: \(error.text)")
         }
+        ChildProgram.dependent.store(program.pid, ordering: .relaxed)
+        defer { ChildProgram.dependent.store(0, ordering: .relaxed) }
         let deadline = Platform.monotonicSeconds + Double(milliseconds) / 1_000
         do throws(ProgramFailure) {
             let bytes = try read(pipe.read, limit: limit, until: deadline)

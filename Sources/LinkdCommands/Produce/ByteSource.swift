@@ -197,12 +197,12 @@ final class ByteSource {
     /// Reads more bytes behind the buffered ones.
     private func more() -> Bool {
         guard !isAtEnd, !isCut else { return false }
-        while !Platform.canRead(descriptor, milliseconds: 200) {
+        repeat {
             if StopSignals.number != nil {
                 isInterrupted = true
                 return false
             }
-        }
+        } while !Platform.canRead(descriptor, milliseconds: 200)
         let free = UnsafeMutableRawBufferPointer(start: chunk + end, count: Self.chunkBytes - end)
         let count = Platform.read(descriptor, into: free)
         hasFailed = count < 0

@@ -38,9 +38,7 @@ final class LinkCheck {
     ) throws(CommandFailure) {
         let tables = try LoadedTables(paths: paths) { file, problem in
             guard problem.severity == .error || !console.quiet else { return }
-            for line in problem.text(file: file).split(separator: "\n") {
-                console.warn(Escaping.visible(String(line)))
-            }
+            console.warn(problem.text(file: file))
         }
         for conflict in tables.conflicts where !console.quiet { console.warn(Escaping.visible(conflict.text)) }
         record = RecordFlags(key: nil, headers: headers)

@@ -371,7 +371,7 @@ final class RecallJob {
             }
             text += "\n"
         }
-        guard let error = Platform.replaceFile(path, with: Array(text.utf8)) else { return }
+        guard let error = Platform.writeFile(path, Array(text.utf8)) else { return }
         throw CommandFailure(
             .configuration, "\(Escaping.visible(path)) cannot be written: \(error.text)",
             advice: "pass another file with --list")

@@ -50,8 +50,10 @@ struct LibrdkafkaPair: Equatable, Sendable {
     /// The source of the property.
     var source: SettingSource
 
-    /// The value for output, or asterisks for a secret.
-    var shown: String { LibrdkafkaKeys.isSecret(key) ? "****" : value }
+    /// The value for output, with asterisks for a secret and for the user and password of a URL.
+    var shown: String {
+        LibrdkafkaKeys.isSecret(key) ? "****" : value.replacing(#/://[^/?#\s]*@/#, with: "://****@")
+    }
 }
 
 /// The settings of the environment: `LINKD_…` variables, and `KAFKA_…` variables as properties of librdkafka.

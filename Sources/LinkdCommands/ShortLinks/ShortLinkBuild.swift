@@ -41,10 +41,18 @@ struct ShortLinkBuild {
                 .usage, "\(Escaping.visible(output)) is one of the exports, which the new file would replace",
                 advice: "pass --out with another path")
         }
+        let target: String
+        do throws(SystemError) {
+            target = try Platform.replaceable(output).get()
+        } catch {
+            throw CommandFailure(
+                .configuration, "\(Escaping.visible(output)) cannot be written: \(error.text)",
+                advice: "pass --out with another path")
+        }
         let conflicts = call.text("on-conflict").flatMap(ShortLinkBuilder.Conflicts.init) ?? .refuse
         let began = Platform.monotonicSeconds
         let builder = try Self.system { () throws(ShortLinkError) in
-            try ShortLinkBuilder(path: output, conflicts: conflicts)
+            try ShortLinkBuilder(path: target, conflicts: conflicts)
         }
         for (number, path) in call.operands.enumerated() { try read(path, number, into: builder) }
         var line = progress

@@ -148,3 +148,13 @@ struct CheckedTable {
         Counts.text(errors, "problem") + (isTruncated ? ", the limit of one check" : "")
     }
 }
+
+extension TableProblem {
+    /// Prints the problem, the first line in the color of its severity.
+    func print(file: String, on out: Channel) {
+        for (index, line) in text(file: file).split(separator: "\n").enumerated() {
+            let role: Style.TextRole = severity == .error ? .bad : .warning
+            out.line(index == 0 ? out.style.paint(String(line), role) : String(line))
+        }
+    }
+}

@@ -83,8 +83,7 @@ struct LoadedTables {
         }
         try self.init(settings, shipped: shipped, acceptsRefused: acceptsRefused) { file, problem in
             guard problem.severity == .error || !console.quiet else { return }
-            let lines = problem.text(file: file).split(separator: "\n").map { Escaping.visible(String($0)) }
-            console.warn(lines.joined(separator: "\n"))
+            console.warn(problem.text(file: file))
         }
         for conflict in conflicts where !console.quiet {
             console.warn(Escaping.visible(conflict.text))

@@ -26,11 +26,11 @@ extension OutputArena {
 
     /// Returns a Boolean value that indicates whether a text can contain characters that `TerminalControl` escapes.
     ///
-    /// Besides DEL, their encodings begin with 0xC2, 0xE2, or 0xEF.
+    /// Besides DEL, their encodings begin with 0xC2, 0xD8, 0xE2, or 0xEF.
     static func mayControlTerminal(_ text: ByteView) -> Bool {
         var isFound = false
         for byte in text.buffer {
-            isFound = isFound || byte == 0x7F || byte == 0xC2 || byte == 0xE2 || byte == 0xEF
+            isFound = isFound || byte == 0x7F || byte == 0xC2 || byte == 0xD8 || byte == 0xE2 || byte == 0xEF
         }
         return isFound
     }

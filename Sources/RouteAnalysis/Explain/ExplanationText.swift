@@ -176,8 +176,9 @@ extension LinkPart {
 private struct TracePage {
     private(set) var lines: [String] = []
 
+    /// Adds one line, in which the text of others cannot begin another one.
     mutating func line(_ label: String, _ text: String) {
-        lines.append((label.padded(to: 11) + text).trimmedEnd)
+        lines.append((label.padded(to: 11) + TerminalControl.visible(text)).trimmedEnd)
     }
 }
 

@@ -16,10 +16,10 @@ package enum Escaping {
             case .valid(let encoded):
                 let scalar = Unicode.UTF8.decode(encoded)
                 position = bytes.index(position, offsetBy: encoded.count)
-                append(scalar, to: &result)
+                TerminalControl.append(visible: scalar, to: &result)
             case .error(let length):
                 for _ in 0..<length {
-                    result += "\\x" + hex(UInt32(bytes[position]), digits: 2)
+                    result += "\\x" + TerminalControl.hex(UInt32(bytes[position]), digits: 2)
                     position = bytes.index(after: position)
                 }
             }
@@ -27,23 +27,7 @@ package enum Escaping {
     }
 
     /// Returns the text as one line without terminal control.
-    package static func visible(_ text: String) -> String { visible(text.utf8) }
-
-    private static func append(_ scalar: Unicode.Scalar, to result: inout String) {
-        switch scalar.value {
-        case 0x0A: result += "\\n"
-        case 0x0D: result += "\\r"
-        case 0x09: result += "\\t"
-        case 0..<0x20, 0x7F: result += "\\x" + hex(scalar.value, digits: 2)
-        case _ where TerminalControl.contains(scalar): result += "\\u{" + hex(scalar.value, digits: 1) + "}"
-        default: result.unicodeScalars.append(scalar)
-        }
-    }
-
-    private static func hex(_ value: UInt32, digits: Int) -> String {
-        let text = String(value, radix: 16)
-        return String(repeating: "0", count: max(0, digits - text.count)) + text
-    }
+    package static func visible(_ text: String) -> String { TerminalControl.visible(text) }
 }
 
 /// Escapes for texts of a table in other formats, so that no text is interpreted as markup.

@@ -68,7 +68,7 @@ extension Tab {
             const found = [], walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
             while (walker.nextNode()) {
                 const text = walker.currentNode.data;
-                if (/[\\u0000-\\u0008\\u000b-\\u001f\\u007f\\u200e\\u200f\\u202a-\\u202e\\u2066-\\u2069]/.test(text)) {
+                if (/[\\u0000-\\u0008\\u000b-\\u001f\\u007f\\p{Bidi_Control}]/u.test(text)) {
                     found.push(JSON.stringify(text.slice(0, 80)));
                 }
             }

@@ -52,6 +52,35 @@ internal import Testing
         #expect(linkd("routes", "new", "--out", "/no/such/t.json").code == 78)
     }
 
+    @Test("A file that cannot be written completely is removed, and one that it would replace stays")
+    func full() throws {
+        let folder = try TemporaryFolder()
+        let file = folder.path("t.json")
+        // No file can grow, as on a full disk.
+        let script = "trap '' XFSZ; ulimit -f 0; exec \"$0\" routes new --out \"$@\" > /dev/null 2>&1"
+        func run(_ arguments: String...) throws -> (status: Int32, left: [String]) {
+            let result = try ChildProcess.run(["/bin/sh", "-c", script, BuiltProgram.linkd] + arguments)
+            return (result.status, try FileManager.default.contentsOfDirectory(atPath: folder.url.path))
+        }
+        #expect(try run(file) == (78, []))
+        try Data("old".utf8).write(to: URL(fileURLWithPath: file))
+        #expect(try run(file, "--force") == (78, ["t.json"]))
+        #expect(try Data(contentsOf: URL(fileURLWithPath: file)) == Data("old".utf8))
+    }
+
+    @Test("A file that is replaced keeps its mode, and a symbolic link to it stays")
+    func replaced() throws {
+        let folder = try TemporaryFolder()
+        let (file, link) = (folder.path("t.json"), folder.path("link"))
+        try Data().write(to: URL(fileURLWithPath: file))
+        try #require(chmod(file, 0o604) == 0)
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "t.json")
+        #expect(linkd("routes", "new", "--out", link, "--force").code == 0)
+        let stamp = try #require(FileStamp(of: file))
+        #expect(stamp.size > 0 && stamp.mode == 0o604)
+        #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link) == "t.json")
+    }
+
     @Test(
         "An imported sample passes the check, with its own files too",
         arguments: [

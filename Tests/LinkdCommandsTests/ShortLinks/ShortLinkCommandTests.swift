@@ -131,6 +131,14 @@ internal import Testing
         #expect(try Data(contentsOf: URL(filePath: export)) == before)
     }
 
+    @Test("A file that is built again keeps its mode")
+    func mode() throws {
+        #expect(try build(["short,long\ngo.example/a,shop://a\n"]).code == 0)
+        try #require(chmod(output, 0o604) == 0)
+        #expect(try build(["short,long\ngo.example/a,shop://b\n"]).code == 0)
+        #expect(destination("https://go.example/a") == "shop://b" && FileStamp(of: output)?.mode == 0o604)
+    }
+
     @Test("A quote that is not closed is never skipped, because rows after it may be a text of others")
     func quotes() throws {
         let text = "short,long,title\ngo.example/a,shop://a,\"x\ngo.example/b,shop://evil,y\n"

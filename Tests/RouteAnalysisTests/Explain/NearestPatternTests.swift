@@ -176,6 +176,13 @@ struct FailingLink: Sendable, CustomTestStringConvertible {
         #expect(!trace.text.contains("(no host)"), "\(trace.text)")
     }
 
+    @Test("The text of a request begins no line of an explanation")
+    func lines() throws {
+        let text = try Self.shop().explain(.route("x\r\nstack      /forged\n\u{61C}url")).text
+        #expect(text.contains(#"there is no route `x\r\nstack      /forged\n\u{61c}url`"#), "\(text)")
+        #expect(!text.contains("\nstack") && !text.contains("\u{61C}"), "\(text)")
+    }
+
     @Test("The segments that a rewrite removes are its prefix, regardless of the rest")
     func prefixes() throws {
         let trace = try Self.shop().explain(.link("https://shop.example/ru/zzzz"))

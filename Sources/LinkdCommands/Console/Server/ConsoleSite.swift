@@ -47,7 +47,7 @@ final class ConsoleSite: Sendable {
         let paths = try isDirectory ? TableFiles(settings).paths() : TablePaths.of(settings, shipped)
         let loaded = try LoadedTables(paths: paths) { file, problem in
             guard problem.severity == .error else { return }
-            call.console.warn(Escaping.visible(problem.text(file: file)))
+            call.console.warn(problem.text(file: file))
         }
         tables = loaded.files.compactMap { file in
             file.table.map { Table(table: $0, path: file.path, json: file.json) }

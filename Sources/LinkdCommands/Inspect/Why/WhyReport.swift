@@ -175,7 +175,7 @@ struct WhyReport {
         out.line(out.style.heading(heading))
         for line in explanation.envelope.lines { out.line("    " + Escaping.visible(line)) }
         for line in (explanation.decision?.text ?? "").split(separator: "\n") {
-            out.line("    " + Escaping.visible(String(line)))
+            out.line("    " + line)
         }
     }
 }
