@@ -194,12 +194,14 @@ final class RecallJob {
             outputs: topics.outputs.names, limit: Int(call.number("max") ?? 1_000_000))
         var spans = ScanPlan()
         var tails: [TopicTail] = []
+        var counts: [Int32] = []
         for output in topics.outputs.names {
             let ends = try scan.description(of: output)
             var since: [TopicPartition: Int64] = [:]
             if let first = filter.since { since = try scan.offsets(of: output, ends.keys, atOrAfter: first) }
             try spans.add(output, ends, ScanRange(since: filter.since), since: since)
             tails.append(TopicTail(output, from: ends.mapValues(\.high)))
+            counts.append(Int32(ends.count))
         }
         try scan.start(spans)
         let names = topics.outputs.names.joined(separator: ", ")
@@ -207,6 +209,10 @@ final class RecallJob {
             try plan.see(record, &tape)
         }
         plan.finish()
+        guard plan.hasMoved(among: counts) else { return (plan, tails) }
+        // A topic has got more partitions, so a device has decisions in several.
+        try scan.start(spans)
+        try scan.forEach(before: watch("reading \(names) again", spans)) { record in plan.seeAgain(record, &tape) }
         return (plan, tails)
     }
 

@@ -198,6 +198,35 @@ final class RecallPlan {
         }
     }
 
+    /// Returns a Boolean value that indicates whether a chosen decision is not in the partition that its key has now.
+    ///
+    /// - Parameter counts: The numbers of partitions of the topics of decisions.
+    func hasMoved(among counts: [Int32]) -> Bool {
+        choices.contains { choice in
+            key(choice).withUnsafeBufferPointer {
+                Murmur2.partition(of: ByteView($0), among: counts[Int(choice.output)])
+            } != choice.outputPartition
+        }
+    }
+
+    /// Leaves the device or user of a record alone if its chosen decision is in another partition.
+    ///
+    /// `see` has forgotten the decisions before the first one of a device that matches.
+    func seeAgain(_ record: ScannedRecord, _ decision: inout DecisionTape) {
+        guard let key = record.key else { return }
+        var kinds = [false, true]
+        if let value = record.value {
+            decision.begin(value)
+            kinds = [decision.member("user") >= 0]
+        }
+        for isUser in kinds {
+            guard let found = devices[Self.hash(key, Self.kind(isUser: isUser, in: output(record.topic)))],
+                choices[Int(found)].isOpen, choices[Int(found)].outputPartition != record.partition
+            else { continue }
+            choices[Int(found)].state = .later
+        }
+    }
+
     /// Moves the bytes of the decision that was read last to those of an earlier one of its device, if they fit.
     private func move(_ choice: inout Choice, into earlier: Choice) {
         guard choice.room <= earlier.room else { return }
