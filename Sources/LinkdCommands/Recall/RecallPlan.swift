@@ -59,6 +59,8 @@ final class RecallPlan {
         case expired
         /// The new table makes no decision for the event.
         case refused
+        /// The correction is larger than a topic allows.
+        case large
         /// Another version of linkd made the decision, and this one does not make the same.
         case version
         /// No configuration with the table is known.
@@ -72,6 +74,7 @@ final class RecallPlan {
         var name: String {
             switch self {
             case .chosen: "record_gone"
+            case .large: "too_large"
             case .unarchived: "not_archived"
             case .foreign: "foreign_topic"
             default: "\(self)"
@@ -88,6 +91,7 @@ final class RecallPlan {
             case .later: "left alone: the device has a later decision"
             case .expired: "left alone: the event has expired by now"
             case .refused: "left alone: the event would become a dead letter"
+            case .large: "left alone: the correction is larger than `max.message.bytes` of a topic"
             case .version: "not reproducible: another version of linkd made them"
             case .unarchived: "not reproducible: no configuration with this table is in the archive"
             case .different: "not reproducible: no known configuration gives the same bytes"
