@@ -133,13 +133,13 @@ final class RecallJob {
             configurations, replacement.table, now: Platform.nowMilliseconds, messageLimit: targets.messageLimit)
         var summary = RecallSummary(hash: hash, replacement: replacement.table, topics.outputs)
         summary.failures = configurations.failures
+        if call.isOn("yes") { summary.target = targets.corrections.joined(separator: ", ") }
         try examine(plan, &judge, &summary, &scan)
         progress.clear()
         take(plan, &summary)
         summary.printChoice(on: call.json ? call.console.err : call.console.out)
         guard call.isOn("yes"), summary.toCorrect > 0 else { return try finish(&summary, plan) }
         try archive(configurations, summary, connection)
-        summary.target = targets.corrections.joined(separator: ", ")
         let work = try RecallRun(connection, targets, plan, judge, tails, ledger)
         let run = try LedgerRun(connection, targets.subject, work, rate: call.number("rate"), call.console)
         var failure: CommandFailure?
