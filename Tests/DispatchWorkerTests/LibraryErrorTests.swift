@@ -103,6 +103,7 @@ import Testing
         machine.failed(isOfOffsets ? .sendOffsets : .commit, cell.row.error(cell.flag), now: now)
         if cell.row.needsOperator {
             #expect(machine.exit?.code == .denied)
+            leave(&machine, isFatal: cell.flag == .fatal, cell.row.error(cell.flag), now: now)
             return
         }
         #expect(machine.exit == nil)
@@ -112,6 +113,24 @@ import Testing
         if isAborted { machine.aborted(refusal: nil, coordinatorDrops: 0, now: now) }
         MachineTests.recover(&machine, now: &now)
         #expect(machine.exit == nil && machine.transaction == .none)
+    }
+
+    /// Checks that a lane without a right leaves the group, without an abort if it cannot succeed.
+    private func leave(_ machine: inout LaneMachine, isFatal: Bool, _ error: KafkaError, now: UInt64) {
+        guard case .announce = machine.next(now: now) else {
+            Issue.record("the exit is not announced")
+            return
+        }
+        machine.announced()
+        if !isFatal {
+            #expect(machine.next(now: now) == .abort)
+            machine.failed(.abort, error, now: now)
+        }
+        #expect(machine.next(now: now) == .dropProducer)
+        machine.producerDropped(now: now)
+        #expect(machine.next(now: now) == .close)
+        machine.closed()
+        #expect(machine.next(now: now) == .end && machine.violation == nil)
     }
 
     @Test("Credentials that are refused for a moment abort the transaction, and the lane goes on with good ones")

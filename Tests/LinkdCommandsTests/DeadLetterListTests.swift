@@ -52,6 +52,8 @@ internal import Testing
         #expect(!Self.matches(letter) { $0.until = 999 })
         for device in ["d-1", "d-2", "d-3", "d-4"] { #expect(Self.matches(letter) { $0.device = device }) }
         #expect(!Self.matches(letter) { $0.device = "d-5" })
+        let cloudEvent = DeadLetterSample.record(value: #"{"specversion":"1.0","data":\#(event)}"#)
+        #expect(Self.matches(cloudEvent) { $0.device = "d-4" } && !Self.matches(cloudEvent) { $0.device = "d-5" })
         #expect(Self.matches(letter) { $0.key = "d-1" })
         #expect(!Self.matches(letter) { $0.key = "d-2" })
         #expect(!Self.matches(DeadLetterSample.record(key: nil)) { $0.key = "" })
@@ -78,7 +80,9 @@ internal import Testing
 
     private static let letters = [
         DeadLetterSample.record(offset: 1),
-        DeadLetterSample.record([("source", "app"), ("ce_source", "/shop")] + DeadLetterSample.headers(), offset: 2),
+        DeadLetterSample.record(
+            [("source", "app"), ("ce_source", "/shop")] + DeadLetterSample.headers(), offset: 2,
+            value: #"{"specversion":"1.0","data":{"application":"com.shop"}}"#),
         DeadLetterSample.record(
             DeadLetterSample.headers(reason: "not\u{1B}", failedAt: 86_400_000), offset: 3,
             value: #"{"application":"com.shop"}"#),
@@ -89,7 +93,7 @@ internal import Testing
         "Dead letters are counted by each property, and - stands for none",
         arguments: [
             (.reason, ["bad_json 2", "- 1", "not\u{1B} 1"]), (.stage, ["decode 3", "- 1"]),
-            (.application, ["- 3", "com.shop 1"]), (.producer, ["- 3", "/shop 1"]),
+            (.application, ["- 2", "com.shop 2"]), (.producer, ["- 3", "/shop 1"]),
             (.day, ["- 1", "1970-01-01 2", "1970-01-02 1"]),
         ] as [(DeadLetterKey, [String])])
     func properties(key: DeadLetterKey, expected: [String]) {

@@ -51,7 +51,8 @@ internal import Testing
 
     /// Returns the answer for the decision of a table, as a state or the bytes of a correction.
     private static func answer(
-        of table: RouteTable, _ list: [RecallConfiguration], _ replacement: RouteTable, now: Int64 = early
+        of table: RouteTable, _ list: [RecallConfiguration], _ replacement: RouteTable, now: Int64 = early,
+        messageLimit: Int = .max
     ) throws -> String {
         let id = try #require(DecisionID("in-0-7-0"))
         let maker = try configuration(table, replacement)
@@ -71,7 +72,8 @@ internal import Testing
             }
             plan.finish()
             let choice = try #require(plan.choices.first)
-            var judge = RecallJudge(RecallConfigurations(list), replacement, now: now)
+            var judge = RecallJudge(
+                RecallConfigurations(list), replacement, now: now, messageLimit: messageLimit)
             switch judge.verdict(choice, id, plan.device(choice), record) {
             case .left(let state): return state.name
             case .correct(let correction): return String(decoding: correction.new, as: UTF8.self)
@@ -106,6 +108,9 @@ internal import Testing
         #expect(
             text.hasPrefix(start + #""table":"\#(right.identity)","#) && text.contains("https://x/right"), "\(text)")
         #expect(try Self.answer(of: wrong, list, right, now: Self.late) == "expired")
+        // The key has 1 byte, and the frame 512.
+        #expect(try Self.answer(of: wrong, list, right, messageLimit: text.utf8.count + 513) == text)
+        #expect(try Self.answer(of: wrong, list, right, messageLimit: text.utf8.count + 512) == "too_large")
     }
 
     @Test("The edit of a table is the cause of a correction, also for a link in the payload of a vendor")

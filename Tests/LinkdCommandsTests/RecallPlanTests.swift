@@ -1,4 +1,5 @@
 internal import ByteStorage
+internal import KafkaClient
 internal import StrictJSON
 internal import TestSupport
 internal import Testing
@@ -94,6 +95,38 @@ internal import Testing
         // Decisions in two partitions have no order.
         let moved = try Self.plan([Record(id: "in-0-1-0"), Record(id: "in-0-2-0", partition: 1)])
         #expect(Self.states(moved) == ["in-0-2-0 later"])
+    }
+
+    @Test("A device with a record in another partition is left alone after a second look, wherever it was read first")
+    func otherPartitions() throws {
+        let records = [
+            Record(id: "in-0-0-0", device: "moved", table: Self.right, partition: 1),
+            Record(id: "", device: "erased", partition: 1, isNull: true),
+            Record(id: "in-0-1-0", device: "moved"), Record(id: "in-0-2-0", device: "erased"),
+            Record(id: "in-0-3-0", device: "same", table: Self.right), Record(id: "in-0-4-0", device: "same"),
+        ]
+        let plan = try Self.plan(records)
+        #expect(plan.count(.chosen) == 3)
+        var tape = DecisionTape()
+        for record in records { record.withViews { plan.seeAgain($0, &tape) } }
+        #expect(Self.states(plan) == ["in-0-1-0 later", "in-0-2-0 later", "in-0-4-0 record_gone"])
+    }
+
+    @Test("The second look is needed only if a decision is not in the partition of its key")
+    func moved() throws {
+        let devices = (0..<20).map { "d\($0)" }
+        func plan(_ counts: Int32...) throws -> RecallPlan {
+            try Self.plan(
+                zip(devices.indices, devices).map { number, device in
+                    let count = counts[number % counts.count]
+                    let partition = Array(device.utf8).withUnsafeBufferPointer {
+                        Murmur2.partition(of: ByteView($0), among: count)
+                    }
+                    return Record(id: "in-0-\(number)-0", device: device, partition: partition)
+                }, limit: 20)
+        }
+        #expect(try !plan(4).hasMoved(among: [4]))
+        #expect(try plan(1).hasMoved(among: [4]) && plan(4, 1).hasMoved(among: [4]))
     }
 
     @Test("A decision with the greatest offset is chosen like any other, and its record is not found")

@@ -74,6 +74,31 @@ internal import Testing
     }
 
     @Test(
+        "The devices of an event are those that it lists or its key, and are unknown for users and vendors",
+        arguments: [
+            (#"{"link":"/a","device":{"id":"a"},"devices":[{"id":"b"}]}"#, nil, 2, 0),
+            (#"{"specversion":"1.0","data":{"link":"/a","devices":[{"id":"a"},{"id":"b"}]}}"#, nil, 2, 0),
+            (#"{"specversion":"1.0","data":{"link":"/a"}}"#, "k", 1, 0), (#"{"link":"/a"}"#, "k", 1, 0),
+            (#"{"payload":{"aps":{}}}"#, "k", 1, 0), ("s://x", "k", 1, 0), (nil, "k", 1, 0),
+            (#"{"link":"/a","user":"u"}"#, "k", 1, 1), (#"{"link":"/a"}"#, nil, 0, 1),
+            (#"{"specversion":"1.0","data":{"link":"/a","user":"u"}}"#, nil, 0, 1),
+            (#"{"payload":{"include_player_ids":["a"]}}"#, "k", 1, 1),
+            (#"{"include_player_ids":["a"],"data":{"link":"/a"}}"#, "k", 1, 1),
+        ] as [(String?, String?, Int, Int)])
+    func devices(value: String?, key: String?, devices: Int, unknown: Int) {
+        var check = OrderCheck(input: "link-events")
+        var tape = DecisionTape()
+        DeadLetterSample.record(key: key, value: value).withViews { record in
+            guard let head = DeadLetterHead(record) else { return }
+            tape.begin(record.message)
+            check.add(head, record.key, &tape)
+        }
+        #expect(check.result.devices == devices && check.result.unknown == unknown)
+        let text = "The devices of 1 dead letter are unknown, so their order was not checked."
+        #expect(check.result.doubt == (unknown == 0 ? nil : text))
+    }
+
+    @Test(
         "A value that is not a decision has no effect",
         arguments: ["", "{", "[]", #"{"decision":7}"#, #"{"decision":"x"}"#])
     func unreadable(value: String) {

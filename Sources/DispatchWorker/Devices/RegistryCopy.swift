@@ -55,7 +55,8 @@ package final class RegistryCopy: Sendable {
                     [LogField("code", .text(reason.rawValue)), LogField("reason", .text(reason.text))]))
         }
         let reader = RegistryTopicReader(
-            topic: topic, facts: facts, hasTopicIDs: LibraryInfo.hasTopicIDs && !configuration.isMockBroker,
+            topic: topic, principal: RightsText(configuration).principal, facts: facts,
+            hasTopicIDs: LibraryInfo.hasTopicIDs && !configuration.isMockBroker,
             members: configuration.deviceMembers, store: opened, log: log, state: state)
         let client = ClientSettings.registryConfiguration(configuration, identity)
         let isStarted = thread.start { [self] in

@@ -25,6 +25,8 @@ final class RegistryTopicReader: Sendable {
     private static let requestTimeout: Int32 = 5_000
 
     private let topic: String
+    /// The presumed principal in messages.
+    private let principal: String
     private let facts: RegistryFacts
     /// A Boolean value that indicates whether the library and the brokers have ids of topics.
     private let hasTopicIDs: Bool
@@ -36,12 +38,13 @@ final class RegistryTopicReader: Sendable {
     private let state: Monitor<RegistryView>
 
     init(
-        topic: String, facts: RegistryFacts, hasTopicIDs: Bool, members: DeviceMembers, store: RegistryStore,
-        log: Log, state: Monitor<RegistryView>
+        topic: String, principal: String, facts: RegistryFacts, hasTopicIDs: Bool, members: DeviceMembers,
+        store: RegistryStore, log: Log, state: Monitor<RegistryView>
     ) {
         let (milliseconds, isFar) = facts.retention.multipliedReportingOverflow(by: 1000)
         retention = isFar ? .max : milliseconds
         self.topic = topic
+        self.principal = principal
         self.facts = facts
         self.hasTopicIDs = hasTopicIDs
         self.members = members
@@ -251,8 +254,7 @@ final class RegistryTopicReader: Sendable {
             run.witnesses[event.partition] = nil
         case .offsetOutOfRange: return readAgain(event.partition, &run)
         case .authorization:
-            return WorkerExit(
-                .denied, "the client's principal lacks Read on Topic \(topic)", advice: RightsText.advice)
+            return WorkerExit(.denied, "\(principal) lacks Read on Topic \(topic)", advice: RightsText.advice)
         case .unknownTopic: noteMissing(&run)
         case .fatal:
             return WorkerExit(

@@ -260,7 +260,12 @@ extension LaneMachine {
     }
 
     private mutating func handleDenial(_ call: LaneCall, _ error: KafkaError, _ resource: KafkaResource) {
-        transactionFailed(.refused)
+        if transaction.open != nil, isProducerCall(call), error.isFatal || call == .abort {
+            // No abort would succeed. The next producer to start, or the time limit, ends the transaction.
+            retireProducer(wait: 0)
+        } else {
+            transactionFailed(.refused)
+        }
         end(policy.rights.exit(call, error, resource))
     }
 

@@ -1,6 +1,7 @@
 internal import CLibrary
 internal import CPlatform
 internal import Synchronization
+internal import SystemThreads
 
 /// The signals that this process has received, and their handlers.
 ///
@@ -35,7 +36,15 @@ package enum StopSignals {
         signal(SIGUSR1) { _ in received.pause() }
         signal(SIGUSR2) { _ in received.resume() }
         signal(SIGPIPE, SIG_IGN)
-        setMask(SIG_UNBLOCK, stopNumbers + [SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2])
+        setMask(SIG_UNBLOCK, stopNumbers + [SIGHUP, SIGQUIT])
+        // Handlers interrupt each other and run on several threads, so that an earlier pause could undo a resume. This
+        // thread takes one signal at a time, and SIGUSR1 first if both wait. Threads that start later inherit the mask.
+        setMask(SIG_BLOCK, pauseNumbers)
+        pauses.start {
+            var signals = signalSet(pauseNumbers)
+            var number: Int32 = 0
+            while sigwait(&signals, &number) == 0 { number == SIGUSR1 ? received.pause() : received.resume() }
+        }
     }
 
     /// Installs handlers for SIGTERM and SIGINT, for a command that prints a summary before it ends.
@@ -69,6 +78,9 @@ package enum StopSignals {
     package static func exitNow(_ code: Int32) -> Never { _exit(code) }
 
     private static var stopNumbers: [Int32] { [SIGTERM, SIGINT] }
+    private static var pauseNumbers: [Int32] { [SIGUSR1, SIGUSR2] }
+    /// The thread that takes SIGUSR1 and SIGUSR2.
+    private static let pauses = StoppableThread(name: "pauses")
 
     /// Changes the signal mask of this thread.
     ///

@@ -81,11 +81,16 @@ final class DeadLetterList {
         for topic in topics {
             var ledger: ReplayLedger?
             if descriptions[topic.ledger]?.error == nil {
-                ledger = ReplayLedger()
-                try ledger?.read(topic.ledger, &scan) { done, all in
-                    progress.show("reading \(topic.ledger): \(Counts.grouped(done)) of \(Counts.grouped(all))")
+                var found = ReplayLedger()
+                do throws(CommandFailure) {
+                    try found.read(topic.ledger, &scan) { done, all in
+                        progress.show("reading \(topic.ledger): \(Counts.grouped(done)) of \(Counts.grouped(all))")
+                    }
+                    found.warn(call.console)
+                    ledger = found
+                } catch  where error.code == .refused {
+                    scan = try TopicScan(connection)
                 }
-                ledger?.warn(call.console)
             }
             try count(topic.deadLetters, ledger, range, &scan)
         }

@@ -20,6 +20,14 @@ struct OrderCheck {
         var example: Example?
         /// A Boolean value that indicates whether there are more devices than the limit.
         var isPartial = false
+        /// The number of chosen dead letters whose devices are unknown.
+        var unknown = 0
+
+        /// The warning about them, or nil if there are none.
+        var doubt: String? {
+            guard unknown > 0 else { return nil }
+            return "The devices of \(Counts.text(unknown, "dead letter")) are unknown, so their order was not checked."
+        }
 
         /// The warning, or nil if there are no later decisions.
         var warning: String? {
@@ -57,11 +65,19 @@ struct OrderCheck {
     private var later: Set<[UInt8]> = []
     private var example: Example?
     private var isPartial = false
+    private var unknown = 0
     /// The least time of a failure in milliseconds since 1970, or nil if no device is checked.
     private(set) var firstFailure: Int64?
 
     /// Creates a check for dead letters of an input.
     init(input: String) { self.input = input }
+
+    /// Adds a chosen dead letter with its key and the devices that its event lists.
+    mutating func add(_ head: DeadLetterHead, _ key: ByteView?, _ event: inout DecisionTape) {
+        let ids = event.devices(limit: 500)
+        if ids.isEmpty, key == nil || !event.isKeyed { unknown += 1 }
+        add(head, [key].compactMap(\.self) + ids)
+    }
 
     /// Adds a chosen dead letter with its devices.
     mutating func add(_ head: DeadLetterHead, _ ids: [ByteView]) {
@@ -111,6 +127,6 @@ struct OrderCheck {
 
     /// The result so far.
     var result: Result {
-        Result(devices: devices.count, later: later.count, example: example, isPartial: isPartial)
+        Result(devices: devices.count, later: later.count, example: example, isPartial: isPartial, unknown: unknown)
     }
 }

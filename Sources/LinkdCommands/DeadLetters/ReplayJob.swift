@@ -100,7 +100,7 @@ final class ReplayJob {
         var summary = ReplaySummary(
             topics: site.topics, parking: site.parking, plan: plan, order: result, isDryRun: isDryRun)
         summary.printChoice(on: call.json ? call.console.err : call.console.out)
-        if let warning = result?.warning { call.console.warn(warning) }
+        for warning in [result?.warning, result?.doubt].compactMap(\.self) { call.console.warn(warning) }
         let targets = try site.targets(parking: plan.parkCount > 0, isDryRun: isDryRun)
         guard !isDryRun, !plan.letters.isEmpty else { return finish(&summary) }
         guard call.isOn("yes") || isConfirmed(plan) else {
@@ -135,9 +135,7 @@ final class ReplayJob {
             guard filter.matches(record, &value) else { return }
             let head = DeadLetterHead(record)
             let choice = plan.add(record, head, ledger)
-            if case .replay = choice, let head, order != nil {
-                order?.add(head, (record.key.map { [$0] } ?? []) + value.devices(limit: 500))
-            }
+            if case .replay = choice, let head { order?.add(head, record.key, &value) }
         }
         plan.finish()
         return plan
@@ -439,6 +437,7 @@ struct ReplaySummary {
             json.beginObject("order")
             json.number("devices", order.map { Int64($0.devices) })
             json.number("later", order.map { Int64($0.later) })
+            json.number("unknown", order.map { Int64($0.unknown) })
             json.text("example", order?.example?.text)
             json.endObject()
             json.decimal("seconds", seconds)

@@ -128,6 +128,6 @@ extension DecisionTape {
 
     /// The application that was passed through, or the application of an event.
     var application: ByteView? {
-        mutating get { string("application", of: member("context")) ?? string("application") }
+        mutating get { string("application", of: member("context")) ?? string("application", of: event) }
     }
 }

@@ -248,7 +248,7 @@ enum DeadLetterKey: String, CaseIterable {
         switch self {
         case .reason: head?.reason?.array
         case .stage: record.header("dlq.stage")?.array
-        case .application: value.string("application")?.array
+        case .application: value.string("application", of: value.event)?.array
         case .producer: Self.producerHeaders.lazy.compactMap { record.header($0) }.first?.array
         case .day:
             head.flatMap { head in

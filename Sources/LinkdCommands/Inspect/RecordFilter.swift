@@ -188,11 +188,37 @@ extension RecordFilter {
 }
 
 extension DecisionTape {
-    /// Returns the ids of the devices of an event in native form, which end with the value.
+    /// The event: the value itself, or the data of an event of CloudEvents.
+    var event: Int32 {
+        mutating get {
+            let data = member("specversion") < 0 ? -1 : member("data")
+            return data >= 0 && kind(of: data) == .object ? data : 0
+        }
+    }
+
+    /// A Boolean value that indicates whether the key is the device of an event that lists none.
+    ///
+    /// An event of a user is for the devices of the registry, and the request of a vendor can list its own.
+    var isKeyed: Bool {
+        mutating get {
+            guard read() else { return true }
+            let event = event
+            if member("user", of: event) >= 0 { return false }
+            let payload = member("payload", of: event)
+            for name in [ByteView("link"), ByteView("path"), ByteView("route")] where member(name, of: event) >= 0 {
+                return true
+            }
+            let message = payload < 0 ? event : payload
+            return member("aps", of: message) >= 0 || member("message", of: message) >= 0
+        }
+    }
+
+    /// Returns the ids of the devices that an event lists, which end with the value.
     mutating func devices(limit: Int) -> [ByteView] {
         var ids: [ByteView] = []
-        if let id = string("id", of: member("device")) { ids.append(id) }
-        let list = member("devices")
+        let event = event
+        if let id = string("id", of: member("device", of: event)) { ids.append(id) }
+        let list = member("devices", of: event)
         guard list >= 0 else { return ids }
         var (node, end) = range(of: list, .array)
         while node < end, ids.count < limit {

@@ -24,10 +24,11 @@ enum RecallCommand {
                 + "in the ledger, the topic `<to>.recalled`. So nothing is corrected twice, and a call that was "
                 + "interrupted or killed is continued by the same command.",
             "Left alone, and listed with --list, are devices with a later decision, events that have expired by now, "
-                + "and decisions that cannot be made again: another version of linkd made them, the record is gone, or "
-                + "no configuration with the table is in the archive. Before each commit, the decisions are read to "
-                + "their end. A worker can still decide between this and the commit, so consumers apply a decision "
-                + "with `supersedes: X` only if X is the last decision of the device.",
+                + "corrections that are too large for a topic, and decisions that cannot be made again: another "
+                + "version of linkd made them, the record is gone, or no configuration with the table is in the "
+                + "archive. Before each commit, the decisions are read to their end. A worker can still decide between "
+                + "this and the commit, so consumers apply a decision with `supersedes: X` only if X is the "
+                + "last decision of the device.",
             "With `output.applications`, the last decision of a device counts in each topic. If --to is a topic of "
                 + "decisions, each correction is sent to the topic of its decision, also if the new table lists "
                 + "another application, and the ledger is `<output>.recalled`.",
@@ -128,16 +129,17 @@ final class RecallJob {
                 advice: "create it with `linkd topics create --recall`")
         }
         let configurations = try configurations(plan, connection)
-        var judge = RecallJudge(configurations, replacement.table, now: Platform.nowMilliseconds)
+        var judge = RecallJudge(
+            configurations, replacement.table, now: Platform.nowMilliseconds, messageLimit: targets.messageLimit)
         var summary = RecallSummary(hash: hash, replacement: replacement.table, topics.outputs)
         summary.failures = configurations.failures
+        if call.isOn("yes") { summary.target = targets.corrections.joined(separator: ", ") }
         try examine(plan, &judge, &summary, &scan)
         progress.clear()
         take(plan, &summary)
         summary.printChoice(on: call.json ? call.console.err : call.console.out)
         guard call.isOn("yes"), summary.toCorrect > 0 else { return try finish(&summary, plan) }
         try archive(configurations, summary, connection)
-        summary.target = targets.corrections.joined(separator: ", ")
         let work = try RecallRun(connection, targets, plan, judge, tails, ledger)
         let run = try LedgerRun(connection, targets.subject, work, rate: call.number("rate"), call.console)
         var failure: CommandFailure?
@@ -160,8 +162,8 @@ final class RecallJob {
                 .usage, "--to: \(targets.corrections[0]) is not a topic for decisions",
                 advice: "pass the topic of decisions, and not an input, dead-letter, or other topic of the worker")
         }
-        guard call.isOn("yes") else { return targets }
-        for topic in targets.corrections where try !exists(topic, admin) {
+        for topic in targets.corrections where call.isOn("yes") {
+            if try exists(topic, admin) { continue }
             throw CommandFailure(
                 .configuration, "topic \(topic) does not exist", advice: "pass another topic with --to")
         }
@@ -194,12 +196,14 @@ final class RecallJob {
             outputs: topics.outputs.names, limit: Int(call.number("max") ?? 1_000_000))
         var spans = ScanPlan()
         var tails: [TopicTail] = []
+        var counts: [Int32] = []
         for output in topics.outputs.names {
             let ends = try scan.description(of: output)
             var since: [TopicPartition: Int64] = [:]
             if let first = filter.since { since = try scan.offsets(of: output, ends.keys, atOrAfter: first) }
             try spans.add(output, ends, ScanRange(since: filter.since), since: since)
             tails.append(TopicTail(output, from: ends.mapValues(\.high)))
+            counts.append(Int32(ends.count))
         }
         try scan.start(spans)
         let names = topics.outputs.names.joined(separator: ", ")
@@ -207,6 +211,10 @@ final class RecallJob {
             try plan.see(record, &tape)
         }
         plan.finish()
+        guard plan.hasMoved(among: counts) else { return (plan, tails) }
+        // A topic has got more partitions, so a device has decisions in several.
+        try scan.start(spans)
+        try scan.forEach(before: watch("reading \(names) again", spans)) { record in plan.seeAgain(record, &tape) }
         return (plan, tails)
     }
 

@@ -1,4 +1,5 @@
 internal import ByteStorage
+internal import DispatchWorker
 internal import LinkCoordinator
 internal import LinkDecider
 internal import LinkIngest
@@ -35,12 +36,15 @@ struct RecallJudge {
     private var configurations: RecallConfigurations
     /// The time with which the expiry of events is compared, in milliseconds since 1970.
     var now: Int64
+    /// The smallest `max.message.bytes` of the topics that are written.
+    private let messageLimit: Int
     /// The member of a decision with the name of the new table.
     private let replacement: [UInt8]
 
     /// Creates a judge.
-    init(_ configurations: RecallConfigurations, _ replacement: RouteTable, now: Int64) {
+    init(_ configurations: RecallConfigurations, _ replacement: RouteTable, now: Int64, messageLimit: Int = .max) {
         self.configurations = configurations
+        self.messageLimit = messageLimit
         self.replacement = replacement.decisionMember
         self.now = now
     }
@@ -70,6 +74,7 @@ struct RecallJudge {
         case .decision(let new):
             if isSame(found.bytes, new, found.configuration.member) { return .left(.same) }
             if found.configuration.hasExpired(at: now) { return .left(.expired) }
+            if DeadLetterOutput.frameBytes + Int(choice.keyCount) + new.count > messageLimit { return .left(.large) }
             return .correct(
                 Correction(
                     superseded: id, id: next, old: found.bytes, new: new, configuration: found.configuration,

@@ -59,6 +59,8 @@ final class RecallPlan {
         case expired
         /// The new table makes no decision for the event.
         case refused
+        /// The correction is larger than a topic allows.
+        case large
         /// Another version of linkd made the decision, and this one does not make the same.
         case version
         /// No configuration with the table is known.
@@ -72,6 +74,7 @@ final class RecallPlan {
         var name: String {
             switch self {
             case .chosen: "record_gone"
+            case .large: "too_large"
             case .unarchived: "not_archived"
             case .foreign: "foreign_topic"
             default: "\(self)"
@@ -88,6 +91,7 @@ final class RecallPlan {
             case .later: "left alone: the device has a later decision"
             case .expired: "left alone: the event has expired by now"
             case .refused: "left alone: the event would become a dead letter"
+            case .large: "left alone: the correction is larger than `max.message.bytes` of a topic"
             case .version: "not reproducible: another version of linkd made them"
             case .unarchived: "not reproducible: no configuration with this table is in the archive"
             case .different: "not reproducible: no known configuration gives the same bytes"
@@ -195,6 +199,35 @@ final class RecallPlan {
             guard let found = devices[Self.hash(key, Self.kind(isUser: isUser, in: output))] else { continue }
             if choices[Int(found)].isOpen { choices[Int(found)].state = .later }
             choices[Int(found)].last = 0
+        }
+    }
+
+    /// Returns a Boolean value that indicates whether a chosen decision is not in the partition that its key has now.
+    ///
+    /// - Parameter counts: The numbers of partitions of the topics of decisions.
+    func hasMoved(among counts: [Int32]) -> Bool {
+        choices.contains { choice in
+            key(choice).withUnsafeBufferPointer {
+                Murmur2.partition(of: ByteView($0), among: counts[Int(choice.output)])
+            } != choice.outputPartition
+        }
+    }
+
+    /// Leaves the device or user of a record alone if its chosen decision is in another partition.
+    ///
+    /// `see` has forgotten the decisions before the first one of a device that matches.
+    func seeAgain(_ record: ScannedRecord, _ decision: inout DecisionTape) {
+        guard let key = record.key else { return }
+        var kinds = [false, true]
+        if let value = record.value {
+            decision.begin(value)
+            kinds = [decision.member("user") >= 0]
+        }
+        for isUser in kinds {
+            guard let found = devices[Self.hash(key, Self.kind(isUser: isUser, in: output(record.topic)))],
+                choices[Int(found)].isOpen, choices[Int(found)].outputPartition != record.partition
+            else { continue }
+            choices[Int(found)].state = .later
         }
     }
 

@@ -141,10 +141,9 @@ struct RecallSummary {
 
     /// The line about the result.
     var text: String {
+        if toCorrect == 0 { return "nothing to correct" }
         let all = Counts.grouped(Int64(toCorrect))
-        guard let target else {
-            return toCorrect == 0 ? "nothing to correct" : "would correct \(all); nothing was sent"
-        }
+        guard let target else { return "would correct \(all); nothing was sent" }
         let left = states[.changed] ?? 0
         return "corrected \(Counts.grouped(Int64(published))) of \(all) in \(Escaping.visible(target)), "
             + "\(Counts.grouped(Int64(left))) left, in \(Decimals.text(seconds)) s"

@@ -114,8 +114,8 @@ extension Harm {
             + "--count 1`"
         return switch self {
         case .lost:
-            "\(look), and send it again; the cause can be an offset of the group that was moved forward, or a program "
-                + "that deleted records of the output"
+            "\(look), and send it again, an item of a list alone, as the others would be decided twice; the cause can "
+                + "be an offset of the group that was moved forward, or a program that deleted records of the output"
         case .expired: "raise `retention.ms` of \(place.topic) above the longest time without a worker"
         case .doubled, .disordered:
             "\(look); the cause can be an offset of the group that was moved back, a second group that writes to the "
