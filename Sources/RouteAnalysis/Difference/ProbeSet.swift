@@ -154,7 +154,7 @@ enum DialectProbes {
                 for value in value?.isEmpty == true ? ["", "a"] : [value ?? "a"] {
                     let item = (encode(name), text(of: [(value, nil)], constraints))
                     for separator in separators {
-                        queries += spellings(of: name, value, as: item, separator).map {
+                        queries += spellings(of: name, value, as: item, separator, dialects).map {
                             ([$0] + rest).joined(separator: separator)
                         }
                     }
@@ -164,20 +164,41 @@ enum DialectProbes {
         return queries
     }
 
-    /// Returns spellings of a name and a value, which are also given as they are encoded.
+    /// Returns spellings of a name and a value that the options in which the dialects differ can affect.
+    ///
+    /// - Parameter item: The name and the value as they are encoded.
     private static func spellings(
-        of name: String, _ value: String, as item: (String, String), _ separator: String
+        of name: String, _ value: String, as item: (String, String), _ separator: String,
+        _ dialects: [TableSource.QueryDialect]
     ) -> [String] {
         let (n, v) = item
+        func differ(_ option: KeyPath<TableSource.QueryDialect, some Equatable>) -> Bool {
+            dialects[0][keyPath: option] != dialects[1][keyPath: option]
+        }
+        let split = differ(\.pairSeparators) || differ(\.flatten)
+        var all: [String] = []
+        if split || differ(\.duplicates) || differ(\.nulls) {
+            all += [
+                "\(n)=\(v)\(separator)\(n)=zz", "\(n)=zz\(separator)\(n)=\(v)", "\(n)=\(v)\(separator)\(n)",
+                "\(n)\(separator)\(n)=\(v)",
+            ]
+        }
+        if split { all += ["zz=\(n)\(separator)\(v)", "\(n)=\(v)\(separator)zz", "zz\(separator)\(n)=\(v)"] }
         // An encoded name has only ASCII letters, which are the ones that a dialect folds.
-        return [
-            "\(n)=\(v)\(separator)\(n)=zz", "\(n)=zz\(separator)\(n)=\(v)", "\(n)=\(v)\(separator)\(n)",
-            "\(n)\(separator)\(n)=\(v)", "zz=\(n)\(separator)\(v)", "\(n)=\(v)\(separator)zz",
-            "zz\(separator)\(n)=\(v)", "\(n.uppercased())=\(v)", "\(n.lowercased())=\(v)", "\(n)=\(escaped(value))",
-            "\(n)=\(encode(escaped(value)))", "\(escaped(name))=\(v)", "\(encode(escaped(name)))=\(v)",
-            "\(n)=\(v)+\(v)", "\(n)=\(v)%20\(v)", "\(n)=\(value)", "\(n)=\(v)".replacing("%20", with: "+"),
-            "\(n)%3D\(v)", "zz=1\(escaped(separator))\(n)=\(v)",
-        ]
+        for other in differ(\.names) ? [n.uppercased(), n.lowercased()].filter({ $0 != n }) : [] {
+            all += ["\(other)=\(v)", "\(n)=\(v)\(separator)\(other)=zz", "\(other)=zz\(separator)\(n)=\(v)"]
+        }
+        if split || differ(\.decode) {
+            all += [
+                "\(n)=\(escaped(value))", "\(n)=\(encode(escaped(value)))", "\(escaped(name))=\(v)",
+                "\(encode(escaped(name)))=\(v)", "\(n)=\(v)%20\(v)", "\(n)%3D\(v)",
+                "zz=1\(escaped(separator))\(n)=\(v)",
+            ]
+        }
+        if split || differ(\.decode) || differ(\.plus) {
+            all += ["\(n)=\(v)+\(v)", "\(n)=\(value)", "\(n)=\(v)".replacing("%20", with: "+")]
+        }
+        return all
     }
 
     private static func text(of items: [QueryConstraints.Item], _ constraints: QueryConstraints) -> String {
