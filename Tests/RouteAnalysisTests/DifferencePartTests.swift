@@ -91,7 +91,99 @@ struct TablePair: Sendable, CustomTestStringConvertible {
             """#)
     }
 
+    /// Tables with different dialects of the query that the condition of a variant reads.
+    private static func condition(
+        _ name: String, _ dialect: String, _ test: String = #""1""#, shows: String
+    ) -> TablePair {
+        TablePair(
+            testDescription: "\(name) in a condition", old: "", new: dialect,
+            file: #"""
+                "link": { "schemes": ["s"], "host": "segment", "query": { PLACE } },
+                "coordinators": { "main": { "screens": { "x": {}, "y": {} } } },
+                "routes": [
+                  { "id": "r", "match": "/r",
+                    "variants": [
+                      { "when": { "claim": "c", "query": { "q": \#(test) } }, "to": { "path": "/main/x" } },
+                      { "to": { "path": "/main/y" } } ] } ]
+                """#, shows: shows)
+    }
+
+    /// Tables with a route whose optional field has any text, so that only a text that cannot be decoded is invalid.
+    private static func text(_ name: String, _ old: String, _ new: String, shows: String) -> TablePair {
+        TablePair(
+            testDescription: name, old: old, new: new,
+            file: #"""
+                "link": { "schemes": ["s"], "host": "segment" }, "models": { "M": { "t": "string?" } },
+                "coordinators": { "main": { "screens": { "x": { "needs": ["M"] } } } }, PLACE
+                """#, shows: shows)
+    }
+
+    private static func textRoute(_ source: String, _ members: String = "", _ rest: String = "") -> String {
+        #"""
+        "routes": [ { "id": "r", "match": "/r", "to": { "path": "/main/x" },
+                      "bind": { "M": { "t": "\#(source)" } }\#(members) } ]\#(rest)
+        """#
+    }
+
+    /// Tables with different fallbacks for one reason.
+    private static func fallback(_ reason: String, _ route: String, shows: String) -> TablePair {
+        TablePair(
+            testDescription: "the fallback for \(reason) with \(route)", old: "none", new: "reject",
+            file: #"""
+                "link": { "schemes": ["s"], "host": "segment" },
+                "coordinators": { "main": { "screens": { "x": {}, "up": { "present": ["sheet"] } } } },
+                "routes": [ { "id": "r", "match": \#(route) } ],
+                "fallback": [ { "on": ["\#(reason)"], "outcome": "PLACE" } ]
+                """#, shows: shows)
+    }
+
+    /// Tables with a route whose links have no `q`, although its requests by id can.
+    private static func requested(_ bind: String) -> String {
+        #"""
+        "routes": [
+          { "id": "r", "match": "/r", "query": { "q": null }, "bind": { \#(bind) },
+            "variants": [ { "when": { "query": { "p": null } }, "to": { "root": true } },
+                          { "to": { "path": "/main/x" } } ] } ]
+        """#
+    }
+
     static let all: [TablePair] = [
+        // Spellings of the query.
+        condition("names regardless of case", #""names": "insensitive""#, shows: "Q=1"),
+        condition("the duplicate that is used", #""duplicates": "last""#, shows: "q=1&q=zz"),
+        condition("duplicates that are rejected", #""duplicates": "reject""#, shows: "q=1&q=zz"),
+        condition("a plus for a space", #""plus": "space""#, #""a b""#, shows: "q=a+b"),
+        condition("values without decoding", #""decode": "none""#, shows: "q=%31"),
+        condition("names without decoding", #""decode": "none""#, #""*""#, shows: "%71="),
+        condition("values decoded twice", #""decode": "before""#, shows: "q=%2531"),
+        condition("names decoded twice", #""decode": "before""#, #""*""#, shows: "%2571="),
+        condition("names without a value", #""nulls": "erase""#, shows: "q&q=1"),
+        condition("flat queries", #""flatten": true"#, shows: "zz=q&1"),
+        condition("an absent name after a separator", #""pairSeparators": "&;""#, "null", shows: ";q="),
+        TablePair(
+            testDescription: "texts decoded twice", old: "", new: #""decode": "before""#,
+            file: #"""
+                "link": { "schemes": ["s"], "host": "segment", "query": { PLACE } },
+                "models": { "M": { "t": "string?" } },
+                "coordinators": { "main": { "screens": { "x": { "needs": ["M"] } } } },
+                """# + textRoute("query.q"), shows: "%25"),
+        // Values that cannot be decoded.
+        text("invalid texts", textRoute("query.q"), textRoute("query.q", #", "onInvalid": "drop""#), shows: "q=%zz"),
+        text("a text from the fragment", textRoute("query.q"), textRoute("fragment"), shows: "#%zz"),
+        text(
+            "the fallback for an invalid text",
+            textRoute("query.q", "", #", "fallback": [{ "on": ["param_invalid"], "outcome": "none" }]"#),
+            textRoute("query.q", "", #", "fallback": [{ "on": ["param_invalid"], "outcome": "reject" }]"#),
+            shows: "q=%zz"),
+        // Paths, and requests of routes by id.
+        fallback(
+            "presentation", #""/go/{p:coordinatorPath}", "to": { "path": "{p}" }"#, shows: "go/main/up/x"),
+        fallback("presentation", #""/r", "to": { "root": true }"#, shows: "path /main/up/x"),
+        fallback("param_missing", #""/r/{c:int}", "to": { "root": true }"#, shows: "route r with {}"),
+        fallback("param_invalid", #""/r/{c:enum(a|b)}", "to": { "root": true }"#, shows: #"route r with {"c":""}"#),
+        text(
+            "a field that only requests by id have", requested(#""M": { "t": "query.q" }"#), requested(""),
+            shows: #"route r with {"q":"","p":"1"}"#),
         // Reading of links.
         link("an added rewrite", #""rewrites": []"#, #""rewrites": [{ "stripPrefix": "/v1" }]"#, shows: "/v1"),
         link(
@@ -229,6 +321,28 @@ struct DifferencePartTests {
             let requests = difference.changes.map(\.request.text)
             #expect(requests.contains { $0.contains(pair.shows) }, "\(pair) \(requests)")
         }
+    }
+
+    /// A dialect with the test of a route's own query, and a query for which the dialect decides.
+    private static let ownQueries = [
+        (#""names": "insensitive""#, #""*""#, "Q="), (#""plus": "space""#, #""a b""#, "q=a+b"),
+        (#""decode": "before""#, #""*""#, "%2571="), (#""flatten": true"#, #""*""#, "zz=q"),
+        (#""names": "insensitive""#, "null", "Q="),
+    ]
+
+    @Test("A dialect that selects another route is a difference, but such links are not proved", arguments: ownQueries)
+    func ownQuery(dialect: String, test: String, shows: String) throws {
+        func table(_ dialect: String) throws -> RouteTable {
+            let file = #"""
+                { "schemaVersion": 1, "table": { "id": "t", "version": "1" },
+                  "link": { "schemes": ["s"], "host": "segment", "query": { \#(dialect) } },
+                  "routes": [ { "id": "r", "match": "/r", "query": { "q": \#(test) }, "to": { "root": true } } ] }
+                """#
+            return try #require(RouteTable.unchecked(Array(file.utf8)))
+        }
+        let difference = try table(dialect).difference(from: table(""))
+        #expect(difference.changes.contains { $0.request.text.contains(shows) }, "\(difference.changes)")
+        #expect(!difference.incompletelyComparedSets.isEmpty)
     }
 
     @Test("A table does not differ from itself", arguments: TablePair.all)

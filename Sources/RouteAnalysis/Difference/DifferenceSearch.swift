@@ -43,6 +43,7 @@ struct DifferenceSearch {
         self.budget = budget
         paths = CoordinatorPaths(proofTables)
         comparison = Comparison(tables)
+        comparison.hasOtherParts = TableEdits.haveOtherParts(old.source, new.source)
         var dependencies = Dependencies()
         for table in proofTables {
             for rule in table.source.fallback { if let to = rule.to { dependencies.add(to, of: table) } }
@@ -331,6 +332,9 @@ struct Comparison {
     private var decided = Set<[UInt8]>()
     private var remainingComparisons: Int
 
+    /// A Boolean value that indicates whether the tables differ in more than their links' dialects and routes.
+    var hasOtherParts = false
+
     /// The attempts to break a property of the first table, instead of a comparison, or nil for a comparison.
     var trial: PropertyTrial?
 
@@ -393,13 +397,22 @@ struct Comparison {
     /// - Returns: The contexts with distinct decisions.
     @discardableResult
     mutating func compare(_ probeSet: ProbeSet) -> [EvaluationContext] {
-        let claims = probeSet.dependencies.questions.claims
+        let distinct = distinctContexts(probeSet.dependencies.questions) {
+            probeSet.request(probeSet.probes.fitting, $0)
+        }
+        compare(probeSet, distinct)
+        return distinct
+    }
+
+    /// Compares the decisions for the request of every context, and returns the contexts with distinct decisions.
+    mutating func distinctContexts(
+        _ questions: DeviceQuestions, _ request: (EvaluationContext) -> LinkRequest?
+    ) -> [EvaluationContext] {
+        let claims = questions.claims
         var distinct: [EvaluationContext] = []
         var known = Set<[UInt8]>()
-        for one in contexts(of: probeSet.dependencies.questions) {
-            guard let request = probeSet.request(probeSet.probes.fitting, one),
-                let pair = decide(request, one.device)
-            else { continue }
+        for one in contexts(of: questions) {
+            guard let request = request(one), let pair = decide(request, one.device) else { continue }
             var key = pair.old + [0] + pair.new
             if pair.isDeferred {
                 var device = one.device
@@ -408,8 +421,12 @@ struct Comparison {
             }
             if known.insert(key).inserted { distinct.append(one) }
         }
-        compare(probeSet, distinct)
         return distinct
+    }
+
+    /// Returns a Boolean value that indicates whether a link that selects a route shows a difference.
+    func hasChanged(_ route: String) -> Bool {
+        changed.contains { $0.old?.route == route || $0.new?.route == route }
     }
 
     /// Returns the devices and queries for which to compare.
@@ -425,10 +442,12 @@ struct Comparison {
     /// Compares the decisions for a link and each list of its values in some contexts.
     mutating func compare(_ probeSet: ProbeSet, _ contexts: [EvaluationContext]) {
         if trial?.isOver == true { return }
-        let others = probeSet.others + (trial == nil ? [] : probeSet.damaged)
+        let others = probeSet.others
         let heads = probeSet.heads
+        let triesDamaged = trial != nil || hasOtherParts || probeSet.dependencies.hasOtherBindings
         for one in contexts {
-            for values in [probeSet.probes.fitting] + others {
+            let written = probeSet.spellings(one) + (triesDamaged ? probeSet.damaged(one) : [])
+            for values in [probeSet.probes.fitting] + others + written {
                 if let request = probeSet.request(values, one) { _ = decide(request, one.device) }
             }
             for head in heads {

@@ -62,23 +62,29 @@ struct ProbeSet {
 
     /// All lists of values except the fitting one.
     var others: [RequestValues] {
-        var others = probes.others
-        if Set(dependencies.order).count > 1 { others += probes.pairs }
-        guard let old = blocks[0], let new = blocks[1] else { return others }
-        for query in DialectProbes.queries(probes.fitting, old, new) {
-            var written = probes.fitting
-            written.writtenQuery = query
-            others.append(written)
-        }
-        return others
+        Set(dependencies.order).count > 1 ? probes.others + probes.pairs : probes.others
     }
 
-    /// Values that cannot be decoded, and segments of a path that a URL must not have, in every part of the query.
-    var damaged: [RequestValues] {
+    /// Returns the fitting values and those of a context in other queries that the tables can read differently.
+    func spellings(_ context: EvaluationContext) -> [RequestValues] {
+        guard let old = blocks[0], let new = blocks[1] else { return [] }
+        let values = merged(probes.fitting, context)
+        let absentNames = Set(context.query.keys).union(dependencies.ownNames).filter { !values.has($0) }.sorted()
+        return DialectProbes.queries(values, absentNames, old, new).map { query in
+            var written = values
+            written.writtenQuery = query
+            return written
+        }
+    }
+
+    /// Returns values that cannot be decoded, and segments of a path that a URL must not have, in every part of the
+    /// query.
+    func damaged(_ context: EvaluationContext) -> [RequestValues] {
         let separator = blocks[0]?.query.pairSeparators.first.map { String(UnicodeScalar($0)) } ?? "&"
         let constraints = QueryConstraints(source.blocks[witness.origin.block].query)
+        let fitting = merged(probes.fitting, context)
         return dependencies.inputs.flatMap { input -> [RequestValues] in
-            var values = probes.fitting
+            var values = fitting
             switch input.source {
             case .path, .rewrite, .payload: return []
             case .fragment:
@@ -122,35 +128,81 @@ extension RequestValues {
 
 /// Queries that two dialects read differently, written with given names and values.
 enum DialectProbes {
-    /// Returns queries in the form of a link.
-    static func queries(_ values: RequestValues, _ old: TableSource.LinkBlock, _ new: TableSource.LinkBlock) -> [String]
-    {
+    /// Returns queries in the form of a link, some of which have one more name.
+    static func queries(
+        _ values: RequestValues, _ absentNames: [String], _ old: TableSource.LinkBlock, _ new: TableSource.LinkBlock
+    ) -> [String] {
         var queries: [String] = []
-        if old.query != new.query { queries += dialects(values, [old.query, new.query]) }
+        if old.query != new.query { queries += dialects(values, absentNames, [old.query, new.query]) }
         if old.repair != new.repair { queries += repairs(values) }
         return queries
     }
 
-    private static func dialects(_ values: RequestValues, _ dialects: [TableSource.QueryDialect]) -> [String] {
+    private static func dialects(
+        _ values: RequestValues, _ absentNames: [String], _ dialects: [TableSource.QueryDialect]
+    ) -> [String] {
         let separators = Set(dialects.flatMap(\.pairSeparators)).sorted().map { String(UnicodeScalar($0)) }
-        let pairs = written(values.items)
-        var queries = separators.map { pairs.joined(separator: $0) }
-        for (name, value) in values.items {
-            guard let value else { continue }
-            let (n, v) = (encode(name), encode(value))
-            let rest = written(values.items.filter { $0.name != name })
-            // An encoded name has only ASCII letters, which are the ones that a dialect folds.
-            for separator in separators {
-                let spellings = [
-                    "\(n)=\(v)\(separator)\(n)=zz", "\(n)=zz\(separator)\(n)=\(v)", "\(n)=\(v)\(separator)\(n)",
-                    "\(n)\(separator)\(n)=\(v)", "zz=\(n)\(separator)\(v)", "\(n)=\(v)\(separator)zz",
-                    "\(n.uppercased())=\(v)", "\(n.lowercased())=\(v)", "\(n)=\(escaped(value))",
-                    "\(n)=\(encode(escaped(value)))", "\(n)=\(v)+\(v)", "\(n)=\(v)%20\(v)", "\(n)=\(value)",
-                ]
-                queries += spellings.map { ([$0] + rest).joined(separator: separator) }
+        var queries: [String] = []
+        // One dialect can need other escapes than the other.
+        for dialect in dialects[0].decode == dialects[1].decode ? dialects.prefix(1) : dialects[...] {
+            let constraints = QueryConstraints(dialect)
+            let items = values.items.map { text(of: [$0], constraints) }
+            queries += separators.map { items.joined(separator: $0) }
+            for (name, value) in values.items + absentNames.map({ ($0, nil) }) {
+                let rest = values.items.filter { $0.name != name }.map { text(of: [$0], constraints) }
+                // An empty text has no other spellings.
+                for value in value?.isEmpty == true ? ["", "a"] : [value ?? "a"] {
+                    let item = (encode(name), text(of: [(value, nil)], constraints))
+                    for separator in separators {
+                        queries += spellings(of: name, value, as: item, separator, dialects).map {
+                            ([$0] + rest).joined(separator: separator)
+                        }
+                    }
+                }
             }
         }
         return queries
+    }
+
+    /// Returns spellings of a name and a value that the options in which the dialects differ can affect.
+    ///
+    /// - Parameter item: The name and the value as they are encoded.
+    private static func spellings(
+        of name: String, _ value: String, as item: (String, String), _ separator: String,
+        _ dialects: [TableSource.QueryDialect]
+    ) -> [String] {
+        let (n, v) = item
+        func differ(_ option: KeyPath<TableSource.QueryDialect, some Equatable>) -> Bool {
+            dialects[0][keyPath: option] != dialects[1][keyPath: option]
+        }
+        let split = differ(\.pairSeparators) || differ(\.flatten)
+        var all: [String] = []
+        if split || differ(\.duplicates) || differ(\.nulls) {
+            all += [
+                "\(n)=\(v)\(separator)\(n)=zz", "\(n)=zz\(separator)\(n)=\(v)", "\(n)=\(v)\(separator)\(n)",
+                "\(n)\(separator)\(n)=\(v)",
+            ]
+        }
+        if split { all += ["zz=\(n)\(separator)\(v)", "\(n)=\(v)\(separator)zz", "zz\(separator)\(n)=\(v)"] }
+        // An encoded name has only ASCII letters, which are the ones that a dialect folds.
+        for other in differ(\.names) ? [n.uppercased(), n.lowercased()].filter({ $0 != n }) : [] {
+            all += ["\(other)=\(v)", "\(n)=\(v)\(separator)\(other)=zz", "\(other)=zz\(separator)\(n)=\(v)"]
+        }
+        if split || differ(\.decode) {
+            all += [
+                "\(n)=\(escaped(value))", "\(n)=\(encode(escaped(value)))", "\(escaped(name))=\(v)",
+                "\(encode(escaped(name)))=\(v)", "\(n)=\(v)%20\(v)", "\(n)%3D\(v)",
+                "zz=1\(escaped(separator))\(n)=\(v)",
+            ]
+        }
+        if split || differ(\.decode) || differ(\.plus) {
+            all += ["\(n)=\(v)+\(v)", "\(n)=\(value)", "\(n)=\(v)".replacing("%20", with: "+")]
+        }
+        return all
+    }
+
+    private static func text(of items: [QueryConstraints.Item], _ constraints: QueryConstraints) -> String {
+        String(constraints.text(of: items).dropFirst())
     }
 
     private static func repairs(_ values: RequestValues) -> [String] {

@@ -202,12 +202,29 @@ extension Comparison {
         let hasNoPattern = tables.allSatisfy { table in
             table.names.routes[id].map { table.source.routes[$0].patterns.isEmpty } ?? true
         }
-        let isThorough = hasNoPattern || trial != nil
-        let contexts = isThorough ? self.contexts(of: dependencies.questions) : [EvaluationContext()]
+        // Links show the other changes of a route with a pattern.
+        let isHidden = !hasNoPattern && trial == nil && isEdited(id, tables) && !hasChanged(id)
+        let isThorough = hasNoPattern || trial != nil || isHidden
+        func values(_ values: RequestValues, _ one: EvaluationContext) -> RequestValues {
+            one.query.sorted { $0.key < $1.key }.reduce(into: values) { $0.set($1.key, $1.value.map { [$0] } ?? []) }
+        }
+        let contexts =
+            isHidden
+            ? distinctContexts(dependencies.questions) {
+                .route(id, params: LinkRequest.Object(Self.params(values(probes.fitting, $0))) ?? [:])
+            } : isThorough ? self.contexts(of: dependencies.questions) : [EvaluationContext()]
+        var others = isThorough ? probes.others : probes.others.suffix(1)
+        // A capture is missing without a value, and invalid without a text.
+        for capture in isHidden ? captures : [] {
+            for text in [nil, ""] {
+                var next = probes.fitting
+                next.set(capture.name, text.map { [$0] } ?? [])
+                others.append(next)
+            }
+        }
         for one in contexts {
-            for values in [probes.fitting] + (isThorough ? probes.others : probes.others.suffix(1)) {
-                var values = values
-                for (name, value) in one.query { values.set(name, value.map { [$0] } ?? []) }
+            for other in [probes.fitting] + others {
+                let values = values(other, one)
                 let params = Self.params(values)
                 decide(.route(id, params: LinkRequest.Object(params) ?? [:]), one.device)
                 for request in routePayloads(id, params, values, tables) { decide(request, one.device) }
@@ -216,6 +233,12 @@ extension Comparison {
                 }
             }
         }
+    }
+
+    /// Returns a Boolean value that indicates whether tables differ in a route that both have, or in what it can use.
+    private func isEdited(_ id: String, _ tables: [ProofTable]) -> Bool {
+        let pieces = tables.compactMap { table in table.names.routes[id].map { table.source.routes[$0].pieces } }
+        return pieces.count == 2 && (hasOtherParts || pieces[0] != pieces[1])
     }
 
     private static func text(of capture: Capture, _ table: ProofTable) -> String {

@@ -43,6 +43,11 @@ enum TableEdits {
         return links(old, new) + wholes + otherEdits(old, new)
     }
 
+    /// Returns a Boolean value that indicates whether two tables differ in a part other than routes and link blocks.
+    static func haveOtherParts(_ old: TableSource, _ new: TableSource) -> Bool {
+        !(parts(old, new, byName: false) + otherEdits(old, new)).isEmpty
+    }
+
     private static func links(_ old: TableSource, _ new: TableSource) -> [TableEdit] {
         var edits: [TableEdit] = []
         func add(

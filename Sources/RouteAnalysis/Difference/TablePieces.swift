@@ -24,6 +24,10 @@ extension TableSource.Binding.Source {
     var piece: String { if case .constant(let text) = self { "const \(text)" } else { text } }
 }
 
+extension TableSource.Binding {
+    var piece: String { "bind \(model.value).\(field.value) \(source.value.piece)" }
+}
+
 extension TableSource.Target {
     var piece: String {
         var words: [String] = []
@@ -137,7 +141,7 @@ extension TableSource.Route {
         case .redirect(let redirect): pieces.append("redirect \(redirect.text)")
         case .exclude(let outcome): pieces.append("exclude \(outcome.rawValue)")
         }
-        pieces += bindings.map { "bind \($0.model.value).\($0.field.value) \($0.source.value.piece)" }
+        pieces += bindings.map(\.piece)
         if onInvalid != .reject { pieces.append("onInvalid \(onInvalid.rawValue)") }
         if requireAll { pieces.append("requireAll") }
         if unknownScreen != .reject { pieces.append("unknownScreen \(unknownScreen.rawValue)") }
@@ -272,6 +276,16 @@ struct Dependencies {
     /// If the orders differ, decisions can differ for pairs of invalid values.
     private(set) var order: [[String]] = []
 
+    /// A Boolean value that indicates whether routes of both tables bind fields from other sources, or treat invalid
+    /// values differently.
+    var hasOtherBindings: Bool { bindings.count == 2 && bindings[0] != bindings[1] }
+
+    /// The names in the query constraints of routes.
+    private(set) var ownNames = Set<String>()
+
+    /// The bindings of each table's routes.
+    private var bindings: [Int: Set<String>] = [:]
+
     private var visited = Set<[Int]>()
 
     /// Creates dependencies without inputs.
@@ -282,6 +296,8 @@ struct Dependencies {
         guard visited.insert([table.number, number]).inserted else { return }
         let route = table.source.routes[number]
         while order.count <= table.number { order.append([]) }
+        ownNames.formUnion(route.query.map(\.name.value))
+        bindings[table.number, default: []].formUnion(route.bindings.map { "\($0.piece) \(route.onInvalid.rawValue)" })
         for binding in route.bindings {
             order[table.number].append("\(binding.model.value).\(binding.field.value)")
             add(binding, of: route, table.source)

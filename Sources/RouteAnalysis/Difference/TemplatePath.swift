@@ -467,7 +467,8 @@ struct RewriteFrame {
 
 /// Coordinator paths for which the coordinators of two tables can differ.
 ///
-/// They contain every screen, and pairs of screens if the tables present or keep one of the two differently.
+/// They contain every screen, and pairs of screens if the tables present or keep one of the two differently, or have
+/// other fallbacks for pairs that break a rule of presentation.
 struct CoordinatorPaths {
     /// The paths, as segments, in which a name that neither table has represents all unknown names.
     private(set) var paths: [[String]] = []
@@ -505,14 +506,24 @@ struct CoordinatorPaths {
         }
         // A path that ends at a coordinator after another one covers the initial screens.
         for name in names { paths += steps.prefix(1).map { $0 + [name] } }
+        let fallbacks = tables.map { table in
+            table.source.fallback.first { $0.on?.contains { $0.value == .presentation } ?? true }?.piece
+        }
+        if Set(fallbacks).count > 1 { for table in tables { breakPresentation(of: table) } }
     }
 
     /// Creates the paths for one table, with a screen above each sheet, cover, and alert.
     init(breakingPresentationOf table: ProofTable) {
         self.init([table])
+        breakPresentation(of: table)
+    }
+
+    /// Adds paths with a screen above each sheet, cover, and alert.
+    private mutating func breakPresentation(of table: ProofTable) {
         for coordinator in table.source.coordinators {
             let pushed = coordinator.screens.first { $0.defaultPresentation == .push }
-            for screen in coordinator.screens where screen.defaultPresentation != .push && paths.count < Self.maxPairs {
+            for screen in coordinator.screens where screen.defaultPresentation != .push {
+                if paths.count >= Self.maxPairs { return isWhole = false }
                 let step = [coordinator.name.value, screen.name.value]
                 paths += [step + [(pushed ?? screen).name.value], step + Array(repeating: step[1], count: 4)]
             }
