@@ -51,7 +51,8 @@ func verdict(of property: String, about table: RouteTable) throws -> PropertyVer
                 { "id": "d", "match": "/f/{x}", "to": { "path": "/a/new" },
                   "unsupported": { "to": { "path": "/n/need" } }, "bind": { "M": { "v": "path.x" } } }
                 """#,
-            property: #""requests": "link", "never": { "screens": "n.need" }"#, request: .link("t:///f/1"), device: DeviceFacts(app: "1")),
+            property: #""requests": "link", "never": { "screens": "n.need" }"#, request: .link("t:///f/1"),
+            device: DeviceFacts(app: "1")),
         Case(
             name: "a capital letter in a template before a capture, in a table that ignores case",
             routes: routes([("/old/{x}", "/A{x}")], bad: "/Abc", ok: ["/{any}"]),
