@@ -301,7 +301,9 @@ struct CaptureLocation {
             switch step {
             case .add(let prefix, let suffix): result = .matcher(matcher.wrapped(prefix, suffix))
             case .strip(let prefix, let suffix):
-                if composes(prefix, suffix, after: index), matcher != .any { return .unknown }
+                if composes(prefix, suffix, after: index), matcher.seesComposition(after: prefix.count) {
+                    return .unknown
+                }
                 result = matcher.between(prefix, suffix, folds: folds)
             case .read(let capture):
                 // The canonical text of a UUID is in uppercase, which only these matchers ignore.
@@ -358,6 +360,22 @@ extension Matcher {
         case .affix(let own, let inner, let end):
             return .affix(prefix: prefix + own, inner: inner, suffix: end + suffix)
         default: return .affix(prefix: prefix, inner: self, suffix: suffix)
+        }
+    }
+
+    /// Returns a Boolean value that indicates whether the matcher distinguishes a composed character, at the end of the
+    /// first `count` bytes, from its parts.
+    ///
+    /// A composed character is never in ASCII.
+    fileprivate func seesComposition(after count: Int) -> Bool {
+        func isForeign(_ text: [UInt8]) -> Bool { text.contains { $0 >= 128 } }
+        switch self {
+        case .literal(let text): return isForeign(text)
+        case .enumeration(let values): return values.contains(where: isForeign)
+        case .affix(let prefix, let inner, let suffix):
+            return isForeign(prefix) || isForeign(suffix) || inner == .any && prefix.count <= count
+                || inner.seesComposition(after: count - prefix.count)
+        default: return false
         }
     }
 

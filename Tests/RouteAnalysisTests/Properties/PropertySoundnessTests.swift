@@ -57,7 +57,7 @@ func verdict(of property: String, about table: RouteTable) throws -> PropertyVer
             name: "a capital letter in a template before a capture, in a table that ignores case",
             routes: routes([("/old/{x}", "/A{x}")], bad: "/Abc", ok: ["/{any}"]),
             property: #""links": "/old/{x}", "never": { "screens": "a.bad" }"#, request: .link("t:///old/BC"),
-            link: insensitive, isFound: false),
+            link: insensitive),
         Case(
             name: "a capital letter in a template before a capture with text around it",
             routes: routes([("/old/{x}", "/A{x}")], bad: "/a{y}c", ok: ["/{any}"]),
