@@ -1,4 +1,4 @@
-// The C library of the platform under one name, so that no other file has a condition for it.
+// The C library of the platform under one name, so that no other file imports it under a condition.
 
 #if canImport(Glibc)
 @_exported public import Glibc

@@ -66,10 +66,14 @@ final class StagedFile {
         }
     }
 
-    /// Waits until the file is on the disk, and gives it another name, whose file it replaces and whose mode it gets.
+    /// Waits until the file is on the disk, and gives it another name, whose file it replaces.
+    ///
+    /// It gets the owner and mode of that file, as far as this user can set them.
     func publish(as name: String) throws(ShortLinkError) {
         var info = stat()
-        if stat(name, &info) == 0 { fchmod(descriptor, info.st_mode & 0o7777) }
+        if stat(name, &info) == 0, fchown(descriptor, info.st_uid, info.st_gid) == 0 {
+            fchmod(descriptor, info.st_mode & 0o7777)
+        }
         guard fsync(descriptor) == 0 else { throw ShortLinkError(.system(errno), path) }
         guard rename(path, name) == 0 else { throw ShortLinkError(.system(errno), name) }
         let directory = name.lastIndex(of: "/").map { name[..<name.index(after: $0)] } ?? "."

@@ -45,6 +45,7 @@ internal import Testing
         #expect(summary["unreadable"]?.integer == Int64(1))
         #expect(errors.contains("exit 130 (interrupted): ended by signal 2"))
     }
+
     @Test("A signal ends a command whose input is one line without an end")
     func endlessLine() throws {
         let folder = try TemporaryFolder()

@@ -20,6 +20,8 @@ package enum StopSignals {
     package static var quits: Int { received.quits }
 
     /// A Boolean value that indicates whether the last of SIGUSR1 and SIGUSR2 requests a pause.
+    ///
+    /// If both wait for the process, SIGUSR2 counts.
     package static var isPaused: Bool { received.isPaused }
 
     /// Installs handlers for SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, and SIGUSR2, for a worker.

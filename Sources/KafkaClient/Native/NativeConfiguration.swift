@@ -34,9 +34,9 @@ struct NativeConfiguration: ~Copyable {
         switch result {
         case RD_KAFKA_CONF_OK: return
         case RD_KAFKA_CONF_UNKNOWN:
-            throw ConfigurationError(kind: .unknownProperty, property: name, text: text(of: message))
+            throw ConfigurationError(kind: .unknownProperty, property: name, text: text(of: message).withoutSecret)
         default:
-            throw ConfigurationError(kind: .invalidValue, property: name, text: text(of: message))
+            throw ConfigurationError(kind: .invalidValue, property: name, text: text(of: message).withoutSecret)
         }
     }
 

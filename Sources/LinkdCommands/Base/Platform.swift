@@ -192,7 +192,11 @@ enum Platform {
     ///
     /// Anything but a regular file is an error: a device must stay, and writing to a named pipe can wait forever.
     static func replaceable(_ path: String) -> Result<String, SystemError> {
-        guard let stamp = FileStamp(of: path) else { return .success(path) }
+        guard let stamp = FileStamp(of: path) else {
+            var info = stat()
+            guard lstat(path, &info) == 0 else { return .success(path) }
+            return .failure(SystemError(text: "it is a symbolic link to a missing file"))
+        }
         guard stamp.isRegular else { return .failure(SystemError(text: "it is not a regular file")) }
         let real = realpath(path, nil)
         defer { free(real) }
@@ -201,13 +205,15 @@ enum Platform {
 
     /// Replaces a file by one with other contents, so that after a crash there is either the old or the new one.
     ///
-    /// A file that exists keeps its mode. The contents are first in a new file beside it. Returns the error if they
+    /// A file that exists keeps its owner and mode, as far as this user can set them. The contents are first in a new file beside it. Returns the error if they
     /// cannot be written.
     static func replaceFile(_ path: String, with bytes: [UInt8], mode: mode_t = 0o600) -> SystemError? {
         let temporary = path + "." + String(UInt64.random(in: 0 ... .max), radix: 36)
         let descriptor = create(temporary, mode)
         guard descriptor >= 0 else { return .last }
-        if let old = FileStamp(of: path) { fchmod(descriptor, old.mode) }
+        if let old = FileStamp(of: path), fchown(descriptor, old.owner, old.group) == 0 {
+            fchmod(descriptor, old.mode)
+        }
         let isWritten = bytes.withUnsafeBytes { write(descriptor, $0) } && fsync(descriptor) == 0
         let error: SystemError? = isWritten && rename(temporary, path) == 0 ? nil : .last
         close(descriptor)
@@ -285,6 +291,8 @@ struct FileStamp: Equatable {
     let isDirectory: Bool
     /// The rights of the owner and of others.
     let mode: mode_t
+    fileprivate let owner: uid_t
+    fileprivate let group: gid_t
     private let changed: [Int64]
     private let device: UInt64
     private let inode: UInt64
@@ -299,6 +307,8 @@ struct FileStamp: Equatable {
         isRegular = info.st_mode & S_IFMT == S_IFREG
         isDirectory = info.st_mode & S_IFMT == S_IFDIR
         mode = info.st_mode & 0o7777
+        owner = info.st_uid
+        group = info.st_gid
         #if canImport(Darwin)
         let (modification, change) = (info.st_mtimespec, info.st_ctimespec)
         #else

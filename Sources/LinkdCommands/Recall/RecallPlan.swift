@@ -88,7 +88,7 @@ final class RecallPlan {
             case .same: "decided the same by the new table"
             case .changed: "to correct"
             case .corrected: "corrected"
-            case .later: "left alone: the device has a later decision"
+            case .later: "left alone: the device has a later decision, or decisions in several partitions"
             case .expired: "left alone: the event has expired by now"
             case .refused: "left alone: the event would become a dead letter"
             case .large: "left alone: the correction is larger than `max.message.bytes` of a topic"
@@ -126,6 +126,8 @@ final class RecallPlan {
     /// The number of matching decisions beyond the limit.
     private(set) var beyondLimit: Int64 = 0
     private var isFinished = false
+    /// The indices of the chosen decisions that are not in the partition that their key has now.
+    private var moved: Set<Int32> = []
 
     /// Creates an empty plan.
     ///
@@ -206,14 +208,18 @@ final class RecallPlan {
     ///
     /// - Parameter counts: The numbers of partitions of the topics of decisions.
     func hasMoved(among counts: [Int32]) -> Bool {
-        choices.contains { choice in
-            key(choice).withUnsafeBufferPointer {
-                Murmur2.partition(of: ByteView($0), among: counts[Int(choice.output)])
-            } != choice.outputPartition
-        }
+        moved = Set(
+            choices.indices.filter { index in
+                let choice = choices[index]
+                return choice.isOpen
+                    && key(choice).withUnsafeBufferPointer {
+                        Murmur2.partition(of: ByteView($0), among: counts[Int(choice.output)])
+                    } != choice.outputPartition
+            }.map { Int32($0) })
+        return !moved.isEmpty
     }
 
-    /// Leaves the device or user of a record alone if its chosen decision is in another partition.
+    /// Leaves the device or user of a record alone if its chosen decision has moved and is in another partition.
     ///
     /// `see` has forgotten the decisions before the first one of a device that matches.
     func seeAgain(_ record: ScannedRecord, _ decision: inout DecisionTape) {
@@ -225,7 +231,7 @@ final class RecallPlan {
         }
         for isUser in kinds {
             guard let found = devices[Self.hash(key, Self.kind(isUser: isUser, in: output(record.topic)))],
-                choices[Int(found)].isOpen, choices[Int(found)].outputPartition != record.partition
+                moved.contains(found), choices[Int(found)].outputPartition != record.partition
             else { continue }
             choices[Int(found)].state = .later
         }

@@ -1,4 +1,5 @@
 internal import DispatchWorker
+internal import KafkaClient
 internal import LinkCoordinator
 internal import StrictJSON
 
@@ -51,9 +52,7 @@ struct LibrdkafkaPair: Equatable, Sendable {
     var source: SettingSource
 
     /// The value for output, with asterisks for a secret and for the user and password of a URL.
-    var shown: String {
-        LibrdkafkaKeys.isSecret(key) ? "****" : value.replacing(#/://[^/?#\s]*@/#, with: "://****@")
-    }
+    var shown: String { LibrdkafkaKeys.isSecret(key) ? "****" : value.withoutUserOfURL }
 }
 
 /// The settings of the environment: `LINKD_…` variables, and `KAFKA_…` variables as properties of librdkafka.
