@@ -108,6 +108,14 @@ struct UnusedPartTests {
                 """# + byID.replacing("]", with: #", {"id": "far", "match": "/far", "redirect": "a"}]"#),
                 "app:///far?q=1"
             ),
+            (
+                "",
+                #"""
+                [{"id": "b", "match": "/b", "query": {"q": "1"},
+                  "variants": [{"when": {"query": {"q": "2"}}, "to": {"root": true}}, {"to": {"path": "/c/s"}}]},
+                 {"id": "k", "match": "/k", "to": {"path": "/c/t", "parents": "route:b"}}]
+                """#, "app:///k?q=2"
+            ),
             (#", "repair": true"#, "[\(letter.replacing("\"x\"", with: "\" 5\""))]", "app:///b?q=%205"),
             (#", "repair": true"#, "[\(absent)]", "app:///b?%20q=5"),
             ("", "[\(absent)], \(fallback)", "app:///b"), ("", "[\(letter)], \(fallback)", "app:///b?q=x"),
@@ -117,7 +125,7 @@ struct UnusedPartTests {
         let file = """
             {"schemaVersion": 1, "table": {"id": "t", "version": "1"}, "models": {"M": {"n": "int(0..9)"}},
              "link": {"schemes": ["app", "https"], "host": "authority", "hosts": ["", "a.example"]\(options)},
-             "coordinators": {"c": {"screens": {"s": {"needs": ["M"]}}}}, "routes": \(routes)}
+             "coordinators": {"c": {"screens": {"s": {"needs": ["M"]}, "t": {}}}}, "routes": \(routes)}
             """
         let codes = RouteTable.problems(in: Array(file.utf8)).map(\.code)
         #expect(!codes.contains(.alwaysRejects) && !codes.contains(.neverHolds))

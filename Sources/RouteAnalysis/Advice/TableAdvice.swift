@@ -16,6 +16,8 @@ struct TableAdvice {
 
     /// For each id of a route, the routes that redirect to it by this id.
     private var redirects: [String: [TableSource.Route]] = [:]
+    /// The ids of routes that are parents, which requests of other routes fill.
+    private var parents: Set<String> = []
 
     /// The number of device cells compared so far.
     var comparedCells = 0
@@ -43,6 +45,11 @@ struct TableAdvice {
     private mutating func addOtherWarnings(until isOver: () -> Bool) {
         for route in source.routes {
             if case .redirect(.route(let id)) = route.action { redirects[id.value, default: []].append(route) }
+            var targets = route.variants.map(\.to)
+            if case .to(let target) = route.unsupported { targets.append(target) }
+            for target in targets {
+                if case .route(let id) = target.parents { parents.insert(id.value) }
+            }
         }
         let kinds: [(inout TableAdvice) -> Void] = [
             { $0.addUnusedWarnings() }, { $0.addConditionWarnings() }, { $0.addRejectionWarnings() },
@@ -317,7 +324,9 @@ extension TableAdvice {
                     "\(subject) never holds: no version satisfies `\(DeviceNeeds.text(tests.1))`",
                     suggestion: "correct `\(tests.0)`: a version must satisfy all of its comparisons",
                     routes: [route.id.value])
-            } else if let name = cause(of: route, { contradiction(when.query, $0.query) }) {
+            } else if !parents.contains(route.id.value),
+                let name = cause(of: route, { contradiction(when.query, $0.query) })
+            {
                 problems.warning(
                     .neverHolds, at: when.offset,
                     "\(subject) holds for no link: its `query` contradicts the route's `query` for `\(name)`",

@@ -446,6 +446,7 @@ struct Comparison {
         let heads = probeSet.heads
         let triesDamaged = trial != nil || hasOtherParts || probeSet.dependencies.hasOtherBindings
         for one in contexts {
+            if trial == nil, remainingComparisons <= 0 { return noteSampled() }
             let written = probeSet.spellings(one) + (triesDamaged ? probeSet.damaged(one) : [])
             for values in [probeSet.probes.fitting] + others + written {
                 if let request = probeSet.request(values, one) { _ = decide(request, one.device) }

@@ -68,7 +68,7 @@ struct TemplatePath {
                 elements.append(.unknown)
             } else if names.isEmpty {
                 // A segment without text is dropped.
-                if !(before + after).isEmpty { elements.append(.text(before + after)) }
+                if !(before + after).isEmpty { elements.append(.text(nfc(before + after))) }
             } else if names.count > 1 {
                 elements.append(.unknown)
             } else if names[0].isTail {
@@ -85,6 +85,8 @@ struct TemplatePath {
     func locations(of path: Pattern, _ rewrites: [String: CaptureLocation]) -> [String: CaptureLocation] {
         var locations = rewrites
         for capture in path.captures {
+            // An empty tail hides the capture of a rewrite.
+            locations[capture.name] = nil
             if capture.segment >= elements.count {
                 if let tail {
                     locations[capture.name] = CaptureLocation(
@@ -139,8 +141,9 @@ struct TemplatePath {
                 requirements.end = (tail + surplus, pattern.tail)
             } else {
                 let names = table.source.coordinators.map { Array($0.name.value.utf8) }
-                requirements.folds = false
-                guard addRequirement(.enumeration(names), at: path.segmentCount, &requirements) else { return nil }
+                guard addRequirement(.enumeration(names), at: path.segmentCount, &requirements, isExact: true) else {
+                    return nil
+                }
             }
         case .anySegment(let text): return anySegment(text, pattern, requirements, &space)
         default: return nil
@@ -170,23 +173,27 @@ struct TemplatePath {
 
     /// Adds the requirement of a segment of the path.
     ///
-    /// Returns false if the requirement cannot be met.
-    private func addRequirement(_ matcher: Matcher, at index: Int, _ requirements: inout Requirements) -> Bool {
+    /// - Parameter isExact: A Boolean value that indicates whether the matcher distinguishes case in every table.
+    /// - Returns: False if the requirement cannot be met.
+    private func addRequirement(
+        _ matcher: Matcher, at index: Int, _ requirements: inout Requirements, isExact: Bool = false
+    ) -> Bool {
+        let folds = requirements.folds && !isExact
         guard index < elements.count else {
             guard let tail else { return false }
-            requirements.matchers.append((tail + index - elements.count, matcher))
+            requirements.matchers.append((tail + index - elements.count, matcher, folds))
             return true
         }
         switch elements[index] {
         case .text(let text):
-            return text.withUnsafeBufferPointer { matcher.matches(ByteView($0), foldsCase: requirements.folds) }
+            return text.withUnsafeBufferPointer { matcher.matches(ByteView($0), foldsCase: folds) }
         case .unknown: requirements.isExact = false
         case .capture(let location):
-            switch location.preimage(of: matcher, folds: requirements.folds) {
+            switch location.preimage(of: matcher, folds: requirements.folds, isExact: isExact) {
             case .nothing: return false
             case .unknown: requirements.isExact = false
             case .matcher(.any): break
-            case .matcher(let preimage): requirements.matchers.append((location.depth, preimage))
+            case .matcher(let preimage): requirements.matchers.append((location.depth, preimage, folds))
             }
         }
         return true
@@ -196,7 +203,7 @@ struct TemplatePath {
 /// The requirements of a link, segment by segment.
 private struct Requirements {
     var folds: Bool
-    var matchers: [(depth: Int, matcher: Matcher)] = []
+    var matchers: [(depth: Int, matcher: Matcher, folds: Bool)] = []
     /// The number of segments, or the number before a tail.
     var end: (depth: Int, tail: ProofPattern.Tail)?
     var isExact = true
@@ -209,7 +216,7 @@ private struct Requirements {
     /// match several matchers.
     func patterns(like pattern: ProofPattern, _ space: inout PatternSpace) -> [ProofPattern] {
         var layers: [[Int: Int]] = [[:]]
-        for (depth, matcher) in matchers {
+        for (depth, matcher, folds) in matchers {
             let number = space.segments.number(of: matcher, folds: folds)
             if let free = layers.firstIndex(where: { $0[depth] == nil || $0[depth] == number }) {
                 layers[free][depth] = number
@@ -282,7 +289,11 @@ struct CaptureLocation {
     }
 
     /// Returns the preimage of a matcher: the segments for which it matches the captured text after the steps.
-    func preimage(of matcher: Matcher, folds: Bool) -> Preimage {
+    ///
+    /// - Parameters:
+    ///   - folds: A Boolean value that indicates whether the table ignores case.
+    ///   - isExact: A Boolean value that indicates whether the matcher distinguishes case nevertheless.
+    func preimage(of matcher: Matcher, folds: Bool, isExact: Bool = false) -> Preimage {
         var result = Preimage.matcher(matcher)
         var rest = steps[...]
         // The texts of a capture with few texts are tested one by one.
@@ -290,7 +301,7 @@ struct CaptureLocation {
         if let few {
             let texts = (steps[few].texts ?? []).filter { text in
                 guard let read = read(text, steps[...few], folds: folds) else { return false }
-                return read.withUnsafeBufferPointer { matcher.matches(ByteView($0), foldsCase: folds) }
+                return read.withUnsafeBufferPointer { matcher.matches(ByteView($0), foldsCase: folds && !isExact) }
             }
             if texts.isEmpty { return .nothing }
             result = .matcher(.enumeration(texts.sorted { compareBytes($0, $1) < 0 }))
@@ -299,15 +310,19 @@ struct CaptureLocation {
         for (index, step) in zip(rest.indices, rest) {
             guard case .matcher(let matcher) = result else { return result }
             switch step {
-            case .add(let prefix, let suffix): result = .matcher(matcher.wrapped(prefix, suffix))
+            case .add(let prefix, let suffix):
+                // The text around a capture ignores case, and the rest of the matcher does not.
+                if folds, isExact, !(prefix + suffix).isEmpty { return .unknown }
+                result = .matcher(matcher.wrapped(prefix, suffix))
             case .strip(let prefix, let suffix):
+                if folds, matcher == .bool, !(prefix + suffix).isEmpty { return .unknown }
                 if composes(prefix, suffix, after: index), matcher.seesComposition(after: prefix.count) {
                     return .unknown
                 }
-                result = matcher.between(prefix, suffix, folds: folds)
+                result = matcher.between(prefix, suffix, folds: folds && !isExact)
             case .read(let capture):
-                // The canonical text of a UUID is in uppercase, which only these matchers ignore.
-                if capture.matcher == .uuid, matcher != .any, matcher != .uuid { return .unknown }
+                // The canonical text of a UUID is in uppercase, which only some matchers ignore.
+                if capture.matcher == .uuid, let preimage = matcher.preimageOfUUID { return preimage }
             }
         }
         return result
@@ -329,6 +344,7 @@ struct CaptureLocation {
     /// characters in NFC, as `e` and a combining accent do.
     private func composes(_ prefix: [UInt8], _ suffix: [UInt8], after index: Int) -> Bool {
         guard index + 1 < steps.count, case .read(let capture) = steps[index + 1] else { return false }
+        if let first = suffix.first, first >= 128 { return true }
         switch capture.matcher {
         case .any, .affix(_, .any, _): break
         default: return false
@@ -337,7 +353,7 @@ struct CaptureLocation {
         let composing = prefix.last.map {
             $0 >= 128 || lowerASCII($0) &- UInt8(ascii: "a") < 26 || "<=>".utf8.contains($0)
         }
-        return composing ?? false || suffix.first.map { $0 >= 128 } ?? false
+        return composing ?? false
     }
 }
 
@@ -360,6 +376,19 @@ extension Matcher {
         case .affix(let own, let inner, let end):
             return .affix(prefix: prefix + own, inner: inner, suffix: end + suffix)
         default: return .affix(prefix: prefix, inner: self, suffix: suffix)
+        }
+    }
+
+    /// The preimage of the matcher for the canonical text of a UUID, or nil if it is the matcher itself.
+    fileprivate var preimageOfUUID: CaptureLocation.Preimage? {
+        func isUUID(_ text: [UInt8]) -> Bool {
+            text.withUnsafeBufferPointer { Matcher.uuid.matches(ByteView($0), foldsCase: true) }
+        }
+        switch self {
+        case .any, .uuid: return nil
+        case .literal(let text): return isUUID(text) ? .unknown : .nothing
+        case .enumeration(let values): return values.contains(where: isUUID) ? .unknown : .nothing
+        default: return .unknown
         }
     }
 
@@ -440,7 +469,11 @@ struct RewriteFrame {
     /// The prefixes that the link must not have, at the positions where other rules would match.
     private(set) var outside: [Prefix] = []
     /// The locations of captures in the link.
+    ///
+    /// The first rule with a name counts.
     private(set) var locations: [String: CaptureLocation] = [:]
+    /// The offsets of the rules that apply, in the file.
+    private(set) var rules: [Int] = []
 
     /// The maximum number of rules for which all combinations are made, beyond which at most one rule applies.
     private static let maxRules = 6
@@ -475,7 +508,8 @@ struct RewriteFrame {
     private func with(_ rule: TableSource.Rewrite) -> RewriteFrame {
         var next = self
         next.inside.append(prefix(rule))
-        if let name = rule.name, let capture = rule.pattern.captures.first {
+        next.rules.append(rule.offset)
+        if let name = rule.name, next.locations[name] == nil, let capture = rule.pattern.captures.first {
             next.locations[name] = CaptureLocation(capture, in: rule.pattern, depth: shift + capture.segment)
         }
         next.shift += rule.segmentCount

@@ -72,7 +72,13 @@ struct DeviceSpace {
             next[index - 1] += 1
         }
         let list = [minor, patch, joined(next), String(plain)]
-        return list + [plain == release ? joined(next) + "-0" : release + ".0"]
+        if plain == release { return list + [joined(next) + "-0"] }
+        if release.utf8.count + 2 <= Version.maxBytes { return list + [release + ".0"] }
+        // The next version is too long. Other ones can be between it and the next one that a table names.
+        let raised = release.last.flatMap { last in
+            (48...122).map { Character(Unicode.Scalar($0)) }.first { $0 > last && ($0.isLetter || $0.isNumber) }
+        }
+        return list + [release + "-", String(release.dropLast()) + (raised.map { String($0) } ?? "")]
     }
 
     /// The greatest number in a version.

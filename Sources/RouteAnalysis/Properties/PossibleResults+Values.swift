@@ -89,7 +89,6 @@ extension PossibleResults {
 
     /// Returns a Boolean value that indicates whether a URL of a template may have a segment `.` or `..`.
     func mayHaveDots(_ template: TableSource.ExternalTemplate) -> Bool {
-        let captures = arriving.flatMap(\.path.captures)
         return template.parts.contains { part in
             switch part {
             // A name without a text can leave a period alone in its segment.
@@ -97,10 +96,21 @@ extension PossibleResults {
             case .query: true
             case .name(let name):
                 // A whole segment of a link is never `.` or `..`.
-                !captures.contains { $0.name == name.value }
-                    || captures.contains { $0.name == name.value && !$0.isTail && !$0.isWholeSegment }
+                !source.isWholeSegment(name.value, in: arriving)
             }
         }
+    }
+}
+
+extension TableSource {
+    /// Returns a Boolean value that indicates whether a name is always whole segments of the path in links that some
+    /// patterns match, if it has a text.
+    func isWholeSegment(_ name: String, in patterns: [RoutePattern]) -> Bool {
+        let captures = patterns.map { $0.path.captures.first { $0.name == name } }
+        // Without a capture, the name is that of a rewrite, which can have other text in its segment.
+        let isOther = captures.contains { $0 == nil } && blocks.contains { $0.rewrites.contains { $0.name == name } }
+        let own = captures.compactMap(\.self)
+        return !isOther && !own.isEmpty && own.allSatisfy { $0.isTail || $0.isWholeSegment }
     }
 }
 

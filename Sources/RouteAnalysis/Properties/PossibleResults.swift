@@ -96,9 +96,7 @@ struct PossibleResults {
             for (variant, cells) in divide(variants) {
                 for cell in cells {
                     if isFull { return found }
-                    let more = results(of: variant, number, cell)
-                    made += more.count
-                    found += more
+                    found += results(of: variant, number, cell)
                 }
             }
             return found
@@ -175,6 +173,8 @@ struct PossibleResults {
         let (supported, lacking) = split(stack)
         var found = supported.flatMap { finish(Stack(cell: $0, entries: stack.entries), variant.notice) }
         for (cell, index) in lacking {
+            if isFull { return found }
+            made += 1
             switch source.routes[route].unsupported {
             case .fallback: found += failures([.unsupported], in: cell)
             case .truncate:
@@ -205,6 +205,8 @@ struct PossibleResults {
 
     /// Returns the results of a stack that the device has: with missing data, with a guard, or shown.
     private mutating func finish(_ stack: Stack, _ notice: Located<[String]>?) -> [PossibleResult] {
+        if isFull { return [] }
+        made += 1
         var found: [PossibleResult] = []
         var kept: [(entry: Entry, isSure: Bool)] = []
         var reasons: [ReasonCode] = []

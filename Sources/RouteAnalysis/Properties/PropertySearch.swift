@@ -303,8 +303,10 @@ extension PropertySearch {
     private mutating func violations(ofEnd result: RedirectResult, _ task: inout Task) -> [DeviceCell] {
         guard let last = result.routes.last else { return [] }
         var reasons: [ReasonCode] = []
-        if result.growth ?? 0 > 0 { reasons.append(.budget) }
         let redirecting = result.pattern == nil ? result.routes.indices : result.routes.indices.dropLast()
+        if result.growth ?? 0 > 0 || redirecting.contains(where: { isLong(result.routes[$0]) }) {
+            reasons.append(.budget)
+        }
         if redirecting.contains(where: { mayHaveDots(result.routes[...$0]) }) { reasons.append(.dotSegment) }
         if result.isUnknown {
             // The redirect can lead to any route.
@@ -312,7 +314,7 @@ extension PropertySearch {
                 guard let end = proof.end(ofRedirectsFrom: first) else { return [] }
                 return violations(ofRoute: end, Arrival(route: first, maxBytes: ArrivalTexts.maxBytes), &task)
             }
-            return all + violations(results.failures(reasons + [.noRoute, .budget, .redirectLimit], in: [:]), task)
+            return all + violations(results.failures(reasons + Self.anyRedirect, in: [:]), task)
         }
         if case .redirect = table.source.routes[last].action {
             if result.pattern == nil { reasons.append(.noRoute) }
@@ -323,17 +325,25 @@ extension PropertySearch {
         return reasons.isEmpty ? own : own + violations(results.failures(reasons, in: [:]), task)
     }
 
+    /// The reasons for which redirects can fail.
+    private static let anyRedirect: [ReasonCode] = [.noRoute, .budget, .dotSegment, .redirectLimit]
+
+    /// Returns a Boolean value that indicates whether a route redirects to a template with too many segments.
+    private func isLong(_ route: Int) -> Bool {
+        guard case .redirect(.template(let template)) = table.source.routes[route].action else { return false }
+        return template.value.segments.count > table.source.limits.maxSegments
+    }
+
     /// Returns a Boolean value that indicates whether the last redirect of a chain can make a segment `.` or `..`.
     private func mayHaveDots(_ chain: ArraySlice<Int>) -> Bool {
         guard let route = chain.last, case .redirect(.template(let template)) = table.source.routes[route].action else {
             return false
         }
-        let captures = table.source.routes[proof.arrival(of: Array(chain)).route].patterns.flatMap(\.path.captures)
+        let patterns = table.source.routes[proof.arrival(of: Array(chain)).route].patterns
         return template.value.segments.contains { parts in
             let names = parts.compactMap { part in if case .name(let name) = part { name.value } else { nil } }
             guard let name = names.first else { return false }
-            let own = captures.filter { $0.name == name }
-            return parts.count > 1 || own.isEmpty || !own.allSatisfy { $0.isTail || $0.isWholeSegment }
+            return parts.count > 1 || !table.source.isWholeSegment(name, in: patterns)
         }
     }
 

@@ -138,7 +138,7 @@ struct PropertySpace {
 
     /// Returns the ends of redirects for the links that select a pattern.
     mutating func ends(of pattern: Int, _ reading: PropertyReading, _ table: ProofTable) -> [RedirectResult] {
-        let key = [pattern, reading.block, reading.frame.inside.count] + reading.frame.inside.map(\.depth)
+        let key = [pattern, reading.block] + reading.frame.rules
         if let known = ends[key] { return known }
         let finder = RedirectSearch(table, rewrites: reading.frame.locations, patterns: own)
         let found = finder.results(of: search.space.patterns[pattern], from: reading.frame.shift, &search.space)

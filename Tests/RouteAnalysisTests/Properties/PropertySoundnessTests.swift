@@ -1,5 +1,6 @@
 import LinkCoordinator
 import RouteAnalysis
+import StrictJSON
 import TableSupport
 import Testing
 
@@ -123,6 +124,25 @@ func verdict(of property: String, about table: RouteTable) throws -> PropertyVer
         case .proved: Issue.record("proved, but \(one.request) breaks it")
         case .unproved(let gap): #expect(!one.isFound, "\(gap)")
         case .refuted(let witness): #expect(table.resolve(witness.request, device: witness.device) == witness.decision)
+        }
+    }
+
+    @Test("No property is proved that a link of the fixture breaks")
+    func fixture() throws {
+        let lines = try TableFiles.fixture("unsound-proofs.jsonl", of: "RouteAnalysisTests").split(
+            separator: UInt8(ascii: "\n"))
+        #expect(lines.count == 16)
+        for line in lines {
+            let one = try JSONValue.parse(Array(line))
+            func text(_ name: String) throws -> String { try #require(one[name]?.string) }
+            let (name, link) = (try text("name"), try text("link"))
+            let table = try RouteTable(json: text("table").utf8)
+            let device = DeviceFacts(app: one["app"]?.string)
+            let decision = table.resolve(.link(link), device: device)
+            #expect(decision.stack.contains { ["bad", "b"].contains($0.screen) }, "\(name): \(decision)")
+            if case .proved = try verdict(of: text("property"), about: table) {
+                Issue.record("\(name): proved, but \(link) breaks it")
+            }
         }
     }
 
