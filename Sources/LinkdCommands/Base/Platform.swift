@@ -205,8 +205,8 @@ enum Platform {
 
     /// Replaces a file by one with other contents, so that after a crash there is either the old or the new one.
     ///
-    /// A file that exists keeps its owner and mode, as far as this user can set them. The contents are first in a new file beside it. Returns the error if they
-    /// cannot be written.
+    /// A file that exists keeps its owner and mode, as far as this user can set them. The contents are first in a new
+    /// file beside it. Returns the error if they cannot be written.
     static func replaceFile(_ path: String, with bytes: [UInt8], mode: mode_t = 0o600) -> SystemError? {
         let temporary = path + "." + String(UInt64.random(in: 0 ... .max), radix: 36)
         let descriptor = create(temporary, mode)
