@@ -126,8 +126,6 @@ final class RecallPlan {
     /// The number of matching decisions beyond the limit.
     private(set) var beyondLimit: Int64 = 0
     private var isFinished = false
-    /// The indices of the chosen decisions that are not in the partition that their key has now.
-    private var moved: Set<Int32> = []
 
     /// Creates an empty plan.
     ///
@@ -208,19 +206,17 @@ final class RecallPlan {
     ///
     /// - Parameter counts: The numbers of partitions of the topics of decisions.
     func hasMoved(among counts: [Int32]) -> Bool {
-        moved = Set(
-            choices.indices.filter { index in
-                let choice = choices[index]
-                return choice.isOpen
-                    && key(choice).withUnsafeBufferPointer {
-                        Murmur2.partition(of: ByteView($0), among: counts[Int(choice.output)])
-                    } != choice.outputPartition
-            }.map { Int32($0) })
-        return !moved.isEmpty
+        choices.contains { choice in
+            choice.isOpen
+                && key(choice).withUnsafeBufferPointer {
+                    Murmur2.partition(of: ByteView($0), among: counts[Int(choice.output)])
+                } != choice.outputPartition
+        }
     }
 
-    /// Leaves the device or user of a record alone if its chosen decision has moved and is in another partition.
+    /// Leaves the device or user of a record alone if its chosen decision is in another partition.
     ///
+    /// Decisions in several partitions have no order, and a topic can have got more partitions several times.
     /// `see` has forgotten the decisions before the first one of a device that matches.
     func seeAgain(_ record: ScannedRecord, _ decision: inout DecisionTape) {
         guard let key = record.key else { return }
@@ -231,7 +227,7 @@ final class RecallPlan {
         }
         for isUser in kinds {
             guard let found = devices[Self.hash(key, Self.kind(isUser: isUser, in: output(record.topic)))],
-                moved.contains(found), choices[Int(found)].outputPartition != record.partition
+                choices[Int(found)].isOpen, choices[Int(found)].outputPartition != record.partition
             else { continue }
             choices[Int(found)].state = .later
         }
