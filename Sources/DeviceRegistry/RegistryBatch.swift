@@ -34,6 +34,12 @@ package struct RegistryBatch: Sendable {
     /// The number of changes of devices.
     package var count: Int { changes.count }
 
+    /// The number of bytes of the changes.
+    package var byteCount: Int { bytes.count }
+
+    /// A Boolean value that indicates whether there are neither changes nor positions.
+    package var isEmpty: Bool { changes.isEmpty && positions.isEmpty }
+
     /// Adds a device, or replaces it.
     ///
     /// - Parameters:

@@ -10,7 +10,7 @@ internal import LinkdFuzz
 
 /// The benchmark `registry`: the store of the registry of devices, beside LMDB itself, and the join beside no join.
 enum RegistryBenchmark {
-    private static let batch = 4_000
+    private static let batch = 16_000
     private static let events = 100_000
     /// The link of all events.
     static let link = "https://shop.example/p/B121D5E7-EA65-49F8-8B33-B3C43FA93866?count=3"

@@ -119,7 +119,7 @@ struct RegistryCaseTests {
         try await onThread {
             let run = try RegistryCase()
             defer { run.close() }
-            try run.write(RegistryCase.devices(0..<20_000))
+            try run.write(RegistryCase.devices(0..<40_000))
             try run.send((0..<200).map { "d\($0)" })
             // 2 MiB, which is less than the copy needs.
             let limited = ["bash", "-c", #"trap "" XFSZ; ulimit -f 2048; exec "$@""#, "-"]
@@ -141,19 +141,19 @@ struct RegistryCaseTests {
             // With one partition, the deletions come after all devices, and not in the same batch.
             let run = try RegistryCase(partitions: 1)
             defer { run.close() }
-            try run.write(RegistryCase.devices(0..<9_000) + RegistryCase.deletions(0..<4_000))
-            try run.send(["d0", "d8999"])
+            try run.write(RegistryCase.devices(0..<18_000) + RegistryCase.deletions(0..<8_000))
+            try run.send(["d0", "d17999"])
             func result(_ limit: Int) throws -> ChildProcess.Result {
                 try run.run(["--stop-after", "2", "--devices-max", String(limit)], directory: "state-\(limit)")
             }
-            let atOnce = try result(2_000)
-            #expect(atOnce.status == 78 && atOnce.errors.contains("more than 4000 devices before"), "\(atOnce.errors)")
-            let atEnd = try result(4_999)
-            #expect(atEnd.status == 78 && atEnd.errors.contains("more than 4999 devices"), "\(atEnd.errors)")
+            let atOnce = try result(4_000)
+            #expect(atOnce.status == 78 && atOnce.errors.contains("more than 8000 devices before"), "\(atOnce.errors)")
+            let atEnd = try result(9_999)
+            #expect(atEnd.status == 78 && atEnd.errors.contains("more than 9999 devices"), "\(atEnd.errors)")
             #expect(try run.topics.read(run.topics.output).isEmpty)
-            let enough = try result(5_000)
+            let enough = try result(10_000)
             #expect(enough.status == 0, "\(enough.errors)")
-            #expect(try run.facts().map { $0.app ?? -1 }.sorted() == [-1, 8999])
+            #expect(try run.facts().map { $0.app ?? -1 }.sorted() == [-1, 17999])
         }
     }
 

@@ -8,8 +8,15 @@ internal import SystemThreads
 ///
 /// One thread runs it.
 final class RegistryTopicReader: Sendable {
-    /// The records of one transaction of the store: larger ones take more space, smaller ones more time.
-    private static let batchRecords = 4_000
+    /// The limit of the records of a poll.
+    private static let pollRecords = 4_000
+    /// The changes of one transaction of the store while it is restored.
+    ///
+    /// A transaction writes each page that it changes once, and devices in a row have different pages: larger
+    /// transactions write fewer pages, but LMDB keeps the memory of the largest one, here at most 64 MiB.
+    private static let restoredDevices = 16_000
+    /// The same limit for the bytes of the changes.
+    private static let restoredBytes = 16 << 20
     /// The interval at which the ends of the partitions are asked for, in nanoseconds.
     private static let endInterval: UInt64 = 5_000_000_000
     /// The interval of log lines about malformed records, in nanoseconds.
@@ -114,7 +121,7 @@ final class RegistryTopicReader: Sendable {
         defer {
             run.reader.close()
             // The next start counts the age of the store from here.
-            try? store.apply(RegistryBatch(), now: run.current)
+            _ = save(&run)
         }
         var failedAt: UInt64?
         while !thread.isStopped {
@@ -203,7 +210,7 @@ final class RegistryTopicReader: Sendable {
     }
 
     private func step(_ run: inout Run) -> WorkerExit? {
-        let outcome = run.reader.poll(max: Self.batchRecords, timeoutMilliseconds: 200)
+        let outcome = run.reader.poll(max: Self.pollRecords, timeoutMilliseconds: 200)
         let doubted = takeDoubts(&run)
         var last: [Int32: Int] = [:]
         for (index, record) in run.reader.records.enumerated() where !doubted.contains(record.partition) {
@@ -227,15 +234,11 @@ final class RegistryTopicReader: Sendable {
             for (partition, index) in last {
                 run.batch.setWitness(partition, Self.witness(of: run.reader.records[index]))
             }
-            do throws(RegistryStoreError) {
-                try store.apply(run.batch, now: run.current, isRestoring: !run.isRestored)
-                run.saved = run.current
-            } catch {
-                return WorkerExit(error)
-            }
-            run.batch.removeAll()
             run.reader.releaseBatch()
         }
+        let isDue = run.isRestored || outcome.records == 0 || !doubted.isEmpty || Self.unread(run).isEmpty
+        let isFull = run.batch.count >= Self.restoredDevices || run.batch.byteCount >= Self.restoredBytes
+        if !run.batch.isEmpty, isDue || isFull, let exit = save(&run) { return exit }
         if let exit = returnToWitnesses(of: doubted, &run) ?? noteRestored(&run) ?? askEnds(&run) { return exit }
         publish(&run, records: outcome.records)
         logMalformed(&run)
@@ -358,13 +361,19 @@ final class RegistryTopicReader: Sendable {
             state.withLock { $0.currentAt = reached.at }
         }
         guard wall - run.saved >= Self.saveInterval, run.saved != run.current else { return nil }
-        run.saved = run.current
+        return save(&run)
+    }
+
+    /// Writes what was read and the time at which everything was read to the store, and returns the exit if that fails.
+    private func save(_ run: inout Run) -> WorkerExit? {
         do throws(RegistryStoreError) {
-            try store.apply(RegistryBatch(), now: run.current)
-            return nil
+            try store.apply(run.batch, now: run.current, isRestoring: !run.isRestored)
         } catch {
             return WorkerExit(error)
         }
+        run.saved = run.current
+        run.batch.removeAll()
+        return nil
     }
 
     /// Returns the stable ends of all partitions, or nil if the brokers do not answer.

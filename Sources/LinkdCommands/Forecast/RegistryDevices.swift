@@ -8,7 +8,7 @@ internal import RouteTools
 /// They are in a temporary store without a name, so that nothing of it stays after the process, however it ends.
 final class RegistryDevices {
     /// The records of one transaction of the store.
-    private static let batchRecords = 10_000
+    private static let batchRecords = 16_000
 
     /// The number of records.
     private(set) var records: Int64 = 0
