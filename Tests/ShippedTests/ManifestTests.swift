@@ -103,13 +103,14 @@ import Testing
 
     @Test(
         "A registry of devices in a claim with room for it, or in a larger directory, is valid",
-        .enabled(if: isAvailable, Comment(rawValue: unavailableReason)), arguments: [true, false])
-    func registry(isClaim: Bool) throws {
+        .enabled(if: isAvailable, Comment(rawValue: unavailableReason)), arguments: ["claim", "template", "directory"])
+    func registry(kind: String) throws {
         let copy = FileManager.default.temporaryDirectory.appending(path: "manifests-\(UUID().uuidString)")
         try FileManager.default.copyItem(at: Self.directory, to: copy)
         defer { try? FileManager.default.removeItem(at: copy) }
         let readme = try String(contentsOf: copy.appending(path: "README.md"), encoding: .utf8)
         let claim = try #require(readme.firstMatch(of: /- name: state\n +(ephemeral:\n(?: {10}.*\n)+)/)).1
+        let template = try #require(readme.firstMatch(of: /\n( +volumeClaimTemplates:\n(?: {4}.*\n)+)/)).1
         func replace(_ file: String, _ pairs: [(String, String)]) throws {
             let file = copy.appending(path: file)
             var text = try String(contentsOf: file, encoding: .utf8)
@@ -122,11 +123,19 @@ import Testing
         try replace("base/settings.yaml", [("# LINKD_DEVICES_", "LINKD_DEVICES_")])
         let room = [("sizeLimit: 2Gi", "sizeLimit: 6Gi"), ("ephemeral-storage: 3Gi", "ephemeral-storage: 7Gi")]
         for file in ["base/worker.yaml", "overlays/instances/worker.yaml"] {
-            try replace(file, isClaim ? [("emptyDir: {sizeLimit: 2Gi}", String(claim))] : room)
+            try replace(file, kind == "directory" ? room : [("emptyDir: {sizeLimit: 2Gi}", String(claim))])
+        }
+        if kind == "template" {
+            let volume = "        - name: state\n          \(claim)"
+            try replace("overlays/instances/worker.yaml", [(volume, String(template))])
         }
         let result = try Self.check(copy)
         #expect(result.status == 0, "\(result.output)\(result.errors)")
-        guard !isClaim else { return }
+        if kind == "template" {
+            try replace("overlays/instances/worker.yaml", [("storage: 6Gi", "storage: 4Gi")])
+            #expect(try Self.check(copy).output.contains("state.dir has 4Gi, and devices.max needs 5Gi"))
+        }
+        guard kind == "directory" else { return }
         try replace("base/worker.yaml", [("ephemeral-storage: 7Gi", "ephemeral-storage: 5Gi")])
         #expect(try Self.check(copy).output.contains("ephemeral-storage, 5Gi, is less than the volume of state.dir"))
     }

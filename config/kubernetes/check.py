@@ -92,7 +92,9 @@ def difference(directory):
     """Yields a fault if the pods of the overlays differ in more than the name of the instance."""
     specs = []
     for overlay in OVERLAYS:
-        template = pod.only_one(render(os.path.join(directory, "overlays", overlay)), pod.WORKLOADS)["spec"]["template"]
+        workload = pod.only_one(render(os.path.join(directory, "overlays", overlay)), pod.WORKLOADS)
+        template = workload["spec"]["template"]
+        template["spec"]["volumes"] = pod.volumes(workload)
         for container in template["spec"]["containers"]:
             container["args"] = [text for text in container.get("args", []) if text not in INSTANCE]
             container["env"] = [entry for entry in container.get("env", []) if entry["name"] != "POD_NAME"]

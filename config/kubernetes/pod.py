@@ -46,6 +46,13 @@ def seconds(text):
     return int(parts[1]) * units[parts[2]]
 
 
+def volumes(workload):
+    """Returns the volumes of a pod, with the claim templates of a StatefulSet, which it mounts like its own volumes."""
+    return workload["spec"]["template"]["spec"]["volumes"] + [
+        {"name": item["metadata"]["name"], "ephemeral": {"volumeClaimTemplate": {"spec": item["spec"]}}}
+        for item in workload["spec"].get("volumeClaimTemplates", [])]
+
+
 class Pod:
     """The pod of a worker, with what its volumes and settings have."""
 
@@ -56,6 +63,7 @@ class Pod:
         if len(self.spec["containers"]) != 1:
             raise ManifestError("expected one container")
         self.container = self.spec["containers"][0]
+        self.volumes = volumes(self.workload)
         self.labels = self.workload["spec"]["template"]["metadata"]["labels"]
         self.mounts = {mount["mountPath"]: mount for mount in self.container.get("volumeMounts", [])}
         self.maps = {item["metadata"]["name"]: item for item in of_kind(items, "ConfigMap")}
@@ -87,7 +95,7 @@ class Pod:
         """Returns the mount and the volume that contain a path, or None."""
         for parent, mount in self.mounts.items():
             if path == parent or path.startswith(parent + "/"):
-                return mount, next(item for item in self.spec["volumes"] if item["name"] == mount["name"])
+                return mount, next(item for item in self.volumes if item["name"] == mount["name"])
         return None
 
     def local(self, path):
@@ -141,7 +149,7 @@ def setting_faults(pod, settings):
         yield "table.directory is not in a volume of a ConfigMap that exists"
     state = pod.volume(settings["state.dir"]["value"].removeprefix(pod.scratch))
     if state is None or not {"emptyDir", "ephemeral"} & state[1].keys():
-        yield "state.dir is not in an emptyDir or an ephemeral volume of the pod"
+        yield "state.dir is not in an emptyDir, an ephemeral volume, or a claim template of the pod"
     else:
         yield from registry_faults(pod, settings, state[1])
 
