@@ -49,6 +49,9 @@ struct DeviceCensus: Sendable {
         return true
     }
 
+    /// Returns the number of a kind in `entries`, or nil if there is no device of this kind.
+    func number(of kind: DeviceKinds.Kind) -> Int? { numbers[kind] }
+
     /// Removes all devices.
     mutating func removeAll() {
         entries.removeAll(keepingCapacity: true)

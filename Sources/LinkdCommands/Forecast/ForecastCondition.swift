@@ -13,13 +13,13 @@ struct ForecastCondition {
     private let answers: [[[Bool]]]
     /// The numbers of the questions that matter.
     private let questions: [Int]
-    /// The answers of no device, by row and question, with which its devices would still open the same.
+    /// The answers of no device, by row and question about versions, with which its devices would still open the same.
     private let possible: [[Set<UInt16>]]
 
     /// Finds the questions that matter: those of which another answer changes what opens.
     ///
-    /// - Parameter decide: A function that returns what the link opens for devices of some kinds.
-    init(_ forecast: LinkForecast, _ census: DeviceCensus, _ decide: ([DeviceKinds.Kind]) -> [ForecastDestination]) {
+    /// - Parameter decide: A function that returns the numbers of the link's destinations for devices of some kinds.
+    init(_ forecast: LinkForecast, _ census: DeviceCensus, _ decide: ([DeviceKinds.Kind]) -> [Int?]) {
         self.census = census
         let rows = forecast.rows
         self.rows = rows
@@ -35,6 +35,8 @@ struct ForecastCondition {
             let all = census.kinds.questions[question].answers
             let present = all.filter { answer in answers.contains { $0[question][Int(answer)] } }
             guard present.count > 1 else { return false }
+            // Only ranges of versions end at answers of no device.
+            let tried = census.kinds.questions[question].isVersion ? all : present
             var changed: [DeviceKinds.Kind] = []
             var places: [(row: Int, answer: UInt16)] = []
             for (number, row) in rows.enumerated() {
@@ -42,7 +44,7 @@ struct ForecastCondition {
                 for index in 0..<count {
                     var kind = census.entries[row.kinds[index * row.kinds.count / count]].kind
                     let own = kind[question]
-                    for answer in all where answer != own {
+                    for answer in tried where answer != own {
                         kind[question] = answer
                         changed.append(kind)
                         places.append((number, answer))
@@ -51,7 +53,7 @@ struct ForecastCondition {
                 possible[number][question] = Set(all).subtracting(present)
             }
             var matters = false
-            for (place, destination) in zip(places, decide(changed)) where destination != rows[place.row].destination {
+            for (place, destination) in zip(places, decide(changed)) where destination != rows[place.row].number {
                 if possible[place.row][question].remove(place.answer) == nil, present.contains(place.answer) {
                     matters = true
                 }

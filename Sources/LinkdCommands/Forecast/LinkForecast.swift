@@ -11,6 +11,8 @@ struct LinkForecast {
     struct Row {
         /// The destination.
         var destination: ForecastDestination
+        /// The number of the destination.
+        var number: Int
         /// The number of devices.
         var count = 0
         /// The numbers of their kinds in the census, if it has only one part.
@@ -58,7 +60,7 @@ struct LinkForecast {
             let entry = census.entries[number]
             found.append(
                 Row(
-                    destination: named(destination), example: entry.example,
+                    destination: named(destination), number: destination, example: entry.example,
                     facts: census.kinds.facts(of: entry.kind), decision: decision.array))
         }
         found[position].count += count
@@ -269,10 +271,13 @@ struct ForecastRun {
 
     /// Returns for each row what distinguishes its devices from those of the other rows, or nil if no short text does.
     func conditions(of rows: [LinkForecast.Row], in forecast: LinkForecast, _ census: DeviceCensus) -> [String?] {
+        var known = [Int?](repeating: nil, count: census.entries.count)
+        for row in forecast.rows { for kind in row.kinds { known[kind] = row.number } }
         let condition = ForecastCondition(forecast, census) { kinds in
-            let devices = KindDecider.members(of: kinds.map(census.kinds.facts(of:)))
-            var found: [ForecastDestination] = []
-            decider.decide(forecast.link, devices) { _, number, _ in found.append(decider.destinations[number]) }
+            var found = kinds.map { kind in census.number(of: kind).flatMap { known[$0] } }
+            let others = found.indices.filter { found[$0] == nil }
+            let devices = KindDecider.members(of: others.map { census.kinds.facts(of: kinds[$0]) })
+            decider.decide(forecast.link, devices) { index, number, _ in found[others[index]] = number }
             return found
         }
         return rows.map(condition.text(of:))
