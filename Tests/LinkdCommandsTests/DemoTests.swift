@@ -62,26 +62,18 @@ internal import Testing
 
     @Test("With --keep the broker runs until a signal, which ends with exit code 0")
     func keep() throws {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: BuiltProgram.linkd)
-        process.arguments = ["demo", "--keep", "-q"]
-        process.environment = ["LINKD_HOME": Self.home]
-        let pipe = Pipe()
-        process.standardOutput = pipe
-        try process.run()
-        var out = ""
-        while !out.contains("until Ctrl-C:\n") {
-            let data = pipe.fileHandleForReading.availableData
-            if data.isEmpty { break }
-            out += String(decoding: data, as: UTF8.self)
+        let running = try RunningLinkd(["demo", "--keep", "-q"], environment: ["LINKD_HOME": Self.home])
+        let isKept = becomesTrue(withinSeconds: 60) {
+            Thread.sleep(forTimeInterval: 0.01)
+            return running.output.contains("until Ctrl-C:\n") || !running.isRunning
         }
+        #expect(isKept, "\(running.log)")
+        let out = running.output
         let broker = try #require(out.firstMatch(of: /runs at (127\.0\.0\.1:\d+) until/)).1
         let seen = try LinkdProcess.run(["inspect", "-b", String(broker), "--outcome", "reject", "-f", "%{reason}\\n"])
         #expect(seen.code == 0, "\(seen.err)")
         #expect(seen.out.contains("no_route\n"))
-        process.interrupt()
-        process.waitUntilExit()
-        #expect(process.terminationStatus == 0)
-        #expect(process.terminationReason == .exit)
+        running.signal(SIGINT)
+        #expect(try running.end() == 0)
     }
 }
