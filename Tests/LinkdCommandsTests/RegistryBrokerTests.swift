@@ -53,6 +53,42 @@ struct RegistryBrokerTests {
         #expect(deleting.out.contains("\(name) is not compacted, so that devices are lost"), "\(deleting.out)")
     }
 
+    @Test("A worker warns at the start of each topic that loses records, devices, or configurations")
+    func warnings() throws {
+        let policies = [
+            ("", "delete"), (".out", "compact"), (".dlq", "delete,compact"), ("-devices", "compact,delete"),
+            ("-tables", "delete"),
+        ]
+        let results = try KafkaAdmin(["bootstrap.servers": TestBroker.plain ?? ""]).create(
+            topics: policies.map {
+                TopicSpecification(name: name + $0.0, partitions: 1, settings: ["cleanup.policy": $0.1])
+            }, timeoutMilliseconds: 20_000)
+        try #require(results.allSatisfy { $0.error == nil })
+        let path = Checkout.root.appending(path: "config/routes/shop.json").path
+        let worker = try RunningLinkd(
+            ["worker", "--table", path, "--tables-topic", name + "-tables", "--group", name] + topics,
+            environment: [
+                "KAFKA_BOOTSTRAP_SERVERS": TestBroker.plain ?? "", "LINKD_DEVICES_TOPIC": topic,
+                "LINKD_VENDORS": "none", "LINKD_LINK_PLATFORMS": "none",
+            ])
+        try #require(worker.says(#""event":"ready""#), "\(worker.log)")
+        let lines = worker.log.split(separator: "\n").filter { $0.contains(#""event":"topic.policy""#) }
+        #expect(lines.count == 4, "\(worker.log)")
+        for (suffix, text, advice) in [
+            (".out", "is compacted, which deletes older records of a device", "delete"),
+            (".dlq", "is compacted, which deletes older records of a device", "delete"),
+            ("-devices", "deletes devices after retention.ms", "compact"),
+            ("-tables", "is not only compacted, so that configurations are lost", "compact"),
+        ] {
+            let line = lines.first { $0.contains(#""topic":"\#(name)\#(suffix)""#) }
+            #expect(line?.contains("the topic \(name)\(suffix) \(text)") == true, "\(lines)")
+            #expect(line?.contains(#""level":"warning""#) == true, "\(lines)")
+            #expect(line?.contains(#""advice":"set cleanup.policy=\#(advice)""#) == true, "\(lines)")
+        }
+        worker.signal(SIGTERM)
+        #expect(try worker.end() == 0)
+    }
+
     @Test("Devices are written, inspected, changed, and erased by the lines that inspect prints")
     func devices() throws {
         #expect(try create("--partitions", "3").code == 0)

@@ -11,6 +11,8 @@ struct TopicFacts: Sendable, Equatable {
     var limits: [String: Int] = [:]
     /// The inputs that are compacted.
     var compactedInputs: Set<String> = []
+    /// The topics that lose records, devices, or configurations.
+    var cleanupProblems: [CleanupProblem] = []
     /// The number of partitions of all inputs.
     var inputPartitions = 0
     /// The facts about the topic of the registry, or nil without a registry.
@@ -115,16 +117,27 @@ struct TopicPreflight {
         return facts
     }
 
-    /// Fetches `max.message.bytes` of the outputs and `cleanup.policy` of the inputs.
+    /// Fetches `max.message.bytes` of the outputs and `cleanup.policy` of all topics.
     ///
     /// If the request is not authorized or times out, the broker's defaults are assumed.
     private func readSettings(_ outputs: [String], _ inputs: [String], into facts: inout TopicFacts) {
+        var purposes: [String: CleanupProblem.Purpose] = [:]
+        for name in outputs { purposes[name] = .output }
+        for name in inputs { purposes[name] = .input }
+        if let devices = configuration.devicesTopic { purposes[devices] = .devices }
+        if let tables = configuration.tablesTopic { purposes[tables] = .archive }
         do {
-            for topic in try admin.settings(ofTopics: outputs + inputs, timeoutMilliseconds: requestTimeout) {
+            for topic in try admin.settings(ofTopics: purposes.keys.sorted(), timeoutMilliseconds: requestTimeout) {
+                let policy = topic.values["cleanup.policy"]
+                if let purpose = purposes[topic.name],
+                    let problem = CleanupProblem(topic: topic.name, purpose, policy: policy)
+                {
+                    facts.cleanupProblems.append(problem)
+                }
                 if outputs.contains(topic.name), let limit = topic.values["max.message.bytes"].flatMap({ Int($0) }) {
                     facts.limits[topic.name] = limit
                 }
-                if topic.values["cleanup.policy"]?.contains("compact") ?? false {
+                if policy?.contains("compact") ?? false {
                     facts.compactedInputs.insert(topic.name)
                 }
             }

@@ -103,6 +103,12 @@ package final class Worker: Sendable {
         case .failure(let exit): return ended(exit, [])
         case .success(let facts):
             guard let facts else { return ended(shared.failure, []) }
+            for problem in facts.cleanupProblems {
+                shared.log.log(
+                    LogEntry(
+                        .warning, "topic.policy", "the topic \(problem.topic) \(problem.text)",
+                        [LogField("topic", .text(problem.topic)), LogField("advice", .text(problem.advice))]))
+            }
             defer { shared.devices?.stop() }
             if let exit = restoreDevices(facts, isStopping) { return ended(exit, []) }
             return isStopping() ? ended(shared.failure, []) : runLanes(facts, crashes, makeProcessing)

@@ -1,4 +1,5 @@
 internal import ByteStorage
+internal import DispatchWorker
 internal import KafkaClient
 internal import RouteTools
 
@@ -117,21 +118,20 @@ enum TopicChecks {
     private static func policies(_ declaration: TopicDeclaration, _ state: TopicState) -> [TopicFinding] {
         var findings: [TopicFinding] = []
         let name = declaration.name
-        if declaration.role == .devices {
-            if let finding = registryCleanup(name, state) { findings.append(finding) }
-        } else if declaration.role == .archive {
-            findings += archive(name, state)
-        } else if !declaration.role.isLedger,  // The entries of a ledger have different keys.
-            state.setting("cleanup.policy", of: name)?.contains("compact") == true
+        if let purpose = declaration.role.purpose,
+            let problem = CleanupProblem(topic: name, purpose, policy: state.setting("cleanup.policy", of: name))
+        {
+            findings.append(
+                TopicFinding(topic: name, code: problem.code, text: problem.text, advice: problem.advice))
+        }
+        if declaration.role == .archive, let bytes = number("max.message.bytes", name, state),
+            bytes < TopicDeclaration.archiveMessageBytes
         {
             findings.append(
                 TopicFinding(
-                    topic: name, code: "compacted",
-                    text: "is compacted, which deletes older records of a device"
-                        + (declaration.role == .input
-                            ? ", and may delete the witness, the last decided record, by which a worker recognizes "
-                                + "that the topic was created again" : ""),
-                    advice: "set cleanup.policy=delete"))
+                    topic: name, code: "message_bytes",
+                    text: "accepts \(bytes) bytes per record, less than a piece of a table can have",
+                    advice: "set max.message.bytes=\(TopicDeclaration.archiveMessageBytes)"))
         }
         if let input = declaration.input, let own = number("max.message.bytes", name, state),
             let source = number("max.message.bytes", input, state),
@@ -145,36 +145,6 @@ enum TopicChecks {
                     advice: "set max.message.bytes=\(source + TopicDeclaration.deadLetterHeaderBytes)"))
         }
         if declaration.role.isLedger, let finding = ledgerRetention(declaration, state) { findings.append(finding) }
-        return findings
-    }
-
-    /// Returns the problem of a registry from which time deletes devices, or nil.
-    private static func registryCleanup(_ name: String, _ state: TopicState) -> TopicFinding? {
-        guard let policy = state.setting("cleanup.policy", of: name), policy != "compact" else { return nil }
-        let text =
-            policy.contains("compact")
-            ? "deletes devices after retention.ms, which workers that have read them keep"
-            : "is not compacted, so that devices are lost after retention.ms, and no worker with `devices.topic` starts"
-        return TopicFinding(topic: name, code: "not_compacted", text: text, advice: "set cleanup.policy=compact")
-    }
-
-    /// Returns the problems of an archive that loses configurations, or that refuses their pieces.
-    private static func archive(_ name: String, _ state: TopicState) -> [TopicFinding] {
-        var findings: [TopicFinding] = []
-        if let policy = state.setting("cleanup.policy", of: name), policy != "compact" {
-            findings.append(
-                TopicFinding(
-                    topic: name, code: "not_compacted",
-                    text: "is not only compacted, so that configurations are lost after retention.ms",
-                    advice: "set cleanup.policy=compact"))
-        }
-        if let bytes = number("max.message.bytes", name, state), bytes < TopicDeclaration.archiveMessageBytes {
-            findings.append(
-                TopicFinding(
-                    topic: name, code: "message_bytes",
-                    text: "accepts \(bytes) bytes per record, less than a piece of a table can have",
-                    advice: "set max.message.bytes=\(TopicDeclaration.archiveMessageBytes)"))
-        }
         return findings
     }
 

@@ -1,3 +1,4 @@
+internal import DispatchWorker
 internal import KafkaClient
 internal import LinkDecider
 
@@ -22,6 +23,17 @@ struct TopicDeclaration {
 
         /// A Boolean value that indicates whether the topic lists what was done with the records of another topic.
         var isLedger: Bool { self == .replayed || self == .recalled }
+
+        /// The purpose for which `cleanup.policy` matters, or nil for a ledger, whose entries have different keys.
+        var purpose: CleanupProblem.Purpose? {
+            switch self {
+            case .input: .input
+            case .output, .deadLetters, .parked: .output
+            case .devices: .devices
+            case .archive: .archive
+            case .replayed, .recalled: nil
+            }
+        }
     }
 
     let name: String
