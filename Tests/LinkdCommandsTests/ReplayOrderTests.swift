@@ -82,6 +82,11 @@ internal import Testing
             (#"{"payload":{"aps":{}}}"#, "k", 1, 0), ("s://x", "k", 1, 0), (nil, "k", 1, 0),
             (#"{"link":"/a","user":"u"}"#, "k", 1, 1), (#"{"link":"/a"}"#, nil, 0, 1),
             (#"{"specversion":"1.0","data":{"link":"/a","user":"u"}}"#, nil, 0, 1),
+            (#"{"notification":{},"data":{"link":"/a"},"token":"t"}"#, "k", 1, 0),
+            (#"{"message":{"data":{"link":"/a"}}}"#, "k", 1, 0), (#"{"payload":{"data":{}}}"#, "k", 1, 0),
+            (#"{"web_push":8030,"notification":{"navigate":"https://x/a"}}"#, "k", 1, 0),
+            (#"{"data":{"link":"/a"}}"#, nil, 0, 1), (#"{"audience":{"tag":"a"},"notification":{}}"#, "k", 1, 1),
+            (#"{"recipients":{"custom_ids":["a"]},"message":{"title":"t"}}"#, "k", 1, 1),
             (#"{"payload":{"include_player_ids":["a"]}}"#, "k", 1, 1),
             (#"{"include_player_ids":["a"],"data":{"link":"/a"}}"#, "k", 1, 1),
         ] as [(String?, String?, Int, Int)])

@@ -198,7 +198,8 @@ extension DecisionTape {
 
     /// A Boolean value that indicates whether the key is the device of an event that lists none.
     ///
-    /// An event of a user is for the devices of the registry, and the request of a vendor can list its own.
+    /// An event of a user is for the devices of the registry, and the request of a vendor can list its own. Such a
+    /// request has members that no message of FCM has.
     var isKeyed: Bool {
         mutating get {
             guard read() else { return true }
@@ -209,8 +210,22 @@ extension DecisionTape {
                 return true
             }
             let message = payload < 0 ? event : payload
-            return member("aps", of: message) >= 0 || member("message", of: message) >= 0
+            if member("aps", of: message) >= 0 || member("web_push", of: message) >= 0 { return true }
+            var (node, end) = range(of: message, .object)
+            while node < end {
+                guard Self.messageMembers.contains(where: { name(of: node) == ByteView($0) }) else { return false }
+                node = next(after: node)
+            }
+            return true
         }
+    }
+
+    /// The members of a message of FCM, of the object around it, and of an event that can be beside them.
+    private static var messageMembers: [StaticString] {
+        [
+            "message", "validate_only", "validateOnly", "name", "data", "notification", "android", "apns", "webpush",
+            "fcm_options", "fcmOptions", "token", "topic", "condition", "id", "application", "expires", "payloadType",
+        ]
     }
 
     /// Returns the ids of the devices that an event lists, which end with the value.
