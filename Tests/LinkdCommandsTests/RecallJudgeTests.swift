@@ -52,7 +52,7 @@ internal import Testing
     /// Returns the answer for the decision of a table, as a state or the bytes of a correction.
     private static func answer(
         of table: RouteTable, _ list: [RecallConfiguration], _ replacement: RouteTable, now: Int64 = early,
-        messageLimit: Int = .max
+        messageLimits: [Int] = [.max], topic: String = "out"
     ) throws -> String {
         let id = try #require(DecisionID("in-0-7-0"))
         let maker = try configuration(table, replacement)
@@ -61,19 +61,20 @@ internal import Testing
                 return "no decision"
             }
             let plan = RecallPlan(
-                RecordFilter(), hash: String(table.hash.prefix(8)), application: nil, inputs: ["in"], limit: 1)
+                RecordFilter(), hash: String(table.hash.prefix(8)), application: nil, inputs: ["in"],
+                outputs: ["out", "other"], partitionCounts: [1, 1], limit: 1)
             var tape = DecisionTape()
             try bytes.withUnsafeBufferPointer { bytes in
                 let key = ByteView("d" as StaticString)
                 try plan.see(
                     ScannedRecord(
-                        topic: "out", partition: 0, offset: 0, timestamp: early, key: key, value: ByteView(bytes),
+                        topic: topic, partition: 0, offset: 0, timestamp: early, key: key, value: ByteView(bytes),
                         headers: []), &tape)
             }
             plan.finish()
             let choice = try #require(plan.choices.first)
             var judge = RecallJudge(
-                RecallConfigurations(list), replacement, now: now, messageLimit: messageLimit)
+                RecallConfigurations(list), replacement, now: now, messageLimits: messageLimits)
             switch judge.verdict(choice, id, plan.device(choice), record) {
             case .left(let state): return state.name
             case .correct(let correction): return String(decoding: correction.new, as: UTF8.self)
@@ -109,8 +110,12 @@ internal import Testing
             text.hasPrefix(start + #""table":"\#(right.identity)","#) && text.contains("https://x/right"), "\(text)")
         #expect(try Self.answer(of: wrong, list, right, now: Self.late) == "expired")
         // The key has 1 byte, and the frame 512.
-        #expect(try Self.answer(of: wrong, list, right, messageLimit: text.utf8.count + 513) == text)
-        #expect(try Self.answer(of: wrong, list, right, messageLimit: text.utf8.count + 512) == "too_large")
+        let (least, small) = (text.utf8.count + 513, text.utf8.count + 512)
+        #expect(try Self.answer(of: wrong, list, right, messageLimits: [least]) == text)
+        #expect(try Self.answer(of: wrong, list, right, messageLimits: [small], topic: "other") == "too_large")
+        // The limit is that of the topic of the decision.
+        #expect(try Self.answer(of: wrong, list, right, messageLimits: [least, small]) == text)
+        #expect(try Self.answer(of: wrong, list, right, messageLimits: [least, small], topic: "other") == "too_large")
     }
 
     @Test("The edit of a table is the cause of a correction, also for a link in the payload of a vendor")

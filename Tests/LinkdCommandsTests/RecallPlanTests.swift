@@ -40,9 +40,11 @@ internal import Testing
     }
 
     private static func plan(
-        _ records: [Record], _ later: [Record] = [], filter: RecordFilter = RecordFilter(), limit: Int = 10
+        _ records: [Record], _ later: [Record] = [], filter: RecordFilter = RecordFilter(), limit: Int = 10,
+        partitions: Int32 = 1
     ) throws -> RecallPlan {
-        let plan = RecallPlan(filter, hash: "aaaaaaaa", application: nil, inputs: ["in"], limit: limit)
+        let plan = RecallPlan(
+            filter, hash: "aaaaaaaa", application: nil, inputs: ["in"], partitionCounts: [partitions], limit: limit)
         var tape = DecisionTape()
         for record in records { try record.withViews { try plan.see($0, &tape) } }
         plan.finish()
@@ -112,21 +114,48 @@ internal import Testing
         #expect(Self.states(plan) == ["in-0-1-0 later", "in-0-2-0 later", "in-0-4-0 record_gone"])
     }
 
-    @Test("The second look is needed only if a decision is not in the partition of its key")
+    @Test("The second look is needed if any record is not in the partition that its key has now")
     func moved() throws {
-        let devices = (0..<20).map { "d\($0)" }
-        func plan(_ counts: Int32...) throws -> RecallPlan {
-            try Self.plan(
-                zip(devices.indices, devices).map { number, device in
-                    let count = counts[number % counts.count]
-                    let partition = Array(device.utf8).withUnsafeBufferPointer {
-                        Murmur2.partition(of: ByteView($0), among: count)
-                    }
-                    return Record(id: "in-0-\(number)-0", device: device, partition: partition)
-                }, limit: 20)
+        func partition(_ device: String, _ count: Int32) -> Int32 {
+            Array(device.utf8).withUnsafeBufferPointer { Murmur2.partition(of: ByteView($0), among: count) }
         }
-        #expect(try !plan(4).hasMoved(among: [4]))
-        #expect(try plan(1).hasMoved(among: [4]) && plan(4, 1).hasMoved(among: [4]))
+        func plan(_ counts: Int32..., table: String = Record(id: "").table) throws -> RecallPlan {
+            let records = (0..<20).map { number in
+                let count = counts[number % counts.count]
+                return Record(
+                    id: "in-0-\(number)-0", device: "d\(number)", table: table,
+                    partition: partition("d\(number)", count))
+            }
+            return try Self.plan(records, limit: 20, partitions: 4)
+        }
+        #expect(try !plan(4).hasMoved && plan(1).hasMoved && plan(4, 1).hasMoved)
+        #expect(try plan(1, table: Self.right).hasMoved)
+        // The topic had 2, 3, and 4 partitions, so the device is back where it was. Its last decision is read first.
+        let device = try #require(
+            (0..<100).map { "d\($0)" }.first { device in
+                partition(device, 2) == partition(device, 4) && partition(device, 3) != partition(device, 4)
+            })
+        let records = [
+            Record(id: "in-0-2-0", device: device, table: Self.right, partition: partition(device, 3)),
+            Record(id: "in-0-1-0", device: device, partition: partition(device, 2)),
+        ]
+        let back = try Self.plan(records, partitions: 4)
+        #expect(back.hasMoved)
+        var tape = DecisionTape()
+        for record in records { record.withViews { back.seeAgain($0, &tape) } }
+        #expect(Self.states(back) == ["in-0-1-0 later"])
+    }
+
+    @Test("The order of the decisions is that of their events, and each device keeps its own")
+    func order() throws {
+        var random = SeededGenerator(seed: 30)
+        let numbers = Array(0..<200).shuffled(using: &random)
+        let plan = try Self.plan(numbers.map { Record(id: "in-0-\($0)-0", device: "d\($0)") }, limit: 200)
+        #expect(plan.choices.map(\.offset) == Array(0..<200))
+        #expect(plan.choices.allSatisfy { plan.key($0) == Array("d\($0.offset)".utf8) })
+        var tape = DecisionTape()
+        try Record(id: "in-0-900-0", device: "d77", table: Self.right).withViews { try plan.see($0, &tape) }
+        #expect(plan.choices.filter { $0.state == .later }.map(\.offset) == [77])
     }
 
     @Test("A decision with the greatest offset is chosen like any other, and its record is not found")

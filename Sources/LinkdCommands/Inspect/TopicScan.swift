@@ -35,6 +35,9 @@ struct TopicScan {
         /// queue.
         static let rounds = Prefetch(
             queueBytes: 256 << 20, leastBytes: 4 << 20, fetchBytes: 1 << 20, records: 1_000_000)
+        /// As much as a command needs that keeps much of what it reads, or sends it again.
+        static let moderate = Prefetch(
+            queueBytes: 64 << 20, leastBytes: 1 << 20, fetchBytes: 1 << 20, records: 1_000_000)
         /// Few records at many offsets.
         ///
         /// The queue must not become full, because librdkafka then waits.

@@ -83,7 +83,7 @@ final class LedgerRun {
         self.subject = subject
         self.work = work
         self.rate = rate
-        scan = try TopicScan(connection)
+        scan = try TopicScan(connection, prefetch: .moderate)
         progress = ProgressLine(console)
     }
 

@@ -118,7 +118,7 @@ final class RecallJob {
         let admin = try connection.makeAdmin()
         let topics = try ClusterTopics(settings, admin)
         let targets = try targets(topics, admin)
-        var scan = try TopicScan(connection)
+        var scan = try TopicScan(connection, prefetch: .moderate)
         let (plan, tails) = try choose(topics, &scan)
         var ledger = TopicTail(targets.ledger)
         if try exists(targets.ledger, admin) {
@@ -130,7 +130,7 @@ final class RecallJob {
         }
         let configurations = try configurations(plan, connection)
         var judge = RecallJudge(
-            configurations, replacement.table, now: Platform.nowMilliseconds, messageLimit: targets.messageLimit)
+            configurations, replacement.table, now: Platform.nowMilliseconds, messageLimits: targets.messageLimits)
         var summary = RecallSummary(hash: hash, replacement: replacement.table, topics.outputs)
         summary.failures = configurations.failures
         if call.isOn("yes") { summary.target = targets.corrections.joined(separator: ", ") }
@@ -168,6 +168,7 @@ final class RecallJob {
                 .configuration, "topic \(topic) does not exist", advice: "pass another topic with --to")
         }
         let limits = admin.messageLimits(of: targets.corrections + [targets.ledger])
+        targets.messageLimits = targets.corrections.map { limits[$0] ?? .max }
         targets.messageLimit = limits.values.min() ?? .max
         return targets
     }
@@ -191,9 +192,6 @@ final class RecallJob {
         let now = Platform.nowMilliseconds
         func time(_ flag: String) -> Int64? { call.text(flag).flatMap { Timestamps.parse($0, now: now, local: false) } }
         let filter = RecordFilter(route: call.text("route"), since: time("since"), until: time("until"))
-        let plan = RecallPlan(
-            filter, hash: String(hash.prefix(8)), application: call.text("application"), inputs: topics.inputs,
-            outputs: topics.outputs.names, limit: Int(call.number("max") ?? 1_000_000))
         var spans = ScanPlan()
         var tails: [TopicTail] = []
         var counts: [Int32] = []
@@ -205,14 +203,16 @@ final class RecallJob {
             tails.append(TopicTail(output, from: ends.mapValues(\.high)))
             counts.append(Int32(ends.count))
         }
+        let plan = RecallPlan(
+            filter, hash: String(hash.prefix(8)), application: call.text("application"), inputs: topics.inputs,
+            outputs: topics.outputs.names, partitionCounts: counts, limit: Int(call.number("max") ?? 1_000_000))
         try scan.start(spans)
         let names = topics.outputs.names.joined(separator: ", ")
         try scan.forEach(before: watch("reading \(names)", spans)) { record throws(CommandFailure) in
             try plan.see(record, &tape)
         }
         plan.finish()
-        guard plan.hasMoved(among: counts) else { return (plan, tails) }
-        // A topic has got more partitions, so a device has decisions in several.
+        guard plan.hasMoved else { return (plan, tails) }
         try scan.start(spans)
         try scan.forEach(before: watch("reading \(names) again", spans)) { record in plan.seeAgain(record, &tape) }
         return (plan, tails)

@@ -36,15 +36,15 @@ struct RecallJudge {
     private var configurations: RecallConfigurations
     /// The time with which the expiry of events is compared, in milliseconds since 1970.
     var now: Int64
-    /// The smallest `max.message.bytes` of the topics that are written.
-    private let messageLimit: Int
+    /// `max.message.bytes` of the topics of the corrections: of each topic of decisions, or of another one.
+    private let messageLimits: [Int]
     /// The member of a decision with the name of the new table.
     private let replacement: [UInt8]
 
     /// Creates a judge.
-    init(_ configurations: RecallConfigurations, _ replacement: RouteTable, now: Int64, messageLimit: Int = .max) {
+    init(_ configurations: RecallConfigurations, _ replacement: RouteTable, now: Int64, messageLimits: [Int] = [.max]) {
         self.configurations = configurations
-        self.messageLimit = messageLimit
+        self.messageLimits = messageLimits
         self.replacement = replacement.decisionMember
         self.now = now
     }
@@ -74,7 +74,8 @@ struct RecallJudge {
         case .decision(let new):
             if isSame(found.bytes, new, found.configuration.member) { return .left(.same) }
             if found.configuration.hasExpired(at: now) { return .left(.expired) }
-            if DeadLetterOutput.frameBytes + Int(choice.keyCount) + new.count > messageLimit { return .left(.large) }
+            let limit = messageLimits[messageLimits.count > 1 ? Int(choice.output) : 0]
+            if DeadLetterOutput.frameBytes + Int(choice.keyCount) + new.count > limit { return .left(.large) }
             return .correct(
                 Correction(
                     superseded: id, id: next, old: found.bytes, new: new, configuration: found.configuration,

@@ -9,7 +9,7 @@ internal import StrictJSON
 /// that is random for each process, so nobody can choose bytes with equal ones. A device needs at most 300 bytes, and
 /// its key, id, facts, and notes about short links. Two devices with one hash would be left alone.
 final class RecallPlan {
-    /// A chosen decision.
+    /// A chosen decision, whose members are ordered so that none needs padding.
     struct Choice {
         /// The index of the event's topic in `inputs`.
         var input: UInt16
@@ -17,14 +17,14 @@ final class RecallPlan {
         var correction: UInt16
         /// The state.
         var state = State.chosen
+        /// The index of the decision's topic in the topics of decisions.
+        var output: UInt8
         var partition: Int32
+        /// The partition of the decision's record.
+        var outputPartition: Int32
         var offset: Int64
         /// The timestamp of the decision's record, in milliseconds since 1970.
         var time: Int64
-        /// The index of the decision's topic in the topics of decisions.
-        var output: UInt8
-        /// The partition of the decision's record.
-        var outputPartition: Int32
         /// The size of `facts` in bytes, or -1 if the decision has none.
         var factsCount: Int32
         /// The size of the notes after the facts in bytes, or 0 if none of them is about a short link.
@@ -34,9 +34,9 @@ final class RecallPlan {
         /// The size of the record's key in bytes.
         var keyCount: Int32
         /// The start of the key, the device's id, and the facts in `bytes`.
-        var start: Int
+        var start: Int32
         /// The size of their place in `bytes`, which the next decision of the device takes if it fits.
-        var room: Int
+        var room: Int32
         /// The hash of the decision.
         var digest: RecallDigest
         /// The hash of the last decision that a consumer has applied for the device.
@@ -91,7 +91,7 @@ final class RecallPlan {
             case .later: "left alone: the device has a later decision, or decisions in several partitions"
             case .expired: "left alone: the event has expired by now"
             case .refused: "left alone: the event would become a dead letter"
-            case .large: "left alone: the correction is larger than `max.message.bytes` of a topic"
+            case .large: "left alone: the correction is larger than `max.message.bytes` of its topic"
             case .version: "not reproducible: another version of linkd made them"
             case .unarchived: "not reproducible: no configuration with this table is in the archive"
             case .different: "not reproducible: no known configuration gives the same bytes"
@@ -110,6 +110,7 @@ final class RecallPlan {
     private let limit: Int
     private let known: Set<String>
     private let outputs: [String]
+    private let partitionCounts: [Int32]
     private(set) var inputs: [String] = []
     private var inputIndices: [String: UInt16] = [:]
     /// The chosen decisions, ordered by their events after `finish`.
@@ -126,6 +127,10 @@ final class RecallPlan {
     /// The number of matching decisions beyond the limit.
     private(set) var beyondLimit: Int64 = 0
     private var isFinished = false
+    /// A Boolean value that indicates whether a record was not in the partition that its key has now.
+    ///
+    /// A topic has got more partitions then, so a device can have decisions in several.
+    private(set) var hasMoved = false
 
     /// Creates an empty plan.
     ///
@@ -134,10 +139,11 @@ final class RecallPlan {
     ///   - hash: The first 8 digits of the table's SHA-256.
     ///   - inputs: The inputs of the settings.
     ///   - outputs: The topics of decisions, in each of which the last decision of a device counts.
+    ///   - partitionCounts: Their numbers of partitions.
     ///   - limit: The limit of devices.
     init(
         _ filter: RecordFilter, hash: String, application: String?, inputs: [String], outputs: [String] = [],
-        limit: Int
+        partitionCounts: [Int32], limit: Int
     ) {
         self.filter = filter
         suffix = Array("+\(hash)".utf8)
@@ -145,12 +151,14 @@ final class RecallPlan {
         self.limit = limit
         known = Set(inputs)
         self.outputs = outputs
+        self.partitionCounts = partitionCounts
     }
 
     /// Looks at a decision, which is the next one of its partition.
     func see(_ record: ScannedRecord, _ decision: inout DecisionTape) throws(CommandFailure) {
         guard let key = record.key else { return }
         let output = output(record.topic)
+        if !hasMoved { hasMoved = Murmur2.partition(of: key, among: partitionCounts[Int(output)]) != record.partition }
         guard let value = record.value else { return erase(key, output) }
         decision.begin(value)
         let isUser = decision.member("user") >= 0
@@ -202,18 +210,6 @@ final class RecallPlan {
         }
     }
 
-    /// Returns a Boolean value that indicates whether a chosen decision is not in the partition that its key has now.
-    ///
-    /// - Parameter counts: The numbers of partitions of the topics of decisions.
-    func hasMoved(among counts: [Int32]) -> Bool {
-        choices.contains { choice in
-            choice.isOpen
-                && key(choice).withUnsafeBufferPointer {
-                    Murmur2.partition(of: ByteView($0), among: counts[Int(choice.output)])
-                } != choice.outputPartition
-        }
-    }
-
     /// Leaves the device or user of a record alone if its chosen decision is in another partition.
     ///
     /// Decisions in several partitions have no order, and a topic can have got more partitions several times.
@@ -237,10 +233,10 @@ final class RecallPlan {
     private func move(_ choice: inout Choice, into earlier: Choice) {
         guard choice.room <= earlier.room else { return }
         bytes.withUnsafeMutableBytes { all in
-            let new = UnsafeRawBufferPointer(rebasing: all[choice.start..<choice.start + choice.room])
-            UnsafeMutableRawBufferPointer(rebasing: all[earlier.start...]).copyMemory(from: new)
+            let new = UnsafeRawBufferPointer(rebasing: all[Int(choice.start)..<Int(choice.start + choice.room)])
+            UnsafeMutableRawBufferPointer(rebasing: all[Int(earlier.start)...]).copyMemory(from: new)
         }
-        bytes.removeLast(choice.room)
+        bytes.removeLast(Int(choice.room))
         (choice.start, choice.room) = (earlier.start, earlier.room)
     }
 
@@ -276,12 +272,11 @@ final class RecallPlan {
         }
         return Choice(
             input: input, place: id.place, correction: UInt16(id.correction),
-            state: known.contains(id.topic) ? .chosen : .foreign, partition: id.partition, offset: id.offset,
-            time: record.timestamp, output: output(record.topic), outputPartition: record.partition,
+            state: known.contains(id.topic) ? .chosen : .foreign, output: output(record.topic),
+            partition: id.partition, outputPartition: record.partition, offset: id.offset, time: record.timestamp,
             factsCount: factsCount, notesCount: notesCount,
             deviceCount: device.map { Int32(clamping: $0.count) } ?? -1, keyCount: Int32(clamping: key.count),
-            start: start,
-            room: bytes.count - start, digest: RecallDigest(value), last: 0)
+            start: Int32(start), room: Int32(bytes.count - start), digest: RecallDigest(value), last: 0)
     }
 
     /// Returns the index of a topic of decisions.
@@ -318,11 +313,18 @@ final class RecallPlan {
     /// Orders the decisions by their events, after all were seen.
     func finish() {
         isFinished = true
-        let order = choices.indices.sorted { Self.isBefore(choices[$0], choices[$1]) }
+        let order = (0..<Int32(choices.count)).sorted { Self.isBefore(choices[Int($0)], choices[Int($1)]) }
         var places = [Int32](repeating: 0, count: order.count)
-        for (new, old) in order.enumerated() { places[old] = Int32(new) }
-        choices = order.map { choices[$0] }
+        for (new, old) in order.enumerated() { places[Int(old)] = Int32(new) }
         devices = devices.mapValues { places[Int($0)] }
+        // A second array would need as much memory again.
+        for index in choices.indices {
+            while places[index] != Int32(index) {
+                let place = Int(places[index])
+                choices.swapAt(index, place)
+                places.swapAt(index, place)
+            }
+        }
     }
 
     private static func isBefore(_ a: Choice, _ b: Choice) -> Bool {
@@ -355,11 +357,11 @@ extension RecallPlan {
     }
 
     /// Returns the key of a decision's record.
-    func key(_ choice: Choice) -> [UInt8] { Array(bytes[choice.start..<choice.start + Int(choice.keyCount)]) }
+    func key(_ choice: Choice) -> [UInt8] { Array(bytes[Int(choice.start)...].prefix(Int(choice.keyCount))) }
 
     /// Returns the device of a decision with its facts.
     func device(_ choice: Choice) -> (id: [UInt8]?, facts: [UInt8]?) {
-        let start = choice.start + Int(choice.keyCount)
+        let start = Int(choice.start) + Int(choice.keyCount)
         let end = start + max(0, Int(choice.deviceCount))
         return (
             choice.deviceCount < 0 ? nil : Array(bytes[start..<end]),
@@ -371,7 +373,8 @@ extension RecallPlan {
     func shortLinks(_ choice: Choice) -> ShortLinkFile? {
         guard choice.notesCount > 0 else { return nil }
         let start =
-            choice.start + Int(choice.keyCount) + max(0, Int(choice.deviceCount)) + max(0, Int(choice.factsCount))
+            Int(choice.start) + Int(choice.keyCount) + max(0, Int(choice.deviceCount))
+            + max(0, Int(choice.factsCount))
         let notes = try? JSONValue.parse(Array(bytes[start..<start + Int(choice.notesCount)]))
         return .decided(notes)
     }

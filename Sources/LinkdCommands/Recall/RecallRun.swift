@@ -49,7 +49,7 @@ final class RecallRun: LedgerWork {
         self.tails = tails
         self.ledger = ledger
         count = plan.count(.changed)
-        tailScan = try TopicScan(connection)
+        tailScan = try TopicScan(connection, prefetch: .moderate)
     }
 
     var leftCount: Int { plan.count(.changed) }
@@ -137,7 +137,9 @@ struct RecallTargets {
     let areDecisions: Bool
     /// The topics to which corrections are published: all topics of decisions, or another one.
     let corrections: [String]
-    /// The smallest `max.message.bytes` of the topics that are written.
+    /// `max.message.bytes` of each topic in `corrections`.
+    var messageLimits = [Int.max]
+    /// The smallest `max.message.bytes` of these topics and the ledger.
     var messageLimit = Int.max
 
     /// Creates the topics of a recall to a topic of decisions, which stands for all of them, or to another topic.
