@@ -226,23 +226,33 @@ enum InputEncoding {
         ([0xFE, 0xFF], "is UTF-16", "iconv -f UTF-16 -t UTF-8"),
     ]
 
+    /// What is wrong with a row that is not UTF-8, and what to do.
+    static let rowAdvice = "the row is not UTF-8; `iconv -f WINDOWS-1252 -t UTF-8` converts text of Windows"
+
     /// Throws a failure for an input that must be converted, with the command that does it.
-    static func check(_ start: ByteView, of name: String) throws(CommandFailure) {
+    ///
+    /// - Parameters:
+    ///   - start: The first bytes of the input.
+    ///   - name: The name of the input.
+    ///   - reader: The command that reads the input.
+    static func check(
+        _ start: ByteView, of name: String, for reader: String = "linkd produce"
+    ) throws(CommandFailure) {
         if start.hasPrefix(ByteView("PK\u{3}\u{4}")) {
             throw CommandFailure(
                 .badData, "\(Escaping.visible(name)) is a ZIP archive, such as a workbook of a spreadsheet",
                 advice: "export the sheet as CSV in UTF-8, or extract the archive")
         }
         if let found = signatures.first(where: { start.buffer.starts(with: $0.bytes) }) {
-            throw failure(name, found.name, found.command)
+            throw failure(name, found.name, found.command, reader)
         }
         // Text of ASCII characters in UTF-16 has a zero in every second byte.
         guard start.count >= 4 else { return }
         if start[0] == 0, start[1] != 0, start[2] == 0, start[3] != 0 {
-            throw failure(name, "is UTF-16", "iconv -f UTF-16BE -t UTF-8")
+            throw failure(name, "is UTF-16", "iconv -f UTF-16BE -t UTF-8", reader)
         }
         if start[0] != 0, start[1] == 0, start[2] != 0, start[3] == 0 {
-            throw failure(name, "is UTF-16", "iconv -f UTF-16LE -t UTF-8")
+            throw failure(name, "is UTF-16", "iconv -f UTF-16LE -t UTF-8", reader)
         }
     }
 
@@ -254,12 +264,14 @@ enum InputEncoding {
         throw failure(name, "has lines that end with a carriage return only", "tr '\\r' '\\n' <")
     }
 
-    private static func failure(_ name: String, _ fault: String, _ command: String) -> CommandFailure {
+    private static func failure(
+        _ name: String, _ fault: String, _ command: String, _ reader: String = "linkd produce"
+    ) -> CommandFailure {
         let isFile = name != ByteSource.standardInput
         let converted = isFile ? "\(command) \(ShellQuote.posix(Escaping.visible(name)))" : "… | \(command)"
         return CommandFailure(
             .badData, "\(Escaping.visible(name)) \(fault)",
-            advice: "convert it: `\(isFile ? converted : converted.replacing(" <", with: "")) | linkd produce -`, "
+            advice: "convert it: `\(isFile ? converted : converted.replacing(" <", with: "")) | \(reader) -`, "
                 + "with the flags of this command")
     }
 }

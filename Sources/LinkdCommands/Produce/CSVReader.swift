@@ -347,7 +347,7 @@ struct TableLayout {
     }
 
     /// Returns the separator that a line `sep=;` names, or nil for another line.
-    private static func separator(inLine line: ByteView) -> ColumnSeparator? {
+    static func separator(inLine line: ByteView) -> ColumnSeparator? {
         guard line.count == 5, line.slice(0, 4).string.lowercased() == "sep=" else { return nil }
         return ColumnSeparator(line.slice(4, 5).string)
     }
@@ -422,7 +422,7 @@ struct TableLayout {
         return count > 1 || first.separator.byte == UInt8(ascii: "\t")
     }
 
-    private static func withoutReturn(_ line: ByteView) -> ByteView {
+    static func withoutReturn(_ line: ByteView) -> ByteView {
         line.count > 0 && line[line.count - 1] == UInt8(ascii: "\r") ? line.slice(0, line.count - 1) : line
     }
 

@@ -146,8 +146,7 @@ final class EventInput {
         }
         guard record.cells.allSatisfy({ String(validating: $0, as: UTF8.self) != nil }) else {
             return .failure(
-                EventLine.Fault(
-                    text: "the row is not UTF-8; `iconv -f WINDOWS-1252 -t UTF-8` converts text of Windows"))
+                EventLine.Fault(text: InputEncoding.rowAdvice))
         }
         guard let event = columns.event(record.cells) else {
             return .failure(EventLine.Fault(text: "the payload is not valid JSON"))

@@ -152,7 +152,10 @@ struct ShortLinkBuild {
             let place = place(ShortLinkBuilder.Place(file: file, line: problem.line))
             console.warn("\(place): error: \(problem.text) [\(problem.code)]")
         }
-        for problem in written.problems {
+        let found = written.problems.sorted {
+            $0.places.suffix(1).lexicographicallyPrecedes($1.places.suffix(1))
+        }
+        for problem in found {
             let link = Escaping.visible(problem.link)
             let text =
                 switch problem.kind {

@@ -62,10 +62,16 @@ struct ShortLinkExport: ~Copyable {
     ///   - names: The names of the columns in the header, or nil to recognize them.
     init(path: String, columns names: (short: String, long: String)?) throws(CommandFailure) {
         let source = try ByteSource(path: path)
+        try InputEncoding.check(source.firstLine(), of: source.name, for: "linkd short-links build")
         source.skipByteOrderMark()
-        let blank = source.skipBlankLines()
-        let separator = ColumnSeparator.splits(of: source.firstLine()).first?.separator ?? .comma
-        var reader = CSVReader(source, limit: Self.lineLimit, separator: separator.byte, line: blank + 1)
+        var skipped = source.skipBlankLines()
+        let named = TableLayout.separator(inLine: TableLayout.withoutReturn(source.firstLine()))
+        if named != nil {
+            _ = source.line(limit: Self.lineLimit)
+            skipped += 1 + source.skipBlankLines()
+        }
+        let separator = named ?? ColumnSeparator.splits(of: source.firstLine()).first?.separator ?? .comma
+        var reader = CSVReader(source, limit: Self.lineLimit, separator: separator.byte, line: skipped + 1)
         guard let header = reader.next(), header.fault == nil else {
             throw Self.failure(path, "has no row", "export it again")
         }
@@ -150,7 +156,11 @@ struct ShortLinkExport: ~Copyable {
                         code: "bad_columns", line: record.line,
                         text: "expected \(Counts.text(cellCount, "cell")), found \(record.cells.count)"))
             }
-            return .link(record.cells[columns.short], record.cells[columns.long], line: record.line)
+            let (short, long) = (record.cells[columns.short], record.cells[columns.long])
+            guard [short, long].allSatisfy({ String(validating: $0, as: UTF8.self) != nil }) else {
+                return .problem(Problem(code: "not_utf8", line: record.line, text: InputEncoding.rowAdvice))
+            }
+            return .link(short, long, line: record.line)
         }
         guard !source.isCut else { throw Self.failure(path, "cannot be read to its end", "check the disk, and retry") }
         return nil

@@ -49,8 +49,7 @@ struct LoadedVendors: Sendable {
         report: (_ file: String, _ problem: CheckedVendors.Problem) -> Void
     ) throws(CommandFailure) {
         if opensShortLinks, let path = settings.text("short.links") {
-            shortLinks = ShortLinkSource(
-                try ShortLinkBuild.system("short.links") { () throws(ShortLinkError) in try ShortLinkFile(path: path) })
+            shortLinks = ShortLinkSource(try ShortLinkReloader.file(at: path))
         }
         for (setting, file) in Self.files {
             for path in Self.paths(setting, settings, try? shipped.path(file)) {

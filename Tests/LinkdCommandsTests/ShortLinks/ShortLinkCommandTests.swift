@@ -44,6 +44,8 @@ internal import Testing
             ("bitly", "bitlink;long_url\ns.page.link/A1;https://shop.example/p/1\n"),
             ("branch", "url,$canonical_url,~campaign\nhttps://s.page.link/A1,https://shop.example/p/1,\n"),
             ("plain", "short,destination\n https://s.page.link/A1 , https://shop.example/p/1\n"),
+            ("plain", "sep=;\r\nshort;destination\r\nhttps://s.page.link/A1;https://shop.example/p/1\r\n"),
+            ("none", "sep=,\n\nhttps://s.page.link/A1,https://shop.example/p/1\n"),
             ("none", "https://s.page.link/A1,https://shop.example/p/1\n\n"),
             ("none", "\n\"https://s.page.link/A1\",\"https://shop.example/p/1\""),
             (
@@ -107,6 +109,9 @@ internal import Testing
         let loop = try build(
             ["short,long\ngo.example/e,https://go.example/e\ngo.example/x,bad\n"], "--skip-bad-rows")
         #expect(loop.code == 65 && loop.err.contains("0.csv:2: error: the destination of go.example/e"), "\(loop.err)")
+        let loops = try build(["short,long\n" + (1...9).map { "go.example/\($0),http://go.example/\($0)\n" }.joined()])
+        let lines = loops.err.components(separatedBy: "0.csv:").dropFirst().compactMap { Int($0.prefix { $0 != ":" }) }
+        #expect(lines == Array(2...10), "\(loops.err)")
         #expect(try Data(contentsOf: URL(filePath: output)) == before)
         let skipped = try build(
             [first.replacing("https://go.example/e", with: "shop://e"), "short,long\ngo.example/a,shop://b\n"],
@@ -156,6 +161,25 @@ internal import Testing
         #expect(result.code == 1 && result.err.contains("unknown: https://go.example/x"), "\(result.err)")
     }
 
+    @Test("An export in another encoding is refused with the command that converts it")
+    func encodings() throws {
+        let path = folder.path("export.csv")
+        func refusal(_ bytes: [UInt8]) throws -> String {
+            try Data(bytes).write(to: URL(filePath: path))
+            let result = linkd("short-links", "build", path, "--out", output)
+            #expect(result.code == 65)
+            return result.err
+        }
+        let wide = "short,long\ngo.example/a,shop:/a\n".data(using: .utf16LittleEndian) ?? Data()
+        let utf16 = try refusal([0xFF, 0xFE] + wide)
+        #expect(utf16.contains("is UTF-16. Next: convert it: `iconv -f UTF-16 -t UTF-8 "), "\(utf16)")
+        #expect(utf16.contains("| linkd short-links build -`"), "\(utf16)")
+        #expect(try refusal([0x1F, 0x8B, 8, 0]).contains("gunzip -c"))
+        let latin = try refusal("sep=,\nshort,long\ngo.example/a,shop:/caf".utf8 + [0xE9])
+        #expect(latin.contains(":3: error: the row is not UTF-8; `iconv -f WINDOWS-1252"), "\(latin)")
+        #expect(latin.contains("[not_utf8]"), "\(latin)")
+    }
+
     @Test("A damaged file is found, and a file of another kind is refused")
     func damaged() throws {
         #expect(try build(["short,long\ngo.example/a,shop://a\n"]).code == 0)
@@ -165,6 +189,8 @@ internal import Testing
         let result = linkd("short-links", "check", output)
         #expect(result.code == 65 && result.err.contains("is damaged"), "\(result.err)")
         #expect(destination("https://go.example/a") == "exit 1")
+        let decided = VendorFiles.run(["resolve", "--short-links", output, "--json", "https://go.example/a"])
+        #expect(decided.code == 65 && decided.err.contains("short.links: ") && decided.err.contains("is damaged"))
         try Data("short,long\n".utf8).write(to: URL(filePath: output))
         #expect(linkd("short-links", "check", output).code == 65)
         #expect(linkd("short-links", "look", "--file", folder.path("none"), "https://a.example").code == 78)
