@@ -209,7 +209,8 @@ package struct ScreenLink: Sendable {
             case .missing, .value, .conflict, .unknownName:
                 models.isEmpty
                     ? "correct --data" : "pass --data with the fields of \(models.joined(separator: " and "))"
-            case .origin, .unwritable: "pass another --scheme or --host, or --route with another route"
+            case .origin: "pass another --scheme or --host, or --route with another route"
+            case .unwritable: "pass other --data, another --scheme or --host, or --route with another route"
             case .redirects: "pass --route with a route to which it redirects"
             case .noPattern: "add a pattern to the route"
             case .notRoundTripped: "pass other --data, or --device with the facts that the route needs"

@@ -47,6 +47,7 @@ internal import Testing
             (["account/order", "--data", "{]"], 64, "flag --data, byte 1"),
             (["account/order", "--data", #"{"OrderRef":{"order":"secret"}}"#], 64, "OrderRef.order: expected int"),
             (["account/order", "--data", #"{"OrderRef":{"order":12}}"#, "--host", "other.example"], 65, "--host"),
+            (["home/search", "--data", #"{"Search":{"q":"secret\u0000"}}"#], 64, "pass other --data, another"),
         ] as [([String], Int32, String)])
     func refused(arguments: [String], code: Int32, message: String) {
         let result = linkd(["link", "--table", Self.shop, "--device", Self.device] + arguments)
