@@ -129,6 +129,16 @@ struct QuestionTests {
         }
     }
 
+    @Test("The printed commands name a product that has ended, and what delivery needs")
+    func messages() async throws {
+        try await onThread {
+            let vendors = try output(#require(page.blocks("sh", "run", "vendors").first))
+            #expect(vendors.contains("remark: Campaigns and journeys of Amazon Pinpoint ended"), "\(vendors)")
+            let delivery = try output(#require(page.blocks("sh", "run", "delivery").first))
+            #expect(delivery.contains(#""push":{"collapse":"cart","priority":"high"}"#), "\(delivery)")
+        }
+    }
+
     private func output(_ block: MarkdownText.Block, status: Int32 = 0) throws -> String {
         // The registry has no default name.
         let devices = "--devices-topic \(names["LINKD_INPUT"] ?? "")-devices"
