@@ -110,6 +110,41 @@ struct DifferenceCompletenessTests {
         #expect(difference.incompletelyComparedSets.isEmpty && difference.sampledSets.isEmpty)
     }
 
+    /// Pairs of patterns of a route, which accept different values of a capture.
+    static let swapped = [
+        ["/a/{x:int(1..5)}", "/b/{x:int(1..9)}"], ["/a/{x:enum(k|m)}", "/b/m-{x}"], ["/a/{x+}", "/b/{x*}"],
+        ["/a/{x:coordinatorPath}", "/b/{x+}"], ["/a/{x:[a-f]{2,3}}", "/b/{x:[a-f]{1,3}}"],
+    ]
+
+    @Test("A route whose match and alias swap accepts other values by its id", arguments: swapped)
+    func swappedPatterns(_ patterns: [String]) throws {
+        func table(_ first: String, _ second: String) throws -> RouteTable {
+            try Self.table(
+                #"""
+                "coordinators": { "main": { "screens": { "x": {} } } },
+                "routes": [{ "id": "r", "match": "\#(first)", "alias": ["\#(second)"], "to": { "path": "/main/x" } }]
+                """#)
+        }
+        let difference = try table(patterns[1], patterns[0]).difference(from: table(patterns[0], patterns[1]))
+        let changes = difference.changes.filter { $0.old.outcome != $0.new.outcome }
+        #expect(changes.contains { $0.request.text.hasPrefix("route r") }, "\(difference.changes.map(\.request.text))")
+    }
+
+    @Test("A route that no longer redirects by id ignores a parameter that its pattern does not capture")
+    func uncapturedParameter() throws {
+        func table(_ redirect: String) throws -> RouteTable {
+            try Self.table(
+                #"""
+                "models": { "M": { "v": "int" } }, "coordinators": { "main": { "screens": { "x": {} } } },
+                "routes": [ { "id": "old", "match": "/o/a", "redirect": "\#(redirect)" },
+                  { "id": "r", "match": "/{x}", "to": { "path": "/main/x" }, "bind": { "M": { "v": "path.x" } },
+                    "onInvalid": "drop" } ]
+                """#)
+        }
+        let difference = try table("/7").difference(from: table("r"))
+        #expect(difference.changes.contains { $0.old.reason == "param_invalid" && $0.new.outcome == .navigate })
+    }
+
     @Test("At most as many sets of links changed as were compared, and changes of other requests are counted apart")
     func counts() throws {
         func table(_ match: String, _ screen: String) throws -> RouteTable {

@@ -214,11 +214,20 @@ extension Comparison {
                 .route(id, params: LinkRequest.Object(Self.params(values(probes.fitting, $0))) ?? [:])
             } : isThorough ? self.contexts(of: dependencies.questions) : [EvaluationContext()]
         var others = isThorough ? probes.others : probes.others.suffix(1)
-        // A capture is missing without a value, and invalid without a text.
+        // A capture is missing without a value, and invalid without a text, or with one that only one table accepts.
         for capture in isHidden ? captures : [] {
-            for text in [nil, ""] {
+            for text in [nil, ""] + Self.contested(capture.name, id, tables) {
                 var next = probes.fitting
                 next.set(capture.name, text.map { [$0] } ?? [])
+                others.append(next)
+            }
+        }
+        // A parameter is also the value of a capture that only another pattern, or the end of redirects by id, has.
+        for (index, input) in dependencies.inputs.enumerated() where isHidden {
+            guard case .path(let name) = input.source, !captures.contains(where: { $0.name == name }) else { continue }
+            for text in probes.texts(index) {
+                var next = probes.fitting
+                next.set(name, [text])
                 others.append(next)
             }
         }
@@ -239,6 +248,28 @@ extension Comparison {
     private func isEdited(_ id: String, _ tables: [ProofTable]) -> Bool {
         let pieces = tables.compactMap { table in table.names.routes[id].map { table.source.routes[$0].pieces } }
         return pieces.count == 2 && (hasOtherParts || pieces[0] != pieces[1])
+    }
+
+    /// Returns texts that the first pattern of a route accepts for a capture in only one of the tables.
+    private static func contested(_ name: String, _ id: String, _ tables: [ProofTable]) -> [String?] {
+        var space = SegmentSpace(coordinators: [])
+        let captures = tables.compactMap { table -> (isTail: Bool, number: Int)? in
+            let pattern = table.names.routes[id].flatMap { table.source.routes[$0].patterns.first }
+            return pattern?.path.captures.first { $0.name == name }.map {
+                ($0.isTail, space.number(of: $0.matcher, folds: table.source.foldsPathCase))
+            }
+        }
+        guard captures.count == 2, captures[0].number != captures[1].number else { return [] }
+        if captures.contains(where: \.isTail) { return ["zz-none"] }
+        var budget = WorkBudget()
+        budget.begin()
+        var texts: [String?] = []
+        for (own, other) in zip(captures, captures.reversed()) {
+            let atoms = try? space.atoms(inside: [own.number], outside: [other.number], &budget)
+            let rest = atoms?.first { !$0.matchers.contains(other.number) }
+            if let rest { texts.append(String(decoding: rest.text, as: UTF8.self)) }
+        }
+        return texts
     }
 
     private static func text(of capture: Capture, _ table: ProofTable) -> String {
