@@ -57,9 +57,10 @@ enum RoutesProveCommand {
         let out = call.console.out
         for problem in check.problems { problem.print(file: path, on: out) }
         for (property, verdict) in zip(check.file?.properties ?? [], check.verdicts) {
-            guard case .proved = verdict else { continue }
+            guard case .proved(let note) = verdict else { continue }
             let text = property.text.map { "  " + out.style.paint(Escaping.visible($0), .dim) } ?? ""
             out.line(out.style.paint("proved", .good) + "  \(Escaping.visible(property.id.value))" + text)
+            if let note { out.line("  note: \(note)") }
         }
     }
 
@@ -72,7 +73,9 @@ enum RoutesProveCommand {
                 json.text("id", one.0.id.value)
                 json.text("text", one.0.text)
                 switch one.1 {
-                case .proved: json.text("verdict", "proved")
+                case .proved(let note):
+                    json.text("verdict", "proved")
+                    json.text("note", note)
                 case .unproved(let gap):
                     json.text("verdict", "unproved")
                     json.text("reason", gap)

@@ -363,6 +363,10 @@ package struct WorkBudget: Sendable {
     package private(set) var remaining: Int
 
     private var remainingInSearch = 0
+    /// The units until `isOver` is called again.
+    private var unitsToCall = 0
+    /// The units between two calls of `isOver`.
+    private static let unitsPerCall = 10_000
     private let isOver: @Sendable () -> Bool
 
     /// Creates a budget.
@@ -370,7 +374,8 @@ package struct WorkBudget: Sendable {
     /// - Parameters:
     ///   - perSearch: The maximum number of units of one search.
     ///   - total: The units of all searches together.
-    ///   - isOver: A function that returns true to take away all units before the next search.
+    ///   - isOver: A function that returns true to take away all units. It is called before each search, and again
+    ///     after some units.
     package init(
         perSearch: Int = 2_000_000, total: Int = 400_000_000, isOver: @escaping @Sendable () -> Bool = { false }
     ) {
@@ -381,14 +386,21 @@ package struct WorkBudget: Sendable {
 
     /// Begins a search with a new limit.
     package mutating func begin() {
-        if isOver() { remaining = 0 }
+        call()
         remainingInSearch = min(perSearch, remaining)
+    }
+
+    private mutating func call() {
+        unitsToCall = Self.unitsPerCall
+        if isOver() { remaining = 0 }
     }
 
     /// Uses units, or throws if the search, or all of them together, have none left.
     package mutating func spend(_ units: Int) throws(Exhausted) {
         remainingInSearch -= units
         remaining -= units
+        unitsToCall -= units
+        if unitsToCall < 0 { call() }
         if remainingInSearch < 0 || remaining < 0 { throw Exhausted() }
     }
 }

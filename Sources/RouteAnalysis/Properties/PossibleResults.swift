@@ -13,6 +13,8 @@ struct PossibleResults {
     let table: ProofTable
     let space: DeviceSpace
     private let names: ScreenNames
+    /// A function that returns true to leave out the remaining devices.
+    private let isOver: () -> Bool
     private var byRoute: [Int: [Arrival: [PossibleResult]]] = [:]
     /// The ways in which the requests of the current route reach it.
     private(set) var arrival = Arrival(route: 0, maxBytes: 0)
@@ -34,8 +36,9 @@ struct PossibleResults {
     /// The devices of each variant of the routes that are parents.
     private var divided: [Int: [(TableSource.Variant, [DeviceCell])]] = [:]
 
-    init(_ table: ProofTable, _ space: DeviceSpace, _ names: ScreenNames) {
+    init(_ table: ProofTable, _ space: DeviceSpace, _ names: ScreenNames, until isOver: @escaping () -> Bool) {
         self.table = table
+        self.isOver = isOver
         self.space = space
         self.names = names
     }
@@ -76,7 +79,7 @@ struct PossibleResults {
     /// A Boolean value that indicates whether no more results can be made, of which it takes note.
     private var isFull: Bool {
         mutating get {
-            guard made > Self.maxOfRoute || madeBefore + made > Self.maxOfAll else { return false }
+            guard made > Self.maxOfRoute || madeBefore + made > Self.maxOfAll || isOver() else { return false }
             isCut = true
             return true
         }

@@ -3,7 +3,9 @@ package import LinkCoordinator
 /// The answer to whether a table has a property.
 package enum PropertyVerdict: Sendable {
     /// No request and no device that the property covers breaks it.
-    case proved
+    ///
+    /// If the property covers no request, the note says why.
+    case proved(note: String? = nil)
     /// A request and a device break it.
     case refuted(PropertyWitness)
     /// No request that breaks it was found, but the proof has a gap, which the text describes.
@@ -65,7 +67,7 @@ package struct PropertySearch {
             questions.add(condition, of: source)
         }
         space = DeviceSpace(questions, capabilities: source.capabilities)
-        results = PossibleResults(proof, space, names)
+        results = PossibleResults(proof, space, names, until: isOver)
         comparison = Comparison([table, table])
         paths = CoordinatorPaths(breakingPresentationOf: proof)
         readings = PropertyReading.all(of: source, properties)
@@ -95,7 +97,9 @@ package struct PropertySearch {
         let property = properties[number]
         var task = Task(
             number: number, property: property, cell: cell(of: property), linkAllows: linkAllows(property.result))
-        guard task.cell != nil else { return .proved }
+        guard task.cell != nil else {
+            return .proved(note: "it covers nothing: no device and no query can meet its `when`")
+        }
         comparison.trial = PropertyTrial(property, table, names)
         defer { requestCount += comparison.trial?.count ?? 0 }
         for shift in spaces.keys { spaces[shift]?.renew(budget) }
@@ -104,8 +108,30 @@ package struct PropertySearch {
         if hasLinks(property.forms) { searchLinks(&task) }
         if comparison.trial?.witness == nil, !property.needsLink { searchRoutes(&task) }
         if let found = comparison.trial?.witness { return .refuted(shorter(found, property)) }
+        if isOver() { task.gap = task.gap ?? Self.endedText }
         if results.isCut { task.gap = task.gap ?? "the routes distinguish too many kinds of devices" }
-        return task.gap.map { .unproved($0) } ?? .proved
+        if let gap = task.gap { return .unproved(gap) }
+        return .proved(note: coversLinks(task) ? nil : "it covers nothing: no link matches its `links` and its `when`")
+    }
+
+    /// Returns a Boolean value that indicates whether the property covers all links, or at least one.
+    private mutating func coversLinks(_ task: Task) -> Bool {
+        guard task.property.needsLink, readings.allSatisfy(\.isWhole) else { return true }
+        guard hasLinks(task.property.forms) else { return false }
+        for reading in readings {
+            var own = space(reading.frame.shift)
+            defer { spaces[reading.frame.shift] = own }
+            let outside = reading.outside(&own.search.space, proof)
+            for link in own.links(task.number) {
+                let inside = reading.inside(&own.search.space, proof) + [own.search.space.patterns[link]]
+                do throws(WorkBudget.Exhausted) {
+                    if try own.search.find(inside: inside, outside: outside, among: reading.origins) != nil { return true }
+                } catch {
+                    return true
+                }
+            }
+        }
+        return false
     }
 
     /// Returns a witness with a shorter link, if one breaks the property too.

@@ -52,4 +52,21 @@ struct ProveCommandTests {
         #expect(all[1]["decision"]?.string?.contains(#""outcome":"reject""#) == true)
         #expect(all[2]["reason"]?.string?.contains("`far`") == true)
     }
+
+    /// Properties that cover nothing, because no device, no query, or no link meets what they require.
+    static let empty = [
+        #""when": { "app": ">=5 <4" }, "never": { "outcome": "none" }"#,
+        #""when": { "claim": "a", "without": "a" }, "never": { "outcome": "none" }"#,
+        #""links": { "path": "/no", "scheme": "https" }, "never": { "outcome": "reject" }"#,
+    ]
+
+    @Test("A property that covers nothing is proved with a note", arguments: empty)
+    func coversNothing(property: String) throws {
+        let own = #"{ "id": "none", \#(property) }"#
+        let text = try prove(own)
+        #expect(text.code == 0 && text.out.contains("note: it covers nothing: no "), "\(text)")
+        let json = try JSONValue.parse(Array(try prove([own, Self.proved].joined(separator: ", "), "--json").out.utf8))
+        let notes = json["properties"]?.array?.map { $0["note"]?.string?.hasPrefix("it covers nothing: no ") }
+        #expect(notes == [true, nil])
+    }
 }
