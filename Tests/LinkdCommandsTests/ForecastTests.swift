@@ -202,4 +202,79 @@ struct ForecastTests {
                 + "\(several) links vary")
         #expect(several > 0)
     }
+
+    /// A table that compares facts with texts that are easily confused.
+    static let confusing = #"""
+        {"schemaVersion":1,"table":{"id":"odd","version":"1"},"link":{"schemes":["odd"],"host":"segment"},
+         "capabilities":{"ar":{"listed":true,"minApp":"2.0.0-rc.1+5"},"os":{"minOS":"1.0.0.0.1"}},
+         "coordinators":{"a":{"initial":"x","screens":{
+           "x":{},"y":{"since":"2.0.0-rc+1","until":"2.0.0+9"},"z":{"requires":["ar"]},"w":{"requires":["os"]}}}},
+         "routes":[
+           {"id":"version","match":"/v","variants":[
+             {"when":{"app":"=2.0.0-rc.1"},"to":{"path":"/a/y"}},{"when":{"app":">1.999999999.0"},"to":{"path":"/a/z"}},
+             {"when":{"app":"<=0.0.0-0"},"to":{"path":"/a/w"}},{"to":{"root":true}}]},
+           {"id":"locale","match":"/l","variants":[
+             {"when":{"locale":["zh_Hant","de-"]},"to":{"path":"/a/y"}},{"when":{"locale":"zh"},"to":{"path":"/a/z"}},
+             {"when":{"region":["a","ẞ"]},"to":{"path":"/a/w"}},{"to":{"root":true}}]},
+           {"id":"attribute","match":"/t","variants":[
+             {"when":{"attributes":{"é":["é","x"],"k":"v"}},"to":{"path":"/a/y"}},
+             {"when":{"claim":"é"},"to":{"path":"/a/z"}},{"when":{"platform":"İOS"},"to":{"path":"/a/w"}},
+             {"to":{"root":true}}]},
+           {"id":"go","match":"/go/{p:coordinatorPath}","to":{"path":"{p}"}}],
+         "fallback":{"outcome":"none"}}
+        """#
+
+    /// Returns members of a device that a registry can have, as JSON.
+    static func oddMembers(_ random: inout SeededGenerator) -> String {
+        let versions = [
+            "2.0.0-rc.1", "2.0.0-rc.1+7", "2.0.0-rc", "2.0.0-rc.1.0", "2.0.0+9", "2", "02", "1.999999999", "1.0.0.0.1",
+            "0.0.0-0", "0", "0.0.0-0+a", "2.0.0-", "", " 2", String(repeating: "1", count: 65),
+        ].map { "\"\($0)\"" }
+        let texts = [
+            "\"zh_HANT-tw\"", "\"ZH\"", "\"zh-\"", "\"zhx\"", "\"de-\"", "\"de--at\"", "\"de_\"", "\"\"",
+            "\"\u{1E9E}\"", "\"ß\"", "\"i\u{307}OS\"", "\"ios\"", "\"İos\"",
+            "\"\(String(repeating: "e", count: 256))\"", "\"a\"", "null", "7",
+        ]
+        let lists = [
+            "[]", "[\"é\",\"ar\"]", "[\"e\u{301}\",\"\"]", "[\"E\u{301}\"]", "[\"\",\"é\",\"é\"]", "[null]", "null",
+        ]
+        let objects = [
+            "{}", "{\"é\":\"é\"}", "{\"e\u{301}\":\"e\u{301}\",\"k\":\"v\"}", "{\"é\":\"\",\"k\":\"v\"}",
+            "{\"k\":\"V\",\"é\":null}", "{\"é\":\"é\",\"e\u{301}\":\"x\",\"k\":\"v\"}", "null",
+        ]
+        let all = [
+            ("app", versions), ("os", versions), ("locale", texts), ("region", texts), ("platform", texts),
+            ("capabilities", lists), ("claims", lists), ("attributes", objects), ("coordinator", texts),
+            ("unknown", lists + objects),
+        ]
+        return all.filter { _ in random.one(in: 2) }.map { "\"\($0.0)\":\(random.pick($0.1))" }.joined(separator: ",")
+    }
+
+    @Test("Facts that are easily confused are counted as a worker decides them")
+    func oddFacts() throws {
+        let seed = UInt64.random(in: 0...UInt64.max)
+        var random = SeededGenerator(seed: seed)
+        let tables = [try RouteTable(json: Array(Self.confusing.utf8))]
+        let configuration = try Self.configuration(tables)
+        var registry = try Registry()
+        let given = GivenDevices(.all)
+        var ids: [String] = []
+        for number in 0..<Self.changes {
+            let (id, value) = ("d-\(number)", "{\(Self.oddMembers(&random))}")
+            try registry.add(id, value)
+            if given.add(Array(id.utf8), Array(value.utf8)) { ids.append(id) }
+        }
+        let census = try registry.census(tables)
+        #expect(census.devices == ids.count && ids.count > Self.changes / 20, "\(ids.count)")
+        let links = ["v", "l", "t", "go/a/w", "go/a/z", "go/a/y", "none"].map { "odd://" + $0 }
+        var run = ForecastRun(links + ["odd:go/w"], configuration)
+        run.add(census)
+        var decider = Decider(configuration, devices: given)
+        for forecast in run.forecasts {
+            var expected: [ForecastDestination: Int] = [:]
+            for id in ids { expected[Self.decide(forecast.link, id, &decider).destination, default: 0] += 1 }
+            let found = Dictionary(uniqueKeysWithValues: forecast.rows.map { ($0.destination, $0.count) })
+            #expect(found == expected, "seed \(seed): \(forecast.link)")
+        }
+    }
 }

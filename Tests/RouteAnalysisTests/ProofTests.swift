@@ -1,5 +1,6 @@
 import LinkCoordinator
 import RouteAnalysis
+import Synchronization
 import TestSupport
 import Testing
 
@@ -33,5 +34,21 @@ struct ProofTests {
         let found = problems.located(in: file).filter { $0.code == .unproved }
         #expect(found.contains { $0.routes.first == "goal" })
         #expect(found.allSatisfy { $0.severity == .warning })
+    }
+
+    @Test("A search that is ended stops before its units are used up")
+    func ended() throws {
+        let calls = Mutex(0)
+        var budget = WorkBudget {
+            calls.withLock { count in
+                count += 1
+                return count > 2
+            }
+        }
+        budget.begin()
+        #expect(throws: WorkBudget.Exhausted.self) {
+            for _ in 0..<100 { try budget.spend(1_000) }
+        }
+        #expect(calls.withLock { $0 } == 3)
     }
 }

@@ -125,7 +125,8 @@ package struct PropertySearch {
             for link in own.links(task.number) {
                 let inside = reading.inside(&own.search.space, proof) + [own.search.space.patterns[link]]
                 do throws(WorkBudget.Exhausted) {
-                    if try own.search.find(inside: inside, outside: outside, among: reading.origins) != nil { return true }
+                    let found = try own.search.find(inside: inside, outside: outside, among: reading.origins)
+                    if found != nil { return true }
                 } catch {
                     return true
                 }
