@@ -145,6 +145,22 @@ struct DifferenceCompletenessTests {
         #expect(difference.changes.contains { $0.old.reason == "param_invalid" && $0.new.outcome == .navigate })
     }
 
+    @Test("Links whose query a condition of their route does not name are compared")
+    func otherQuery() throws {
+        func table(_ alias: String) throws -> RouteTable {
+            try Self.table(
+                #"""
+                "coordinators": { "main": { "screens": { "x": {}, "y": {} } } },
+                "routes": [ { "id": "mail", "match": "/m"\#(alias), "query": { "from": "mail" }, "redirect": "r" },
+                  { "id": "r", "match": "/r", "variants": [
+                    { "when": { "query": { "from": "app" } }, "to": { "path": "/main/x" } },
+                    { "to": { "path": "/main/y" } } ] } ]
+                """#)
+        }
+        let difference = try table(#", "alias": ["/k"]"#).difference(from: table(""))
+        #expect(difference.changes.contains { $0.request.text == "s://k?from=mail" })
+    }
+
     @Test("At most as many sets of links changed as were compared, and changes of other requests are counted apart")
     func counts() throws {
         func table(_ match: String, _ screen: String) throws -> RouteTable {

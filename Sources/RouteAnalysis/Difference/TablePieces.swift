@@ -266,7 +266,20 @@ struct Dependencies {
     private(set) var inputs: [Input] = []
 
     /// The facts of devices, and the query parameters in conditions, that the decision depends on.
-    private(set) var questions = DeviceQuestions()
+    var questions: DeviceQuestions {
+        var all = asked
+        for (constraint, table) in constraints where asked.texts[.query(constraint.name.value)] != nil {
+            var condition = TableSource.Condition(offset: 0)
+            condition.query = [constraint]
+            all.add(condition, of: table)
+        }
+        return all
+    }
+
+    /// The facts and query parameters in conditions.
+    private var asked = DeviceQuestions()
+    /// The query constraints of routes, whose values the links of a set can need.
+    private var constraints: [(TableSource.QueryConstraint, TableSource)] = []
 
     /// A Boolean value that indicates whether a target is a path that the link contains.
     private(set) var hasCapturedPath = false
@@ -297,6 +310,7 @@ struct Dependencies {
         let route = table.source.routes[number]
         while order.count <= table.number { order.append([]) }
         ownNames.formUnion(route.query.map(\.name.value))
+        constraints += route.query.map { ($0, table.source) }
         bindings[table.number, default: []].formUnion(route.bindings.map { "\($0.piece) \(route.onInvalid.rawValue)" })
         for binding in route.bindings {
             order[table.number].append("\(binding.model.value).\(binding.field.value)")
@@ -305,7 +319,7 @@ struct Dependencies {
         switch route.action {
         case .variants(let variants):
             for variant in variants {
-                if let when = variant.when { questions.add(when, of: table.source) }
+                if let when = variant.when { asked.add(when, of: table.source) }
                 add(variant.to, of: table)
                 add(notice: variant.notice, of: table)
             }
@@ -360,7 +374,7 @@ struct Dependencies {
     }
 
     /// Adds the facts and query parameters of other conditions.
-    mutating func add(_ others: DeviceQuestions) { questions.add(others) }
+    mutating func add(_ others: DeviceQuestions) { asked.add(others) }
 
     /// Adds a target with its parents.
     mutating func add(_ target: TableSource.Target, of table: ProofTable) {
@@ -399,12 +413,12 @@ struct Dependencies {
         guard visited.insert([table.number, -1, entry.coordinator, entry.screen]).inserted else { return }
         let coordinator = table.source.coordinators[entry.coordinator]
         let screen = coordinator.screens[entry.screen]
-        questions.add(screen, of: table.source)
+        asked.add(screen, of: table.source)
         while order.count <= table.number { order.append([]) }
         order[table.number] += screen.needs.map(\.value)
         guard let name = coordinator.guarding, let number = table.names.guards[name.value] else { return }
         let guarding = table.source.guards[number]
-        questions.add(claim: guarding.claim)
+        asked.add(claim: guarding.claim)
         add(guarding.otherwise, of: table)
     }
 }
