@@ -36,7 +36,7 @@ struct ForecastCondition {
             let present = all.filter { answer in answers.contains { $0[question][Int(answer)] } }
             guard present.count > 1 else { return false }
             // Only ranges of versions end at answers of no device.
-            let tried = census.kinds.questions[question].isVersion ? all : present
+            let tried = census.kinds.questions[question].isVersion ? Array(all) : present
             var changed: [DeviceKinds.Kind] = []
             var places: [(row: Int, answer: UInt16)] = []
             for (number, row) in rows.enumerated() {
