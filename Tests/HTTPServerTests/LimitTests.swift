@@ -66,6 +66,25 @@ import Testing
         #expect(try TestClient(server).request("GET /").status == 200)
     }
 
+    @Test("A query with many items is answered, and one with too many is refused with 431 at once")
+    func queryItems() throws {
+        let server = try HTTPServer.limited { _ in }
+        for (count, status) in [(256, 200), (257, 431), (600, 431), (4000, 431)] {
+            let began = ContinuousClock.now
+            let query = [String](repeating: "a", count: count).joined(separator: "&")
+            #expect(try TestClient(server).request("GET /?\(query)", headers: ["Cookie: a=1"]).status == status)
+            #expect(began.duration(to: .now) < .seconds(5), "\(count)")
+        }
+        // A line that fits with its items in no memory of the connection.
+        let long = String(repeating: "a", count: 20_000) + String(repeating: "&", count: 250)
+        #expect(try TestClient(server).request("GET /?\(long)").status == 431)
+        let client = try TestClient(server)
+        client.send("POST /?\(String(repeating: "&", count: 600)) HTTP/1.1\r\nHost: a\r\nContent-Length: 60000\r\n\r\n")
+        client.send(String(repeating: "x", count: 60_000))
+        #expect(try client.readToEnd().hasPrefix("HTTP/1.1 431 "))
+        #expect(try TestClient(server).request("GET /").status == 200)
+    }
+
     static let drips: [(name: String, start: String, next: String)] = [
         ("request line", "", "G"), ("path", "GET /", "a"), ("headers", "GET / HTTP/1.1\r\nHost: a\r\n", "X: y\r\n"),
         ("body", "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5000\r\n\r\n", "x"),

@@ -47,7 +47,12 @@ extension EventLoop {
     private func beginRequest(_ connection: HTTPConnection, target: UnsafePointer<CChar>) {
         connection.hasBegun = true
         connection.requests += 1
-        connection.target = HTTPTarget(UnsafeRawBufferPointer(start: target, count: strlen(target)))
+        let bytes = UnsafeRawBufferPointer(start: target, count: strlen(target))
+        // The library keeps each query item in the memory of the connection. It does not answer if the memory is full.
+        guard bytes.count <= configuration.maxHeaderBytes,
+            bytes.count(where: { $0 == UInt8(ascii: "&") }) < configuration.maxQueryItems
+        else { return refuse(connection, .headersTooLarge) }
+        connection.target = HTTPTarget(bytes)
     }
 
     private func endRequest(_ connection: HTTPConnection) {
@@ -65,7 +70,7 @@ extension EventLoop {
         -> Bool
     {
         if connection.isAborted { return false }
-        if connection.phase == .refused { return !body.isEmpty }
+        if connection.phase == .refused && connection.request != nil { return !body.isEmpty }
         if connection.request == nil {
             receiveHeaders(connection, HTTPMethod(rawValue: method.map { String(cString: $0) } ?? ""))
             return true
@@ -80,6 +85,8 @@ extension EventLoop {
         connection.request = HTTPRequest(
             method: method, path: connection.target?.path ?? "/", query: connection.target?.query ?? [],
             headers: headers.fields, peer: connection.peer)
+        // The target was too large.
+        if connection.phase == .refused { return }
         // An ambiguous end of the request makes everything after the headers ambiguous. So does a header that a proxy
         // can read in another way.
         guard headers.isFramed, headers.isPlain else { return refuse(connection, .badRequest) }

@@ -33,6 +33,10 @@ package struct HTTPServerConfiguration: Sendable {
     ///
     /// A larger request is answered with status 431.
     package var maxHeaderBytes = 8192
+    /// The maximum number of items of a query.
+    ///
+    /// A request with more items is answered with status 431.
+    var maxQueryItems: Int { maxHeaderBytes / 32 }
     /// The maximum size of a request's body in bytes.
     ///
     /// A larger request is answered with status 413.
