@@ -72,7 +72,8 @@ let package = Package(
         // The index of decisions that the console searches.
         .target(name: "DecisionIndex", dependencies: ["ByteStorage"], swiftSettings: strict),
         .target(
-            name: "KafkaClient", dependencies: ["CRdKafka", "CLibrary", "CPlatform", "CWideBytes", "ByteStorage"],
+            name: "KafkaClient",
+            dependencies: ["CRdKafka", "SystemThreads", "CLibrary", "CPlatform", "CWideBytes", "ByteStorage"],
             swiftSettings: strict),
         .target(
             name: "DispatchWorker",

@@ -124,4 +124,28 @@ struct BrokerGroupTests {
             try new.close()
         }
     }
+
+    @Test("A member of a deleted topic leaves its group in time")
+    func deletedTopic() async throws {
+        try await onThread {
+            let topic = try Self.topic(1)
+            let group = BrokerEnvironment.uniqueName("g")
+            let member = try Self.member(group, [:], RebalanceLog())
+            try member.subscribe([topic])
+            let assigned = try becomesTrue(withinSeconds: 30) {
+                _ = member.poll(max: 10, timeoutMilliseconds: 50)
+                return try !member.assignment().isEmpty
+            }
+            #expect(assigned)
+            let admin = try KafkaAdmin(["bootstrap.servers": Self.bootstrap])
+            defer { admin.close() }
+            #expect(try admin.delete(topics: [topic], timeoutMilliseconds: 20_000).map(\.error) == [nil])
+            for _ in 0..<100 { _ = member.poll(max: 10, timeoutMilliseconds: 50) }
+            let began = ContinuousClock.now
+            // Version 2.0.2 does not destroy the client.
+            do throws(KafkaError) { try member.close() } catch { #expect(error.code == .timedOut) }
+            #expect(began.duration(to: .now) < .seconds(10))
+            #expect(try admin.describe(group: group, timeoutMilliseconds: 20_000).members.isEmpty)
+        }
+    }
 }

@@ -20,7 +20,7 @@ import Testing
         ("ShortLinks", "LinkCoordinator ByteStorage CWideBytes Synchronization CLibrary"),
         ("LinkIngest", "LinkCoordinator ShortLinks ByteStorage StrictJSON"),
         ("LinkDecider", "LinkIngest LinkCoordinator ShortLinks ByteStorage StrictJSON CLibrary"),
-        ("KafkaClient", "CRdKafka ByteStorage CPlatform CWideBytes Synchronization CLibrary"),
+        ("KafkaClient", "CRdKafka SystemThreads ByteStorage CPlatform CWideBytes Synchronization CLibrary"),
         ("SystemThreads", "CPlatform CLibrary"),
         ("DecisionIndex", "ByteStorage"), ("DeviceRegistry", "CLMDB CPlatform CWideBytes ByteStorage CLibrary"),
         ("HTTPServer", "CMicroHTTPD SystemThreads ByteStorage CPlatform Synchronization CLibrary"),

@@ -77,15 +77,20 @@ package final class KafkaConsumer: RecordReceiver {
     ///
     /// The handler receives a last revocation. A second call has no effect.
     ///
-    /// The call may hang with librdkafka before 2.6.1 (issues 4486, 4362, and 4667), so use a watchdog. The last events
-    /// of the instance are still available from `takeEvents`.
+    /// The call may hang with librdkafka before 2.6.1 (issues 4486, 4362, and 4667), so use a watchdog. Version 2.0.2
+    /// never destroys the consumer of a deleted topic. The group has been left then, so that the call leaks the
+    /// instance after 2 s and throws an error. The last events of the instance are still available from `takeEvents`.
     package func close() throws(KafkaError) {
         guard handle.isOpen, !leaksInstead() else { return }
         releaseBatch()
         queue = nil
         let code = handle.call(.consumerClose) { rd_kafka_consumer_close($0) }
         serve()
-        handle.destroy()
+        if !handle.destroy(withinMilliseconds: 2_000) {
+            // The instance uses the context.
+            _ = Unmanaged.passRetained(self)
+            throw KafkaError(code: .timedOut, text: "the member has left the group, but its client does not end")
+        }
         try KafkaError.check(code)
     }
 

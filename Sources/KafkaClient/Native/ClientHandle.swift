@@ -1,6 +1,7 @@
 internal import ByteStorage
 internal import CRdKafka
 internal import Synchronization
+internal import SystemThreads
 
 /// The owner of a client instance (`rd_kafka_t`) and of the two queues that every client polls.
 ///
@@ -70,14 +71,36 @@ final class ClientHandle {
     ///
     /// A second call has no effect.
     func destroy(flags: Int32 = RD_KAFKA_DESTROY_F_NO_CONSUMER_CLOSE) {
-        guard let instance else { return }
+        guard let instance = releaseQueues() else { return }
+        watch.during(.destroy) { rd_kafka_destroy_flags(instance, flags) }
+    }
+
+    /// Destroys the queues and the instance on another thread, and waits for it for a time.
+    ///
+    /// Returns false if the instance still exists then.
+    func destroy(withinMilliseconds milliseconds: Int) -> Bool {
+        guard let instance = releaseQueues() else { return true }
+        // Only the thread uses it from here on.
+        nonisolated(unsafe) let client = instance
+        let isDestroyed = Monitor(false)
+        let isStarted = SystemThread.start("destroy") {
+            rd_kafka_destroy_flags(client, RD_KAFKA_DESTROY_F_NO_CONSUMER_CLOSE)
+            isDestroyed.signal { $0 = true }
+        }
+        guard isStarted else { return false }
+        return watch.during(.destroy) { isDestroyed.wait(milliseconds: milliseconds) { $0 ? true : nil } ?? false }
+    }
+
+    /// Destroys the queues, and returns the instance, which is to be destroyed, or nil if that was done before.
+    private func releaseQueues() -> OpaquePointer? {
+        guard let instance else { return nil }
         self.instance = nil
         tokens?.detach(instance)
         if let mainQueue { rd_kafka_queue_destroy(mainQueue) }
         mainQueue = nil
         if let logQueue { rd_kafka_queue_destroy(logQueue) }
         logQueue = nil
-        watch.during(.destroy) { rd_kafka_destroy_flags(instance, flags) }
+        return instance
     }
 
     /// Serves the main queue: runs delivery callbacks and adds statistics and errors to `inbox`.
