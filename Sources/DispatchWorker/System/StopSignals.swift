@@ -53,10 +53,12 @@ package enum StopSignals {
     ///
     /// A second signal ends the process at once with exit code 128 plus the number of the signal.
     package static func installEndingOnSecond() {
-        // Initializes the global before a handler uses it.
-        _ = received.hangups
+        // Initializes the globals before a handler uses them.
+        _ = (received.hangups, dependent.load(ordering: .relaxed))
         for number in stopNumbers {
-            signal(number) { if !received.stop(by: $0, at: linkd_monotonic_nanoseconds()) { _exit(128 + $0) } }
+            signal(number) {
+                if !received.stop(by: $0, at: linkd_monotonic_nanoseconds()) { StopSignals.exitNow(128 + $0) }
+            }
         }
         setMask(SIG_UNBLOCK, stopNumbers)
     }
@@ -76,8 +78,37 @@ package enum StopSignals {
         sigwait(&signals, &number)
     }
 
+    /// Sets the child process that ends with this process, or 0 for none.
+    ///
+    /// A stop signal without a handler gets one that kills the child before it ends this process.
+    package static func setDependent(_ pid: Int32) {
+        dependent.store(pid, ordering: .relaxed)
+        _ = endsDependent
+    }
+
+    /// Installs the handlers that `setDependent` describes, once.
+    private static let endsDependent: Void = {
+        for number in stopNumbers + [SIGHUP] {
+            let before = signal(number) {
+                StopSignals.endDependent()
+                signal($0, SIG_DFL)
+                raise($0)
+            }
+            if let before { signal(number, before) }
+        }
+    }()
+
+    /// Kills the process group of the child process that ends with this process.
+    private static func endDependent() {
+        let pid = dependent.load(ordering: .relaxed)
+        if pid > 0 { kill(-pid, SIGKILL) }
+    }
+
     /// Ends the process at once, without destructors.
-    package static func exitNow(_ code: Int32) -> Never { _exit(code) }
+    package static func exitNow(_ code: Int32) -> Never {
+        endDependent()
+        _exit(code)
+    }
 
     private static var stopNumbers: [Int32] { [SIGTERM, SIGINT] }
     private static var pauseNumbers: [Int32] { [SIGUSR1, SIGUSR2] }
@@ -172,3 +203,4 @@ package struct SignalRecord: ~Copyable, Sendable {
 }
 
 private let received = SignalRecord()
+private let dependent = Atomic<Int32>(0)

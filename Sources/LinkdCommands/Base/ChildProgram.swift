@@ -1,5 +1,4 @@
 internal import CLibrary
-internal import Synchronization
 
 /// A program that runs as a child process, without a shell.
 struct ChildProgram {
@@ -18,9 +17,6 @@ struct ChildProgram {
         /// The system does not know it.
         case unknown(SystemError)
     }
-
-    /// The number of the program that ends with this process, or 0.
-    static let dependent = Atomic<pid_t>(0)
 
     /// The number of the process, which is that of its group too.
     let pid: pid_t
@@ -90,12 +86,6 @@ struct ChildProgram {
         // The low bits have the number of the signal.
         let signal = status & 0x7f
         return signal == 0 ? .exit(code: status >> 8 & 0xff) : .signal(signal)
-    }
-
-    /// Kills the program that ends with this process.
-    static func endDependent() {
-        let pid = dependent.load(ordering: .relaxed)
-        if pid > 0 { kill(-pid, SIGKILL) }
     }
 
     /// Kills the program with its process group, and waits for its end.

@@ -34,9 +34,8 @@ enum Platform {
     /// The exit handlers of the C libraries do not run, because a thread that waits for a broker may still use their
     /// memory.
     static func end(_ code: Int32) -> Never {
-        ChildProgram.endDependent()
         fflush(nil)
-        _exit(code)
+        StopSignals.exitNow(code)
     }
 
     /// The wall-clock time in milliseconds since 1970.

@@ -157,8 +157,8 @@ enum ProgramOutput {
         case .success(let child): program = child
         case .failure(let error): throw ProgramFailure(text: "cannot be started: \(error.text)")
         }
-        ChildProgram.dependent.store(program.pid, ordering: .relaxed)
-        defer { ChildProgram.dependent.store(0, ordering: .relaxed) }
+        StopSignals.setDependent(program.pid)
+        defer { StopSignals.setDependent(0) }
         let deadline = Platform.monotonicSeconds + Double(milliseconds) / 1_000
         do throws(ProgramFailure) {
             let bytes = try read(pipe.read, limit: limit, until: deadline)
