@@ -77,6 +77,18 @@ struct TableArchiveTests {
         #expect(archive.lastServed() == entries)
     }
 
+    @Test("A file that a killed process had not renamed is removed")
+    func unfinished() throws {
+        let archive = try archive()
+        let json = Array(TableFolder.text("a", version: 1).utf8)
+        let hash = SHA256.hex(json)
+        #expect(archive.keep(json, hash: hash) == nil)
+        let files = [file(hash) + ".3w5e11264sgsf", folder.path("state/tables/other.json.1")]
+        for file in files { try Data(json.dropLast()).write(to: URL(fileURLWithPath: file)) }
+        #expect(archive.served([served(json)]) == nil && archive.table(hash: hash) == json)
+        #expect(files.map { FileManager.default.fileExists(atPath: $0) } == [false, true])
+    }
+
     @Test("Of more than 100 tables, the oldest that are not served are removed")
     func limit() throws {
         let archive = try archive()

@@ -102,7 +102,12 @@ struct TableArchive: Sendable {
     }
 
     private func removeOldest(except served: Set<String>) {
-        let kept = Platform.names(in: state.file("tables")).compactMap { name -> (hash: String, stamp: FileStamp)? in
+        let names = Platform.names(in: state.file("tables"))
+        // A process that was killed may have left files that it had not renamed.
+        for name in names where Self.isHash(String(name.prefix(64))) && name.dropFirst(64).hasPrefix(".json.") {
+            Platform.remove(state.file("tables/" + name))
+        }
+        let kept = names.compactMap { name -> (hash: String, stamp: FileStamp)? in
             guard name.hasSuffix(".json"), Self.isHash(String(name.dropLast(5))),
                 let stamp = FileStamp(of: state.file("tables/" + name))
             else { return nil }
