@@ -48,6 +48,35 @@ import Testing
         }
     }
 
+    @Test(
+        "A topic without a dead-letter topic that can be used stops no worker whose regular expression matches it",
+        .enabled(if: BrokerEnvironment.hasBroker))
+    func unusableDeadLetterTopics() async throws {
+        try await onThread { [bootstrap] in
+            let run = try BrokerRun("unusable", bootstrap: bootstrap, partitions: 1)
+            let admin = try KafkaAdmin(["bootstrap.servers": bootstrap])
+            defer { admin.close() }
+            let long = run.input + "." + String(repeating: "x", count: 248 - run.input.utf8.count)
+            let made = try admin.create(
+                topics: [run.input + ".second", long].map { TopicSpecification(name: $0, partitions: 1) },
+                timeoutMilliseconds: 20_000)
+            #expect(made.allSatisfy { $0.error == nil })
+            try run.produce(count: 10, partitions: 1) { BrokerTests.event($0) }
+            var configuration = run.configuration()
+            configuration.input = .pattern("^" + run.input)
+            configuration.stopAfter = 10
+            let outcome = BrokerTests.work(configuration)
+            #expect(outcome.exit == nil && outcome.report.records == 10, "\(outcome)")
+            for (template, reason) in [
+                ("nowhere-{input}", "does not exist"), (String(repeating: "x", count: 240) + "{input}", "no topic can"),
+            ] {
+                configuration.deadLetterTemplate = template
+                let outcome = BrokerTests.work(configuration)
+                #expect(outcome.code == 78 && outcome.exit?.reason.contains(reason) == true, "\(outcome)")
+            }
+        }
+    }
+
     @Test("A partition without an offset exits with 78 if from is fail", .enabled(if: BrokerEnvironment.hasBroker))
     func fromFail() async throws {
         try await onThread { [bootstrap] in

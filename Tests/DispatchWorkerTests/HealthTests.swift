@@ -102,6 +102,11 @@ import Testing
             (lag.isStalled, lag.secondsSinceProgress) = (true, 121.9)
             $0.partitions = [PartitionLag(lane: 0, partition: MachineTests.partition, lag: 9), lag]
         },
+        Change(testDescription: "a partition that waits for its dead-letter topic") {
+            var lag = PartitionLag(lane: 0, partition: MachineTests.partition, lag: 5)
+            (lag.isStalled, lag.isWaiting) = (true, true)
+            $0.partitions = [lag]
+        },
         Change(testDescription: "a stalled partition in an outage", notReady: ["brokers: no answer for 1 s"]) {
             var lag = PartitionLag(lane: 0, partition: MachineTests.partition, lag: 5)
             lag.isStalled = true

@@ -225,6 +225,7 @@ import LinkDecider
         var isCurrent = true
         var isPaused = false
         var isSlowed = false
+        var isWaiting = false
         var answersFrom: UInt64 = 0
         var movesAt: UInt64 = 1_000
         var lines: [String]
@@ -242,6 +243,7 @@ import LinkDecider
             testDescription: "a position that becomes known", lag: nil, isCurrent: false, movesAt: 150,
             lines: ["122 stalled", "150 progressing"]),
         Stall(testDescription: "a pause", isPaused: true, lines: []),
+        Stall(testDescription: "a partition without a dead-letter topic", isWaiting: true, lines: ["122 stalled"]),
         Stall(testDescription: "a slowed partition", isSlowed: true, lines: []),
         Stall(testDescription: "an outage", answersFrom: 101, lines: ["221 stalled"]),
     ]
@@ -254,7 +256,7 @@ import LinkDecider
             var snapshot = Self.snapshot(time, isAnswering: time >= stall.answersFrom)
             let view = PartitionView(
                 partition: Self.partition, next: 8, settled: time >= stall.movesAt ? 3 : 0, committed: nil, start: 0,
-                end: nil, isCurrent: stall.isCurrent, isPaused: false,
+                end: nil, isCurrent: stall.isCurrent, isPaused: stall.isWaiting, isWaiting: stall.isWaiting,
                 slowed: stall.isSlowed ? SlowedPartition(since: 1, counts: DeadLetterCounts()) : nil)
             snapshot.isPaused = stall.isPaused
             snapshot.partitions = [PartitionLag(lane: 0, partition: Self.partition, lag: stall.lag)]

@@ -319,6 +319,18 @@ import Testing
             guard case .poll = machine.next(now: now) else { return #expect(Bool(false), "no poll") }
             now += 1_000 * Self.ms
         }
+        // Its end is asked for, so that its lag is known. That of its last fetch does not count.
+        #expect(machine.next(now: now) == .findEnds(Self.partition))
+        machine.endsFound(Self.partition, Watermarks(low: 0, high: 7))
+        machine.updateEnds { _ in 1 }
+        #expect(machine.partitions.slots.map(\.end) == [7])
+        now += 1_000 * Self.ms
+        #expect(machine.next(now: now) == .findEnds(Self.partition))
+        machine.failed(.findEnds, KafkaError(code: .timedOut, isRetriable: true), now: now)
+        for _ in 0..<5 {
+            guard case .poll = machine.next(now: now) else { return #expect(Bool(false), "no poll") }
+            now += 1_000 * Self.ms
+        }
         #expect(machine.partitions.duplicates == 0 && machine.violation == nil)
         machine.topicsOpened(now: now)
         #expect(machine.next(now: now) == .resume([Self.partition]))

@@ -35,13 +35,13 @@ extension Lane where Processing: ~Copyable {
 
     /// Opens the output topics and the dead-letter topics of all known inputs.
     ///
-    /// An input that a regular expression finds while the lane runs may have no dead-letter topic yet. Only the
-    /// partitions of that input wait for it.
+    /// An input that a regular expression finds may have no dead-letter topic that can be used. Only the partitions of
+    /// that input wait for it.
     func openTopics() {
         guard let producer else { return }
         let inputs = topics.inputs + machine.partitions.names.map(\.topic)
         let names = (topics.outputs.names + inputs.map(topics.deadLetterTopic)).unique
-        var missing: Set<String> = []
+        var missing: [String: KafkaErrorCode] = [:]
         for name in names {
             do {
                 let (handle, partitions) = try producer.open(name, timeoutMilliseconds: 5_000)
@@ -49,44 +49,44 @@ extension Lane where Processing: ~Copyable {
                     handle: handle, partitions: max(1, partitions), messageLimit: environment.messageLimit(of: name))
             } catch {
                 handle(producer.takeEvents(), .producer)
-                if machine.isReady, Self.isMissing(error), !topics.known.contains(name) {
+                let isUnusable = error.code.isOfMissingTopic || error.code == .topicAuthorizationFailed
+                if machine.isReady, isUnusable, !topics.known.contains(name) {
                     // Records that are in the transaction keep their topic until it ends.
                     if opened[name] != nil, machine.transaction != .none { continue }
-                    missing.insert(name)
+                    missing[name] = error.code
                     continue
                 }
                 openFailed(name, error)
                 return
             }
         }
-        for name in missing { opened[name] = nil }
+        for name in missing.keys { opened[name] = nil }
         work.outputs.use(topics.outputs.names.compactMap { opened[$0] })
         useDeadLetterTopics()
-        let waiting = machine.partitions.names.map(\.topic).filter { missing.contains(topics.deadLetterTopic(of: $0)) }
+        let waiting = machine.partitions.names.map(\.topic).filter { missing[topics.deadLetterTopic(of: $0)] != nil }
         let now = environment.now()
         machine.topicsOpened(except: Set(waiting), now: now)
-        if missing != lacking.names || now.saturatingSubtract(lacking.saidAt) > 300_000_000_000 {
+        if missing != lacking.topics || now.saturatingSubtract(lacking.saidAt) > 300_000_000_000 {
             lacking = (missing, now)
-            for name in missing.sorted() { shared.log.log(Self.missingLine(name, lane: number)) }
+            for name in missing.keys.sorted() { shared.log.log(Self.missingLine(name, missing[name], lane: number)) }
         }
     }
 
-    private static func isMissing(_ error: KafkaError) -> Bool {
-        error.code == .unknownTopicOrPartition || error.code == .unknownTopic
-    }
-
-    private static func missingLine(_ name: String, lane: Int) -> LogEntry {
-        LogEntry(
+    private static func missingLine(_ name: String, _ code: KafkaErrorCode?, lane: Int) -> LogEntry {
+        let advice =
+            switch code {
+            case .topicAuthorizationFailed: RightsText.advice
+            case .invalidTopic: WorkerExit.topicNameAdvice
+            default: "create it with `linkd topics create`; it is looked for every 10 s"
+            }
+        return LogEntry(
             .error, "topic.missing", lane: lane, "an input has no dead-letter topic, so its records wait",
-            [
-                LogField("topic", .text(name)),
-                LogField("advice", .text("create it with `linkd topics create`; it is looked for every 10 s")),
-            ])
+            [LogField("topic", .text(name)), LogField("advice", .text(advice))])
     }
 
     private func openFailed(_ name: String, _ error: KafkaError) {
-        if Self.isMissing(error) && !machine.isReady {
-            machine.end(.missingTopic(name))
+        if error.code.isOfMissingTopic && !machine.isReady {
+            machine.end(.missingTopic(name, error.code))
         } else {
             machine.failed(.openTopics, error, now: environment.now())
         }

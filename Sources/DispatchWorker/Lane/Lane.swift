@@ -20,8 +20,9 @@ package final class Lane<Environment: LaneEnvironment, Processing: RecordProcess
     var producer: Environment.Producer?
     var group: Environment.Consumer.Group?
     var opened: [String: OpenTopic] = [:]
-    /// The dead-letter topics that partitions wait for, and the time of the last line about them.
-    var lacking: (names: Set<String>, saidAt: UInt64) = ([], 0)
+    /// The dead-letter topics that partitions wait for, with the brokers' errors, and the time of the last line about
+    /// them.
+    var lacking: (topics: [String: KafkaErrorCode], saidAt: UInt64) = ([:], 0)
     var batchStart = 0
     var reserved = 0
     /// The place where the lane publishes its state.

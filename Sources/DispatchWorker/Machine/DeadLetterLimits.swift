@@ -281,7 +281,8 @@ extension LaneMachine {
             renew(index, slowed, now)
         }
         let silent = partitions.slots.filter { $0.isSilent && !$0.isPaused }.map(\.partition)
-        return silent.isEmpty || now < pauseRetryAt ? nil : .act(.pause(silent))
+        if !silent.isEmpty, now >= pauseRetryAt { return .act(.pause(silent)) }
+        return endRequest(of: { $0.positionState == .waiting && $0.isPaused }, now).map { .act(.findEnds($0)) }
     }
 
     /// Begins the next period of a slowed partition, or ends its state.

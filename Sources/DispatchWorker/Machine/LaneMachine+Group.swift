@@ -271,7 +271,7 @@ extension LaneMachine {
             isPauseReported = true
             notes.append(.paused(partitions: partitions.slots.count))
         }
-        return endRequest(now).map { .act(.findEnds($0)) }
+        return endRequest(of: { !$0.needsEnds }, now).map { .act(.findEnds($0)) }
     }
 
     private mutating func resumeStep(_ now: UInt64) -> Step? {
@@ -284,12 +284,13 @@ extension LaneMachine {
         return nil
     }
 
-    /// Returns the next partition whose end is fetched for the lag, or nil if none is due.
+    /// Returns the next paused partition whose end is fetched for the lag, or nil if none is due.
     ///
     /// The statistics of a paused partition do not change.
-    private mutating func endRequest(_ now: UInt64) -> TopicPartition? {
-        let slots = partitions.slots.filter { !$0.needsEnds }
-        guard !slots.isEmpty, now >= endRequestAt else { return nil }
+    mutating func endRequest(of isPaused: (OwnedPartition) -> Bool, _ now: UInt64) -> TopicPartition? {
+        guard now >= endRequestAt else { return nil }
+        let slots = partitions.slots.filter(isPaused)
+        guard !slots.isEmpty else { return nil }
         endRequestAt = now + Self.pauseRetryNanoseconds
         endRequests &+= 1
         return slots[endRequests % slots.count].partition

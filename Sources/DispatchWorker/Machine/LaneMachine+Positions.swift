@@ -186,6 +186,8 @@ extension LaneMachine {
     ///
     /// They are fetched again later, and the other partitions continue. A paused partition needs them only for its lag.
     mutating func endsFailed(_ error: KafkaError, now: UInt64) {
+        // A request without an answer takes a second, in which the lane does nothing else.
+        endRequestAt = now + nanoseconds(10_000)
         guard partitions.slots.contains(where: \.needsEnds) else { return }
         notes.append(.failed(.findEnds, error))
         let retryAt = now + nanoseconds(endsBackoff.next())

@@ -75,8 +75,10 @@ extension LaneMachine {
     ) -> BatchResult { process(&partitions, isolation) }
 
     /// Takes the ends of the partitions as of the last fetches.
+    ///
+    /// A partition that waits for its dead-letter topic is not fetched, and its end is asked for.
     package mutating func updateEnds(_ end: (TopicPartition) -> Int64?) {
-        for index in partitions.slots.indices {
+        for index in partitions.slots.indices where partitions.slots[index].positionState != .waiting {
             if let end = end(partitions.slots[index].partition) { partitions.setEnd(at: index, end) }
         }
     }

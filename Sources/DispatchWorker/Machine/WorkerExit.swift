@@ -53,10 +53,18 @@ package struct WorkerExit: Error, Sendable, Equatable {
     }
 
     /// Returns the exit for a missing topic.
-    static func missingTopic(_ name: String) -> WorkerExit {
-        WorkerExit(
-            .configuration, "the topic \(name) does not exist", advice: "create it with: linkd topics create")
+    ///
+    /// `code` is the brokers' error.
+    static func missingTopic(_ name: String, _ code: KafkaErrorCode? = nil) -> WorkerExit {
+        code == .invalidTopic
+            ? WorkerExit(.configuration, "no topic can have the name \(name)", advice: topicNameAdvice)
+            : WorkerExit(
+                .configuration, "the topic \(name) does not exist", advice: "create it with: linkd topics create")
     }
+
+    /// The next step after a name that no topic can have.
+    package static let topicNameAdvice =
+        "choose `input` and `dlq.topic` so that the name of each dead-letter topic has at most 249 characters"
 }
 
 /// The texts about rights that the worker's principal lacks.

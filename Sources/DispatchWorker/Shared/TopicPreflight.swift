@@ -39,7 +39,11 @@ struct TopicPreflight {
         let topics = LaneTopics(configuration)
         let deadLetters = inputs.map { topics.deadLetterTopic(of: $0.name) }
         let outputs = (configuration.outputs.names + deadLetters).unique
-        let described = try admin.describe(topics: outputs, timeoutMilliseconds: requestTimeout)
+        var described = try admin.describe(topics: outputs, timeoutMilliseconds: requestTimeout)
+        // An input of a regular expression waits for its dead-letter topic, unless no input has one.
+        if described.contains(where: { !topics.known.contains($0.name) && !$0.isUnusable }) {
+            described.removeAll { !topics.known.contains($0.name) && $0.isUnusable }
+        }
         let registries = try admin.describe(
             topics: configuration.devicesTopic.map { [$0] } ?? [], timeoutMilliseconds: requestTimeout)
         if let exit = denial(inputs + registries, described) { return .failure(exit) }
@@ -49,7 +53,7 @@ struct TopicPreflight {
         if isStopping() { return .success(nil) }
         facts.inputPartitions = inputs.reduce(0) { $0 + $1.partitions.count }
         // librdkafka's mock cluster does not answer DescribeConfigs.
-        if !configuration.isMockBroker { readSettings(outputs, inputs.map(\.name), into: &facts) }
+        if !configuration.isMockBroker { readSettings(described.map(\.name), inputs.map(\.name), into: &facts) }
         if let registry = registries.first {
             do throws(WorkerExit) {
                 facts.registry = try registryFacts(registry)
@@ -87,11 +91,9 @@ struct TopicPreflight {
     }
 
     private func problem(with topic: TopicDescription) throws(KafkaError) -> WorkerExit? {
-        if !topic.exists { return .missingTopic(topic.name) }
-        guard let error = topic.error else {
-            return topic.partitions.isEmpty ? .missingTopic(topic.name) : nil
-        }
-        throw error
+        if topic.isUnusable { return .missingTopic(topic.name, topic.error?.code) }
+        if let error = topic.error { throw error }
+        return nil
     }
 
     /// Returns the facts about the topic of the registry.

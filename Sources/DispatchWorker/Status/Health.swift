@@ -51,7 +51,7 @@ package enum Health {
     /// Returns the reasons why a worker should be restarted, or none.
     ///
     /// They are a lane that takes no step, and a partition with lag and without progress. Neither counts while no
-    /// broker answers, because a restart does not help then.
+    /// broker answers, nor a partition that waits for its dead-letter topic, because a restart does not help then.
     ///
     /// - Parameters:
     ///   - snapshot: The state of the worker.
@@ -65,7 +65,7 @@ package enum Health {
             let age = snapshot.now.saturatingSubtract(begin)
             if age > maxLoopAge { reasons.append("lane \(lane.lane): no step for \(age / 1_000_000_000) s") }
         }
-        for partition in snapshot.partitions where partition.isStalled {
+        for partition in snapshot.partitions where partition.isStalled && !partition.isWaiting {
             let lag = partition.lag.map { " with a lag of \($0)" } ?? ""
             let seconds = Int64(min(max(0, partition.secondsSinceProgress), 1e9))
             reasons.append("\(partition.partition): no progress for \(seconds) s\(lag)")

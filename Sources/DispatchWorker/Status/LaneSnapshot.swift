@@ -89,13 +89,15 @@ package struct PartitionView: Sendable, Equatable {
     package var isCurrent: Bool
     /// A Boolean value that indicates whether consumption is paused.
     package var isPaused: Bool
+    /// A Boolean value that indicates whether the partition waits for its dead-letter topic.
+    package var isWaiting: Bool
     /// The state of a partition whose dead letters are slowed, or nil.
     package var slowed: SlowedPartition?
 
     /// Creates the state of a partition.
     package init(
         partition: TopicPartition, next: Int64, settled: Int64, committed: Int64?, start: Int64?, end: Int64?,
-        isCurrent: Bool, isPaused: Bool, slowed: SlowedPartition? = nil
+        isCurrent: Bool, isPaused: Bool, isWaiting: Bool = false, slowed: SlowedPartition? = nil
     ) {
         self.partition = partition
         self.next = next
@@ -105,6 +107,7 @@ package struct PartitionView: Sendable, Equatable {
         self.end = end
         self.isCurrent = isCurrent
         self.isPaused = isPaused
+        self.isWaiting = isWaiting
         self.slowed = slowed
     }
 
@@ -113,7 +116,8 @@ package struct PartitionView: Sendable, Equatable {
         self.init(
             partition: slot.partition, next: slot.next.value, settled: slot.settled, committed: slot.committed,
             start: slot.start.seek >= 0 ? slot.start.next.value : nil, end: slot.end,
-            isCurrent: !slot.needsPosition, isPaused: slot.isPaused, slowed: slot.slowed)
+            isCurrent: !slot.needsPosition, isPaused: slot.isPaused, isWaiting: slot.positionState == .waiting,
+            slowed: slot.slowed)
     }
 }
 

@@ -59,12 +59,14 @@ package struct StallDetector: Sendable {
                 if known.settled != view.settled || lag == 0 {
                     if known.isStalled { result.append(Self.end(of: known, view.partition)) }
                     known = Known(lane: lane.number, settled: view.settled)
-                } else if isCharged, !view.isPaused, view.slowed == nil, lag != nil || !view.isCurrent {
+                } else if isCharged, !view.isPaused || view.isWaiting, view.slowed == nil,
+                    lag != nil || !view.isCurrent
+                {
                     // A partition whose committed offset is not known yet has no lag, and waits all the same.
                     known.charged += passed
                     if !known.isStalled, known.charged > limit {
                         known.isStalled = true
-                        result.append(Self.begin(of: known, view.partition, lag: lag))
+                        result.append(Self.begin(of: known, view, lag: lag))
                     }
                 }
                 owned[view.partition] = known
@@ -74,14 +76,16 @@ package struct StallDetector: Sendable {
         return result
     }
 
-    private static func begin(of known: Known, _ partition: TopicPartition, lag: Int64?) -> LogEntry {
+    private static func begin(of known: Known, _ view: PartitionView, lag: Int64?) -> LogEntry {
         let message =
             lag == nil
             ? "the partition has no position although brokers answer"
-            : "the partition has lag and no progress although brokers answer"
+            : view.isWaiting
+                ? "the partition has lag and waits for its dead-letter topic"
+                : "the partition has lag and no progress although brokers answer"
         return LogEntry(
             .error, "stalled", lane: known.lane, message,
-            fields(of: partition) + (lag.map { [LogField("lag", .number($0))] } ?? []) + [milliseconds(known)])
+            fields(of: view.partition) + (lag.map { [LogField("lag", .number($0))] } ?? []) + [milliseconds(known)])
     }
 
     private static func end(of known: Known, _ partition: TopicPartition) -> LogEntry {

@@ -165,6 +165,7 @@ package enum StatusDocument {
             text.decimal("seconds_since_progress", lag?.secondsSinceProgress ?? 0)
             text.boolean("stalled", lag?.isStalled ?? false)
             text.boolean("paused", view.isPaused)
+            text.boolean("waiting", view.isWaiting)
             write(view.slowed, worker.now, &text)
         }
     }

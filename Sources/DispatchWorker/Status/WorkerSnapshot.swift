@@ -119,6 +119,8 @@ package struct PartitionLag: Sendable, Equatable {
     package var isStalled = false
     /// A Boolean value that indicates whether the dead letters of the partition are slowed.
     package var isSlowed = false
+    /// A Boolean value that indicates whether the partition waits for its dead-letter topic.
+    package var isWaiting = false
 
     /// Creates the lag of a partition.
     package init(lane: Int, partition: TopicPartition, lag: Int64? = nil, unstable: Int64? = nil) {
@@ -136,6 +138,7 @@ package struct PartitionLag: Sendable, Equatable {
     package init(lane: Int, _ view: PartitionView, _ statistics: LibraryStatistics.Partition?) {
         self.init(lane: lane, partition: view.partition)
         isSlowed = view.slowed != nil
+        isWaiting = view.isWaiting
         // The offsets of a paused partition are not fetched, so the lane asks for its end.
         let asked = view.isPaused ? view.end : nil
         // While a commit blocks the lane, there are no new statistics, but the records that it has read are stable.

@@ -133,7 +133,12 @@ package struct TopicDescription: Sendable, Equatable {
     /// A Boolean value that indicates whether the topic exists.
     ///
     /// It may still have another error.
-    package var exists: Bool { error?.code != .unknownTopicOrPartition && error?.code != .unknownTopic }
+    package var exists: Bool { error.map { !$0.code.isOfMissingTopic } ?? true }
+
+    /// A Boolean value that indicates whether nothing can be written to the topic before someone changes something.
+    package var isUnusable: Bool {
+        error.map { $0.code.isOfMissingTopic || $0.code == .topicAuthorizationFailed } ?? partitions.isEmpty
+    }
 }
 
 /// A broker of the cluster.

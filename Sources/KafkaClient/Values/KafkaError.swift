@@ -117,6 +117,11 @@ extension KafkaErrorCode {
         self == .messageTooLarge || self == .invalidRecord || self == .invalidTimestamp
     }
 
+    /// A Boolean value that indicates whether a topic does not exist, or cannot exist because of its name.
+    package var isOfMissingTopic: Bool {
+        self == .unknownTopic || self == .unknownTopicOrPartition || self == .invalidTopic
+    }
+
     /// A Boolean value that indicates whether the message was purged, by `purge` or by an abort.
     ///
     /// This is not a failed delivery.
@@ -213,6 +218,8 @@ extension KafkaErrorCode {
     package static let coordinatorNotAvailable = KafkaErrorCode(15)
     /// NOT_COORDINATOR.
     package static let notCoordinator = KafkaErrorCode(16)
+    /// INVALID_TOPIC_EXCEPTION: no topic can have this name.
+    package static let invalidTopic = KafkaErrorCode(17)
     /// ILLEGAL_GENERATION: the group has continued without this member.
     package static let illegalGeneration = KafkaErrorCode(22)
     /// UNKNOWN_MEMBER_ID.
