@@ -46,6 +46,25 @@ struct BrokerTests {
         #expect(pattern.out.contains("\"topic\":\"\(input).dlq\"") || pattern.out.contains("\(input).dlq"))
     }
 
+    @Test("A topic whose dead-letter topic cannot have its name does not keep the others from being created")
+    func longName() throws {
+        let input = TestBroker.uniqueName("commands-long")
+        let long = input + String(repeating: "x", count: 249 - input.utf8.count)
+        func topics(_ arguments: String...) throws -> CommandResult {
+            try LinkdProcess.run(
+                ["topics"] + arguments + ["--output", input + ".out"],
+                environment: ["KAFKA_BOOTSTRAP_SERVERS": TestBroker.plain ?? ""])
+        }
+        // The dead-letter topics are wrong on purpose.
+        #expect(try topics("create", "--input", input, "--dlq-topic", "\(input).other").code == 0)
+        #expect(try topics("create", "--input", long, "--dlq-topic", "\(input).other").code == 0)
+        let created = try topics("create", "--input", "^\(input)(x+)?$")
+        #expect(created.code == 78 && created.err.contains("at most 249 characters"), "\(created.err)")
+        let checked = try topics("check", "--input", "^\(input)(x+)?$")
+        #expect(checked.code == 1 && checked.err.contains("\(long).dlq does not exist"), "\(checked.err)")
+        #expect(!checked.err.contains("\(input).dlq does not exist"), "\(checked.err)")
+    }
+
     @Test("The topics of a replay are created as their dead letters are, and a ledger that forgets too soon is found")
     func replayTopics() throws {
         let input = TestBroker.uniqueName("commands-replay-topics")

@@ -164,6 +164,7 @@ internal import Testing
             file: #"{"output": {"applications": {"a": "b"}}}"#, code: .configuration,
             parts: ["`output`", "wrong type"]),
         InvalidSetting(flags: ["input": ["a", "b"], "dlq.topic": ["dead"]], code: .usage, parts: ["{input}"]),
+        InvalidSetting(flags: ["input": ["^a["]], code: .usage, parts: ["`^a[`", "not a valid regular expression"]),
         InvalidSetting(flags: ["input": ["a", "a"]], code: .usage, parts: ["twice"]),
         InvalidSetting(
             flags: ["dlq.topic": ["{input}"]], code: .usage, parts: ["dead-letter topic link-events is an input"]),

@@ -1,5 +1,6 @@
-internal import RouteTools
+internal import DispatchWorker
 internal import KafkaClient
+internal import RouteTools
 internal import StrictJSON
 
 /// `linkd topics create`: creates the missing topics.
@@ -224,7 +225,8 @@ enum TopicsCreateCommand {
         }
         return CommandFailure(
             .configuration, "the broker refused to create \(name): \(Escaping.visible(error.description))",
-            advice: "correct --partitions, --replication, or --set")
+            advice: error.code == .invalidTopic
+                ? WorkerExit.topicNameAdvice : "correct --partitions, --replication, or --set")
     }
 
     private static func print(_ outcomes: [Outcome], _ call: Invocation) {

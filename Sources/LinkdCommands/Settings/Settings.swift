@@ -1,4 +1,5 @@
 internal import ByteStorage
+internal import DispatchWorker
 internal import LinkDecider
 internal import LinkIngest
 internal import RouteTools
@@ -229,7 +230,12 @@ extension Settings {
                 "dlq.topic", "with several inputs, `dlq.topic` must contain `{input}`",
                 advice: "write {input}.dlq")
         }
-        guard !pattern else { return }
+        if pattern {
+            guard inputs.count == 1, PosixPattern(inputs[0]) == nil else { return }
+            throw failure(
+                "input", "`\(Escaping.visible(inputs[0]))` is not a valid regular expression",
+                advice: "write a POSIX extended regular expression, such as ^links\\..*")
+        }
         if let twice = Self.repeated(inputs) {
             throw failure("input", "input topic \(twice) is listed twice", advice: "list it once")
         }
