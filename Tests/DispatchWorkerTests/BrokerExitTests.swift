@@ -67,12 +67,10 @@ import Testing
             configuration.stopAfter = 10
             let outcome = BrokerTests.work(configuration)
             #expect(outcome.exit == nil && outcome.report.records == 10, "\(outcome)")
-            for (template, reason) in [
-                ("nowhere-{input}", "does not exist"), (String(repeating: "x", count: 240) + "{input}", "no topic can"),
-            ] {
-                configuration.deadLetterTemplate = template
+            for stem in ["nowhere-", String(repeating: "x", count: 240)] {
+                configuration.deadLetterTemplate = stem + "{input}"
                 let outcome = BrokerTests.work(configuration)
-                #expect(outcome.code == 78 && outcome.exit?.reason.contains(reason) == true, "\(outcome)")
+                #expect(outcome.code == 78 && outcome.exit?.reason.contains(stem) == true, "\(outcome)")
             }
         }
     }

@@ -119,26 +119,22 @@ internal import Testing
         #expect(result.err.contains("correct sasl.token.file, sasl.token.command, or "), "\(result.err)")
     }
 
-    static let ends: [(command: [String], signal: Int32, status: Int32)] = [
-        (["worker", "--table", "a.json", "--vendors", "none", "--link-platforms", "none"], SIGTERM, 0),
-        (["topics", "check"], SIGTERM, 128 + SIGTERM), (["inspect", "--follow"], SIGHUP, 128 + SIGHUP),
-    ]
-
-    @Test("A token command that runs is killed at the end of a process", arguments: ends)
-    func ended(command: [String], signal: Int32, status: Int32) throws {
+    @Test("A token command that runs is killed at the end of a worker")
+    func endedWorker() throws {
         let folder = try TableFolder()
         try folder.write("a.json", TableFolder.text("a", version: 1))
         let beat = "i=0; while :; do i=$((i+1)); echo $i > \(folder.path("beat")); sleep 0.05; done"
         try folder.write("token.sh", beat)
         func count() -> String? { try? String(contentsOfFile: folder.path("beat"), encoding: .utf8) }
-        let process = try RunningLinkd(
-            command.map { $0 == "a.json" ? folder.path($0) : $0 } + [
-                "-b", "127.0.0.1:1", "-X", "security.protocol=sasl_plaintext",
+        let worker = try RunningLinkd(
+            [
+                "worker", "-b", "127.0.0.1:1", "--table", folder.path("a.json"), "--vendors", "none",
+                "--link-platforms", "none", "-X", "security.protocol=sasl_plaintext",
                 "-X", "sasl.mechanisms=OAUTHBEARER", "--sasl-token-command", "sh \(folder.path("token.sh"))",
             ])
         #expect(becomesTrue(withinSeconds: 60) { count() != nil })
-        process.signal(signal)
-        #expect(try process.end() == status, "\(process.log)")
+        worker.signal(SIGTERM)
+        #expect(try worker.end() == 0, "\(worker.log)")
         let last = count()
         Thread.sleep(forTimeInterval: 0.5)
         #expect(count() == last)
