@@ -5,8 +5,8 @@ extension RouteTable {
     /// without declaring it.
     ///
     /// - Throws: `RouteTableError` with every problem that was found, the most severe first.
-    public static func checked(_ json: [UInt8]) throws(RouteTableError) -> RouteTable {
-        let (table, problems, _) = check(json)
+    public static func checked(_ json: some Sequence<UInt8>) throws(RouteTableError) -> RouteTable {
+        let (table, problems, _) = check([UInt8](json))
         if let table { return table }
         throw RouteTableError(problems: problems)
     }
@@ -17,7 +17,9 @@ extension RouteTable {
     ///
     /// These are the problems that `checked` finds, and warnings about constructs that are valid but probably not
     /// intended. Their suggestions include what the author may have meant, which an error of `RouteTable(json:)` lacks.
-    public static func problems(in json: [UInt8]) -> [TableProblem] { check(json, includesAdvice: true).problems }
+    public static func problems(in json: some Sequence<UInt8>) -> [TableProblem] {
+        check([UInt8](json), includesAdvice: true).problems
+    }
 
     /// Returns every problem of a table's file, the worst first, including the problems of an app whose library
     /// supports only an older schema version.
@@ -31,8 +33,8 @@ extension RouteTable {
     /// - Parameters:
     ///   - json: The bytes of the file.
     ///   - version: The newest schema version that the library of the app supports.
-    public static func problems(in json: [UInt8], forSchemaVersion version: Int) -> [TableProblem] {
-        check(json, includesAdvice: true, forSchemaVersion: version).problems
+    public static func problems(in json: some Sequence<UInt8>, forSchemaVersion version: Int) -> [TableProblem] {
+        check([UInt8](json), includesAdvice: true, forSchemaVersion: version).problems
     }
 
     /// Loads and proves a table and returns all problems, including warnings.

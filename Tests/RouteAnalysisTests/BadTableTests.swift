@@ -225,11 +225,24 @@ struct NoTableTests {
             ([0x00, 0x7B, 0x00, 0x7D], "the file is UTF-16 or UTF-32, not UTF-8"),
             ([], "the file is empty"),
             (Array(" \n".utf8), "the file is empty"),
+            ([0x1F, 0x8B, 0x08], "the file is compressed with gzip"),
+            (Array("\n<html>".utf8), "the file is HTML or XML, not JSON"),
         ] as [([UInt8], String)])
     func bytes(file: [UInt8], message: String) {
         let problems = TableSource.inspect(file).problems
         #expect(problems.map(\.code) == [.json])
         #expect(problems.first?.message == message && problems.first?.suggestion != nil)
+        // An app has the same message without RouteAnalysis.
+        #expect(throws: RouteTableError.self) { try RouteTable(json: file) }
+        #expect(TableSource.read(file).problems.located(in: file).first?.message == message)
+    }
+
+    @Test("Bytes of any kind are checked: an array, a part of one, and those of a text")
+    func kinds() throws {
+        let bytes = Array(try TableFiles.shipped("shop"))
+        let text = String(decoding: bytes, as: UTF8.self)
+        #expect(RouteTable.problems(in: text.utf8) == RouteTable.problems(in: bytes))
+        #expect(try RouteTable.checked(text.utf8).hash == RouteTable.checked(bytes[...]).hash)
     }
 
     @Test("More than two of three errors have a suggestion")

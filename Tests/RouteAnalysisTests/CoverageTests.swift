@@ -40,8 +40,8 @@ import Testing
     func foreign() throws {
         let table = try TableFiles.anchor()
         let other = try RouteTable(json: TableFiles.shipped("seeds/easydev991"))
-        let strange = try #require(
-            try? Decision(json: [UInt8](#"{"table":"shop@41+00000000","route":"gone","outcome":"navigate"}"#.utf8)))
+        let json = #"{"table":"shop@41+00000000","route":"gone","outcome":"navigate","stack":[]}"#
+        let strange = try Decision(json: json.utf8)
         let coverage = table.coverage(of: [other.resolve("myapp://simple"), strange])
         #expect(coverage.ofOtherTables == 1)
         #expect(coverage.ofOtherVersions == 1)

@@ -27,8 +27,8 @@ public struct Decision: Sendable, Hashable, CustomStringConvertible {
 
     /// Reads a decision that this library or a worker has written.
     ///
-    /// - Parameter json: The decision's bytes: one JSON object with an outcome and, unless there is nothing to do, a
-    ///   table.
+    /// - Parameter json: The decision's bytes: one JSON object with an outcome, a table unless there is nothing to do,
+    ///   and a stack if the outcome is `navigate` or `deferred`.
     /// - Throws: A ``DecisionError`` if the bytes are not a decision.
     public init(json: some Sequence<UInt8>) throws(DecisionError) {
         let bytes = [UInt8](json)
@@ -50,8 +50,18 @@ public struct Decision: Sendable, Hashable, CustomStringConvertible {
         guard value["table"]?.string != nil || (value["table"] == nil && outcome == Outcome.none.rawValue) else {
             throw DecisionError(description: "expected the member `table`, a string")
         }
+        // An app would replace its screens by the empty stack.
+        guard Self.isStack(value["stack"]) || value["stack"] == nil && outcome != "navigate" && outcome != "deferred"
+        else {
+            throw DecisionError(
+                description: "expected the member `stack`, a list of objects with a `coordinator` and a `screen`")
+        }
         self.json = bytes
         self.value = value
+    }
+
+    private static func isStack(_ value: JSONValue?) -> Bool {
+        value?.array?.allSatisfy { $0["coordinator"]?.string != nil && $0["screen"]?.string != nil } ?? false
     }
 
     /// Creates a decision from JSON that the encoder wrote.

@@ -73,7 +73,8 @@ extension LinkRequest {
     ///
     /// You can write it as a literal, `["order": 12, "gift": true]`, or read it from JSON with ``init(json:)``. Two
     /// objects are equal if they have the same members with equal values, in any order. Numbers are equal if their
-    /// texts are equal.
+    /// texts are equal. An object that is printed shows only the number of its members, so that no payload reaches a
+    /// log.
     public struct Object: Sendable, Hashable, ExpressibleByDictionaryLiteral {
         /// The object as JSON text.
         public let json: String
@@ -230,6 +231,19 @@ extension LinkRequest.Value {
         if case .number? = (try? JSONValue.parse([UInt8](text.utf8)))?.kind { return true }
         return false
     }
+}
+
+extension LinkRequest.Object: CustomStringConvertible, CustomReflectable {
+    /// The number of members.
+    ///
+    /// ``json`` is the whole object.
+    public var description: String {
+        let count = value.object?.count ?? 0
+        return count == 1 ? "1 member" : "\(count) members"
+    }
+
+    /// A mirror without the members.
+    public var customMirror: Mirror { Mirror(self, children: EmptyCollection<Mirror.Child>()) }
 }
 
 /// An error for a request that cannot be read.

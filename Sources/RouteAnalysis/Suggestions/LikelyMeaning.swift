@@ -157,13 +157,7 @@ package enum JSONAdvice {
     private typealias Found = (message: String?, suggestion: String?, offset: Int)
 
     private static func encoding(_ file: [UInt8]) -> Found? {
-        if file.starts(with: [0xEF, 0xBB, 0xBF]) {
-            return ("the file begins with a byte order mark", "save the file as UTF-8 without a byte order mark", 0)
-        }
-        if file.starts(with: [0xFF, 0xFE]) || file.starts(with: [0xFE, 0xFF]) || file.prefix(4).contains(0) {
-            return ("the file is UTF-16 or UTF-32, not UTF-8", "save the file as UTF-8", 0)
-        }
-        return file.allSatisfy(isBlank) ? ("the file is empty", "write a table, which begins with `{`", 0) : nil
+        ForeignFile.fault(of: file).map { ($0.message, $0.suggestion, 0) }
     }
 
     private static func found(_ error: JSONError, _ file: [UInt8]) -> Found? {

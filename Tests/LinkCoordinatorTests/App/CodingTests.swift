@@ -108,6 +108,18 @@ import Testing
 }
 
 @Suite("Objects of a request") struct RequestObjectTests {
+    @Test("A request that is printed or dumped shows no member of its payload or its parameters")
+    func printed() {
+        for request: LinkRequest in [.payload(["token": "SECRET"]), .route("order", params: ["token": "SECRET"])] {
+            var dumped = ""
+            dump(request, to: &dumped)
+            for text in ["\(request)", String(reflecting: request), dumped] {
+                #expect(text.contains("1 member") && !text.contains("SECRET") && !text.contains("token"), "\(text)")
+            }
+        }
+        #expect("\(LinkRequest.Object([]))" == "0 members")
+    }
+
     @Test("JSON that is not an object, or has a name twice, is refused with its position and without its content")
     func refused() {
         for (json, expected) in [

@@ -89,6 +89,9 @@ struct TableContentsTests {
         ("", "not JSON"), ("{", "not JSON"), ("[]", "an object"), ("{}", "`outcome`"),
         (#"{"outcome":"navigate"}"#, "`table`"), (#"{"outcome":"later","table":"t@1+00000000"}"#, "`navigate`"),
         (#"{"outcome":1,"table":"t@1+00000000"}"#, "`outcome`"),
+        (#"{"outcome":"navigate","table":"t@1+00000000"}"#, "`stack`"),
+        (#"{"outcome":"navigate","table":"t@1+00000000","stack":"x"}"#, "`stack`"),
+        (#"{"outcome":"deferred","table":"t@1+00000000","stack":[{"coordinator":"a"}]}"#, "`stack`"),
     ]
 
     @Test("Bytes that are not a decision are refused, with what was expected", arguments: wrong)

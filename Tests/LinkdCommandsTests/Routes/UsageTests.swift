@@ -37,7 +37,7 @@ internal import Testing
         let lines = [
             decision, #"{"topic":"t","partition":0,"offset":1,"key":"k","value":\#(decision)}"#,
             #"{"table":"other@1+00000000","outcome":"none"}"#, "nope", #"{"a":1}"#, "",
-            #"{"table":"shop@9+00000000","route":"gone","outcome":"navigate"}"#,
+            #"{"table":"shop@9+00000000","route":"gone","outcome":"navigate","stack":[]}"#,
         ]
         let result = try LinkdProcess.run(
             ["routes", "coverage", Self.shop, "--json"], input: lines.joined(separator: "\n"))

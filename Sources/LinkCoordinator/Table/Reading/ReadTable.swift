@@ -32,6 +32,25 @@ extension TableSource {
     }
 }
 
+/// A file that is no JSON at all, which its first bytes show.
+package enum ForeignFile {
+    /// Returns what the file is and what to do, or nil if it can be JSON.
+    package static func fault(of file: [UInt8]) -> (message: String, suggestion: String)? {
+        if file.starts(with: [0xEF, 0xBB, 0xBF]) {
+            return ("the file begins with a byte order mark", "save the file as UTF-8 without a byte order mark")
+        }
+        if file.starts(with: [0xFF, 0xFE]) || file.starts(with: [0xFE, 0xFF]) || file.prefix(4).contains(0) {
+            return ("the file is UTF-16 or UTF-32, not UTF-8", "save the file as UTF-8")
+        }
+        if file.starts(with: [0x1F, 0x8B]) { return ("the file is compressed with gzip", "decompress it") }
+        switch file.first(where: { $0 != 0x20 && $0 &- 9 >= 2 && $0 != 13 }) {
+        case UInt8(ascii: "<"): return ("the file is HTML or XML, not JSON", "check where the file comes from")
+        case nil: return ("the file is empty", "write a table, which begins with `{`")
+        default: return nil
+        }
+    }
+}
+
 extension TableReader {
     /// Reads the whole file.
     mutating func table() -> TableSource? {
@@ -47,6 +66,8 @@ extension TableReader {
         } catch {
             if error.code == .duplicateName {
                 problems.error(.duplicate, at: error.offset - 1, error.text, suggestion: "remove one of the two")
+            } else if let fault = ForeignFile.fault(of: file) {
+                problems.error(.json, at: 0, fault.message, suggestion: fault.suggestion)
             } else {
                 problems.error(.json, at: error.offset, error.text, hints: [.json(error, file: file)])
             }
