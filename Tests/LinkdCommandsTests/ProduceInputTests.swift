@@ -252,6 +252,9 @@ internal import Testing
                 let all = linkd("produce", "--dry-run", first, second)
                 #expect(all.code == 65)
                 #expect(all.out.hasPrefix("read 5, would send 4, unreadable 1, without key 4, in "), "\(all.out)")
+                let note = "4 events without a device and a key: a worker makes a dead letter (missing_device) of each"
+                #expect(all.err.contains(note), "\(all.err)")
+                #expect(!linkd("produce", "--dry-run", "--device", "d", first).err.contains("missing_device"))
                 let some = linkd("produce", "--dry-run", "--json", "--skip", "3", "--count", "1", first, second)
                 #expect(some.code == 0, "\(some.err)")
                 #expect(

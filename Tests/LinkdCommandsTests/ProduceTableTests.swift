@@ -241,6 +241,16 @@ internal import Testing
             let advice = "Next: convert it: `\(command) '\(path)' | linkd produce -`, with"
             #expect(result.err.contains(advice), "\(result.err)")
             #expect(linkd("produce", "--dry-run", "--raw", path).code == 0)
+            guard command != "tr '\\r' '\\n' <" else { return }
+            let table = Checkout.root.appending(path: "config/routes/shop.json").path
+            for arguments in [
+                ["routes", "diff", table, table, "--traffic", path],
+                ["short-links", "build", path, "--out", "/no/out"], ["routes", "coverage", table, "--decisions", path],
+            ] {
+                let other = linkd(arguments)
+                let advice = "Next: convert it with `\(command) '\(path)'`, and pass the result"
+                #expect(other.code == 65 && other.err.contains(advice), "\(other)")
+            }
         }
     }
 

@@ -81,6 +81,12 @@ final class ByteSource {
         return fill() ? chunk[position] : nil
     }
 
+    /// Skips the byte order mark of UTF-8, and throws a failure for an input that must be converted.
+    func skipMark() throws(CommandFailure) {
+        try InputEncoding.check(firstLine(), of: name)
+        skipByteOrderMark()
+    }
+
     /// Skips the mark that some programs write before UTF-8.
     func skipByteOrderMark() {
         guard peek() == 0xEF else { return }
@@ -159,7 +165,7 @@ final class ByteSource {
         limit: Int, request: String, on console: Console, keepsMark: Bool = false, _ body: ([UInt8]) -> Void
     ) throws(CommandFailure) {
         if isTerminal { console.note("\(request), one per line. End with Ctrl-D.") }
-        if !keepsMark { skipByteOrderMark() }
+        if !keepsMark { try skipMark() }
         while let line = line(limit: limit) {
             let trimmed = Self.trimmed(line)
             if !trimmed.isEmpty { body(trimmed.array) }
@@ -234,10 +240,8 @@ enum InputEncoding {
     /// - Parameters:
     ///   - start: The first bytes of the input.
     ///   - name: The name of the input.
-    ///   - reader: The command that reads the input.
-    static func check(
-        _ start: ByteView, of name: String, for reader: String = "linkd produce"
-    ) throws(CommandFailure) {
+    ///   - reader: The command that reads the converted input, or nil.
+    static func check(_ start: ByteView, of name: String, for reader: String? = nil) throws(CommandFailure) {
         if start.hasPrefix(ByteView("PK\u{3}\u{4}")) {
             throw CommandFailure(
                 .badData, "\(Escaping.visible(name)) is a ZIP archive, such as a workbook of a spreadsheet",
@@ -261,18 +265,23 @@ enum InputEncoding {
         guard let index = line.firstIndex(of: UInt8(ascii: "\r")), index + 1 < line.count, line[0] != UInt8(ascii: "{"),
             line.firstIndex(of: UInt8(ascii: "\"")) == nil
         else { return }
-        throw failure(name, "has lines that end with a carriage return only", "tr '\\r' '\\n' <")
+        throw failure(name, "has lines that end with a carriage return only", "tr '\\r' '\\n' <", produce)
     }
 
+    /// The command that reads a converted input of events.
+    static let produce = "linkd produce -"
+
     private static func failure(
-        _ name: String, _ fault: String, _ command: String, _ reader: String = "linkd produce"
+        _ name: String, _ fault: String, _ command: String, _ reader: String?
     ) -> CommandFailure {
         let isFile = name != ByteSource.standardInput
-        let converted = isFile ? "\(command) \(ShellQuote.posix(Escaping.visible(name)))" : "… | \(command)"
+        let converted =
+            isFile
+            ? "\(command) \(ShellQuote.posix(Escaping.visible(name)))" : "… | \(command.replacing(" <", with: ""))"
         return CommandFailure(
             .badData, "\(Escaping.visible(name)) \(fault)",
-            advice: "convert it: `\(isFile ? converted : converted.replacing(" <", with: "")) | \(reader) -`, "
-                + "with the flags of this command")
+            advice: reader.map { "convert it: `\(converted) | \($0)`, with the flags of this command" }
+                ?? "convert it with `\(converted)`, and pass the result")
     }
 }
 

@@ -60,7 +60,7 @@ final class EventInput {
         mode = raw ? .raw : .lines(format == .auto && map.rows == .devices ? .jsonl : format)
         rows = CSVReader(source, limit: Self.limit)
         guard !raw else { return }
-        try InputEncoding.check(source.firstLine(), of: source.name)
+        try InputEncoding.check(source.firstLine(), of: source.name, for: InputEncoding.produce)
         source.skipByteOrderMark()
         try InputEncoding.checkLineEnds(of: source.firstLine(), in: source.name)
         guard format == .csv || format == .auto else { return }

@@ -10,6 +10,8 @@ final class EventKeys {
     private(set) var fixedKey: ByteView?
     /// The key of events without a device, from `--device`.
     private(set) var fallbackKey: ByteView?
+    /// The number of events that have neither a key nor a device.
+    private(set) var withoutDevice = 0
     private var reader: EventReader
     /// The memory of the keys.
     private var arena = OutputArena(chunkBytes: 4096)
@@ -35,7 +37,10 @@ final class EventKeys {
                 : .failure(EventLine.Fault(text: "\(reader.failure.reason.rawValue): \(reader.failure.detail)"))
         case .failure(let failure):
             if let batch = reader.batch(of: value, key: key, headers: []) { return check(batch, of: value, key) }
-            if key == nil, failure.reason == .missingDevice, failure.offset == nil { return .success(nil) }
+            if key == nil, failure.reason == .missingDevice, failure.offset == nil {
+                withoutDevice += 1
+                return .success(nil)
+            }
             let pointer = InputPlace.text(pointer: failure.pointer(in: value), in: value.array)
             return .failure(EventLine.Fault(text: "\(failure.reason.rawValue)\(pointer): \(failure.detail)"))
         }

@@ -301,6 +301,12 @@ extension ProduceJob {
             console.out.line(summary.text)
             for line in linkCheck?.lines(style: console.out.style) ?? [] { console.out.line(line) }
         }
+        // With `--check`, such events are reported one by one. A header can name the device.
+        if check.withoutDevice > 0, linkCheck == nil, headers.views.isEmpty {
+            console.note(
+                "\(Counts.text(check.withoutDevice, "event")) without a device and a key: a worker makes a dead letter "
+                    + "(missing_device) of each, unless its registry has the user; --device ID is a key for them")
+        }
         printEntries(outcome)
         do throws(CommandFailure) {
             try rejects?.finish()

@@ -1,6 +1,7 @@
 internal import DispatchWorker
 internal import KafkaClient
 internal import LinkCoordinator
+internal import RouteAnalysis
 internal import StrictJSON
 
 /// The source of a setting's value.
@@ -157,10 +158,11 @@ struct FileSource {
             path, limit: Self.limitBytes, as: "settings file \(path) (\(source.description))",
             advice: "specify a JSON file that this user can read")
         let root: JSONValue
-        do {
+        do throws(JSONError) {
             root = try JSONValue.parse(text)
         } catch {
-            throw failure(error.text, at: error.offset, advice: "write strict JSON (RFC 8259)")
+            let cause = JSONAdvice.cause(of: error, in: text) ?? (error.text, error.offset)
+            throw failure(cause.message, at: cause.offset, advice: "write strict JSON (RFC 8259) in UTF-8")
         }
         guard case .object(let members) = root.kind else {
             throw failure(
