@@ -109,7 +109,8 @@ package enum Linkd {
         let nearest = NearestName.of(typed, among: Set(known.map { $0.path[0] }).sorted())
         throw CommandFailure(
             .usage, "there is no command `\(Escaping.visible(typed))`",
-            advice: nearest.map { "use `linkd \($0)`" } ?? "see `linkd --help` for all commands")
+            advice: (typed == "version" ? "--version" : nearest).map { "use `linkd \($0)`" }
+                ?? "see `linkd --help` for all commands")
     }
 }
 

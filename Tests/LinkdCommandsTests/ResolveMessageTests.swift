@@ -20,6 +20,18 @@ internal import Testing
         return (text.out, try #require(decision["envelope"]))
     }
 
+    @Test("A file in place of a link, and --device with an event, are told what to do")
+    func misuse() {
+        withTemporaryFile(#"{"link":"shop:///p/new"}"#) { path in
+            let result = VendorFiles.run(["resolve", path])
+            #expect(result.code == 64 && result.err.contains("`linkd resolve < '\(path)'`"), "\(result)")
+        }
+        let event = #"{"link": "shop:///p/new", \#(Self.device)}"#
+        let result = VendorFiles.run(["resolve", "--device", #"{"app":"1.0"}"#, event, event, "shop:///p/new"])
+        #expect(result.code == 0 && result.err.components(separatedBy: "--device is for bare links").count == 2)
+        #expect(!VendorFiles.run(["resolve", "--device", #"{"app":"1.0"}"#, "shop:///p/new"]).err.contains("--device"))
+    }
+
     @Test("An explanation has the envelope, the vendor with its marks, the other vendors, and the place of the link")
     func vendor() throws {
         let payload = #"{"aps":{"alert":"Sale"},"ab":{"c":"spring"},"ab_uri":"shop:///p/new","pw_msg":"1"}"#

@@ -26,7 +26,8 @@ enum HelpCommand {
         let inside = commands.filter { $0.path.starts(with: call.operands) }
         guard !inside.isEmpty else {
             let typed = call.operands.joined(separator: " ")
-            let nearest = NearestName.of(typed, among: commands.map(\.name))
+            let groups = Set(commands.map { $0.path[0] }).sorted()
+            let nearest = NearestName.of(typed, among: commands.map(\.name) + groups)
             throw CommandFailure(
                 .usage, "there is no command `\(Escaping.visible(typed))`",
                 advice: nearest.map { "use `linkd help \($0)`" } ?? "see `linkd help` for all commands")

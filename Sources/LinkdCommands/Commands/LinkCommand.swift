@@ -47,6 +47,13 @@ enum LinkCommand {
                 .usage, "--qr: \(Escaping.visible(path)) exists",
                 advice: "name a file that does not exist, or pass --force to replace it")
         }
+        if let path = call.text("qr"), let name = path.split(separator: "/").last, let dot = name.lastIndex(of: "."),
+            name[dot...].lowercased() != ".svg"
+        {
+            throw CommandFailure(
+                .usage, "--qr: \(Escaping.visible(path)) does not end with .svg, but the image is SVG",
+                advice: "pass a name that ends with .svg, and convert the image if you need another format")
+        }
         let paths = try TablePaths.of(call.settings(), ShippedFiles(environment: call.environment))
         let link = try link(call, data, device, paths)
         if let path = call.text("qr") {

@@ -63,6 +63,8 @@ private final class ResolveJob {
     private let record: RecordFlags
     private var deadLetters = 0
     private var inputs = 0
+    /// A Boolean value that indicates whether the use of `--device` with an event was reported.
+    private var hasWarned = false
 
     init(_ call: Invocation) throws(CommandFailure) {
         let device = try DeviceFlag.object(call.text("device"))
@@ -89,7 +91,16 @@ private final class ResolveJob {
                 resolve($0)
             }
         } else {
-            for operand in call.operands { resolve(Array(operand.utf8)) }
+            for operand in call.operands {
+                guard operand.hasPrefix("{") || operand.contains(":") || !Platform.exists(operand) else {
+                    let file = Escaping.visible(operand)
+                    throw CommandFailure(
+                        .usage, "\(file) is a file, not a link or an event",
+                        advice: "pass its lines on standard input, with the flags of this command: "
+                            + "`linkd resolve < \(ShellQuote.posix(file))`")
+                }
+                resolve(Array(operand.utf8))
+            }
         }
         guard deadLetters > 0 else { return .success }
         throw CommandFailure(
@@ -109,6 +120,10 @@ private final class ResolveJob {
         let cause = value.withUnsafeBufferPointer { value in
             // A bare link needs a key for its device. An event has its own device.
             let isEvent = value.first == UInt8(ascii: "{") || value.first == UInt8(ascii: "[")
+            if isEvent, device != nil, !hasWarned {
+                call.console.warn("warning: --device is for bare links, and events keep their own `device`, or --key")
+                hasWarned = true
+            }
             let key = record.key ?? (isEvent ? nil : ByteView("device"))
             return resolve(ByteView(value), key, &decisions, &explanations, &unclaimed)
         }

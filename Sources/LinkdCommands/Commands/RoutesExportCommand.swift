@@ -116,6 +116,11 @@ enum RoutesExportCommand {
                 advice: "pass --app-id PREFIX.BUNDLE, for example ABCDE12345.com.example.app"
             )
         }
+        for id in appIDs where !AppleAssociation.isAppID(id) {
+            call.console.warn(
+                "warning: `\(Escaping.visible(id))` does not begin with a prefix of 10 letters and digits, such as "
+                    + "ABCDE12345, without which iOS ignores it")
+        }
         guard let association = AppleAssociation(table, host: call.text("host")?.lowercased()) else {
             throw emptyExport(table, "https links")
         }
@@ -132,6 +137,11 @@ enum RoutesExportCommand {
         guard let package = call.text("package") ?? (applications.count == 1 ? applications[0] : nil) else {
             throw CommandFailure(
                 .usage, "no package is specified", advice: "pass --package NAME, for example com.example.app")
+        }
+        guard AssetLinks.isPackage(package) else {
+            throw CommandFailure(
+                .usage, "`\(Escaping.visible(package))` is not the name of an Android package",
+                advice: "pass --package NAME, the applicationId of the app, for example com.example.app")
         }
         let fingerprints = call.list("fingerprint")
         guard !fingerprints.isEmpty, fingerprints.allSatisfy(AssetLinksFile.isFingerprint) else {

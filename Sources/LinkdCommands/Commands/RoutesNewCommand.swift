@@ -35,11 +35,15 @@ enum RoutesNewCommand {
             throw CommandFailure(
                 .usage, "--id: \(id) is not the id of a table", advice: "pass \(NameRule.identifier.text)")
         }
+        guard TableTemplate(id: id, scheme: scheme) != nil else {
+            throw CommandFailure(
+                .usage, "--scheme: `\(Escaping.visible(scheme))` is not a scheme of an app's own links",
+                advice: "pass lowercase letters and digits without ://, such as shop; --host adds links of the web")
+        }
         guard let table = TableTemplate(id: id, scheme: scheme, host: call.text("host")) else {
             throw CommandFailure(
-                .usage, "the scheme or the host is not one that the table can have",
-                advice: "pass a --scheme of the app's own links, such as shop, and a --host without port 443, such as "
-                    + "shop.example")
+                .usage, "--host: `\(Escaping.visible(call.text("host") ?? ""))` is not a host of web links",
+                advice: "pass a host in lowercase without https:// and without port 443, such as shop.example")
         }
         try OutputFile.write(table.text, call)
         guard let out = call.text("out") else { return .success }

@@ -202,6 +202,17 @@ package struct AndroidFilters {
 
 /// The file `assetlinks.json`, in which a site lists the Android apps that can open its links (Digital Asset Links).
 package enum AssetLinks {
+    /// Returns a Boolean value that indicates whether a text is the name of an Android package: two or more parts of
+    /// ASCII letters, digits, and underscores, each beginning with a letter.
+    package static func isPackage(_ text: String) -> Bool {
+        let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+        return parts.count > 1
+            && parts.allSatisfy {
+                $0.first?.isLetter == true && $0.utf8.allSatisfy { $0 < 0x80 }
+                    && $0.allSatisfy { $0.isLetter || $0.isNumber || $0 == "_" }
+            }
+    }
+
     /// Returns the file, which is the same for every host.
     package static func json(package: String, fingerprints: [String]) -> String {
         var list = JSONText()

@@ -131,6 +131,14 @@ package struct AppleAssociation {
         Glob(pattern, variables: patternVariables, foldsCase: !caseSensitive)
     }
 
+    /// Returns a Boolean value that indicates whether a text is an app identifier: a prefix of 10 letters and digits,
+    /// a dot, and a bundle identifier.
+    package static func isAppID(_ text: String) -> Bool {
+        let prefix = text.utf8.prefix { $0 != UInt8(ascii: ".") }
+        return prefix.count == 10 && text.utf8.count > 11
+            && prefix.allSatisfy { $0 &- UInt8(ascii: "A") < 26 || $0 &- UInt8(ascii: "0") < 10 }
+    }
+
     /// Returns a note about a file that is larger than Apple's systems read, or nil.
     package static func sizeNote(_ json: String) -> String? {
         let count = json.utf8.count

@@ -84,7 +84,7 @@ package struct ScreenLink: Sendable {
                         own = own ?? Self.other(decision, route: route.id.value)
                     }
                 } catch {
-                    own = Self.failure(error, route: route.id.value, models: RouteText.models(route))
+                    own = Self.failure(error, route)
                 }
             }
             first = first ?? own
@@ -203,7 +203,11 @@ package struct ScreenLink: Sendable {
 
     // MARK: Failures
 
-    private static func failure(_ error: LinkError, route: String, models: [String]) -> Failure {
+    private static func failure(_ error: LinkError, _ route: TableSource.Route) -> Failure {
+        let models = RouteText.models(route).map { model in
+            let fields = route.bindings.filter { $0.model.value == model }.map(\.field.value)
+            return "\(model) (\(fields.joined(separator: ", ")))"
+        }
         let advice =
             switch error.code {
             case .missing, .value, .conflict, .unknownName:
@@ -218,7 +222,7 @@ package struct ScreenLink: Sendable {
             }
         return Failure(
             kind: error.code == .origin || error.code == .notRoundTripped ? .unreachable : .data,
-            message: "route \(route): \(error.description)", advice: advice)
+            message: "route \(route.id.value): \(error.description)", advice: advice)
     }
 
     private static func other(_ decision: Decision, route: String) -> Failure {

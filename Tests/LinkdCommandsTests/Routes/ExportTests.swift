@@ -171,6 +171,7 @@ internal import Testing
                 ["--format", "assetlinks", "--package", "a.b", "--fingerprint", String(repeating: "x", count: 95)], 64,
                 "not a SHA-256"
             ),
+            (["--format", "assetlinks", "--package", "a b"], 64, "is not the name of an Android package"),
         ])
     func refused(arguments: [String], code: Int32, message: String) throws {
         let result = try LinkdProcess.run(["routes", "export", SampleTables.path("anchor")] + arguments)

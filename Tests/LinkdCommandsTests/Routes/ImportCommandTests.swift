@@ -29,8 +29,10 @@ internal import Testing
         let resolved = linkd([String](words.dropFirst()))
         #expect(resolved.code == 0 && resolved.out.contains("/shop/list/product"), "\(hint)\n\(resolved)")
         #expect(linkd("resolve", "--table", file, "https://news.example/p/7").out.contains("product"))
-        #expect(linkd("routes", "new", "--scheme", "a b").code == 64)
-        #expect(linkd("routes", "new", "--host", "https://a.example").code == 64)
+        for (flag, value) in [("--scheme", "a b"), ("--scheme", "https"), ("--host", "https://a.example")] {
+            let refused = linkd("routes", "new", flag, value)
+            #expect(refused.code == 64 && refused.err.contains("\(flag): `\(value)` is not a "), "\(refused)")
+        }
     }
 
     @Test("--out never replaces a file without --force")

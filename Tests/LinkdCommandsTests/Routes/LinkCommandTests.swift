@@ -38,12 +38,16 @@ internal import Testing
         #expect(refused.code == 64 && refused.err.contains("--force") && refused.out.isEmpty)
         #expect(link("catalog/list", "--qr", file, "--force").code == 0)
         #expect(link("catalog/list", "--qr", "/no/such/new.svg").code == 78)
+        let other = link("catalog/list", "--qr", folder.path("new.png"))
+        #expect(other.code == 64 && other.err.contains("pass a name that ends with .svg") && other.out.isEmpty)
+        #expect(!FileManager.default.fileExists(atPath: folder.path("new.png")))
     }
 
     @Test(
         "A wrong command line or wrong data ends with a code and advice, without values",
         arguments: [
             ([], 64, "no screen"), (["nowhere"], 64, "no such screen"), (["account/order"], 64, "path.order"),
+            (["account/order"], 64, "pass --data with the fields of OrderRef (order)"),
             (["account/order", "--data", "{]"], 64, "flag --data, byte 1"),
             (["account/order", "--data", #"{"OrderRef":{"order":"secret"}}"#], 64, "OrderRef.order: expected int"),
             (["account/order", "--data", #"{"OrderRef":{"order":12}}"#, "--host", "other.example"], 65, "--host"),
