@@ -65,6 +65,24 @@ extension Router {
     }
 }
 
+@MainActor @Observable
+final class Tabs {
+    var selected: String
+    let routers: [String: Router]
+
+    init(_ coordinators: [String], pause: Duration = .milliseconds(500)) {
+        selected = coordinators[0]
+        routers = Dictionary(uniqueKeysWithValues: coordinators.map { ($0, Router(pause: pause)) })
+    }
+
+    func apply(_ decision: Decision) async {
+        if decision.mode == .replace, let first = decision.stack.first?.coordinator, routers[first] != nil {
+            selected = first
+        }
+        await routers[selected]?.apply(decision)
+    }
+}
+
 @MainActor
 final class ProductScreen {
     let product: Product

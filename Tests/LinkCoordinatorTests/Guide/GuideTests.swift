@@ -159,6 +159,20 @@ import Testing
         #expect(ViewReader.shown(view) == "Home feed list")
     }
 
+    @Test("A link selects the tab of its lowest coordinator, and the other tabs keep their stacks")
+    @MainActor func tabs() async throws {
+        let table = try RouteTable(json: TableFiles.shipped("shop"))
+        let device = DeviceFacts(app: "6.1.0", claims: ["session"])
+        let tabs = Tabs(["home", "account"], pause: .zero)
+        func shown() -> [[String]] { ["home", "account"].map { tabs.routers[$0]?.shown.map(\.screen) ?? [] } }
+        await tabs.apply(table.resolve(.path("/account/profile"), device: device))
+        #expect(tabs.selected == "account" && shown() == [[], ["profile"]])
+        await tabs.apply(table.resolve(.path("catalog/list", mode: .append), device: device))
+        #expect(tabs.selected == "account" && shown() == [[], ["profile", "list"]])
+        await tabs.apply(table.resolve("https://shop.example/p/new", device: device))
+        #expect(tabs.selected == "home" && shown() == [["feed", "list"], ["profile", "list"]])
+    }
+
     @Test("The stack is restored with its data and sheets")
     @MainActor func restored() async throws {
         let app = try referenceApp()
