@@ -32,7 +32,8 @@ import Testing
         let answers = text.blocks("text", "answer")
         try #require(tables.count == 1 && commands.count == 1 && answers.count == 1)
         let folder = try TemporaryFolder()
-        try tables[0].lines.joined(separator: "\n").write(
+        // An editor ends the last line too, which the hash of the table shows.
+        try tables[0].lines.map { $0 + "\n" }.joined().write(
             to: folder.url.appending(path: "my-shop.json"), atomically: true, encoding: .utf8)
         let result = try MarkdownText.Block.run(
             "cd '\(folder.url.path)'\n" + commands[0].script,
