@@ -245,7 +245,8 @@ internal import Testing
             let table = Checkout.root.appending(path: "config/routes/shop.json").path
             for arguments in [
                 ["routes", "diff", table, table, "--traffic", path],
-                ["short-links", "build", path, "--out", "/no/out"], ["routes", "coverage", table, "--decisions", path],
+                ["short-links", "build", path, "--out", path + ".out"],
+                ["routes", "coverage", table, "--decisions", path],
             ] {
                 let other = linkd(arguments)
                 let advice = "Next: convert it with `\(command) '\(path)'`, and pass the result"

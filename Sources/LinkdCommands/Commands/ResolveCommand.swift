@@ -113,6 +113,10 @@ private final class ResolveJob {
     private func resolve(_ input: [UInt8]) {
         inputs += 1
         arena.reset()
+        if device != nil, input.first == UInt8(ascii: "{"), !hasWarned {
+            call.console.warn("warning: --device is for bare links, and events keep their own `device`, or --key")
+            hasWarned = true
+        }
         let value = event(input)
         var decisions: [(device: String, json: [UInt8])] = []
         var explanations: [Explainer.DeviceExplanation] = []
@@ -120,10 +124,6 @@ private final class ResolveJob {
         let cause = value.withUnsafeBufferPointer { value in
             // A bare link needs a key for its device. An event has its own device.
             let isEvent = value.first == UInt8(ascii: "{") || value.first == UInt8(ascii: "[")
-            if isEvent, device != nil, !hasWarned {
-                call.console.warn("warning: --device is for bare links, and events keep their own `device`, or --key")
-                hasWarned = true
-            }
             let key = record.key ?? (isEvent ? nil : ByteView("device"))
             return resolve(ByteView(value), key, &decisions, &explanations, &unclaimed)
         }

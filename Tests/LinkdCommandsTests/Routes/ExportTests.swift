@@ -17,7 +17,7 @@ internal import Testing
     @Test(
         "The export equals the snapshot", arguments: ["anchor", "odd"],
         [
-            ["aasa", "--app-id", "A.b.c"], ["android"],
+            ["aasa", "--app-id", "ABCDE12345.b.c"], ["android"],
             ["assetlinks", "--package", "a.b", "--fingerprint", fingerprint],
         ])
     func recorded(name: String, arguments: [String]) throws {
@@ -179,10 +179,19 @@ internal import Testing
         #expect(result.err.contains(message), "\(result.err)")
     }
 
+    @Test("An app id without its prefix is exported with a warning")
+    func prefix() throws {
+        for (id, count) in [("com.example.shop", 1), ("ABCDE12345.com.example.shop", 0)] {
+            let path = SampleTables.path("anchor")
+            let result = try LinkdProcess.run(["routes", "export", path, "--format", "aasa", "--app-id", id])
+            #expect(result.code == 0 && result.err.matches(of: /without which iOS ignores it/).count == count)
+        }
+    }
+
     @Test("A table without web links cannot be exported for a site")
     func noWeb() throws {
         let path = Checkout.root.appending(path: "config/routes/seeds/content-flow.json").path
-        let result = try LinkdProcess.run(["routes", "export", path, "--format", "aasa", "--app-id", "A.b.c"])
+        let result = try LinkdProcess.run(["routes", "export", path, "--format", "aasa", "--app-id", "ABCDE12345.b.c"])
         #expect(result.code == 65)
         #expect(result.err.contains("matches no https links"))
     }
