@@ -87,6 +87,8 @@ internal import Testing
             (#"{"web_push":8030,"notification":{"navigate":"https://x/a"}}"#, "k", 1, 0),
             (#"{"data":{"link":"/a"}}"#, nil, 0, 1), (#"{"audience":{"tag":"a"},"notification":{}}"#, "k", 1, 1),
             (#"{"recipients":{"custom_ids":["a"]},"message":{"title":"t"}}"#, "k", 1, 1),
+            (#"[{"to":"a","data":{"link":"/a"}}]"#, "k", 1, 1), (#"[{"link":"/a","device":{"id":"a"}}]"#, "k", 1, 1),
+            (#"{"payload":[{"to":"a"}]}"#, "k", 1, 1), (#"{"payload":"/a"}"#, "k", 1, 1),
             (#"{"payload":{"include_player_ids":["a"]}}"#, "k", 1, 1),
             (#"{"include_player_ids":["a"],"data":{"link":"/a"}}"#, "k", 1, 1),
         ] as [(String?, String?, Int, Int)])

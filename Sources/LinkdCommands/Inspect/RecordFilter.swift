@@ -211,6 +211,8 @@ extension DecisionTape {
             }
             let message = payload < 0 ? event : payload
             if member("aps", of: message) >= 0 || member("web_push", of: message) >= 0 { return true }
+            // A list has an event or a request for each item.
+            guard kind(of: message) == .object else { return false }
             var (node, end) = range(of: message, .object)
             while node < end {
                 guard Self.messageMembers.contains(where: { name(of: node) == ByteView($0) }) else { return false }
