@@ -13,7 +13,8 @@ final class RegistryTopicReader: Sendable {
     /// The changes of one transaction of the store while it is restored.
     ///
     /// A transaction writes each page that it changes once, and devices in a row have different pages: larger
-    /// transactions write fewer pages, but LMDB keeps the memory of the largest one, here at most 64 MiB.
+    /// transactions write fewer pages, but LMDB keeps the memory of the largest one, here about 80 MB, or 160 MB if the
+    /// devices have users: the last poll can add `pollRecords`, and the index of users has pages of its own.
     private static let restoredDevices = 16_000
     /// The same limit for the bytes of the changes.
     private static let restoredBytes = 16 << 20
@@ -515,6 +516,8 @@ extension RegistryTopicReader {
             guard let next = run.next[number], (low...max(low, high)).contains(next) else { return Self.lost(store) }
             run.lows[number] = low
         }
+        // While the store is restored, it may not have the last records yet.
+        if !run.batch.isEmpty, let exit = save(&run) { return exit }
         return returnToWitnesses(of: [number], &run)
     }
 
