@@ -158,7 +158,7 @@ struct DifferenceCompletenessTests {
                 """#)
         }
         let difference = try table(#", "alias": ["/k"]"#).difference(from: table(""))
-        #expect(difference.changes.contains { $0.request.text == "s://k?from=mail" })
+        #expect(difference.changes.contains { $0.request.text == "s:///k?from=mail" })
     }
 
     @Test("At most as many sets of links changed as were compared, and changes of other requests are counted apart")

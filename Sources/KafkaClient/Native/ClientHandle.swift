@@ -83,12 +83,13 @@ final class ClientHandle {
         // Only the thread uses it from here on.
         nonisolated(unsafe) let client = instance
         let isDestroyed = Monitor(false)
-        let isStarted = SystemThread.start("destroy") {
-            rd_kafka_destroy_flags(client, RD_KAFKA_DESTROY_F_NO_CONSUMER_CLOSE)
-            isDestroyed.signal { $0 = true }
+        return watch.during(.destroy) {
+            let isStarted = SystemThread.start("destroy") {
+                rd_kafka_destroy_flags(client, RD_KAFKA_DESTROY_F_NO_CONSUMER_CLOSE)
+                isDestroyed.signal { $0 = true }
+            }
+            return isStarted && (isDestroyed.wait(milliseconds: milliseconds) { $0 ? true : nil } ?? false)
         }
-        guard isStarted else { return false }
-        return watch.during(.destroy) { isDestroyed.wait(milliseconds: milliseconds) { $0 ? true : nil } ?? false }
     }
 
     /// Destroys the queues, and returns the instance, which is to be destroyed, or nil if that was done before.
