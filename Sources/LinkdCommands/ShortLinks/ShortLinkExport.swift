@@ -62,8 +62,7 @@ struct ShortLinkExport: ~Copyable {
     ///   - names: The names of the columns in the header, or nil to recognize them.
     init(path: String, columns names: (short: String, long: String)?) throws(CommandFailure) {
         let source = try ByteSource(path: path)
-        try InputEncoding.check(source.firstLine(), of: source.name, for: "linkd short-links build -")
-        source.skipByteOrderMark()
+        try source.skipMark()
         var skipped = source.skipBlankLines()
         let named = TableLayout.separator(inLine: TableLayout.withoutReturn(source.firstLine()))
         if named != nil {
