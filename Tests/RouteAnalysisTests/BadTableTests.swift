@@ -237,6 +237,12 @@ struct NoTableTests {
         #expect(TableSource.read(file).problems.located(in: file).first?.message == message)
     }
 
+    @Test("A file that begins with a marker of a conflict is not said to be markup")
+    func conflict() {
+        let problems = RouteTable.problems(in: "<<<<<<< HEAD\n{}".utf8)
+        #expect(problems.map(\.code) == [.json] && problems.first?.message.contains("HTML") == false, "\(problems)")
+    }
+
     @Test("Bytes of any kind are checked: an array, a part of one, and those of a text")
     func kinds() throws {
         let bytes = Array(try TableFiles.shipped("shop"))

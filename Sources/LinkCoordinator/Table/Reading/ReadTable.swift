@@ -43,11 +43,11 @@ package enum ForeignFile {
             return ("the file is UTF-16 or UTF-32, not UTF-8", "save the file as UTF-8")
         }
         if file.starts(with: [0x1F, 0x8B]) { return ("the file is compressed with gzip", "decompress it") }
-        switch file.first(where: { $0 != 0x20 && $0 &- 9 >= 2 && $0 != 13 }) {
-        case UInt8(ascii: "<"): return ("the file is HTML or XML, not JSON", "check where the file comes from")
-        case nil: return ("the file is empty", "write a table, which begins with `{`")
-        default: return nil
-        }
+        let text = file.drop { $0 == 0x20 || $0 &- 9 < 2 || $0 == 13 }
+        if text.isEmpty { return ("the file is empty", "write a table, which begins with `{`") }
+        // A marker of a conflict, `<<<<<<<`, is no markup.
+        guard text.starts(with: "<".utf8), !text.starts(with: "<<".utf8) else { return nil }
+        return ("the file is HTML or XML, not JSON", "check where the file comes from")
     }
 }
 
