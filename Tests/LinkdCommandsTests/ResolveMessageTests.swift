@@ -25,6 +25,9 @@ internal import Testing
         withTemporaryFile(#"{"link":"shop:///p/new"}"#) { path in
             let result = VendorFiles.run(["resolve", path])
             #expect(result.code == 64 && result.err.contains("`linkd resolve < '\(path)'`"), "\(result)")
+            // Nothing is decided before all operands are known to be links or events.
+            let second = VendorFiles.run(["resolve", "shop:///p/new", path])
+            #expect(second.code == 64 && second.out.isEmpty && second.err.contains("with --table"), "\(second)")
         }
         let event = #"{"link": "shop:///p/new", \#(Self.device)}"#
         let result = VendorFiles.run(["resolve", "--device", #"{"app":"1.0"}"#, event, event, "shop:///p/new"])

@@ -42,17 +42,17 @@ enum LinkCommand {
             throw CommandFailure(
                 .usage, "no screen is specified", advice: "pass a screen such as catalog/item, or --route ID")
         }
-        if let path = call.text("qr"), Platform.exists(path), !call.isOn("force") {
-            throw CommandFailure(
-                .usage, "--qr: \(Escaping.visible(path)) exists",
-                advice: "name a file that does not exist, or pass --force to replace it")
-        }
         if let path = call.text("qr"), let name = path.split(separator: "/").last, let dot = name.lastIndex(of: "."),
             name[dot...].lowercased() != ".svg"
         {
             throw CommandFailure(
                 .usage, "--qr: \(Escaping.visible(path)) does not end with .svg, but the image is SVG",
                 advice: "pass a name that ends with .svg, and convert the image if you need another format")
+        }
+        if let path = call.text("qr"), Platform.exists(path), !call.isOn("force") {
+            throw CommandFailure(
+                .usage, "--qr: \(Escaping.visible(path)) exists",
+                advice: "name a file that does not exist, or pass --force to replace it")
         }
         let paths = try TablePaths.of(call.settings(), ShippedFiles(environment: call.environment))
         let link = try link(call, data, device, paths)

@@ -91,16 +91,14 @@ private final class ResolveJob {
                 resolve($0)
             }
         } else {
-            for operand in call.operands {
-                guard operand.hasPrefix("{") || operand.contains(":") || !Platform.exists(operand) else {
-                    let file = Escaping.visible(operand)
-                    throw CommandFailure(
-                        .usage, "\(file) is a file, not a link or an event",
-                        advice: "pass its lines on standard input, with the flags of this command: "
-                            + "`linkd resolve < \(ShellQuote.posix(file))`")
-                }
-                resolve(Array(operand.utf8))
+            let names = call.operands.filter { !$0.hasPrefix("{") && !$0.contains(":") }
+            if let file = names.first(where: Platform.exists).map(Escaping.visible) {
+                throw CommandFailure(
+                    .usage, "\(file) is a file, not a link or an event",
+                    advice: "pass a table with --table, and lines of links or events on standard input, with the "
+                        + "flags of this command: `linkd resolve < \(ShellQuote.posix(file))`")
             }
+            for operand in call.operands { resolve(Array(operand.utf8)) }
         }
         guard deadLetters > 0 else { return .success }
         throw CommandFailure(
@@ -114,7 +112,8 @@ private final class ResolveJob {
         inputs += 1
         arena.reset()
         if device != nil, input.first == UInt8(ascii: "{"), !hasWarned {
-            call.console.warn("warning: --device is for bare links, and events keep their own `device`, or --key")
+            call.console.warn(
+                "warning: --device is for bare links; the device of an event is its own `device`, or else --key")
             hasWarned = true
         }
         let value = event(input)
