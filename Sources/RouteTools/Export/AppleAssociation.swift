@@ -131,8 +131,8 @@ package struct AppleAssociation {
         Glob(pattern, variables: patternVariables, foldsCase: !caseSensitive)
     }
 
-    /// Returns a Boolean value that indicates whether a text is an app identifier: a prefix of 10 letters and digits,
-    /// a dot, and a bundle identifier.
+    /// Returns a Boolean value that indicates whether a text is an app identifier: a prefix of 10 capital letters and
+    /// digits, a dot, and a bundle identifier.
     package static func isAppID(_ text: String) -> Bool {
         let prefix = text.utf8.prefix { $0 != UInt8(ascii: ".") }
         return prefix.count == 10 && text.utf8.count > 11
