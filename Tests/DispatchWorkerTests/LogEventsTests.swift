@@ -225,7 +225,7 @@ import LinkDecider
         var isCurrent = true
         var isPaused = false
         var isSlowed = false
-        var isWaiting = false
+        var waitsUntil: UInt64 = 0
         var answersFrom: UInt64 = 0
         var movesAt: UInt64 = 1_000
         var lines: [String]
@@ -243,7 +243,10 @@ import LinkDecider
             testDescription: "a position that becomes known", lag: nil, isCurrent: false, movesAt: 150,
             lines: ["122 stalled", "150 progressing"]),
         Stall(testDescription: "a pause", isPaused: true, lines: []),
-        Stall(testDescription: "a partition without a dead-letter topic", isWaiting: true, lines: ["122 stalled"]),
+        Stall(testDescription: "no dead-letter topic", waitsUntil: 1_000, lines: ["122 stalled"]),
+        Stall(
+            testDescription: "a dead-letter topic that is created", waitsUntil: 200,
+            lines: ["122 stalled", "200 progressing"]),
         Stall(testDescription: "a slowed partition", isSlowed: true, lines: []),
         Stall(testDescription: "an outage", answersFrom: 101, lines: ["221 stalled"]),
     ]
@@ -254,9 +257,10 @@ import LinkDecider
         var lines: [String] = []
         for time in UInt64(1)...240 {
             var snapshot = Self.snapshot(time, isAnswering: time >= stall.answersFrom)
+            let isWaiting = time < stall.waitsUntil
             let view = PartitionView(
                 partition: Self.partition, next: 8, settled: time >= stall.movesAt ? 3 : 0, committed: nil, start: 0,
-                end: nil, isCurrent: stall.isCurrent, isPaused: stall.isWaiting, isWaiting: stall.isWaiting,
+                end: nil, isCurrent: stall.isCurrent, isPaused: isWaiting, isWaiting: isWaiting,
                 slowed: stall.isSlowed ? SlowedPartition(since: 1, counts: DeadLetterCounts()) : nil)
             snapshot.isPaused = stall.isPaused
             snapshot.partitions = [PartitionLag(lane: 0, partition: Self.partition, lag: stall.lag)]

@@ -19,6 +19,7 @@ package struct StallDetector: Sendable {
     private struct Known {
         var lane: Int
         var settled: Int64
+        var isWaiting = false
         var charged: UInt64 = 0
         var isStalled = false
     }
@@ -56,7 +57,8 @@ package struct StallDetector: Sendable {
                 var known = partitions[view.partition] ?? Known(lane: lane.number, settled: view.settled)
                 if known.lane != lane.number { known = Known(lane: lane.number, settled: view.settled) }
                 let lag = lags[view.partition]
-                if known.settled != view.settled || lag == 0 {
+                // The time without a dead-letter topic does not count afterward, when a restart could help.
+                if known.settled != view.settled || lag == 0 || (known.isWaiting && !view.isWaiting) {
                     if known.isStalled { result.append(Self.end(of: known, view.partition)) }
                     known = Known(lane: lane.number, settled: view.settled)
                 } else if isCharged, !view.isPaused || view.isWaiting, view.slowed == nil,
@@ -69,6 +71,7 @@ package struct StallDetector: Sendable {
                         result.append(Self.begin(of: known, view, lag: lag))
                     }
                 }
+                known.isWaiting = view.isWaiting
                 owned[view.partition] = known
             }
         }
