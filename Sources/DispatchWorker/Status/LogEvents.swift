@@ -310,11 +310,13 @@ struct UnfinishedCommits: Sendable {
 
     /// Returns a Boolean value that indicates whether a lane has no records that wait for a commit.
     ///
-    /// The positions of a lane without a producer mean nothing, because it may have lost its partitions for a moment.
+    /// The positions of a lane without a producer mean nothing, because it may have lost its partitions for a moment. A
+    /// partition that waits for its dead-letter topic has lag, and no records in a transaction.
     private static func hasNothing(_ lane: LaneSnapshot, _ snapshot: WorkerSnapshot) -> Bool {
         if hasNoProducer(lane) || lane.transaction != nil { return false }
         if lane.stage == .committing || lane.stage == .aborting { return false }
-        return lane.isPaused || snapshot.partitions.allSatisfy { $0.lane != lane.lane || $0.lag == 0 }
+        return lane.isPaused
+            || snapshot.partitions.allSatisfy { $0.lane != lane.lane || $0.lag == 0 || $0.isWaiting }
     }
 }
 
