@@ -90,6 +90,7 @@ internal import Testing
             (#"[{"to":"a","data":{"link":"/a"}}]"#, "k", 1, 1), (#"[{"link":"/a","device":{"id":"a"}}]"#, "k", 1, 1),
             (#"{"payload":[{"to":"a"}]}"#, "k", 1, 1), (#"{"payload":"/a"}"#, "k", 1, 1),
             (#"{"payload":{"include_player_ids":["a"]}}"#, "k", 1, 1),
+            (#"[{"specversion":"1.0","data":{"link":"/a","user":"u"}}]"#, "k", 1, 1),
             (#"{"include_player_ids":["a"],"data":{"link":"/a"}}"#, "k", 1, 1),
         ] as [(String?, String?, Int, Int)])
     func devices(value: String?, key: String?, devices: Int, unknown: Int) {
