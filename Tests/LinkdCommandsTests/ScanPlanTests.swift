@@ -138,6 +138,15 @@ internal import Testing
         #expect(try Self.search(3, [records], byteLimit: 8192) { _ in true }.found == ["0:6", "0:7", "0:8"])
     }
 
+    @Test("The queue of a scan, which its partitions share, has room for many of them", arguments: [1, 12, 48, 1_000])
+    func queue(partitions: Int) {
+        let presets: [(TopicScan.Prefetch, Int)] = [(.steady, 32), (.rounds, 256), (.moderate, 64), (.single, 64)]
+        for (prefetch, megabytes) in presets {
+            #expect(prefetch.queueKilobytes(partitions: partitions) == megabytes << 10)
+        }
+        #expect(TopicScan.Prefetch.whole.queueKilobytes(partitions: partitions) >= 64 << 10)
+    }
+
     @Test("Numbers have commas between groups of three digits")
     func grouped() {
         let numbers: [(Int64, String)] = [

@@ -12,8 +12,7 @@ enum InspectCommand {
         discussion: [
             "Reads the committed records of a topic, from its start to its end at the time of the call, without a "
                 + "consumer group. With --follow, it reads new records only, and ends after the time of --until.",
-            "Up to 1 GiB of records is fetched in advance. The property `queued.max.messages.kbytes` limits it for "
-                + "each partition.",
+            "Up to 1 GiB of records is fetched in advance. The property `queued.max.messages.kbytes` limits it.",
             "--devices and --user read the topic of the registry (`devices.topic`), and print what its last records "
                 + "say, and since when. A malformed record changes nothing, as in a worker. All partitions are read, "
                 + "because other programs can write a device to any of them. --partition reads only one.",

@@ -15,13 +15,16 @@ struct TopicScan {
 
     /// The records that librdkafka fetches in advance.
     struct Prefetch {
-        /// The bytes of the queues of all partitions.
+        /// The bytes of the queue for one partition.
+        ///
+        /// All partitions share one queue. Older versions of librdkafka fetch nothing for up to a second once it is
+        /// full.
         var queueBytes: Int
-        /// The bytes of the queue of each partition, at least.
-        var leastBytes: Int
+        /// The bytes of the queue for any number of partitions, at least, or nil for `queueBytes`.
+        var leastBytes: Int?
         /// The bytes of a response for each partition.
         var fetchBytes: Int
-        /// The records of each partition, at least.
+        /// The records of the queue, at most.
         var records: Int
         /// The time that a broker waits for more records at the end of a partition, in milliseconds.
         var wait = 100
@@ -30,19 +33,21 @@ struct TopicScan {
         static let whole = Prefetch(
             queueBytes: 1 << 30, leastBytes: 64 << 20, fetchBytes: 4 << 20, records: 1_000_000)
         /// A few megabytes, for a process that reads for as long as it runs.
-        static let steady = Prefetch(queueBytes: 32 << 20, leastBytes: 1 << 20, fetchBytes: 1 << 20, records: 100_000)
+        static let steady = Prefetch(queueBytes: 32 << 20, fetchBytes: 1 << 20, records: 100_000)
         /// As much as a scan of whole topics uses up in the second that older versions of librdkafka wait after a full
         /// queue.
-        static let rounds = Prefetch(
-            queueBytes: 256 << 20, leastBytes: 4 << 20, fetchBytes: 1 << 20, records: 1_000_000)
+        static let rounds = Prefetch(queueBytes: 256 << 20, fetchBytes: 1 << 20, records: 1_000_000)
         /// As much as a command needs that keeps much of what it reads, or sends it again.
-        static let moderate = Prefetch(
-            queueBytes: 64 << 20, leastBytes: 1 << 20, fetchBytes: 1 << 20, records: 1_000_000)
+        static let moderate = Prefetch(queueBytes: 64 << 20, fetchBytes: 1 << 20, records: 1_000_000)
         /// Few records at many offsets.
         ///
         /// The queue must not become full, because librdkafka then waits.
-        static let single = Prefetch(
-            queueBytes: 64 << 20, leastBytes: 8 << 20, fetchBytes: 64 << 10, records: 100_000, wait: 10)
+        static let single = Prefetch(queueBytes: 64 << 20, fetchBytes: 64 << 10, records: 100_000, wait: 10)
+
+        /// Returns the limit of the queue for a number of partitions, in KiB.
+        func queueKilobytes(partitions: Int) -> Int {
+            max(leastBytes ?? queueBytes, queueBytes / max(1, partitions)) / 1024
+        }
     }
 
     /// The time without a record after which a scan with an end gives up, in seconds.
@@ -87,7 +92,7 @@ struct TopicScan {
         try start(plan)
     }
 
-    /// Returns a reader whose queues hold as many records as their common limit allows.
+    /// Returns a reader whose queue holds as many records as its limit allows.
     ///
     /// A full queue makes librdkafka wait. Version 2.0.2 then waits a second, later ones as long as the property says.
     private static func reader(
@@ -100,8 +105,7 @@ struct TopicScan {
                 "auto.offset.reset": reset, "fetch.wait.max.ms": "\(prefetch.wait)",
                 "fetch.message.max.bytes": "\(prefetch.fetchBytes)",
                 "queued.min.messages": "\(prefetch.records)",
-                "queued.max.messages.kbytes":
-                    "\(max(prefetch.leastBytes, prefetch.queueBytes / max(1, partitions)) / 1024)",
+                "queued.max.messages.kbytes": "\(prefetch.queueKilobytes(partitions: partitions))",
             ])
         if LibraryInfo.supportsFetchQueueBackoff, configuration["fetch.queue.backoff.ms"] == nil {
             configuration["fetch.queue.backoff.ms"] = "10"
