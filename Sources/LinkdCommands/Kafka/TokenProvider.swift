@@ -177,16 +177,23 @@ enum ProgramOutput {
 
     private static let timeout = ProgramFailure(text: "took too long")
 
+    /// The time that a program has after a stop signal, in seconds: a token is renewed long before it expires, and a
+    /// process without one has nothing to end in order.
+    private static let secondsAfterStop = 3.0
+
     /// Reads to the end.
     private static func read(
         _ descriptor: Int32, limit: Int, until deadline: Double
     ) throws(ProgramFailure) -> [UInt8] {
         var bytes: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 4_096)
+        var stop: Double?
         while true {
-            let left = (deadline - Platform.monotonicSeconds) * 1_000
+            let now = Platform.monotonicSeconds
+            if StopSignals.number != nil { stop = stop ?? now + secondsAfterStop }
+            let left = (min(deadline, stop ?? deadline) - now) * 1_000
             guard left > 0 else { throw timeout }
-            guard Platform.canRead(descriptor, milliseconds: Int32(left) + 1) else { continue }
+            guard Platform.canRead(descriptor, milliseconds: Int32(min(left, 200)) + 1) else { continue }
             let count = buffer.withUnsafeMutableBytes { Platform.read(descriptor, into: $0) }
             guard count > 0 else { return bytes }
             bytes += buffer[..<count]
