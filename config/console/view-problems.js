@@ -128,11 +128,13 @@ class Problems {
     this.draw();
   }
 
-  /** Draws the answer. The focus stays where it is, also while the figures change. */
-  draw() {
+  draw() { this.keepFocus(() => this.drawAnswer()); }
+
+  /** Draws something. The focus stays where it is, also while the figures change. */
+  keepFocus(draw) {
     const controls = () => [...this.root.querySelectorAll("a, button, [tabindex]")];
     const index = controls().indexOf(document.activeElement);
-    this.drawAnswer();
+    draw();
     if (index >= 0 && document.activeElement === document.body) controls()[index]?.focus({ preventScroll: true });
   }
 
@@ -181,7 +183,7 @@ class Problems {
     const title = el("h2", { text: "Worker", attrs: { id: "worker-title" } });
     try {
       const answer = await this.app.api.get("/api/worker", null, own.signal);
-      if (own === this.workerRequest) clear(this.worker, title, workerPanel(answer));
+      if (own === this.workerRequest) this.keepFocus(() => clear(this.worker, title, workerPanel(answer)));
     } catch (error) {
       if (own === this.workerRequest && error?.name !== "AbortError") clear(this.worker, title, this.app.problem(error, () => this.loadWorker()));
     } finally {

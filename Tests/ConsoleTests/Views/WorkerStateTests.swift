@@ -42,6 +42,14 @@ extension BrowserTests {
                 #expect(facts.contains { $0.contains(text) }, "\(text) in \(facts)")
             }
             #expect(try tab.texts("section[aria-label=Worker] tbody tr").count == 1)
+            let lanes = "document.querySelector('[aria-label=Lanes]')"
+            let _: JSON = try tab.run("window.before = \(lanes); before.focus()")
+            try look()
+            let _: Bool = try eventually("the state is drawn again") {
+                let isNew: Bool = try tab.run("return before !== \(lanes)")
+                return isNew ? true : nil
+            }
+            #expect(try tab.run("return document.activeElement === \(lanes)") as Bool)
             server.stop()
             try look()
             try tab.awaitText("does not accept connections", in: "section[aria-label=Worker] .state.broken")
