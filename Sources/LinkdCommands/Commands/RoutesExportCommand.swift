@@ -118,8 +118,8 @@ enum RoutesExportCommand {
         }
         for id in appIDs where !AppleAssociation.isAppID(id) {
             call.console.warn(
-                "warning: iOS ignores `\(Escaping.visible(id))`, which is not a prefix of 10 capital letters and digits "
-                    + "with a bundle id, such as ABCDE12345.com.example.app")
+                "warning: iOS ignores `\(Escaping.visible(id))`, which is not a prefix of 10 capital letters and "
+                    + "digits with a bundle id, such as ABCDE12345.com.example.app")
         }
         guard let association = AppleAssociation(table, host: call.text("host")?.lowercased()) else {
             throw emptyExport(table, "https links")
