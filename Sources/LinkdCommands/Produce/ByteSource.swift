@@ -232,7 +232,7 @@ enum InputEncoding {
         ([0xFE, 0xFF], "is UTF-16", "iconv -f UTF-16 -t UTF-8"),
     ]
 
-    /// What is wrong with a row that is not UTF-8, and what to do.
+    /// The fault of a row that is not UTF-8, with the command that converts it.
     static let rowAdvice = "the row is not UTF-8; `iconv -f WINDOWS-1252 -t UTF-8` converts text of Windows"
 
     /// Throws a failure for an input that must be converted, with the command that does it.
