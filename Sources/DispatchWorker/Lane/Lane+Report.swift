@@ -10,9 +10,7 @@ extension Lane where Processing: ~Copyable {
             var entry = entry(note)
             metrics.count(note)
             keepError(of: entry, now)
-            // An outage has a line of its own, so the calls that fail because of it are logged only at the level
-            // `debug`.
-            if case .failed(_, let error) = note, isExplained(error.code) { entry.level = .debug }
+            if case .failed(let call, let error) = note { limit(&entry, call, error, now) }
             shared.log.log(entry)
             hasNews = true
         }
@@ -26,6 +24,18 @@ extension Lane where Processing: ~Copyable {
                         LogField("topic", .text(letter.topic)), LogField("partition", .number(Int64(letter.partition))),
                         LogField("offset", .number(letter.offset)), LogField("reason", .text(letter.reason.rawValue)),
                     ]))
+        }
+    }
+
+    /// Lowers the line of a failed call to the level `debug` if an outage has a line of its own, or if the call has
+    /// failed in the same way lately.
+    private func limit(_ line: inout LogEntry, _ call: LaneCall, _ error: KafkaError, _ now: UInt64) {
+        if isExplained(error.code) {
+            line.level = .debug
+        } else if let count = failedCalls.admit(facility: call.rawValue, text: error.description, now: now) {
+            if count > 1 { line.fields.append(LogField("count", .count(count))) }
+        } else {
+            line.level = .debug
         }
     }
 

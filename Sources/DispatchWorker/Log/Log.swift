@@ -191,12 +191,10 @@ package struct LogRate: Sendable {
     }
 }
 
-/// The lines of librdkafka that the log has had in the last 5 minutes, over all lanes and clients.
+/// The lines that the log has had lately, so that the same line is not repeated.
 ///
 /// A line that differs only in numbers and in quoted names is the same line.
-package struct LibraryLines: Sendable {
-    /// The time after which the same line is logged again, in nanoseconds.
-    package static let interval: UInt64 = 300_000_000_000
+package struct RepeatedLines: Sendable {
     /// The maximum number of different lines.
     ///
     /// Further lines count as one.
@@ -209,20 +207,25 @@ package struct LibraryLines: Sendable {
         var count = 0
     }
 
+    /// The time after which the same line is logged again, in nanoseconds.
+    private let interval: UInt64
     private var lines: [String: Known] = [:]
+
+    /// Creates a value that has had no lines.
+    package init(interval: UInt64) { self.interval = interval }
 
     /// Returns the number of lines that a line stands for, or nil if it is not logged.
     ///
     /// The number includes the same lines that were not logged before it.
     ///
     /// - Parameters:
-    ///   - facility: The part of the library that logs, or the name of an error.
+    ///   - facility: The part of the library that logs, the name of an error, or a call.
     ///   - text: The text.
     ///   - now: The time, in nanoseconds of the monotonic clock.
     package mutating func admit(facility: String, text: String, now: UInt64) -> Int? {
         var key = Self.key(facility, text)
         if lines[key] == nil, lines.count >= Self.capacity {
-            lines = lines.filter { now.saturatingSubtract($0.value.loggedAt) < Self.interval }
+            lines = lines.filter { now.saturatingSubtract($0.value.loggedAt) < interval }
             if lines.count >= Self.capacity { key = "" }
         }
         guard var known = lines[key] else {
@@ -231,7 +234,7 @@ package struct LibraryLines: Sendable {
         }
         defer { lines[key] = known }
         known.count += 1
-        guard now.saturatingSubtract(known.loggedAt) >= Self.interval else { return nil }
+        guard now.saturatingSubtract(known.loggedAt) >= interval else { return nil }
         let count = known.count
         known = Known(loggedAt: now)
         return count

@@ -15,7 +15,7 @@ package final class WorkerShared: Sendable {
     /// The local copy of the registry of devices, or nil without a registry.
     package let devices: RegistryCopy?
     /// The lines of librdkafka that were logged.
-    let library = Mutex(LibraryLines())
+    let library = Mutex(RepeatedLines(interval: 300_000_000_000))
     /// The limit on dead letters of the process.
     let deadLetters = Mutex(DeadLetterMajority())
     /// The requests of an operator, which arrive as signals.

@@ -1,8 +1,8 @@
 @testable import DispatchWorker
 import Testing
 
-/// The filter of librdkafka's lines, with given times.
-@Suite struct LibraryLinesTests {
+/// The filter of repeated lines, with given times.
+@Suite struct RepeatedLinesTests {
     private static let minute: UInt64 = 60_000_000_000
 
     /// Two lines and a Boolean value that indicates whether they count as the same.
@@ -16,7 +16,7 @@ import Testing
 
     @Test("Lines that differ in numbers and quoted names are the same", arguments: pairs)
     func keys(first: String, second: String, isSame: Bool) {
-        var lines = LibraryLines()
+        var lines = RepeatedLines(interval: 5 * Self.minute)
         #expect(lines.admit(facility: "F", text: first, now: 1) == 1)
         #expect(lines.admit(facility: "F", text: second, now: 2) == (isSame ? nil : 1))
         #expect(lines.admit(facility: "G", text: first, now: 3) == 1)
@@ -24,7 +24,7 @@ import Testing
 
     @Test("The same line is logged again after 5 minutes, with the number of lines that it stands for")
     func interval() {
-        var lines = LibraryLines()
+        var lines = RepeatedLines(interval: 5 * Self.minute)
         #expect(lines.admit(facility: "F", text: "a", now: 0) == 1)
         for time in UInt64(1)..<5 { #expect(lines.admit(facility: "F", text: "a", now: time * Self.minute) == nil) }
         #expect(lines.admit(facility: "F", text: "a", now: 5 * Self.minute) == 5)
@@ -34,14 +34,14 @@ import Testing
 
     @Test("A client that logs a different line each time fills neither the log nor the memory")
     func flood() {
-        var lines = LibraryLines()
+        var lines = RepeatedLines(interval: 5 * Self.minute)
         let letters = Array("abcdefghijklmnopqrstuvwxyz")
         var logged = 0
         for index in 0..<10_000 {
             let text = String([letters[index / 676 % 26], letters[index / 26 % 26], letters[index % 26]])
             if lines.admit(facility: "F", text: text, now: UInt64(index)) != nil { logged += 1 }
         }
-        #expect(logged <= LibraryLines.capacity + 1)
+        #expect(logged <= RepeatedLines.capacity + 1)
         #expect(lines.admit(facility: "F", text: "later", now: 6 * Self.minute) == 1)
     }
 }
