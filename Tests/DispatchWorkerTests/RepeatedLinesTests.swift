@@ -1,4 +1,8 @@
 @testable import DispatchWorker
+@testable import KafkaClient
+import LinkDecider
+import Synchronization
+import TestSupport
 import Testing
 
 /// The filter of repeated lines, with given times.
@@ -43,5 +47,38 @@ import Testing
         }
         #expect(logged <= RepeatedLines.capacity + 1)
         #expect(lines.admit(facility: "F", text: "later", now: 6 * Self.minute) == 1)
+    }
+
+    private final class Lines: Sendable {
+        let all = Mutex<[String]>([])
+    }
+
+    @Test("A call that fails again and again has one line in 30 s, and another failure has its own line at once")
+    func failedCalls() throws {
+        let world = SimulatedWorld(seed: 7, callsPerFault: 0, lanes: 0, partitions: 1, isStable: true)
+        var configuration = WorkerConfiguration(bootstrap: [])
+        configuration.input = .topics([world.input])
+        configuration.outputs = OutputTopics("out")
+        let lines = Lines()
+        let log = Log(level: .info, format: .json) { line in lines.all.withLock { $0.append(line) } }
+        let lane = Lane(
+            number: 0, policy: world.policy, topics: LaneTopics(configuration),
+            commitBytes: configuration.commit.bytes,
+            worker: WorkerIdentity(group: "g", instance: "i", version: "1"),
+            environment: SimulatedEnvironment(
+                world, SimulatedLife(), LaneIdentity(group: "g", instance: "i", isStable: true, lane: 0)),
+            processing: RecordProcessor(try LaneHeaderTests.configuration()),
+            shared: WorkerShared(stopAfter: 0, log: log))
+        for second in UInt64(0)..<65 {
+            let now = second * 1_000_000_000
+            lane.machine.failed(.fetchCommitted, KafkaError(code: .timedOut), now: now)
+            if second == 40 { lane.machine.failed(.subscribe, KafkaError(code: .timedOut), now: now) }
+            lane.report(now)
+        }
+        log.close()
+        let written = lines.all.withLock { $0 }
+        #expect(written.allSatisfy { $0.contains(#""event":"failed""#) })
+        #expect(written.map { $0.contains("subscribe: ") } == [false, false, true, false], "\(written)")
+        #expect(written.map { $0.contains(#""count":30"#) } == [false, true, false, true], "\(written)")
     }
 }
