@@ -60,8 +60,9 @@ extension Lane where Processing: ~Copyable {
             // A metric counts them. Brokers that are slow or leave cause hundreds.
             line(.debug, "rotated", "producer replaced after an unknown outcome", [("cause", .text(cause.rawValue))])
         case .recreated(let cause, let code):
+            // The line `fenced` is before it.
             line(
-                .warning, "recreated", "producer replaced after a failure",
+                cause == "fenced" ? .debug : .warning, "recreated", "producer replaced after a failure",
                 [("cause", .text(cause)), ("code", .text(code.name))])
         case .fenced(let client):
             line(.warning, "fenced", "\(client.rawValue) fenced", [("client", .text(client.rawValue))])
