@@ -135,14 +135,15 @@ internal import Testing
         "The commands follow the settings",
         arguments: [
             (["--group", "it's"], "--group 'it'\\''s'"), (["--group", "a b"], "--transactional-id 'linkd.a b.'"),
-            (["--input", "a,b"], "--operation Read --topic a --topic b"),
+            (["--input", "a,b"], "--operation Read --operation DescribeConfigs --topic a --topic b"),
             (["--input", "a,b"], "--topic link-decisions --topic a.dlq --topic b.dlq"),
-            (["--input", "^events-.*"], "--operation Read --topic TOPIC"),
+            (["--input", "^events-.*"], "--operation Read --operation DescribeConfigs --topic TOPIC"),
             (["--guarantee", "at-least-once"], "--operation IdempotentWrite --cluster"),
             (
                 ["--devices-topic", "d"],
                 "--operation Read --operation Describe --operation DescribeConfigs --topic d\n"
             ),
+            (["--tables-topic", "t"], "--operation Read --operation Write --operation DescribeConfigs --topic t\n"),
         ])
     func settings(flags: [String], expected: String) {
         let result = linkd(["doctor", "--print-acls"] + flags, environment: Self.user)

@@ -118,13 +118,15 @@ struct AccessRules {
     private static func worker(_ settings: Settings, _ inputs: [String], _ outputs: [String]) -> [AccessRight] {
         let group = settings.text("group") ?? "linkd"
         let isAtLeastOnce = settings.text("guarantee") == "at-least-once"
-        // Without DescribeConfigs, a worker cannot see that the topic is not compacted.
+        // Without DescribeConfigs, a worker cannot see a `cleanup.policy` by which a topic loses records.
         let devices = settings.text("devices.topic").map {
             AccessRight(["Read", "Describe", "DescribeConfigs"], on: .topic, [$0])
         }
-        let archive = settings.text("tables.topic").map { AccessRight(["Read", "Write"], on: .topic, [$0]) }
+        let archive = settings.text("tables.topic").map {
+            AccessRight(["Read", "Write", "DescribeConfigs"], on: .topic, [$0])
+        }
         return [
-            AccessRight(["Read"], on: .topic, inputs),
+            AccessRight(["Read", "DescribeConfigs"], on: .topic, inputs),
             AccessRight(["Write", "DescribeConfigs"], on: .topic, outputs),
         ] + [devices, archive].compactMap(\.self) + [
             AccessRight("Read", on: .group, group),
