@@ -197,8 +197,10 @@ struct RecallBrokerTests {
         #expect(again["to_correct"]?.integer == 0 && again["published"]?.integer == 0)
         #expect(again["dry_run"]?.text == "false" && again["to"]?.string == site.output)
         #expect(again["states"]?["corrected"]?.integer == Int64(expected.count))
-        let part = try site.run(site.command + ["--yes", "--to", site.output, "--max", "1"], code: 1)
-        #expect(part.err.contains("beyond --max"), "\(part.err)")
+        for flags in [["--yes", "--to", site.output], []] {
+            let part = try site.run(site.command + ["--max", "1"] + flags, code: 1)
+            #expect(part.err.contains("beyond --max"), "\(part.err)")
+        }
         let misled = try site.run(site.command + ["--yes", "--to", site.input.name], code: 64)
         #expect(misled.err.contains("is not a topic for decisions"), "\(misled.err)")
         #expect(site.corrections(try site.decisions()) == expected)
@@ -234,11 +236,15 @@ struct RecallBrokerTests {
         }
         #expect(states["expired"]?.integer == Int64(all.count - expected.count), "\(states.text)")
         let bare = archived + ["--input", site.input.name, "--output", site.output]
-        let unarchived = try LinkdProcess.run(bare, environment: ["KAFKA_BOOTSTRAP_SERVERS": TestBroker.plain ?? ""])
-        let found = try JSONValue.parse(Array(unarchived.out.utf8))
-        let left = ["not_archived", "later"].compactMap { found["states"]?[$0]?.integer }
-        #expect(left.reduce(0, +) == found["devices"]?.integer && left[0] > 0, "\(unarchived.out)")
-        #expect(found["to_correct"]?.integer == 0)
+        for flags in [[], ["--yes", "--to", site.output]] {
+            let unarchived = try LinkdProcess.run(
+                bare + flags, environment: ["KAFKA_BOOTSTRAP_SERVERS": TestBroker.plain ?? ""])
+            let found = try JSONValue.parse(Array(unarchived.out.utf8))
+            let left = ["not_archived", "later"].compactMap { found["states"]?[$0]?.integer }
+            #expect(left.reduce(0, +) == found["devices"]?.integer && left[0] > 0, "\(unarchived.out)")
+            #expect(found["to_correct"]?.integer == 0)
+            #expect(unarchived.code == 1 && unarchived.err.contains("exit 1 (finding): \(left[0]) decisions of the"))
+        }
         _ = try site.run(archived + ["--yes", "--to", site.output])
         let corrected = try site.decisions()
         #expect(site.corrections(corrected) == expected)

@@ -59,6 +59,15 @@ internal import Testing
 
     private static let right = "shop@1+bbbbbbbb"
 
+    @Test("The reference has each state, and those with which a wrong decision can remain are the last seven")
+    func reference() throws {
+        let page = try ReferencePage(path: "Sources/LinkdCommands/Documentation.docc/LinkdCommands.md")
+        let names = try #require(page.table("Recalls", "State in JSON")).names
+        let states = RecallPlan.State.allCases
+        #expect(names.count == states.count && Set(names) == Set(states.map(\.name)))
+        #expect(Set(names.suffix(7)) == Set(states.filter(\.canRemainWrong).map(\.name)))
+    }
+
     @Test("The last decision of each device is chosen if the wrong table made it")
     func last() throws {
         let plan = try Self.plan([

@@ -24,11 +24,12 @@ enum RecallCommand {
                 + "in the ledger, the topic `<to>.recalled`. So nothing is corrected twice, and a call that was "
                 + "interrupted or killed is continued by the same command.",
             "Left alone, and listed with --list, are devices with a later decision, events that have expired by now, "
-                + "corrections that are too large for a topic, and decisions that cannot be made again: another "
-                + "version of linkd made them, the record is gone, or no configuration with the table is in the "
-                + "archive. Before each commit, the decisions are read to their end. A worker can still decide between "
-                + "this and the commit, so consumers apply a decision with `supersedes: X` only if X is the "
-                + "last decision of the device.",
+                + "corrections that are too large for a topic, events that the new table makes dead letters, and "
+                + "decisions that cannot be made again: another version of linkd was in use, the record is gone, or no "
+                + "configuration with the table is in the archive. If there are others than the first two, wrong "
+                + "decisions can remain, and the exit code is 1, also without --yes. Before each commit, the decisions "
+                + "are read to their end. A worker can still decide between this and the commit, so consumers apply a "
+                + "decision with `supersedes: X` only if X is the last decision of the device.",
             "With `output.applications`, the last decision of a device counts in each topic. If --to is a topic of "
                 + "decisions, each correction is sent to the topic of its decision, also if the new table lists "
                 + "another application, and the ledger is `<output>.recalled`.",
@@ -345,26 +346,36 @@ final class RecallJob {
     }
 
     /// Writes the list, prints the summary, and returns the exit code.
+    ///
+    /// A dry run ends with the code of a recall that publishes everything.
     private func finish(_ summary: inout RecallSummary, _ plan: RecallPlan) throws(CommandFailure) -> ExitCode {
         try writeList(plan)
         print(&summary)
-        guard call.isOn("yes") else { return .success }
-        guard let left = summary.states[.changed], left > 0 else { return try checkLimit(summary) }
-        let number = StopSignals.number
-        let failure = CommandFailure(
-            number.map { ExitCode(rawValue: 128 + $0) } ?? .finding,
-            (number.map { "ended by signal \($0) with " } ?? "") + "\(Counts.text(left, "correction")) left",
-            advice: "run the same command again, which corrects nothing twice")
+        guard let failure = failure(summary) else { return .success }
         call.console.printFailure(failure)
         return failure.code
     }
 
-    /// Returns the exit code of a run that has published everything that it has chosen.
-    private func checkLimit(_ summary: RecallSummary) throws(CommandFailure) -> ExitCode {
-        guard summary.beyondLimit > 0 else { return .success }
-        throw CommandFailure(
-            .finding, "\(Counts.text(Int(summary.beyondLimit), "decision")) left, whose devices are beyond --max",
-            advice: "run the command again with a larger --max, or for parts with --since, --route, or --application")
+    /// Returns the reason for which wrong decisions can remain, or nil.
+    private func failure(_ summary: RecallSummary) -> CommandFailure? {
+        if call.isOn("yes"), let left = summary.states[.changed], left > 0 {
+            let number = StopSignals.number
+            return CommandFailure(
+                number.map { ExitCode(rawValue: 128 + $0) } ?? .finding,
+                (number.map { "ended by signal \($0) with " } ?? "") + "\(Counts.text(left, "correction")) left",
+                advice: "run the same command again, which corrects nothing twice")
+        }
+        if summary.beyondLimit > 0 {
+            return CommandFailure(
+                .finding, "\(Counts.text(Int(summary.beyondLimit), "decision")) left, whose devices are beyond --max",
+                advice: "run the command again with a larger --max, or for parts with --since, --route, or "
+                    + "--application")
+        }
+        let wrong = summary.states.reduce(0) { $1.key.canRemainWrong ? $0 + $1.value : $0 }
+        guard wrong > 0 else { return nil }
+        return CommandFailure(
+            .finding, "\(Counts.text(wrong, "decision")) of the table cannot be corrected",
+            advice: "see their ids and causes with --list FILE")
     }
 
     private func writeList(_ plan: RecallPlan) throws(CommandFailure) {

@@ -61,7 +61,7 @@ final class RecallPlan {
         case refused
         /// The correction is larger than a topic allows.
         case large
-        /// Another version of linkd made the decision, and this one does not make the same.
+        /// Another version of linkd was in use, and this one does not make the same decision.
         case version
         /// No configuration with the table is known.
         case unarchived
@@ -81,6 +81,14 @@ final class RecallPlan {
             }
         }
 
+        /// A Boolean value that indicates whether a wrong decision can remain the last one of its device.
+        var canRemainWrong: Bool {
+            switch self {
+            case .same, .changed, .corrected, .later, .expired: false
+            case .chosen, .refused, .large, .version, .unarchived, .different, .foreign: true
+            }
+        }
+
         /// The words for people, after a number of decisions.
         var text: String {
             switch self {
@@ -92,7 +100,7 @@ final class RecallPlan {
             case .expired: "left alone: the event has expired by now"
             case .refused: "left alone: the event would become a dead letter"
             case .large: "left alone: the correction is larger than `max.message.bytes` of its topic"
-            case .version: "not reproducible: another version of linkd made them"
+            case .version: "not reproducible: another version of linkd was in use, and this one decides differently"
             case .unarchived: "not reproducible: no configuration with this table is in the archive"
             case .different: "not reproducible: no known configuration gives the same bytes"
             case .foreign: "not reproducible: the event is not in an input topic of the settings (--input)"
