@@ -28,12 +28,12 @@ internal import Testing
     }
 
     private static func configuration(
-        _ table: RouteTable, _ replacement: RouteTable, version: String? = nil, passthrough: Passthrough = []
+        _ table: RouteTable, _ replacement: RouteTable, version: String? = nil, hash: String? = nil
     ) throws -> RecallConfiguration {
         let vendors = try #require(LoadedVendors(vendorFiles: [], platformFile: nil))
         return RecallConfiguration(
-            nil, version, DeciderConfiguration(tables: TableSet([table]), passthrough: passthrough), vendors, nil,
-            table: table, replacement: replacement)
+            hash, version, DeciderConfiguration(tables: TableSet([table])), vendors, nil, table: table,
+            replacement: replacement)
     }
 
     /// Calls a function with the record of an event.
@@ -52,7 +52,7 @@ internal import Testing
     /// Returns the answer for the decision of a table, as a state or the bytes of a correction.
     private static func answer(
         of table: RouteTable, _ list: [RecallConfiguration], _ replacement: RouteTable, now: Int64 = early,
-        messageLimits: [Int] = [.max], topic: String = "out"
+        messageLimits: [Int] = [.max], topic: String = "out", archive: ConfigurationArchive? = nil
     ) throws -> String {
         let id = try #require(DecisionID("in-0-7-0"))
         let maker = try configuration(table, replacement)
@@ -74,7 +74,7 @@ internal import Testing
             plan.finish()
             let choice = try #require(plan.choices.first)
             var judge = RecallJudge(
-                RecallConfigurations(list), replacement, now: now, messageLimits: messageLimits)
+                RecallConfigurations(list, archive: archive), replacement, now: now, messageLimits: messageLimits)
             switch judge.verdict(choice, id, plan.device(choice), record) {
             case .left(let state): return state.name
             case .correct(let correction): return String(decoding: correction.new, as: UTF8.self)
@@ -154,6 +154,32 @@ internal import Testing
         let new = try Self.configuration(foreign, right, version: LinkdVersion.text)
         #expect(try Self.answer(of: wrong, [old], right) == "version")
         #expect(try Self.answer(of: wrong, [new], right) == "different")
-        #expect(try Self.answer(of: wrong, [old, new], right) == "different")
+        #expect(try Self.answer(of: wrong, [old, new], right) == "version")
+    }
+
+    /// The times of the other version and of this one since the decision, in milliseconds, and the cause.
+    private static let uses: [(old: [Int64], new: [Int64], state: String)] = [
+        ([0], [], "version"), ([], [0], "different"), ([0], [0], "version"), ([0], [7_200_000], "version"),
+        ([-3_600_000], [0], "version"), ([-7_200_000], [0], "different"), ([-7_200_000], [], "different"),
+        ([-7_200_000, 0], [-3_600_000], "version"), ([7_200_000], [0], "different"),
+    ]
+
+    @Test("Another version of linkd is the cause only if it was in use at the time of the decision", arguments: uses)
+    func versions(old: [Int64], new: [Int64], state: String) throws {
+        let (wrong, right) = (try Self.table("1", "https://x/wrong"), try Self.table("2", "https://x/right"))
+        let foreign = try Self.table("1", "https://x/other")
+        var archive = ConfigurationArchive(topic: "t")
+        var list: [RecallConfiguration] = []
+        for (version, times) in [("0.0.0", old), (LinkdVersion.text, new)] where !times.isEmpty {
+            var draft = try ArchiveSample.draft(TableFolder.text("a", version: 1))
+            draft.configuration.version = version
+            let hash = SHA256.hex(draft.configuration.document)
+            let value = ConfigurationUse.value(times.map { .init(first: Self.early + $0, last: Self.early + $0) })
+            let use = ArchiveSample.Record(key: ConfigurationArchive.key(hash, .use), value: value)
+            try ArchiveSample.add(ArchiveSample.pieces([draft.configuration.document]) + [use], to: &archive)
+            list.append(try Self.configuration(foreign, right, version: version, hash: hash))
+        }
+        #expect(archive.entries.count == list.count)
+        #expect(try Self.answer(of: wrong, list, right, archive: archive) == state)
     }
 }

@@ -123,8 +123,10 @@ struct RecallConfigurations {
     /// The reasons for which configurations of the archive cannot be used.
     private(set) var failures: [String] = []
 
-    /// Creates a list without an archive.
-    init(_ list: [RecallConfiguration] = []) { self.list = list }
+    /// Creates a list, by default an empty one without an archive.
+    init(_ list: [RecallConfiguration] = [], archive: ConfigurationArchive? = nil) {
+        (self.list, self.archive) = (list, archive)
+    }
 
     /// All configurations.
     var all: [RecallConfiguration] { list }
@@ -166,6 +168,17 @@ struct RecallConfigurations {
                 RecallConfiguration(
                     nil, nil, DeciderConfiguration(settings, [table], vendors), vendors, members, table: table,
                     replacement: replacement))
+        }
+    }
+
+    /// Returns a Boolean value that indicates whether one of the configurations was in use by another version of linkd.
+    ///
+    /// One that this version had used beside it would give the bytes of its decisions.
+    func hadOtherVersion(at time: Int64) -> Bool {
+        list.contains { configuration in
+            guard let version = configuration.version, version != LinkdVersion.text else { return false }
+            guard let archive, let hash = configuration.hash else { return true }
+            return archive.entry(hash)?.isUsed(at: time) == true
         }
     }
 

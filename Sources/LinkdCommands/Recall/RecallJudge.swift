@@ -63,10 +63,8 @@ struct RecallJudge {
     ) -> RecallVerdict {
         for configuration in configurations.all { configuration.shortLinks = shortLinks }
         guard let found = reproduce(choice, id, device, record) else {
-            let all = configurations.all
-            if all.isEmpty { return .left(.unarchived) }
-            let isOther = all.allSatisfy { $0.version != nil && $0.version != LinkdVersion.text }
-            return .left(isOther ? .version : .different)
+            if configurations.all.isEmpty { return .left(.unarchived) }
+            return .left(configurations.hadOtherVersion(at: choice.time) ? .version : .different)
         }
         guard let next = id.next else { return .left(.different) }
         switch found.configuration.decide(record, next, device, isNew: true) {
