@@ -1,4 +1,5 @@
 internal import Foundation
+internal import KafkaClient
 internal import LinkCoordinator
 internal import StrictJSON
 internal import TestSupport
@@ -131,6 +132,35 @@ struct OutputTopicsBrokerTests {
         let again = try site.run(command)
         #expect(again.out.contains("nothing to correct") || again.out.contains("corrected 0 of 0"), "\(again.out)")
         #expect(try site.verify()["corrections"]?.integer == 1)
+    }
+
+    @Test("A decision beyond the limit of another topic is explained and corrected with the archived configuration")
+    func messageLimits() throws {
+        let site = try Site()
+        let results = try KafkaAdmin(["bootstrap.servers": TestBroker.plain ?? ""]).create(
+            topics: [
+                TopicSpecification(name: site.topic("out"), partitions: 1, settings: ["max.message.bytes": "2000"])
+            ], timeoutMilliseconds: 20_000)
+        try #require(results.allSatisfy { $0.error == nil })
+        let archive = ["--tables-topic", site.topic("tables")]
+        try site.run(["topics", "create", "--recall", "--partitions", "1"] + archive + site.names)
+        let segment = #""segment":"\#(String(repeating: "s", count: 3_000))""#
+        let events = ["one", "rest"].map { #"{"link":"\#($0):/other","device":{"id":"a"},\#(segment)}"# }
+        try site.run(["produce", "--topic", site.input, "--raw"], input: events.joined(separator: "\n"))
+        let worker = ["worker", "--group", site.input, "--stop-after", "2", "--passthrough", "segment"]
+        try site.run(worker + archive + site.tables + site.names)
+        #expect(try site.ids("one") == ["-0-0-0"])
+        #expect(try site.ids("out").isEmpty)
+        let config = ["--config", try config(site)]
+        let why = try site.run(["inspect", "--why", site.input + "-0-0-0", "--json"] + archive + config + site.map)
+        let report = try JSONValue.parse(Array(why.out.utf8))
+        #expect(report["same"]?.text == "true" && report["table"]?["source"]?.string == "topic", "\(why.out)")
+        try site.write(Site.table("one", #"["one.app"]"#, target: "third"), to: "new.json")
+        let hash = try RouteTable(json: Array(Site.table("one", #"["one.app"]"#).utf8)).hash
+        let recall = ["recall", "--table", hash, "--with", site.folder.path("new.json"), "--to", site.topic("out")]
+        let result = try site.run(recall + ["--yes"] + archive + site.names)
+        #expect(result.out.contains("corrected 1 of 1"), "\(result.out)")
+        #expect(try site.ids("one") == ["-0-0-0", "-0-0-0~1"])
     }
 
     @Test("A worker does not start without the topic of an application, and names it")
