@@ -58,18 +58,7 @@ enum ShortLinksCheckCommand {
 
     private static func run(_ call: Invocation) throws(CommandFailure) -> ExitCode {
         let path = call.operands[0]
-        let file = try ShortLinkBuild.system { () throws(ShortLinkError) in try ShortLinkFile(path: path) }
-        var progress = ProgressLine(call.console)
-        let isWhole = file.verify { read in
-            progress.show("reading \(Escaping.visible(path)): \(read * 100 / max(file.byteCount, 1))%")
-            return true
-        }
-        progress.clear()
-        guard isWhole else {
-            throw CommandFailure(
-                .badData, "\(Escaping.visible(path)) is damaged",
-                advice: "build it again with `linkd short-links build`")
-        }
+        let file = try wholeFile(at: path, call.console)
         let out = call.console.out
         guard !call.json else {
             out.json { json in
@@ -86,6 +75,25 @@ enum ShortLinksCheckCommand {
                 + "\(Counts.text(file.hosts.count, "host"))  \(file.hash.string)  " + Escaping.visible(path))
         return .success
     }
+
+    /// Opens a file, and reads all of it.
+    ///
+    /// A damaged file ends with exit code 65.
+    static func wholeFile(at path: String, _ console: Console) throws(CommandFailure) -> ShortLinkFile {
+        let file = try ShortLinkBuild.system { () throws(ShortLinkError) in try ShortLinkFile(path: path) }
+        var progress = ProgressLine(console)
+        let isWhole = file.verify { read in
+            progress.show("reading \(Escaping.visible(path)): \(read * 100 / max(file.byteCount, 1))%")
+            return true
+        }
+        progress.clear()
+        guard isWhole else {
+            throw CommandFailure(
+                .badData, "\(Escaping.visible(path)) is damaged",
+                advice: "build it again with `linkd short-links build`")
+        }
+        return file
+    }
 }
 
 /// `linkd short-links look`: prints the destination of a short link.
@@ -95,7 +103,8 @@ enum ShortLinksLookCommand {
         summary: "Print the destinations of short links",
         discussion: [
             "Looks up links as a worker does: the whole link, else without its fragment, else also without its query. "
-                + "A link that the file does not have ends with exit code 1."
+                + "A link that the file does not have ends with exit code 1, and a damaged file, which is read to its "
+                + "end first, with 65."
         ],
         flags: [
             Flag("--file", .file, "File of short links."),
@@ -111,7 +120,7 @@ enum ShortLinksLookCommand {
         guard let path = call.text("file") else {
             throw CommandFailure(.usage, "no file is specified", advice: "pass --file FILE with the short links")
         }
-        let file = try ShortLinkBuild.system { () throws(ShortLinkError) in try ShortLinkFile(path: path) }
+        let file = try ShortLinksCheckCommand.wholeFile(at: path, call.console)
         var missing = 0
         for link in call.operands {
             // Exports also have links without a scheme, which is not a part of a short link.
