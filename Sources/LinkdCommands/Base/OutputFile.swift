@@ -5,14 +5,20 @@ enum OutputFile {
     /// The flags, for a file of the given kind.
     static func flags(_ kind: String) -> [Flag] {
         [
-            Flag("--out", .file, default: "standard output", "Write the \(kind) to this file."),
+            Flag("--out", .file, default: "-, standard output", "Write the \(kind) to this file."),
             Flag("--force", "Replace a file that exists."),
         ]
     }
 
+    /// The path for standard output.
+    static let standard = "-"
+
+    /// Returns the file of `--out`, or nil for standard output.
+    static func path(_ call: Invocation) -> String? { call.text("out").flatMap { $0 == standard ? nil : $0 } }
+
     /// Ends with exit code 64 if the file of `--out` exists and `--force` is not given, or `--force` has no file.
     static func check(_ call: Invocation) throws(CommandFailure) {
-        guard let path = call.text("out") else {
+        guard let path = path(call) else {
             guard call.isOn("force") else { return }
             throw CommandFailure(.usage, "--force is given, but no file", advice: "pass --out FILE too")
         }
@@ -24,7 +30,7 @@ enum OutputFile {
 
     /// Writes a text to the file of `--out`, or to standard output.
     static func write(_ text: String, _ call: Invocation) throws(CommandFailure) {
-        guard let path = call.text("out") else { return call.console.out.write(text) }
+        guard let path = path(call) else { return call.console.out.write(text) }
         try write(text, to: path, flag: "out", replaces: call.isOn("force"))
     }
 

@@ -191,6 +191,7 @@ enum Platform {
     ///
     /// Anything but a regular file is an error: a device must stay, and writing to a named pipe can wait forever.
     static func replaceable(_ path: String) -> Result<String, SystemError> {
+        if path == OutputFile.standard { return .failure(notAFile) }
         guard let stamp = FileStamp(of: path) else {
             var info = stat()
             guard lstat(path, &info) == 0 else { return .success(path) }
@@ -228,10 +229,14 @@ enum Platform {
         }
     }
 
+    /// The error of a command that writes to a file only.
+    private static let notAFile = SystemError(text: "- is standard output, and ./- is a file with this name")
+
     /// Creates a file that other users can read too, and returns its descriptor.
     ///
     /// A file that exists is an error.
     static func createFile(_ path: String) -> Result<Int32, SystemError> {
+        if path == OutputFile.standard { return .failure(notAFile) }
         let descriptor = create(path, 0o666)
         return descriptor >= 0 ? .success(descriptor) : .failure(SystemError.last)
     }

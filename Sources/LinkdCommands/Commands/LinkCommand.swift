@@ -12,7 +12,7 @@ enum LinkCommand {
                 + "again before it is printed, so it opens the screen with this data on this device. A device without "
                 + "facts lacks screens that need a version or a session: pass --device.",
             "--qr also writes the link as a QR code, which phones read with their cameras. A code holds at most "
-                + "\(QRCode.maxBytes) bytes.",
+                + "\(QRCode.maxBytes) bytes. With --qr - the code is on standard output, and the link on standard error.",
         ],
         flags: [
             Flag(
@@ -22,7 +22,9 @@ enum LinkCommand {
             Flag("--scheme", .text(bytes: 1...64), placeholder: "SCHEME", "Scheme of the link."),
             Flag("--host", .text(bytes: 1...253), placeholder: "HOST", "Host of the link."),
             Flag("--device", .text(bytes: 2...65536), placeholder: "JSON", "Facts about the device."),
-            Flag("--qr", .file, placeholder: "FILE.svg", "Write a QR code of the link to this file."),
+            Flag(
+                "--qr", .file, placeholder: "FILE.svg",
+                "Write a QR code of the link to this file, or - for standard output."),
             Flag("--force", "Replace a file of --qr that exists."),
             Flag("--json", "Print the link, its route, and the decision as one JSON object."),
         ],
@@ -49,7 +51,13 @@ enum LinkCommand {
                 .usage, "--qr: \(Escaping.visible(path)) does not end with .svg, but the image is SVG",
                 advice: "pass a name that ends with .svg, and convert the image if you need another format")
         }
-        if let path = call.text("qr"), Platform.exists(path), !call.isOn("force") {
+        let isPiped = call.text("qr") == OutputFile.standard
+        if isPiped, call.json {
+            throw CommandFailure(
+                .usage, "standard output cannot have both the QR code and the JSON object",
+                advice: "pass --qr FILE.svg, or leave out --json")
+        }
+        if !isPiped, let path = call.text("qr"), Platform.exists(path), !call.isOn("force") {
             throw CommandFailure(
                 .usage, "--qr: \(Escaping.visible(path)) exists",
                 advice: "name a file that does not exist, or pass --force to replace it")
@@ -62,6 +70,11 @@ enum LinkCommand {
                     .badData,
                     "the link has \(link.link.utf8.count) bytes, but a QR code holds at most \(QRCode.maxBytes)",
                     advice: "pass less data, or leave out --qr")
+            }
+            if isPiped {
+                call.console.note(Escaping.visible(link.link))
+                call.console.out.write(code.svg)
+                return .success
             }
             try OutputFile.write(code.svg, to: path, flag: "qr", replaces: call.isOn("force"))
         }

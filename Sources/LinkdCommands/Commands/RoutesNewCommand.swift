@@ -46,7 +46,7 @@ enum RoutesNewCommand {
                 advice: "pass a host in lowercase without https:// and without port 443, such as shop.example")
         }
         try OutputFile.write(table.text, call)
-        guard let out = call.text("out") else { return .success }
+        guard let out = OutputFile.path(call) else { return .success }
         let file = ShellQuote.posix(Escaping.visible(out))
         call.console.note("Next: linkd routes check \(file)")
         call.console.note("      linkd resolve --table \(file) --explain '\(scheme)://p/7'")

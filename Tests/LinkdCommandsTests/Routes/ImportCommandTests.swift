@@ -54,6 +54,21 @@ internal import Testing
         #expect(linkd("routes", "new", "--out", "/no/such/t.json").code == 78)
     }
 
+    @Test("--out - is standard output, and other files that are written have another name")
+    func standardOutput() throws {
+        let folder = try TemporaryFolder()
+        let table = linkd("routes", "new")
+        let piped = linkd("routes", "new", "--out", "-")
+        #expect(piped.code == 0 && piped.out == table.out && piped.err == table.err, "\(piped)")
+        let imported = ["routes", "import", "--from", "manifest", sample("AndroidManifest.xml")]
+        #expect(linkd(imported + ["--out", "-"]).out == linkd(imported).out)
+        #expect(linkd("routes", "new", "--out", "-", "--force").code == 64)
+        try Data("short,long\ngo.example/a,shop://a\n".utf8).write(to: URL(filePath: folder.path("a.csv")))
+        let binary = linkd("short-links", "build", folder.path("a.csv"), "--out", "-")
+        #expect(binary.code == 78 && binary.out.isEmpty && binary.err.contains("- is standard output"), "\(binary)")
+        #expect(!FileManager.default.fileExists(atPath: "-"))
+    }
+
     @Test("A file that cannot be written completely is removed, and one that it would replace stays")
     func full() throws {
         let folder = try TemporaryFolder()

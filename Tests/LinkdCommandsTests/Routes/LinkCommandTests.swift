@@ -46,6 +46,19 @@ internal import Testing
         #expect(!FileManager.default.fileExists(atPath: folder.path("new.png")))
     }
 
+    @Test("--qr - writes the image to standard output, and the link to standard error")
+    func pipedImage() throws {
+        let folder = try TemporaryFolder()
+        #expect(link("catalog/list", "--qr", folder.path("-")).code == 0)
+        let image = try String(contentsOfFile: folder.path("-"), encoding: .utf8)
+        let result = link("catalog/list", "--qr", "-")
+        #expect(result.code == 0 && result.out == image && result.err == link("catalog/list").out, "\(result)")
+        #expect(link("catalog/list", "--qr", "-", "-q").err.isEmpty)
+        let both = link("catalog/list", "--qr", "-", "--json")
+        #expect(both.code == 64 && both.out.isEmpty && both.err.contains("cannot have both"), "\(both)")
+        #expect(!FileManager.default.fileExists(atPath: "-"))
+    }
+
     @Test(
         "A wrong command line or wrong data ends with a code and advice, without values",
         arguments: [
