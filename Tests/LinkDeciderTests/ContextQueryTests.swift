@@ -43,6 +43,10 @@ struct ContextQueryTests {
         ),
         ("one:/?utm_source=%", [#"["query_skipped utm_source"]"#]),
         (
+            #"{"link":"one:/?utm_source=%","expires":"9999-12-31T23:59:59-00:01","device":{"id":"d"}}"#,
+            [#"["expires_skipped","query_skipped utm_source"]"#]
+        ),
+        (
             "one:/?utm_source=\(long)&utm_medium=1234567890123456789012345&utm_term=%31%32",
             [#"{"query":{"utm_source":"\#(long)","utm_term":"12"}} ["query_skipped utm_medium"]"#]
         ),

@@ -70,7 +70,21 @@ struct DeliveryTests {
             #"{"link":"one:/","expires":"1970-01-01T00:00:00Z","device":{"id":"d"}}"#,
             [#"{"expires":"1970-01-01T00:00:00Z"}"#]
         ),
-        (#"{"link":"one:/","expires":"0000-01-01T00:00:00Z","device":{"id":"d"}}"#, [""]),
+        // A time that is not in the years 1 to 9999.
+        (#"{"link":"one:/","expires":"0000-01-01T00:00:00Z","device":{"id":"d"}}"#, [#"["expires_skipped"]"#]),
+        (
+            #"{"link":"one:/","expires":"9999-12-31T23:59:59-00:01","device":{"id":"d"}}"#,
+            [#"["expires_skipped"]"#]
+        ),
+        (
+            #"{"path":"/home/feed","expires":"9999-12-31T23:59:59.999Z","device":{"id":"d"}}"#,
+            [#"{"expires":"9999-12-31T23:59:59.999Z"}"#]
+        ),
+        (
+            fcm(#"{"ttl":"999999999999s"}"#, web: #"{"TTL":"253402300798","Urgency":"low"}"#),
+            [#"["expires_skipped"]"#, "", #"{"push":{"priority":"low"},"expires":"9999-12-31T23:59:59Z"}"#, ""]
+        ),
+        (expo(#","ttl":253402300799"#), [#"{"push":{"vendor":"expo"}} ["expires_skipped"]"#]),
         // The headers of APNs.
         (
             apns(#"{"apns-expiration":"1795255200","apns-collapse-id":"c\"1","apns-priority":"5"}"#),
@@ -78,7 +92,7 @@ struct DeliveryTests {
         ),
         (apns(#"{"apns-priority":10}"#), [#"{"push":{"priority":"high"}}"#]),
         (apns(#"{"apns-priority":1,"apns-expiration":0}"#), [#"{"push":{"priority":"low"}}"#]),
-        (apns(#"{"apns-expiration":999999999999,"ttl":1,"topic":"t","urgency":[]}"#), [""]),
+        (apns(#"{"apns-expiration":999999999999,"ttl":1,"topic":"t","urgency":[]}"#), [#"["expires_skipped"]"#]),
         (
             apns(#"{"apns-expiration":"5"}"#, #","expires":"1970-01-01T00:00:02Z""#),
             [#"{"expires":"1970-01-01T00:00:02Z"}"#]

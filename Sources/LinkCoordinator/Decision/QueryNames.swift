@@ -138,6 +138,8 @@ extension Resolver {
     }
 
     /// Writes `context`: the members of the event, then `expires` and `query`.
+    ///
+    /// An expiry that RFC 3339 cannot express is left out with a note.
     @inline(never)
     mutating func writeContext(_ head: Ref<DecisionHead>, _ out: inout OutputArena) {
         guard head.expires != nil || head.queryNames != nil else {
@@ -153,7 +155,9 @@ extension Resolver {
             out.append(head.context)
             separator = ","
         }
-        if let expires = head.expires, Self.timesOfYears.contains(expires) {
+        if let expires = head.expires, !Self.timesOfYears.contains(expires) {
+            notes.append(Note("expires_skipped"))
+        } else if let expires = head.expires {
             out.append(separator)
             out.append("\"expires\":\"")
             if expires % 1000 == 0 {
