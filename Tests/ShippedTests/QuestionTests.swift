@@ -129,13 +129,17 @@ struct QuestionTests {
         }
     }
 
-    @Test("The printed commands name a product that has ended, and what delivery needs")
+    @Test("The printed commands name a product that has ended, what delivery needs, and a token of MSK")
     func messages() async throws {
         try await onThread {
             let vendors = try output(#require(page.blocks("sh", "run", "vendors").first))
             #expect(vendors.contains("remark: Campaigns and journeys of Amazon Pinpoint ended"), "\(vendors)")
             let delivery = try output(#require(page.blocks("sh", "run", "delivery").first))
-            #expect(delivery.contains(#""push":{"collapse":"cart","priority":"high"}"#), "\(delivery)")
+            let printed = try #require(page.blocks("text").first { $0.lines.first?.hasPrefix(#""context":"#) == true })
+            #expect(delivery.contains(printed.lines.joined(separator: "\n")), "\(delivery)")
+            let token = try output(#require(page.blocks("sh", "run", "token").first))
+            let start = Data("https://kafka.eu-central-1.".utf8).base64EncodedString()
+            #expect(token.hasPrefix(start) && token.wholeMatch(of: #/[A-Za-z0-9_-]+\n/#) != nil, "\(token)")
         }
     }
 
