@@ -115,18 +115,18 @@ struct ScalarAutomaton {
 
     /// Returns the states before the first character.
     func start() -> [Int] {
-        var set = Set<Int>()
+        var set = StateSet(steps.count)
         for state in starts { insert(state, into: &set) }
-        return set.sorted()
+        return set.states
     }
 
     /// Returns the states after a character.
     func step(_ states: [Int], _ scalar: Unicode.Scalar) -> [Int] {
-        var set = Set<Int>()
+        var set = StateSet(steps.count)
         for state in states {
             for step in steps[state] where step.test.matches(scalar) { insert(step.to, into: &set) }
         }
-        return set.sorted()
+        return set.states
     }
 
     /// Returns the work of a step from some states.
@@ -164,10 +164,43 @@ struct ScalarAutomaton {
         return false
     }
 
-    private func insert(_ state: Int, into set: inout Set<Int>) {
-        var waiting = [state]
+    private func insert(_ state: Int, into set: inout StateSet) {
+        guard set.insert(state), !free[state].isEmpty else { return }
+        var waiting = free[state]
         while let next = waiting.popLast() {
-            if set.insert(next).inserted { waiting += free[next] }
+            if set.insert(next) { waiting += free[next] }
+        }
+    }
+
+    /// A set of states, as bits.
+    private struct StateSet {
+        private var words: [UInt64]
+        private var count = 0
+
+        /// Creates an empty set of states below a number.
+        init(_ end: Int) { words = Array(repeating: 0, count: end / 64 + 1) }
+
+        /// Adds a state, and returns false if the set has it.
+        mutating func insert(_ state: Int) -> Bool {
+            let bit: UInt64 = 1 << UInt64(state % 64)
+            guard words[state / 64] & bit == 0 else { return false }
+            words[state / 64] |= bit
+            count += 1
+            return true
+        }
+
+        /// The states in ascending order.
+        var states: [Int] {
+            var states: [Int] = []
+            states.reserveCapacity(count)
+            for (index, word) in words.enumerated() where word != 0 {
+                var rest = word
+                while rest != 0 {
+                    states.append(index * 64 + rest.trailingZeroBitCount)
+                    rest &= rest - 1
+                }
+            }
+            return states
         }
     }
 }
