@@ -12,11 +12,10 @@ enum Benchmarks {
 
         USAGE
           LinkdBenchmarks [BENCHMARK...] [--peers DIR] [--broker HOST:PORT] [OPTIONS]
-          LinkdBenchmarks adversarial [--records N] [--seed S]   compare long-lived processors with fresh ones
-          LinkdBenchmarks ingest [--records N] [--seed S]        the same for mutated records of all envelopes
+          LinkdBenchmarks ingest [--records N] [--seed S]        compare long-lived processors with fresh ones, for mutated
+                                                          records of all envelopes
           LinkdBenchmarks ingest --replay FILE                   run the inputs of a finding
           LinkdBenchmarks hostile [--seconds N] [--seed S]       measure expensive records, and search for others
-          LinkdBenchmarks endurance --broker HOST:PORT [--records N]   memory of a worker over reloads and rebalances
           LinkdBenchmarks console --broker HOST:PORT [--records N] [--routes N] [--seconds N] [--rate N]
                                                           memory and answers of `linkd console`, with bounds
           LinkdBenchmarks registry [--records N] [--broker HOST:PORT]
@@ -38,23 +37,20 @@ enum Benchmarks {
           library  a call of `RouteTable.resolve`, with the memory that it allocates
           push     push messages of a vendor beside native events of the same size
           lookup   a lookup in each of the peers' route sets (needs --peers)
-          load     reading, checking, and compiling tables of 10 to 10,000 routes
           worker   CPU time per record of `linkd worker` and `passthrough.c` (needs --peers and a broker)
-          monitor  the same of a worker that is scraped every second, and of one that is not (needs a broker)
 
         OPTIONS
           --peers DIR          directory with rust-peer, passthrough.c, and lookup/, which run in turns with linkd
           --broker HOST:PORT   an empty broker for the measurement (or KAFKA_BOOTSTRAP_SERVERS)
           --workload FILE      records of the workload (default: generated)
           --table FILE         their table (default: config/routes/shop.json)
-          --records N          records of `worker` (default: 300000; `monitor` has ten times as many), or of
-                               `adversarial`, `ingest`, or `endurance` (default: 10000000), or
-                               decisions of `console` (default: 1000000)
+          --records N          records of `worker` (default: 300000) or `ingest` (default: 10000000), or decisions of
+                               `console` (default: 1000000)
           --seconds N          duration of the search of `hostile`, or of the live tail of `console` (default: 60)
           --rate N             events per second of the live tail of `console` (default: 1000)
           --routes N           routes of the table of `console` (default: 10000)
           --linkd PATH         the measured program of `console` (default: linkd beside this program)
-          --seed S             seed of `adversarial`, `ingest`, and `hostile` (default: 1)
+          --seed S             seed of `ingest` and `hostile` (default: 1)
           --batch N            the only record of `ingest`, from 1
           --output DIR         directory of the findings of `ingest` (default: .)
           --rounds N           rounds of each comparison (default: 7)
@@ -98,8 +94,7 @@ enum Benchmarks {
 
     /// The measurements and searches that run alone, with their numbers of records.
     private static let searches: [String: (run: @Sendable (BenchmarkOptions) throws -> Int32, records: Int)] = [
-        "adversarial": (AdversarialRecords.run, 10_000_000), "ingest": (IngestSearch.run, 10_000_000),
-        "hostile": (HostileBenchmark.run, 10_000_000), "endurance": (EnduranceBenchmark.run, 10_000_000),
+        "ingest": (IngestSearch.run, 10_000_000), "hostile": (HostileBenchmark.run, 10_000_000),
         "console": (ConsoleBenchmark.run, 1_000_000), "registry": (RegistryBenchmark.run, 1_000_000),
         "short-links": (ShortLinkBenchmark.run, 1_000_000),
     ]
@@ -118,9 +113,7 @@ enum Benchmarks {
             benchmark.run(options, report)
         }
         if options.runs("lookup") { try LookupBenchmark.run(options, report) }
-        if options.runs("load") { try LoadBenchmark.run(options, report) }
         if options.runs("worker") { try WorkerBenchmark.run(options, report) }
-        if options.runs("monitor") { try MonitorBenchmark.run(options, report) }
         return 0
     }
 }
@@ -153,7 +146,7 @@ struct BenchmarkOptions {
     var rate = 1_000
     let requests = 40
 
-    static let kinds = ["record", "library", "push", "lookup", "load", "worker", "monitor"]
+    static let kinds = ["record", "library", "push", "lookup", "worker"]
 
     init(_ arguments: [String]) throws {
         var index = 0
@@ -195,8 +188,8 @@ struct BenchmarkOptions {
         for kind in ["lookup", "worker"] where named.contains(kind) && peers == nil {
             throw BenchmarkError(text: "\(kind) needs --peers DIR", code: 64)
         }
-        if let name = ["worker", "monitor"].first(where: named.contains), broker == nil {
-            throw BenchmarkError(text: "\(name) needs --broker HOST:PORT or KAFKA_BOOTSTRAP_SERVERS", code: 64)
+        if named.contains("worker"), broker == nil {
+            throw BenchmarkError(text: "worker needs --broker HOST:PORT or KAFKA_BOOTSTRAP_SERVERS", code: 64)
         }
     }
 
@@ -206,7 +199,6 @@ struct BenchmarkOptions {
         switch kind {
         case "lookup": return peers != nil
         case "worker": return peers != nil && broker != nil
-        case "monitor": return broker != nil
         default: return true
         }
     }
