@@ -17,3 +17,11 @@ extension Sequence where Element: Hashable {
         return filter { seen.insert($0).inserted }
     }
 }
+
+extension UnsignedInteger {
+    /// Returns the number in lowercase hexadecimal with at least this many digits.
+    package func hexadecimal(digits: Int) -> String {
+        let text = String(self, radix: 16)
+        return String(repeating: "0", count: Swift.max(0, digits - text.utf8.count)) + text
+    }
+}

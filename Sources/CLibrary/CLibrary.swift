@@ -7,3 +7,11 @@
 #elseif canImport(Darwin)
 @_exported public import Darwin
 #endif
+
+#if canImport(Darwin)
+/// The type of a socket for TCP.
+public let streamSocketType = SOCK_STREAM
+#else
+/// The type of a socket for TCP.
+public let streamSocketType = Int32(SOCK_STREAM.rawValue)
+#endif

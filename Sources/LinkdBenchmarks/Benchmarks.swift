@@ -12,8 +12,8 @@ enum Benchmarks {
 
         USAGE
           LinkdBenchmarks [BENCHMARK...] [--peers DIR] [--broker HOST:PORT] [OPTIONS]
-          LinkdBenchmarks ingest [--records N] [--seed S]        compare long-lived processors with fresh ones, for mutated
-                                                          records of all envelopes
+          LinkdBenchmarks ingest [--records N] [--seed S]        compare long-lived processors with fresh ones,
+                                                          for mutated records of all envelopes
           LinkdBenchmarks ingest --replay FILE                   run the inputs of a finding
           LinkdBenchmarks hostile [--seconds N] [--seed S]       measure expensive records, and search for others
           LinkdBenchmarks console --broker HOST:PORT [--records N] [--routes N] [--seconds N] [--rate N]

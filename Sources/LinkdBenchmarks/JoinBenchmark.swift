@@ -14,10 +14,7 @@ struct RegistryDevices {
         var random = RandomSource(seed: seed)
         bytes.reserveCapacity(count * 140)
         for _ in 0..<count {
-            let digits = [random.next(), random.next()].map { number in
-                let text = String(number, radix: 16)
-                return String(repeating: "0", count: 16 - text.utf8.count) + text
-            }.joined()
+            let digits = [random.next(), random.next()].map { $0.hexadecimal(digits: 16) }.joined()
             for (index, digit) in digits.utf8.enumerated() {
                 if [8, 12, 16, 20].contains(index) { bytes.append(UInt8(ascii: "-")) }
                 bytes.append(digit)

@@ -116,7 +116,7 @@ package final class ShortLinkFile: Sendable {
     private static func free(_ view: ByteView) { UnsafeMutablePointer(mutating: view.start).deallocate() }
 
     private static func hexDigits(_ bytes: ByteView) -> String {
-        bytes.buffer.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        bytes.buffer.map { $0.hexadecimal(digits: 2) }.joined()
     }
 
     /// The file's SHA-256 in hexadecimal digits, as the header has it.

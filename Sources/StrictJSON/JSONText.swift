@@ -132,7 +132,7 @@ package enum TerminalControl {
         var result = ""
         for scalar in text.unicodeScalars {
             if contains(scalar) {
-                result += "\\u" + hex(scalar.value, digits: 4)
+                result += "\\u" + scalar.value.hexadecimal(digits: 4)
             } else {
                 result.unicodeScalars.append(scalar)
             }
@@ -155,15 +155,9 @@ package enum TerminalControl {
         case 0x0A: result += "\\n"
         case 0x0D: result += "\\r"
         case 0x09: result += "\\t"
-        case 0..<0x20, 0x7F: result += "\\x" + hex(scalar.value, digits: 2)
-        case _ where contains(scalar): result += "\\u{" + hex(scalar.value, digits: 1) + "}"
+        case 0..<0x20, 0x7F: result += "\\x" + scalar.value.hexadecimal(digits: 2)
+        case _ where contains(scalar): result += "\\u{" + scalar.value.hexadecimal(digits: 1) + "}"
         default: result.unicodeScalars.append(scalar)
         }
-    }
-
-    /// Returns a number in hexadecimal with at least this many digits.
-    package static func hex(_ value: UInt32, digits: Int) -> String {
-        let text = String(value, radix: 16)
-        return String(repeating: "0", count: max(0, digits - text.count)) + text
     }
 }

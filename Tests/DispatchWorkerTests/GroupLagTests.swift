@@ -19,7 +19,7 @@ import Testing
     private static func offsets(_ partition: TopicPartition, _ committed: Int64?, low: Int64 = 0, _ stable: Int64)
         -> GroupLagHistory.Offsets
     {
-        GroupLagHistory.Offsets(partition, committed: committed, low: low, stable: stable)
+        GroupLagHistory.Offsets(partition: partition, committed: committed, low: low, stable: stable)
     }
 
     @Test("A partition with lag that no described member owns for 30 s is told, and its owner ends that")

@@ -4,7 +4,7 @@ import LinkIngest
 import Testing
 
 @testable import DispatchWorker
-import LinkDecider
+@testable import LinkDecider
 import LinkCoordinator
 
 /// The counters of a lane, and the tally of a transaction.
@@ -156,7 +156,7 @@ import LinkCoordinator
     func errors() {
         let long = String(repeating: "x", count: 1_000)
         let entry = LogEntry(
-            .warning, "aborted", lane: 0, long, [LogField("cause", "error"), LogField("code", "TIMED_OUT")])
+            .warning, "aborted", lane: 0, long, ["cause": "error", "code": "TIMED_OUT"])
         let error = LaneError(entry, at: 7)
         #expect(error?.event == "aborted" && error?.code == "TIMED_OUT" && error?.at == 7)
         #expect(error?.message.count == LaneError.messageLimit)

@@ -5,7 +5,7 @@ import LinkIngest
 import Testing
 
 @testable import DispatchWorker
-import LinkDecider
+@testable import LinkDecider
 
 /// The log entries that follow from the state of a worker, from given snapshots.
 @Suite struct LogEventsTests {
@@ -159,7 +159,7 @@ import LinkDecider
             var group = GroupLag(answeredAt: snapshot.now)
             (group.state, group.isRebalancing, group.members) = ("PreparingRebalance", true, 22)
             let since = (20..<90).contains(time) ? 20 * Self.second : nil
-            group.partitions = [GroupLag.Partition(Self.partition, lag: 9, unownedSince: since)]
+            group.partitions = [GroupLag.Partition(partition: Self.partition, lag: 9, unownedSince: since)]
             snapshot.groupLag = group
             lines += events.entries(for: snapshot).map { "\(time) \($0.event) \(Self.text($0))" }
         }
@@ -264,8 +264,8 @@ import LinkDecider
             var snapshot = Self.snapshot(time, isAnswering: time >= stall.answersFrom)
             let isWaiting = time < stall.waitsUntil
             let view = PartitionView(
-                partition: Self.partition, next: 8, settled: time >= stall.movesAt ? 3 : 0, committed: nil, start: 0,
-                end: nil, isCurrent: stall.isCurrent, isPaused: isWaiting, isWaiting: isWaiting,
+                partition: Self.partition, next: 8, settled: time >= stall.movesAt ? 3 : 0, committed: nil, end: nil,
+                isCurrent: stall.isCurrent, isPaused: isWaiting, isWaiting: isWaiting,
                 slowed: stall.isSlowed ? SlowedPartition(since: 1, counts: DeadLetterCounts()) : nil)
             snapshot.isPaused = stall.isPaused
             snapshot.partitions = [PartitionLag(lane: 0, partition: Self.partition, lag: stall.lag)]

@@ -62,7 +62,7 @@ import Testing
     func lag(state: State) {
         let view = PartitionView(
             partition: MachineTests.partition, next: state.next ?? state.settled, settled: state.settled,
-            committed: state.committed, start: nil, end: state.end, isCurrent: state.isCurrent,
+            committed: state.committed, end: state.end, isCurrent: state.isCurrent,
             isPaused: state.isPaused)
         var statistics: LibraryStatistics.Partition?
         if state.testDescription != "no statistics" {

@@ -1,4 +1,4 @@
-import DispatchWorker
+@testable import DispatchWorker
 import Testing
 
 /// The age of the local copy of the registry.

@@ -46,9 +46,9 @@ import Testing
         #expect(state.messages(for: Self.snapshot(3), []) == [])
         #expect(state.messages(for: ready, []) == [])
         let progress = LogEntry(
-            .info, "progress", "m", [LogField("records_per_s", 10), LogField("lag", 3), LogField("navigate", 9)])
+            .info, "progress", "m", ["records_per_s": 10, "lag": 3, "navigate": 9])
         let outage = LogEntry(
-            .error, "brokers.unreachable", "no broker answers", [LogField("cause", "refused"), LogField("ms", 5)])
+            .error, "brokers.unreachable", "no broker answers", ["cause": "refused", "ms": 5])
         #expect(
             state.messages(for: ready, [progress, outage, LogEntry(.info, "joining", "m")])
                 == [.status("records_per_s=10 lag=3"), .status("no broker answers cause=refused")])

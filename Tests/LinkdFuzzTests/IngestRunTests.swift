@@ -1,5 +1,5 @@
 import ByteStorage
-import LinkdFuzz
+@testable import LinkdFuzz
 import Testing
 
 /// A short form of the search `ingest` of the benchmarks.

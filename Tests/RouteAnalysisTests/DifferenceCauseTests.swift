@@ -1,4 +1,4 @@
-import RouteAnalysis
+@testable import RouteAnalysis
 import LinkCoordinator
 import StrictJSON
 import TableSupport

@@ -50,9 +50,8 @@ package final class RegistryCopy: Sendable {
         }
         if let reason = opened.droppedBecause {
             log.log(
-                LogEntry(
-                    .warning, "devices.dropped", "the local copy of the registry is read again",
-                    [LogField("code", .text(reason.rawValue)), LogField("reason", .text(reason.text))]))
+                .warning, "devices.dropped", "the local copy of the registry is read again",
+                ["code": .text(reason.rawValue), "reason": .text(reason.text)])
         }
         let reader = RegistryTopicReader(
             topic: topic, principal: RightsText(configuration).principal, facts: facts,

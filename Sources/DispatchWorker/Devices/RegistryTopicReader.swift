@@ -140,12 +140,8 @@ final class RegistryTopicReader: Sendable {
             }
         }
         log.log(
-            LogEntry(
-                .info, "devices.restoring", "reading the registry of devices",
-                [
-                    LogField("topic", .text(topic)), LogField("devices", .count(store.count)),
-                    LogField("offsets", .number(Self.remaining(run))),
-                ]))
+            .info, "devices.restoring", "reading the registry of devices",
+            ["topic": .text(topic), "devices": .count(store.count), "offsets": .number(Self.remaining(run))])
         publish(&run)
         #if DEBUG
         TestGate.wait(while: { !thread.isStopped })
@@ -192,12 +188,11 @@ final class RegistryTopicReader: Sendable {
 
     private func logFailure(_ error: KafkaError) {
         log.log(
-            LogEntry(
-                .warning, "devices.unreachable", "the registry of devices cannot be read",
-                [
-                    LogField("topic", .text(topic)), LogField("error", .text(error.name)),
-                    LogField("advice", .text("check the brokers and the topic with `linkd doctor`")),
-                ]))
+            .warning, "devices.unreachable", "the registry of devices cannot be read",
+            [
+                "topic": .text(topic), "error": .text(error.name),
+                "advice": "check the brokers and the topic with `linkd doctor`",
+            ])
     }
 
     /// Returns the exit for a copy that must be read again.
@@ -273,12 +268,8 @@ final class RegistryTopicReader: Sendable {
         if run.isGone { return }
         run.isGone = true
         log.log(
-            LogEntry(
-                .warning, "devices.missing", "the registry of devices is missing",
-                [
-                    LogField("topic", .text(topic)),
-                    LogField("advice", .text("create the topic again, and write all devices to it")),
-                ]))
+            .warning, "devices.missing", "the registry of devices is missing",
+            ["topic": .text(topic), "advice": "create the topic again, and write all devices to it"])
     }
 
     private static func witness(of record: ConsumedRecord) -> RegistryWitness {
@@ -309,13 +300,11 @@ final class RegistryTopicReader: Sendable {
         run.malformed += 1
         guard run.malformed - run.logged <= Self.loggedPositions else { return }
         log.log(
-            LogEntry(
-                .warning, "devices.malformed", "a record of the registry is no valid device and changes nothing",
-                [
-                    LogField("topic", .text(topic)), LogField("partition", .number(Int64(record.partition))),
-                    LogField("offset", .number(record.offset)),
-                    LogField("advice", .text("write devices with `linkd produce --devices`, which checks them")),
-                ]))
+            .warning, "devices.malformed", "a record of the registry is no valid device and changes nothing",
+            [
+                "topic": .text(topic), "partition": .number(Int64(record.partition)), "offset": .number(record.offset),
+                "advice": "write devices with `linkd produce --devices`, which checks them",
+            ])
     }
 
     /// Begins a new interval of log lines about malformed records.
@@ -329,9 +318,8 @@ final class RegistryTopicReader: Sendable {
         guard now.saturatingSubtract(before) >= Self.logInterval else { return }
         if run.malformed - run.logged > Self.loggedPositions {
             log.log(
-                LogEntry(
-                    .warning, "devices.malformed", "records of the registry are no valid devices and change nothing",
-                    [LogField("count", .number(Int64(run.malformed - run.logged)))]))
+                .warning, "devices.malformed", "records of the registry are no valid devices and change nothing",
+                ["count": .number(Int64(run.malformed - run.logged))])
         }
         run.logged = run.malformed
         run.loggedAt = nil
@@ -391,12 +379,11 @@ final class RegistryTopicReader: Sendable {
             guard (try? run.reader.start([start])) != nil else { return nil }
             run.next[partition] = 0
             log.log(
-                LogEntry(
-                    .warning, "devices.partitions", "the registry of devices has a new partition",
-                    [
-                        LogField("topic", .text(topic)), LogField("partition", .number(Int64(partition))),
-                        LogField("advice", .text("write all devices again: records in two partitions have no order")),
-                    ]))
+                .warning, "devices.partitions", "the registry of devices has a new partition",
+                [
+                    "topic": .text(topic), "partition": .number(Int64(partition)),
+                    "advice": "write all devices again: records in two partitions have no order",
+                ])
         }
         let partitions = run.next.keys.sorted().map { TopicPartition(topic: topic, partition: $0) }
         guard let ends = try? ends(of: partitions, LogicalOffset.end, run.reader) else { return nil }
@@ -459,9 +446,8 @@ final class RegistryTopicReader: Sendable {
         }
         guard isFirst else { return }
         log.log(
-            LogEntry(
-                .info, "devices.restored", "the registry of devices is restored",
-                [LogField("topic", .text(topic)), LogField("devices", .count(devices))]))
+            .info, "devices.restored", "the registry of devices is restored",
+            ["topic": .text(topic), "devices": .count(devices)])
     }
 }
 

@@ -62,13 +62,6 @@ package struct RegistryAge: Sendable {
         /// The time in nanoseconds of the monotonic clock.
         package var at: UInt64
 
-        /// Creates a question with its answer.
-        package init(ends: [Int32: Int64], wall: Int64, at: UInt64) {
-            self.ends = ends
-            self.wall = wall
-            self.at = at
-        }
-
         fileprivate func isReached(by next: [Int32: Int64]) -> Bool {
             ends.allSatisfy { next[$0.key] ?? 0 >= $0.value }
         }

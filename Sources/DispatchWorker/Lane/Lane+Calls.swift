@@ -81,7 +81,7 @@ extension Lane where Processing: ~Copyable {
             }
         return LogEntry(
             .error, "topic.missing", lane: lane, "an input has no dead-letter topic, so its records wait",
-            [LogField("topic", .text(name)), LogField("advice", .text(advice))])
+            ["topic": .text(name), "advice": .text(advice)])
     }
 
     private func openFailed(_ name: String, _ error: KafkaError) {

@@ -18,12 +18,11 @@ extension Lane where Processing: ~Copyable {
         work.notes = []
         for letter in letters {
             shared.log.log(
-                LogEntry(
-                    .debug, "dead_letter", lane: number, "dead letter",
-                    [
-                        LogField("topic", .text(letter.topic)), LogField("partition", .number(Int64(letter.partition))),
-                        LogField("offset", .number(letter.offset)), LogField("reason", .text(letter.reason.rawValue)),
-                    ]))
+                .debug, "dead_letter", lane: number, "dead letter",
+                [
+                    "topic": .text(letter.topic), "partition": .number(Int64(letter.partition)),
+                    "offset": .number(letter.offset), "reason": .text(letter.reason.rawValue),
+                ])
         }
     }
 
@@ -33,7 +32,7 @@ extension Lane where Processing: ~Copyable {
         if isExplained(error.code) {
             line.level = .debug
         } else if let count = failedCalls.admit(facility: call.rawValue, text: error.description, now: now) {
-            if count > 1 { line.fields.append(LogField("count", .count(count))) }
+            if count > 1 { line.fields.append("count", .count(count)) }
         } else {
             line.level = .debug
         }
@@ -41,53 +40,53 @@ extension Lane where Processing: ~Copyable {
 
     private func entry(_ note: LaneNote) -> LogEntry {
         switch note {
-        case .ready(let milliseconds): line(.info, "ready", "ready", [("ms", .count(milliseconds))])
+        case .ready(let milliseconds): line(.info, "ready", "ready", ["ms": .count(milliseconds)])
         case .assigned(let partitions):
-            line(.info, "assigned", "partitions assigned", [("partitions", list(partitions))])
-        case .revoked(let partitions): line(.info, "revoked", "partitions revoked", [("partitions", list(partitions))])
-        case .lost(let partitions): line(.warning, "lost", "partitions lost", [("partitions", list(partitions))])
+            line(.info, "assigned", "partitions assigned", ["partitions": list(partitions)])
+        case .revoked(let partitions): line(.info, "revoked", "partitions revoked", ["partitions": list(partitions)])
+        case .lost(let partitions): line(.warning, "lost", "partitions lost", ["partitions": list(partitions)])
         case .committed(let content, let milliseconds): committed(content, milliseconds)
         case .aborted(let cause, let code):
             line(
                 .warning, "aborted", "transaction aborted",
-                [("cause", .text(cause.rawValue)), ("code", .text(code?.name ?? "none"))])
+                ["cause": .text(cause.rawValue), "code": .text(code?.name ?? "none")])
         case .rewound(let partitions):
-            line(.info, "rewound", "rewound to the committed offsets", [("partitions", .count(partitions))])
+            line(.info, "rewound", "rewound to the committed offsets", ["partitions": .count(partitions)])
         case .paused(let partitions):
-            line(.info, "paused", "consumption is paused", [("partitions", .count(partitions))])
-        case .resumed: line(.info, "resumed", "consumption is resumed", [])
+            line(.info, "paused", "consumption is paused", ["partitions": .count(partitions)])
+        case .resumed: line(.info, "resumed", "consumption is resumed")
         case .rotated(let cause):
             // A metric counts them. Brokers that are slow or leave cause hundreds.
-            line(.debug, "rotated", "producer replaced after an unknown outcome", [("cause", .text(cause.rawValue))])
+            line(.debug, "rotated", "producer replaced after an unknown outcome", ["cause": .text(cause.rawValue)])
         case .recreated(let cause, let code):
             // The line `fenced` is before it.
             line(
                 cause == "fenced" ? .debug : .warning, "recreated", "producer replaced after a failure",
-                [("cause", .text(cause)), ("code", .text(code.name))])
+                ["cause": .text(cause), "code": .text(code.name)])
         case .fenced(let client):
-            line(.warning, "fenced", "\(client.rawValue) fenced", [("client", .text(client.rawValue))])
+            line(.warning, "fenced", "\(client.rawValue) fenced", ["client": .text(client.rawValue)])
         case .dataLost(let partition, let expected, let actual, let contradiction):
             line(
                 .error, "data.lost",
                 contradiction.map { "the topic was deleted and created again: \($0.description)" }
                     ?? "records at the next offset no longer exist",
-                fields(of: partition) + [("wanted", .number(expected)), ("got", .number(actual))])
+                fields(of: partition) + ["wanted": .number(expected), "got": .number(actual)])
         case .witnessUnknown(let partition, let offset):
             line(
                 .warning, "witness.unknown",
                 "the last decided record no longer exists, so a topic that was created again would not be noticed",
-                fields(of: partition) + [("offset", .number(offset))])
+                fields(of: partition) + ["offset": .number(offset)])
         case .commitVanished(let partition, let had):
             line(
                 .warning, "commit.vanished",
                 "the group's committed offset no longer exists; `from` determines where to continue",
-                fields(of: partition) + [("had", .number(had))])
+                fields(of: partition) + ["had": .number(had)])
         case .refused(let partition, let offset, let isDeadLetter, let code):
             line(
                 isDeadLetter ? .error : .warning, "refused",
                 isDeadLetter
                     ? "a broker refuses the dead letter of a record" : "a broker refuses the outputs of a record",
-                fields(of: partition) + [("offset", .number(offset)), ("code", .text(code.name))])
+                fields(of: partition) + ["offset": .number(offset), "code": .text(code.name)])
         case .deadLetterLimit(let excess): line(.error, "dlq.limit", excess.limit, fields(of: excess.counts))
         case .slowed(let partition, let counts, let ratio, let rate):
             line(
@@ -98,11 +97,11 @@ extension Lane where Processing: ~Copyable {
         case .recovered(let partition, let milliseconds):
             line(
                 .info, "dlq.recovered", "the dead letters of the partition are no longer slowed",
-                fields(of: partition) + [("ms", .count(milliseconds))])
+                fields(of: partition) + ["ms": .count(milliseconds)])
         case .failed(let call, let error):
             line(
                 .warning, "failed", "\(call.rawValue): \(error.description)",
-                [("code", .text(error.name))] + (note.advice.map { [("advice", .text($0))] } ?? []))
+                ["code": .text(error.name), "advice": note.advice.map(LogValue.text)])
         }
     }
 
@@ -110,20 +109,20 @@ extension Lane where Processing: ~Copyable {
         line(
             .debug, "committed", "transaction committed",
             [
-                ("records", .count(content.records)), ("decisions", .count(content.decisions)),
-                ("dead_letters", .count(content.deadLetters)), ("ms", .count(milliseconds)),
+                "records": .count(content.records), "decisions": .count(content.decisions),
+                "dead_letters": .count(content.deadLetters), "ms": .count(milliseconds),
             ])
     }
 
-    private func fields(of counts: DeadLetterCounts) -> [(String, LogValue)] {
+    private func fields(of counts: DeadLetterCounts) -> LogFields {
         [
-            ("reasons", .list(counts.reasonList)), ("records", .count(counts.records)),
-            ("dead_letters", .count(counts.deadLetters)), ("example", .text(counts.exampleText)),
+            "reasons": .list(counts.reasonList), "records": .count(counts.records),
+            "dead_letters": .count(counts.deadLetters), "example": .text(counts.exampleText),
         ]
     }
 
-    private func fields(of partition: TopicPartition) -> [(String, LogValue)] {
-        [("topic", .text(partition.topic)), ("partition", .number(Int64(partition.partition)))]
+    private func fields(of partition: TopicPartition) -> LogFields {
+        ["topic": .text(partition.topic), "partition": .number(Int64(partition.partition))]
     }
 
     private func list(_ partitions: [TopicPartition]) -> LogValue {
@@ -131,10 +130,8 @@ extension Lane where Processing: ~Copyable {
     }
 
     private func line(
-        _ level: LogLevel, _ event: String, _ message: String, _ fields: [(String, LogValue)]
-    ) -> LogEntry {
-        LogEntry(level, event, lane: number, message, fields.map { LogField($0.0, $0.1) })
-    }
+        _ level: LogLevel, _ event: String, _ message: String, _ fields: LogFields = [:]
+    ) -> LogEntry { LogEntry(level, event, lane: number, message, fields) }
 
     /// Logs the events of a client, and passes errors that concern the lane to its machine.
     func handle(_ events: [ClientEvent], _ client: ClientKind) {
@@ -184,31 +181,29 @@ extension Lane where Processing: ~Copyable {
     /// Logs a line or an error of the library, unless the log has the same line of any lane.
     private func report(_ text: String, facility: String, _ client: ClientKind, _ level: LogLevel) {
         guard shared.log.isEnabled(level) else { return }
-        var fields = [LogField("client", .text(client.rawValue)), LogField("facility", .text(facility))]
+        var fields: LogFields = ["client": .text(client.rawValue), "facility": .text(facility)]
         if level < .debug {
             let now = environment.now()
             let count = shared.library.withLock { $0.admit(facility: facility, text: text, now: now) }
             guard let count else { return }
-            if count > 1 { fields.append(LogField("count", .count(count))) }
+            if count > 1 { fields.append("count", .count(count)) }
         }
-        shared.log.log(LogEntry(level, "librdkafka", lane: number, text, fields))
+        shared.log.log(level, "librdkafka", lane: number, text, fields)
     }
 
     /// Logs the times of the sampled records of a committed transaction.
     func report(_ traces: TraceSamples, committedAt: Int64) {
         for (index, sample) in traces.samples.enumerated() {
-            var fields = [
-                LogField("trace_id", .text(sample.traceID)), LogField("topic", .text(sample.topic)),
-                LogField("partition", .number(Int64(sample.partition))), LogField("offset", .number(sample.offset)),
-                LogField("received_ms", .number(sample.received)),
-            ]
-            if let time = sample.resolved { fields.append(LogField("resolved_ms", .number(time))) }
-            if let time = sample.produced { fields.append(LogField("produced_ms", .number(time))) }
-            fields.append(LogField("committed_ms", .number(committedAt)))
-            if index == traces.samples.count - 1, traces.more > 0 {
-                fields.append(LogField("more", .count(traces.more)))
-            }
-            shared.log.log(LogEntry(.info, LogEntry.trace, lane: number, "a sampled record is committed", fields))
+            let more = index == traces.samples.count - 1 && traces.more > 0
+            shared.log.log(
+                .info, LogEntry.trace, lane: number, "a sampled record is committed",
+                [
+                    "trace_id": .text(sample.traceID), "topic": .text(sample.topic),
+                    "partition": .number(Int64(sample.partition)), "offset": .number(sample.offset),
+                    "received_ms": .number(sample.received), "resolved_ms": sample.resolved.map(LogValue.number),
+                    "produced_ms": sample.produced.map(LogValue.number), "committed_ms": .number(committedAt),
+                    "more": more ? .count(traces.more) : nil,
+                ])
         }
     }
 }

@@ -53,6 +53,11 @@ package final class Log: Sendable {
         }
     }
 
+    /// Adds a line with these parts.
+    package func log(
+        _ level: LogLevel, _ event: String, lane: Int? = nil, _ message: String, _ fields: LogFields = [:]
+    ) { log(LogEntry(level, event, lane: lane, message, fields)) }
+
     /// Adds a line and waits up to a second until it is written, for the last line before a forced exit.
     package func logAndFlush(_ line: LogEntry) {
         log(line)
@@ -102,7 +107,7 @@ package final class Log: Sendable {
             if dropped > 0 {
                 let line = LogEntry(
                     .warning, "log", "log lines were dropped because the output is too slow",
-                    [LogField("dropped", .number(dropped))])
+                    ["dropped": .number(dropped)])
                 write(line, SystemClock.wallMilliseconds())
             }
             let isDone = state.signal { state in
@@ -187,7 +192,7 @@ package struct LogRate: Sendable {
         guard window.suppressed > 0 else { return nil }
         return LogEntry(
             window.level, source.event, lane: source.lane, "similar lines suppressed",
-            [LogField("suppressed", .number(window.suppressed))])
+            ["suppressed": .number(window.suppressed)])
     }
 }
 

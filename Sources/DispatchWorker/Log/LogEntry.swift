@@ -6,14 +6,7 @@ package enum LogLevel: UInt8, Sendable, CaseIterable, Comparable {
     case error, warning, info, debug
 
     /// The name of the level in settings and log lines.
-    package var name: String {
-        switch self {
-        case .error: "error"
-        case .warning: "warning"
-        case .info: "info"
-        case .debug: "debug"
-        }
-    }
+    package var name: String { "\(self)" }
 
     /// Returns a Boolean value that indicates whether `a` is more severe than `b`.
     package static func < (a: LogLevel, b: LogLevel) -> Bool { a.rawValue < b.rawValue }
@@ -47,10 +40,10 @@ package struct LogEntry: Sendable, Equatable {
     /// The message for people.
     package var message: String
     /// The event's fields, in the order in which they are written.
-    package var fields: [LogField]
+    package var fields: LogFields
 
     /// Creates an entry.
-    package init(_ level: LogLevel, _ event: String, lane: Int? = nil, _ message: String, _ fields: [LogField] = []) {
+    package init(_ level: LogLevel, _ event: String, lane: Int? = nil, _ message: String, _ fields: LogFields = [:]) {
         self.level = level
         self.event = event
         self.lane = lane
@@ -59,15 +52,36 @@ package struct LogEntry: Sendable, Equatable {
     }
 }
 
-/// A named value of a log line.
-package struct LogField: Sendable, Equatable {
-    package var name: String
-    package var value: LogValue
+/// The named values of a log line, in the order in which they are written.
+///
+/// A field without a value is left out.
+package struct LogFields: Sendable, Equatable, RandomAccessCollection, ExpressibleByDictionaryLiteral {
+    /// A named value.
+    package struct Field: Sendable, Equatable {
+        package var name: String
+        package var value: LogValue
+    }
 
-    /// Creates a field.
-    package init(_ name: String, _ value: LogValue) {
-        self.name = name
-        self.value = value
+    private var all: [Field] = []
+
+    package init(dictionaryLiteral elements: (String, LogValue?)...) {
+        for (name, value) in elements { append(name, value) }
+    }
+
+    package var startIndex: Int { 0 }
+    package var endIndex: Int { all.count }
+    package subscript(index: Int) -> Field { all[index] }
+
+    /// Adds a field unless the value is nil.
+    package mutating func append(_ name: String, _ value: LogValue?) {
+        if let value { all.append(Field(name: name, value: value)) }
+    }
+
+    /// Returns the fields of both.
+    package static func + (first: LogFields, second: LogFields) -> LogFields {
+        var sum = first
+        sum.all += second.all
+        return sum
     }
 }
 
@@ -172,7 +186,7 @@ package enum LogFormatter {
         case 0x0D: result += "\\r"
         case 0x09: result += "\\t"
         case _ where scalar.value < 0x20 || TerminalControl.contains(scalar):
-            result += "\\u" + TerminalControl.hex(scalar.value, digits: 4)
+            result += "\\u" + scalar.value.hexadecimal(digits: 4)
         default: result.unicodeScalars.append(scalar)
         }
     }

@@ -335,7 +335,7 @@ extension LaneMachine {
             partitions.slots[index].positionState = .needsReturn
             return
         }
-        let contradiction = WitnessContradiction(check.witness, finding)
+        let contradiction = WitnessContradiction(witness: check.witness, finding: finding)
         let actual = policy.dataLoss == .latest ? ends.high : ends.low
         notes.append(
             .dataLost(slot.partition, expected: slot.next.value, actual: actual, contradiction: contradiction))

@@ -65,8 +65,7 @@ package struct Witness: Sendable, Equatable {
 
     /// The metadata of the offset directly after the record.
     package var text: String {
-        let digits = String(hash, radix: 16)
-        let record = "\(offset) \(timestamp) \(String(repeating: "0", count: 16 - digits.count))\(digits)"
+        let record = "\(offset) \(timestamp) \(hash.hexadecimal(digits: 16))"
         return topicID.map { "\(Self.identifiedForm) \(record) \($0)" } ?? "\(Self.form) \(record)"
     }
 
@@ -146,12 +145,6 @@ package struct WitnessContradiction: Sendable, Equatable, CustomStringConvertibl
     /// The last decided record.
     package var witness: Witness
     package var finding: WitnessFinding
-
-    /// Creates a contradiction.
-    package init(_ witness: Witness, _ finding: WitnessFinding) {
-        self.witness = witness
-        self.finding = finding
-    }
 
     /// The expected record, and what was found.
     package var description: String {

@@ -138,9 +138,7 @@ package struct TriedRecord: Sendable, Equatable {
         self.value = value
         self.headers = headers
     }
-}
 
-extension TriedRecord {
     /// Resolves the record as a lane does, and discards the decisions.
     package func resolve(with decider: inout Decider) {
         var input = OutputArena(chunkBytes: 1 << 20)

@@ -123,7 +123,8 @@ package final class GroupWatch: Sendable {
             guard result.error == nil, let end = stable[result.partition], let begin = low[result.partition] else {
                 return nil
             }
-            return GroupLagHistory.Offsets(result.partition, committed: result.offset, low: begin, stable: end)
+            return GroupLagHistory.Offsets(
+                partition: result.partition, committed: result.offset, low: begin, stable: end)
         }
     }
 

@@ -74,50 +74,35 @@ package struct LaneCommit: Sendable, Equatable {
 package struct PartitionView: Sendable, Equatable {
     package var partition: TopicPartition
     /// The smallest offset that is accepted next.
-    package var next: Int64
+    package var next: Int64 = 0
     /// The offset up to which every record has its outcome.
     ///
     /// It is the committed offset while records are processed whose commit has not returned.
-    package var settled: Int64
+    package var settled: Int64 = 0
     /// The group's committed offset, or nil if there is none.
     package var committed: Int64?
-    /// The offset at which consumption started, or nil if only the broker knows it.
-    package var start: Int64?
     /// The end of the partition for the lane at its last fetch, or nil before the first one.
     package var end: Int64?
     /// A Boolean value that indicates whether the consumer returns the next record of the lane.
-    package var isCurrent: Bool
+    package var isCurrent = false
     /// A Boolean value that indicates whether consumption is paused.
-    package var isPaused: Bool
+    package var isPaused = false
     /// A Boolean value that indicates whether the partition waits for its dead-letter topic.
-    package var isWaiting: Bool
+    package var isWaiting = false
     /// The state of a partition whose dead letters are slowed, or nil.
     package var slowed: SlowedPartition?
+}
 
-    /// Creates the state of a partition.
-    package init(
-        partition: TopicPartition, next: Int64, settled: Int64, committed: Int64?, start: Int64?, end: Int64?,
-        isCurrent: Bool, isPaused: Bool, isWaiting: Bool = false, slowed: SlowedPartition? = nil
-    ) {
-        self.partition = partition
-        self.next = next
-        self.settled = settled
-        self.committed = committed
-        self.start = start
-        self.end = end
-        self.isCurrent = isCurrent
-        self.isPaused = isPaused
-        self.isWaiting = isWaiting
-        self.slowed = slowed
-    }
+extension PartitionView {
+    /// Creates the view of a partition of which nothing is known.
+    package init(_ partition: TopicPartition) { self.init(partition: partition) }
 
     /// Creates the view of an owned partition.
     package init(_ slot: OwnedPartition) {
         self.init(
             partition: slot.partition, next: slot.next.value, settled: slot.settled, committed: slot.committed,
-            start: slot.start.seek >= 0 ? slot.start.next.value : nil, end: slot.end,
-            isCurrent: !slot.needsPosition, isPaused: slot.isPaused, isWaiting: slot.positionState == .waiting,
-            slowed: slot.slowed)
+            end: slot.end, isCurrent: !slot.needsPosition, isPaused: slot.isPaused,
+            isWaiting: slot.positionState == .waiting, slowed: slot.slowed)
     }
 }
 

@@ -65,9 +65,7 @@ private struct BrokerLines: Sendable {
             guard let ended = outage else { return [] }
             outage = nil
             let passed = (brokers.answeredAt ?? snapshot.now).saturatingSubtract(ended.since)
-            return [
-                LogEntry(.info, "brokers.reachable", "a broker answers again", [LogField("ms", .elapsed(passed))])
-            ]
+            return [LogEntry(.info, "brokers.reachable", "a broker answers again", ["ms": .elapsed(passed)])]
         }
         var current = outage ?? Outage(since: since, saidAt: snapshot.now)
         let isNew = Self.isNew(brokers.cause, to: current)
@@ -84,12 +82,13 @@ private struct BrokerLines: Sendable {
     }
 
     private static func line(_ brokers: BrokerState, since: UInt64, now: UInt64) -> LogEntry {
-        var fields = [LogField("cause", .text(brokers.cause?.summary ?? "no answer"))]
-        if let address = brokers.address { fields.append(LogField("address", .text(address))) }
-        fields.append(LogField("ms", .elapsed(now.saturatingSubtract(since))))
         let advice = brokers.cause?.advice ?? "check --bootstrap, the network, and whether the brokers are running"
-        fields.append(LogField("advice", .text(advice)))
-        return LogEntry(.error, "brokers.unreachable", "no broker answers", fields)
+        return LogEntry(
+            .error, "brokers.unreachable", "no broker answers",
+            [
+                "cause": .text(brokers.cause?.summary ?? "no answer"), "address": brokers.address.map(LogValue.text),
+                "ms": .elapsed(now.saturatingSubtract(since)), "advice": .text(advice),
+            ])
     }
 }
 
@@ -121,7 +120,7 @@ private struct SlowCommits: Sendable {
                 result.append(
                     LogEntry(
                         .warning, "commit.slow", lane: lane.lane, "a commit takes long although brokers answer",
-                        [LogField("call", .text(call)), LogField("ms", .elapsed(passed))]))
+                        ["call": .text(call), "ms": .elapsed(passed)]))
             }
             committing[lane.lane] = known
         }
@@ -167,13 +166,13 @@ private struct JoiningLanes: Sendable {
     }
 
     private static func entry(_ view: LaneView, _ passed: UInt64) -> LogEntry {
-        var fields = [LogField("stage", .text(view.snapshot.stage.rawValue))]
-        if let call = view.calls.last?.call.rawValue ?? view.snapshot.waitsFor?.rawValue {
-            fields.append(LogField("call", .text(call)))
-        }
-        if let state = view.consumer?.joinState { fields.append(LogField("join_state", .text(state))) }
-        fields.append(LogField("ms", .elapsed(passed)))
-        return LogEntry(.info, "joining", lane: view.snapshot.lane, "waiting for an assignment", fields)
+        let call = view.calls.last?.call.rawValue ?? view.snapshot.waitsFor?.rawValue
+        return LogEntry(
+            .info, "joining", lane: view.snapshot.lane, "waiting for an assignment",
+            [
+                "stage": .text(view.snapshot.stage.rawValue), "call": call.map(LogValue.text),
+                "join_state": (view.consumer?.joinState).map(LogValue.text), "ms": .elapsed(passed),
+            ])
     }
 }
 
@@ -199,8 +198,7 @@ struct UnownedLines: Sendable {
             told = nil
             let passed = snapshot.now.saturatingSubtract(ended.since)
             return [
-                LogEntry(
-                    .info, "owned", "every partition with lag has an owner again", [LogField("ms", .elapsed(passed))])
+                LogEntry(.info, "owned", "every partition with lag has an owner again", ["ms": .elapsed(passed)])
             ]
         }
         if let told, snapshot.now.saturatingSubtract(told.saidAt) < Self.interval { return [] }
@@ -215,10 +213,10 @@ struct UnownedLines: Sendable {
         return LogEntry(
             .error, "unowned", "no member of the group owns partitions with lag",
             [
-                LogField("partitions", .list(Array(names))), LogField("count", .count(unowned.count)),
-                LogField("lag", .number(unowned.reduce(0) { $0 &+ ($1.lag ?? 0) })),
-                LogField("state", .text(group.state ?? "unknown")), LogField("members", .count(group.members)),
-                LogField("ms", .elapsed(now.saturatingSubtract(since))), LogField("advice", .text(advice(group))),
+                "partitions": .list(Array(names)), "count": .count(unowned.count),
+                "lag": .number(unowned.reduce(0) { $0 &+ ($1.lag ?? 0) }), "state": .text(group.state ?? "unknown"),
+                "members": .count(group.members), "ms": .elapsed(now.saturatingSubtract(since)),
+                "advice": .text(advice(group)),
             ])
     }
 
@@ -250,9 +248,8 @@ struct MissingTopicLines: Sendable {
                 LogEntry(
                     .error, "topic.missing", "a topic of the worker does not exist",
                     [
-                        LogField("topic", .text(topic)),
-                        LogField(
-                            "advice", .text("find out who deleted it, and create it with `linkd topics create`")),
+                        "topic": .text(topic),
+                        "advice": "find out who deleted it, and create it with `linkd topics create`",
                     ]))
         }
         return result
@@ -385,24 +382,22 @@ package struct ProgressMeter: Sendable {
 
     private static func fields(
         _ work: Totals, seconds: Double, lag: Int64?, _ tables: [ServedTable]
-    ) -> [LogField] {
-        var fields = [LogField("records_per_s", .number(Int64((Double(work.records) / seconds).rounded())))]
-        if let lag { fields.append(LogField("lag", .number(lag))) }
+    ) -> LogFields {
+        var fields: LogFields = [
+            "records_per_s": .number(Int64((Double(work.records) / seconds).rounded())),
+            "lag": lag.map(LogValue.number),
+        ]
         for (outcome, count) in zip(DecisionSummary.Outcome.allCases, work.outcomes) {
-            fields.append(LogField("\(outcome)", .number(Int64(clamping: count))))
+            fields.append("\(outcome)", .number(Int64(clamping: count)))
         }
-        fields.append(LogField("dead_letters", .number(Int64(clamping: work.deadLetters.reduce(0, &+)))))
+        fields.append("dead_letters", .number(Int64(clamping: work.deadLetters.reduce(0, &+))))
         let reasons = zip(DeadLetterReason.allCases, work.deadLetters).filter { $0.1 > 0 }
-        if !reasons.isEmpty {
-            fields.append(LogField("reasons", .list(reasons.map { "\($0.0.rawValue)=\($0.1)" })))
-        }
+        if !reasons.isEmpty { fields.append("reasons", .list(reasons.map { "\($0.0.rawValue)=\($0.1)" })) }
         if let median = work.commits.quantile(0.5), let high = work.commits.quantile(0.99) {
-            fields.append(LogField("commit_p50_ms", .number(milliseconds(median))))
-            fields.append(LogField("commit_p99_ms", .number(milliseconds(high))))
+            fields.append("commit_p50_ms", .number(milliseconds(median)))
+            fields.append("commit_p99_ms", .number(milliseconds(high)))
         }
-        if !tables.isEmpty {
-            fields.append(LogField("tables", .list(tables.map { "\($0.id)@\($0.version)+\($0.hash)" })))
-        }
+        if !tables.isEmpty { fields.append("tables", .list(tables.map { "\($0.id)@\($0.version)+\($0.hash)" })) }
         return fields
     }
 

@@ -88,20 +88,19 @@ package struct StallDetector: Sendable {
                 : "the partition has lag and no progress although brokers answer"
         return LogEntry(
             .error, "stalled", lane: known.lane, message,
-            fields(of: view.partition) + (lag.map { [LogField("lag", .number($0))] } ?? []) + [milliseconds(known)])
+            fields(known, of: view.partition, lag: lag))
     }
 
     private static func end(of known: Known, _ partition: TopicPartition) -> LogEntry {
         LogEntry(
             .info, "progressing", lane: known.lane, "the partition has progress again",
-            fields(of: partition) + [milliseconds(known)])
+            fields(known, of: partition))
     }
 
-    private static func fields(of partition: TopicPartition) -> [LogField] {
-        [LogField("topic", .text(partition.topic)), LogField("partition", .number(Int64(partition.partition)))]
-    }
-
-    private static func milliseconds(_ known: Known) -> LogField {
-        LogField("ms", .number(Int64(known.charged / 1_000_000)))
+    private static func fields(_ known: Known, of partition: TopicPartition, lag: Int64? = nil) -> LogFields {
+        [
+            "topic": .text(partition.topic), "partition": .number(Int64(partition.partition)),
+            "lag": lag.map(LogValue.number), "ms": .number(Int64(known.charged / 1_000_000)),
+        ]
     }
 }

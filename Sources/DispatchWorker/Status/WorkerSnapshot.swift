@@ -160,13 +160,6 @@ package struct GroupLag: Sendable, Equatable {
         package var lag: Int64?
         /// The time since which the partition has lag and no owner, in nanoseconds of the monotonic clock, or nil.
         package var unownedSince: UInt64?
-
-        /// Creates the lag of a partition.
-        package init(_ partition: TopicPartition, lag: Int64?, unownedSince: UInt64? = nil) {
-            self.partition = partition
-            self.lag = lag
-            self.unownedSince = unownedSince
-        }
     }
 
     /// The time without an owner after which a partition with lag is reported, in nanoseconds.
@@ -216,14 +209,6 @@ package struct GroupLagHistory: Sendable {
         package var low: Int64
         /// The last stable offset.
         package var stable: Int64
-
-        /// Creates an answer.
-        package init(_ partition: TopicPartition, committed: Int64?, low: Int64, stable: Int64) {
-            self.partition = partition
-            self.committed = committed
-            self.low = low
-            self.stable = stable
-        }
     }
 
     private let from: StartPolicy
@@ -253,7 +238,7 @@ package struct GroupLagHistory: Sendable {
                 since[one.partition] = isMoving ? now : unownedSince[one.partition] ?? now
             }
             result.partitions.append(
-                GroupLag.Partition(one.partition, lag: lag, unownedSince: since[one.partition]))
+                GroupLag.Partition(partition: one.partition, lag: lag, unownedSince: since[one.partition]))
         }
         unownedSince = since
         committed = [:]

@@ -13,9 +13,7 @@ package struct ProcessFigures: Sendable, Equatable {
     package var maxFiles = 0
     /// The start of the process, in seconds since 1970.
     package var startSeconds = 0.0
-}
 
-extension ProcessFigures {
     /// Returns the figures of this process.
     ///
     /// The memory and the file descriptors are 0 on systems without `/proc`.

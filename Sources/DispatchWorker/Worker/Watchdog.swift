@@ -67,7 +67,7 @@ package final class Watchdog: Sendable {
             if handlesSignals { handleSignals(&isPaused) }
             if shared.isDraining && drainingSince == nil {
                 drainingSince = now
-                shared.log.log(LogEntry(.info, "draining", "finishing the work in progress"))
+                shared.log.log(.info, "draining", "finishing the work in progress")
             }
             if let since = drainingSince, now &- since >= graceNanoseconds { endSlowStop() }
             checkCalls(&detectors, now, passed: now &- before)
@@ -123,14 +123,16 @@ package final class Watchdog: Sendable {
     }
 
     private func endHang(_ hang: HangDetector.Hang, _ lane: Int?) -> Never {
-        var fields = [LogField("call", .text(hang.call.rawValue)), LogField("ms", .number(hang.milliseconds))]
-        if !hang.outer.isEmpty { fields.append(LogField("inside", .list(hang.outer.map(\.rawValue)))) }
-        if let need = hang.need { fields.append(LogField("need", .text(need.rawValue))) }
+        let fields: LogFields = [
+            "call": .text(hang.call.rawValue), "ms": .number(hang.milliseconds),
+            "inside": hang.outer.isEmpty ? nil : .list(hang.outer.map(\.rawValue)),
+            "need": (hang.need?.rawValue).map(LogValue.text),
+        ]
         let what =
             hang.need == nil
             ? "a call of the client library does not return"
             : "the client library has lost its coordinator although the coordinator answers"
-        shared.log.log(LogEntry(.error, "hung", lane: lane, what, fields))
+        shared.log.log(.error, "hung", lane: lane, what, fields)
         end(
             shared.failure
                 ?? WorkerExit(
@@ -155,10 +157,7 @@ extension WorkerExit {
     package var line: LogEntry {
         LogEntry(
             .error, LogEntry.exit, reason,
-            [
-                LogField("code", .number(Int64(code.rawValue))), LogField("reason", .text(reason)),
-                LogField("advice", .text(advice)),
-            ])
+            ["code": .number(Int64(code.rawValue)), "reason": .text(reason), "advice": .text(advice)])
     }
 }
 

@@ -1,5 +1,6 @@
+internal import ByteStorage
 internal import KafkaClient
-internal import LinkDecider
+package import LinkDecider
 internal import SystemThreads
 
 /// A worker, which checks its configuration and runs its lanes.
@@ -34,8 +35,7 @@ package final class Worker: Sendable {
     ) {
         self.configuration = configuration
         self.handlesSignals = handlesSignals
-        let digits = String(UInt32.random(in: .min ... .max), radix: 16)
-        let random = String(repeating: "0", count: 8 - digits.count) + digits
+        let random = UInt32.random(in: .min ... .max).hexadecimal(digits: 8)
         instance = configuration.instance ?? "\(hostName())-\(random)"
         let identity = LaneIdentity(
             group: configuration.group, instance: instance, isStable: configuration.instance != nil, lane: 0)
@@ -105,9 +105,8 @@ package final class Worker: Sendable {
             guard let facts else { return ended(shared.failure, []) }
             for problem in facts.cleanupProblems {
                 shared.log.log(
-                    LogEntry(
-                        .warning, "topic.policy", "the topic \(problem.topic) \(problem.text)",
-                        [LogField("topic", .text(problem.topic)), LogField("advice", .text(problem.advice))]))
+                    .warning, "topic.policy", "the topic \(problem.topic) \(problem.text)",
+                    ["topic": .text(problem.topic), "advice": .text(problem.advice)])
             }
             defer { shared.devices?.stop() }
             if let exit = restoreDevices(facts, isStopping) { return ended(exit, []) }
@@ -188,38 +187,33 @@ package final class Worker: Sendable {
         report.library = LibraryInfo.versionText
         report.version = configuration.version
         shared.log.log(
-            LogEntry(
-                .info, "stopped", "stopped",
-                [
-                    LogField("records", .count(report.records)), LogField("decisions", .count(report.decisions)),
-                    LogField("dead_letters", .count(report.deadLetters)),
-                    LogField("committed", .count(report.committed)), LogField("aborted", .count(report.aborted)),
-                ]))
+            .info, "stopped", "stopped",
+            [
+                "records": .count(report.records), "decisions": .count(report.decisions),
+                "dead_letters": .count(report.deadLetters), "committed": .count(report.committed),
+                "aborted": .count(report.aborted),
+            ])
         if let exit { shared.log.log(exit.line) }
         return WorkerOutcome(exit: exit, report: report)
     }
 
     private func logStart() {
         shared.log.log(
-            LogEntry(
-                .info, "start", "starting",
-                [
-                    LogField("version", .text(configuration.version)),
-                    LogField("librdkafka", .text(LibraryInfo.versionText)), LogField("instance", .text(instance)),
-                    LogField("group", .text(configuration.group)), LogField("lanes", .count(configuration.lanes)),
-                    LogField("guarantee", .text(configuration.guarantee.rawValue)),
-                ]))
+            .info, "start", "starting",
+            [
+                "version": .text(configuration.version), "librdkafka": .text(LibraryInfo.versionText),
+                "instance": .text(instance), "group": .text(configuration.group), "lanes": .count(configuration.lanes),
+                "guarantee": .text(configuration.guarantee.rawValue),
+            ])
         let needed = ProcessFigures.neededFiles(lanes: configuration.lanes, brokers: configuration.bootstrap.count)
         let limit = ProcessFigures.maxFiles
         guard limit > 0, limit < needed else { return }
         shared.log.log(
-            LogEntry(
-                .warning, "files.limited", "this process may open fewer files than it needs",
-                [
-                    LogField("limit", .count(limit)), LogField("needed", .count(needed)),
-                    LogField(
-                        "advice", .text("raise the limit (LimitNOFILE= of systemd, `ulimit -n`), or use fewer lanes")),
-                ]))
+            .warning, "files.limited", "this process may open fewer files than it needs",
+            [
+                "limit": .count(limit), "needed": .count(needed),
+                "advice": "raise the limit (LimitNOFILE= of systemd, `ulimit -n`), or use fewer lanes",
+            ])
     }
 
     /// Validates the settings with librdkafka before anything connects.
@@ -236,7 +230,7 @@ package final class Worker: Sendable {
             }
         }
         if Scram.isSelected(configuration) && !LibraryInfo.supportsSCRAM {
-            shared.log.log(LogEntry(.warning, "librdkafka", Scram.warning(LibraryInfo.versionText)))
+            shared.log.log(.warning, "librdkafka", Scram.warning(LibraryInfo.versionText))
         }
         return nil
     }
@@ -244,11 +238,34 @@ package final class Worker: Sendable {
     private func warnOfIdleLanes(_ facts: TopicFacts) {
         guard configuration.lanes > facts.inputPartitions, facts.inputPartitions > 0 else { return }
         shared.log.log(
-            LogEntry(
-                .warning, "lanes", "more lanes than partitions: the extra lanes are idle",
-                [
-                    LogField("lanes", .count(configuration.lanes)),
-                    LogField("partitions", .count(facts.inputPartitions)),
-                ]))
+            .warning, "lanes", "more lanes than partitions: the extra lanes are idle",
+            ["lanes": .count(configuration.lanes), "partitions": .count(facts.inputPartitions)])
+    }
+}
+
+extension Worker {
+    /// The requests of an operator.
+    ///
+    /// The caller of the worker answers the request to load the tables again.
+    package var requests: SignalRequests { shared.requests }
+
+    /// Runs until the worker ends.
+    ///
+    /// Every lane decides with these tables instead of the tables in the configuration, and takes newer ones between
+    /// two batches. With `crashes`, records that end the process are isolated.
+    ///
+    /// This function uses a concrete type of processor, so that the compiler specializes the generic lane.
+    package func run(
+        tables: ServedTables, _ configuration: DeciderConfiguration, crashes: CrashIsolation? = nil
+    ) -> WorkerOutcome {
+        status.show(tables)
+        return run(crashes: crashes) { [shared] _ in
+            RecordProcessor(tables, configuration, devices: shared.devices?.devices())
+        }
+    }
+
+    /// Runs until the worker ends, with tables that never change.
+    package func run(_ configuration: DeciderConfiguration) -> WorkerOutcome {
+        run(tables: ServedTables(ServedTables.Version(configuration.tables)), configuration)
     }
 }

@@ -258,19 +258,14 @@ package final class StatusMonitor: Sendable {
 
     private func logFailure(_ notifier: SystemdNotifier) {
         shared.log.log(
-            LogEntry(
-                .warning, "systemd", "a message to systemd was not sent",
-                [
-                    LogField("socket", .text(notifier.socketName)),
-                    LogField("advice", .text("check NOTIFY_SOCKET, which systemd sets for Type=notify")),
-                ]))
+            .warning, "systemd", "a message to systemd was not sent",
+            ["socket": .text(notifier.socketName), "advice": "check NOTIFY_SOCKET, which systemd sets for Type=notify"])
     }
 
     private func logStatus(_ snapshot: WorkerSnapshot) {
         shared.log.log(
-            LogEntry(
-                .info, LogEntry.status, "the status as requested",
-                [LogField("status", .json(StatusDocument.json(snapshot)))]))
+            .info, LogEntry.status, "the status as requested",
+            ["status": .json(StatusDocument.json(snapshot))])
     }
 }
 
@@ -340,7 +335,7 @@ package struct ServiceState: Sendable {
         }
     }
 
-    private static func text(_ field: LogField) -> String? {
+    private static func text(_ field: LogFields.Field) -> String? {
         switch field.value {
         case .text(let text): "\(field.name)=\(text)"
         case .number(let number): "\(field.name)=\(number)"

@@ -51,7 +51,7 @@ final class ListenSocket: Sendable {
     private static func bind(_ host: String, _ address: ListenAddress) -> Result<Int32, HTTPServerError> {
         var hints = addrinfo()
         hints.ai_flags = AI_PASSIVE | AI_NUMERICSERV
-        hints.ai_socktype = streamType
+        hints.ai_socktype = streamSocketType
         var list: UnsafeMutablePointer<addrinfo>?
         let code = getaddrinfo(host, "\(address.port)", &hints, &list)
         defer { if let list { freeaddrinfo(list) } }
@@ -117,14 +117,6 @@ final class ListenSocket: Sendable {
 
     private static func port(of descriptor: Int32) -> UInt16? {
         PeerAddress.read { getsockname(descriptor, $0, $1) }?.port
-    }
-
-    private static var streamType: Int32 {
-        #if canImport(Glibc) || canImport(Musl)
-        Int32(SOCK_STREAM.rawValue)
-        #else
-        SOCK_STREAM
-        #endif
     }
 }
 

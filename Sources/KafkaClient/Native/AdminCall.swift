@@ -129,9 +129,7 @@ final class AdminCall {
             error: KafkaError(
                 rd_kafka_ConfigResource_error(resource), text: rd_kafka_ConfigResource_error_string(resource)))
     }
-}
 
-extension AdminCall {
     /// Returns the error with which the coordinator of a group refuses to describe it, or nil.
     func groupError(_ name: String) throws(KafkaError) -> KafkaError? {
         // librdkafka copies the name.

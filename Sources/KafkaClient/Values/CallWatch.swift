@@ -72,13 +72,6 @@ package final class CallWatch: Sendable {
         package let number: UInt64
         /// The begin time, in nanoseconds of the watch's clock.
         package let began: UInt64
-
-        /// Creates an entry.
-        package init(call: LibraryCall, number: UInt64, began: UInt64) {
-            self.call = call
-            self.number = number
-            self.began = began
-        }
     }
 
     /// A need that is not met.

@@ -150,9 +150,7 @@ public struct Decision: Sendable, Hashable, CustomStringConvertible {
 
     /// Adds the decision's JSON to a hash.
     public func hash(into hasher: inout Hasher) { hasher.combine(json) }
-}
 
-extension Decision {
     /// The reason for which a request ended without the target of its route.
     ///
     /// The set of reasons is open: a newer server can send a reason that this version does not know.

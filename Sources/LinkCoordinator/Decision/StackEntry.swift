@@ -160,9 +160,7 @@ public enum StackStep: Sendable, Hashable {
     case push([StackEntry])
     /// Present a sheet, cover, or alert on top of everything.
     case present(StackEntry)
-}
 
-extension StackStep {
     /// Applies the step to a stack, for apps that keep their stack as a list.
     ///
     /// - Parameter stack: The stack to change.

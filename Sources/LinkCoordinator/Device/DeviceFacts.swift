@@ -227,13 +227,15 @@ extension DeviceFacts {
     /// Calls a closure with the facts in the form that the resolver reads.
     ///
     /// The facts are valid only during the call.
-    package func withFacts<Result>(_ body: (DeviceView) -> Result) -> Result {
+    package func withFacts<Result>(_ body: (UnsafePointer<DeviceView>) -> Result) -> Result {
         var arena = OutputArena(chunkBytes: 4096)
         return withFacts(in: &arena, body)
     }
 
     /// Calls a closure with the facts in the form that the resolver reads, which are copied into an arena.
-    func withFacts<Result>(in arena: inout OutputArena, _ body: (DeviceView) -> Result) -> Result {
+    func withFacts<Result>(
+        in arena: inout OutputArena, _ body: (UnsafePointer<DeviceView>) -> Result
+    ) -> Result {
         var facts = DeviceView()
         for fact in unreadable { facts.setUnreadable(fact) }
         func view(_ text: String?, _ fact: Fact) -> ByteView {
@@ -270,7 +272,7 @@ extension DeviceFacts {
                     facts.capabilities = listed
                     facts.claims = held
                     facts.attributes = pairs
-                    return body(facts)
+                    return withUnsafePointer(to: facts, body)
                 }
             }
         }

@@ -104,11 +104,7 @@ extension ResolverSpace {
         output.begin()
         device.withFacts(in: &facts) { facts in
             request.withRequest { request in
-                withUnsafePointer(to: facts) { facts in
-                    withUnsafePointer(to: request) { request in
-                        _ = resolver.resolve(request, facts, table: table.handle, head: nil, into: &output)
-                    }
-                }
+                _ = resolver.resolve(request, facts, table: table.handle, head: nil, into: &output)
             }
         }
         withExtendedLifetime(table) {}

@@ -131,9 +131,7 @@ package struct Version: Sendable, BitwiseCopyable {
         }
         return length > 0 ? at : nil
     }
-}
 
-extension Version {
     /// Returns a negative number if `a` is lower, a positive number if `b` is lower, and 0 if they are equal.
     package static func compare(_ a: Version, _ b: Version) -> Int {
         if a.numbers.0 != b.numbers.0 { return a.numbers.0 < b.numbers.0 ? -1 : 1 }

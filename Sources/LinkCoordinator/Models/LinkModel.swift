@@ -1,4 +1,4 @@
-internal import StrictJSON
+package import StrictJSON
 
 /// A type of the app that represents a model of the table.
 ///
@@ -101,7 +101,7 @@ extension ModelValue {
     /// Creates a value from a decision's JSON.
     ///
     /// An object, which no field can have, becomes null.
-    init(_ json: JSONValue) {
+    package init(_ json: JSONValue) {
         switch json.kind {
         case .null, .object: self = .null
         case .bool(let value): self = .bool(value)

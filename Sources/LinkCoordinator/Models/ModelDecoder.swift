@@ -234,12 +234,6 @@ private struct ListContainer: UnkeyedDecodingContainer {
     var count: Int? { items.count }
     var isAtEnd: Bool { currentIndex >= items.count }
 
-    init(items: [ModelValue], declared: Any.Type, codingPath: [any CodingKey]) {
-        self.items = items
-        self.declared = declared
-        self.codingPath = codingPath
-    }
-
     private mutating func next(_ type: Any.Type) throws -> ValueReader {
         guard !isAtEnd else {
             let site = FieldSite(path: codingPath, declared: type)

@@ -17,9 +17,7 @@ package enum HostRule: Sendable, Hashable {
 
     /// `*.example.com`: hosts with at least one label before the suffix, which is stored without `*.`.
     case suffix([UInt8])
-}
 
-extension HostRule {
     /// The rule as written in a table.
     package var text: String {
         switch self {

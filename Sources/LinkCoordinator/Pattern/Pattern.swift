@@ -56,16 +56,7 @@ package struct Capture: Sendable, Hashable {
     package let extent: Extent
 
     /// The spellings of the values of an enumeration, in the order of the matcher's values.
-    package let spellings: [[UInt8]]
-
-    /// Creates a capture.
-    package init(name: String, matcher: Matcher, segment: Int, extent: Extent, spellings: [[UInt8]] = []) {
-        self.name = name
-        self.matcher = matcher
-        self.segment = segment
-        self.extent = extent
-        self.spellings = spellings
-    }
+    package var spellings: [[UInt8]] = []
 
     /// A Boolean value that indicates whether the capture contains all segments to the end of the path.
     package var isTail: Bool { extent == .tail }
@@ -131,9 +122,7 @@ package indirect enum Matcher: Sendable, Hashable {
     ///
     /// It ends a pattern.
     case restStar
-}
 
-extension Matcher {
     /// A Boolean value that indicates whether no matcher can follow this one in a pattern.
     package var isTerminal: Bool {
         switch self {

@@ -99,20 +99,6 @@ package struct Precedence: Sendable {
     /// The id of the route.
     package var route: String
 
-    /// Creates the precedence of a pattern.
-    package init(
-        scheme: String?, host: HostRule?, path: Pattern, constraints: Int, valuedConstraints: Int, priority: Int64,
-        route: String
-    ) {
-        self.scheme = scheme
-        self.host = host
-        self.path = path
-        self.constraints = constraints
-        self.valuedConstraints = valuedConstraints
-        self.priority = priority
-        self.route = route
-    }
-
     /// Compares schemes, host rules, and paths.
     ///
     /// Returns 0 if all of them are equal. Apart from query constraints, both patterns then match the same links.

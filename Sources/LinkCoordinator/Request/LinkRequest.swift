@@ -26,21 +26,21 @@ public enum LinkRequest: Sendable, Hashable {
     }
 
     /// Calls a closure with the request in the form that the resolver reads.
-    package func withRequest<Result>(_ body: (RequestView) -> Result) -> Result {
+    package func withRequest<Result>(_ body: (UnsafePointer<RequestView>) -> Result) -> Result {
         switch self {
-        case .link(let text): return Self.lend(text) { body(RequestView(form: .link, text: $0)) }
+        case .link(let text): return Self.lend(text) { withUnsafePointer(to: RequestView(form: .link, text: $0), body) }
         case .path(let text, let mode):
             return Self.lend(text) {
                 var request = RequestView(form: .path, text: $0)
                 request.mode = mode.map(Self.mode) ?? .unspecified
-                return body(request)
+                return withUnsafePointer(to: request, body)
             }
         case .route(let id, let params):
             return Self.lend(id) { id in
                 Self.lend(params.json) { params in
                     var request = RequestView(form: .route, text: id)
                     request.params = params
-                    return body(request)
+                    return withUnsafePointer(to: request, body)
                 }
             }
         case .payload(let object):
@@ -49,7 +49,7 @@ public enum LinkRequest: Sendable, Hashable {
                     var request = RequestView(form: .payload, text: .empty)
                     request.payload = payload
                     request.roots = UnsafeBufferPointer(start: root, count: 1)
-                    return body(request)
+                    return withUnsafePointer(to: request, body)
                 }
             }
         }
@@ -66,9 +66,7 @@ public enum LinkRequest: Sendable, Hashable {
     private static func lend<Result>(_ text: String, _ body: (ByteView) -> Result) -> Result {
         [UInt8](text.utf8).withUnsafeBufferPointer { body(ByteView($0)) }
     }
-}
 
-extension LinkRequest {
     /// A JSON object: the parameters of a route or a push payload.
     ///
     /// You can write it as a literal, `["order": 12, "gift": true]`, or read it from JSON with ``init(json:)``. Two

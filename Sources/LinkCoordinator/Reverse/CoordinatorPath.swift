@@ -45,11 +45,7 @@ extension RouteTable {
     public func stack(atPath path: String, from coordinator: String? = nil) throws(PathError) -> [StackEntry] {
         var resolver = Resolver()
         let parsed = DeviceFacts(coordinator: coordinator).withFacts { facts in
-            LinkRequest.path(path).withRequest { request in
-                withUnsafePointer(to: facts) { facts in
-                    withUnsafePointer(to: request) { resolver.entries(of: $0, facts, in: self) }
-                }
-            }
+            LinkRequest.path(path).withRequest { resolver.entries(of: $0, facts, in: self) }
         }
         return try parsed.get()
     }

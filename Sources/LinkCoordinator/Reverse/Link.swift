@@ -198,11 +198,7 @@ private struct LinkWriter: ~Copyable {
         let bytes = [UInt8](link.utf8)
         let failure = bytes.withUnsafeBufferPointer { bytes in
             device.withFacts { facts in
-                withUnsafePointer(to: facts) { facts in
-                    withUnsafePointer(to: RequestView(form: .link, text: ByteView(bytes))) {
-                        compare($0, facts)
-                    }
-                }
+                withUnsafePointer(to: RequestView(form: .link, text: ByteView(bytes))) { compare($0, facts) }
             }
         }
         withExtendedLifetime(table) {}

@@ -15,15 +15,9 @@ struct LinkOrigin: Hashable {
 /// The scheme and host that the caller requires of a link.
 struct RequiredOrigin {
     /// The scheme, or nil for any.
-    let scheme: String?
+    var scheme: String?
     /// The host with its port, or nil for any.
-    let host: String?
-
-    /// Creates a filter, which by default allows every origin.
-    init(scheme: String? = nil, host: String? = nil) {
-        self.scheme = scheme
-        self.host = host
-    }
+    var host: String?
 
     /// Returns the required host as the only candidate, or nil if any host is allowed.
     ///

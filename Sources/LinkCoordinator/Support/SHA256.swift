@@ -74,15 +74,8 @@ package struct SHA256: ~Copyable {
     package static func hex(_ message: [UInt8]) -> String {
         var computation = SHA256()
         message.withUnsafeBufferPointer { computation.add(ByteView($0)) }
-        let digits = Array("0123456789abcdef")
         let state = computation.finish()
-        var text = ""
-        for index in 0..<8 {
-            for shift in stride(from: 28, through: 0, by: -4) {
-                text.append(digits[Int(state[index] >> UInt32(shift) & 15)])
-            }
-        }
-        return text
+        return state.indices.map { state[$0].hexadecimal(digits: 8) }.joined()
     }
 
     private mutating func absorb() {

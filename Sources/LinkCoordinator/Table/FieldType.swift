@@ -36,9 +36,7 @@ package indirect enum FieldType: Sendable, Hashable {
 
     /// From `min` to `max` values of a type that is not a list.
     case list(FieldType, min: Int, max: Int)
-}
 
-extension FieldType {
     /// The length of the longest text that any field accepts, in bytes.
     package static let maxTextBytes = 8192
 

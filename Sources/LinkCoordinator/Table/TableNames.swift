@@ -110,9 +110,7 @@ package struct StaticStack: Sendable, Hashable {
 
     /// Creates a stack of entries.
     package init(_ entries: [Entry] = []) { self.entries = entries }
-}
 
-extension StaticStack {
     /// Composes the stack of a static path.
     ///
     /// The name of a coordinator switches to it. Any other segment must be one of its screens. A coordinator that is

@@ -66,9 +66,7 @@ package struct TableSource: Sendable {
         self.id = id
         self.version = version
     }
-}
 
-extension TableSource {
     /// The maximum size of a table file, in bytes.
     package static let maxFileBytes = 64 << 20
 

@@ -53,9 +53,7 @@ package final class LinkPlatforms: @unchecked Sendable {
         let number = Int(link.parameters[step])
         return number < 0 ? nil : image.parameters[number].name
     }
-}
 
-extension LinkPlatforms {
     /// Returns the destination of a link, as far as the link itself contains it.
     ///
     /// The function reads any bytes and never uses a network. A link is its own destination if no rule reads it, if it

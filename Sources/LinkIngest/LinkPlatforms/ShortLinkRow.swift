@@ -5,13 +5,13 @@ package import ShortLinks
 /// A short link and its destination, as an export states them.
 package struct ShortLinkRow {
     /// The reasons why a row cannot be used.
-    package enum Fault: Error {
+    package enum Fault: String, Error {
         /// The short link is no link as a platform writes it.
-        case link
+        case link = "bad_link"
         /// The destination is no link.
-        case destination
+        case destination = "bad_destination"
         /// The short link or the destination is too long.
-        case size
+        case size = "too_long"
     }
 
     /// The host of the short link.

@@ -167,9 +167,7 @@ struct ConfigurationArchive: Sendable {
     ///
     /// An empty file has one.
     static func pieceCount(_ bytes: Int) -> Int { max(1, (bytes + pieceBytes - 1) / pieceBytes) }
-}
 
-extension ConfigurationArchive {
     /// The configurations, in the order of their first uses.
     var entries: [Entry] {
         documents.compactMap { hash, document in

@@ -1,3 +1,4 @@
+internal import ByteStorage
 internal import LinkCoordinator
 internal import RouteTools
 
@@ -262,7 +263,7 @@ struct Roff {
             case "\n", "\t", "\r": " "
             case _ where scalar.value < 32 || scalar.value == 127: ""
             case _ where scalar.isASCII: String(scalar)
-            default: #"\[u"# + hexadecimal(scalar) + "]"
+            default: #"\[u"# + scalar.value.hexadecimal(digits: 4).uppercased() + "]"
             }
         }.joined()
     }
@@ -275,9 +276,4 @@ struct Roff {
     private static func italic(_ text: String) -> String { #"\fI"# + text + #"\fR"# }
 
     private static func argument(_ text: String) -> String { "\"" + escaped(text) + "\"" }
-
-    private static func hexadecimal(_ scalar: Unicode.Scalar) -> String {
-        let digits = String(scalar.value, radix: 16, uppercase: true)
-        return String(repeating: "0", count: max(0, 4 - digits.count)) + digits
-    }
 }

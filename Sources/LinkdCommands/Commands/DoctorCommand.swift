@@ -62,7 +62,7 @@ enum DoctorCommand {
             if let topic = settings.text("devices.topic") { call.console.note(BrokerChecks.registryRisk(topic)) }
             return .success
         }
-        var report = DoctorReport(call.json ? nil : call.console.out)
+        var report = DoctorReport(out: call.json ? nil : call.console.out)
         report.add(
             ClientChecks.library(
                 LibraryInfo.versionText, isFixed: LibraryInfo.supportsSCRAM,

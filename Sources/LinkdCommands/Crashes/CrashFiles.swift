@@ -29,18 +29,14 @@ struct CrashFiles: Sendable {
         for path in paths { Platform.remove(path) }
         for suspect in suspects where marks.contains(suspect.mark) {
             log.log(
-                LogEntry(
-                    .warning, "crash.found", "an earlier process ended while it resolved this record",
-                    Self.fields(of: suspect.mark) + [LogField("deaths", .count(suspect.deaths))]))
+                .warning, "crash.found", "an earlier process ended while it resolved this record",
+                Self.fields(of: suspect.mark) + ["deaths": .count(suspect.deaths)])
         }
     }
 
     /// Returns the fields of a record's position.
-    static func fields(of mark: CrashMark) -> [LogField] {
-        [
-            LogField("topic", .text(mark.topic)), LogField("partition", .number(Int64(mark.partition))),
-            LogField("offset", .number(mark.offset)),
-        ]
+    static func fields(of mark: CrashMark) -> LogFields {
+        ["topic": .text(mark.topic), "partition": .number(Int64(mark.partition)), "offset": .number(mark.offset)]
     }
 
     /// Returns the isolation of a worker that serves these tables and was started with this command line.
@@ -66,18 +62,18 @@ struct CrashFiles: Sendable {
     }
 
     private static func entry(_ result: CrashTrial, _ mark: CrashMark, _ milliseconds: Int64) -> LogEntry {
-        let fields = fields(of: mark) + [LogField("ms", .number(milliseconds))]
+        let fields = fields(of: mark) + ["ms": .number(milliseconds)]
         return switch result {
         case .passed:
             LogEntry(.info, "crash.passed", "a child process has resolved the record", fields)
         case .crashed(let signal):
             LogEntry(
                 .error, "crash.loop", "the record ends every process that resolves it, and becomes a dead letter",
-                fields + [LogField("signal", .number(Int64(signal)))])
+                fields + ["signal": .number(Int64(signal))])
         case .failed(let reason):
             LogEntry(
                 .warning, "crash.untried", "the record could not be tried in a child process, and is resolved as usual",
-                fields + [LogField("reason", .text(reason))])
+                fields + ["reason": .text(reason)])
         }
     }
 
@@ -112,12 +108,8 @@ struct CrashFiles: Sendable {
 
     private static func logUnsaved(_ error: SystemError, _ log: Log) {
         log.log(
-            LogEntry(
-                .warning, "crashes.unsaved",
-                "state.dir cannot be written, so that records at which the process ends may not be found",
-                [
-                    LogField("reason", .text(error.text)),
-                    LogField("advice", .text("free space in state.dir, or allow this user to write there")),
-                ]))
+            .warning, "crashes.unsaved",
+            "state.dir cannot be written, so that records at which the process ends may not be found",
+            ["reason": .text(error.text), "advice": "free space in state.dir, or allow this user to write there"])
     }
 }

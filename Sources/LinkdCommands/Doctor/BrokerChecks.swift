@@ -335,10 +335,7 @@ struct ClockCheck {
         defer { producer.close() }
         let value = ByteView("linkd doctor")
         guard (try? producer.produce(handle, partition: 0, key: nil, value: value)) != nil else { return false }
-        let end = Platform.monotonicSeconds + 10
-        while producer.deliveries.reported == 0, Platform.monotonicSeconds < end {
-            producer.poll(timeoutMilliseconds: 100)
-        }
+        producer.awaitDelivery()
         return producer.deliveries.delivered == 1
     }
 

@@ -56,16 +56,7 @@ struct DoctorReport {
     /// The checks, in the order in which they ran.
     private(set) var checks: [DoctorCheck] = []
     /// The output to which each line is written as soon as it is known, or nil for none.
-    private let out: Channel?
-
-    /// Creates a report without checks.
-    init(_ out: Channel? = nil) { self.out = out }
-
-    /// Creates a report of these checks.
-    init(checks: [DoctorCheck]) {
-        self.checks = checks
-        out = nil
-    }
+    var out: Channel?
 
     /// Adds checks, and prints them at once, because later ones may wait for brokers.
     mutating func add(_ more: [DoctorCheck]) {

@@ -99,9 +99,7 @@ struct DecisionTape: ~Copyable {
 
     /// Returns the kind of a value.
     func kind(of node: Int32) -> JSONTape.Kind { tape.kind(of: node) }
-}
 
-extension DecisionTape {
     /// Returns the device of a decision, or else the key of its record, which is no device if there is a user instead.
     mutating func device(key: ByteView?) -> ByteView? { string("device") ?? (member("user") < 0 ? key : nil) }
 

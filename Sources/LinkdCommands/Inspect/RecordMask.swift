@@ -1,3 +1,4 @@
+internal import ByteStorage
 internal import DecisionIndex
 internal import LinkCoordinator
 internal import StrictJSON
@@ -50,10 +51,7 @@ struct RecordMask: Sendable {
         return hash
     }
 
-    private static func text(of hash: UInt64) -> String {
-        let digits = String(hash, radix: 16)
-        return prefix + String(repeating: "0", count: 16 - digits.count) + digits
-    }
+    private static func text(of hash: UInt64) -> String { prefix + hash.hexadecimal(digits: 16) }
 
     /// Returns a text that can contain values of a record, or nil.
     func text(_ text: String?) -> String? { isOn ? nil : text }

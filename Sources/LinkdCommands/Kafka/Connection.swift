@@ -273,3 +273,11 @@ extension KafkaAdmin {
         return limits
     }
 }
+
+extension KafkaProducer {
+    /// Waits up to 10 s until a delivery is reported.
+    func awaitDelivery() {
+        let end = Platform.monotonicSeconds + 10
+        while deliveries.reported == 0, Platform.monotonicSeconds < end { poll(timeoutMilliseconds: 100) }
+    }
+}

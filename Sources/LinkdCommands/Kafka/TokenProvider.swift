@@ -63,11 +63,11 @@ struct TokenProvider: Sendable {
         switch result {
         case .success(let token):
             let left = max(0, token.expiresAt - Platform.nowMilliseconds)
-            return LogEntry(.info, "token.renewed", "a new token is used", [LogField("expires_ms", .number(left))])
+            return LogEntry(.info, "token.renewed", "a new token is used", ["expires_ms": .number(left)])
         case .failure(let failure):
             return LogEntry(
                 .warning, "token.failed", failure.text,
-                [LogField("advice", .text(ConnectionCause.noToken("").advice))])
+                ["advice": .text(ConnectionCause.noToken("").advice)])
         }
     }
 

@@ -14,10 +14,7 @@ enum MonitoringServer {
         do throws(HTTPServerError) {
             let router = WorkerRoutes.router(status, configuration)
             let server = try HTTPServer(limits(try ListenAddress(parsing: text))) { router.respond(to: $0) }
-            log.log(
-                LogEntry(
-                    .info, "http", "listening for probes and metrics",
-                    [LogField("address", .text(server.address.description))]))
+            log.log(.info, "http", "listening for probes and metrics", ["address": .text("\(server.address)")])
             return server
         } catch {
             throw CommandFailure(

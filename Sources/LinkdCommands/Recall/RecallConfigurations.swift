@@ -93,16 +93,8 @@ private final class DeciderBox {
     ) -> RecallConfiguration.Outcome {
         decider.use(shortLinks ?? .empty)
         arena.reset()
-        arena.begin()
-        arena.append(text: record.topic)
-        let topic = arena.finish()
-        let consumed = ConsumedRecord(
-            topic: 0, partition: record.partition, offset: record.offset, timestamp: record.timestamp,
-            key: record.key, value: record.value, index: 0, hasHeaders: !record.headers.isEmpty)
-        (decider.onlyItem, decider.onlyDevice) = (id.place.item, id.place.index)
         var decisions: [ProducedDecision] = []
-        let cause = decider.decide(
-            consumed, headers: record.headers, topicName: topic, into: &arena, decisions: &decisions)
+        let cause = decider.decide(record, only: id.place, into: &arena, decisions: &decisions)
         if let cause { return .none(cause.reason.rawValue) }
         for decision in decisions {
             if let bytes = id.published(decision.value.buffer) { return .decision(bytes) }

@@ -121,7 +121,7 @@ struct ShortLinkBuild {
                     advice: "build several files, at most one for each worker")
             }
         } catch let fault as ShortLinkRow.Fault {
-            add(ShortLinkExport.Problem(code: fault.code, line: line, text: fault.text), file, canSkip: true)
+            add(ShortLinkExport.Problem(code: fault.rawValue, line: line, text: fault.text), file, canSkip: true)
         } catch let error as ShortLinkError {
             throw Self.failure(error)
         } catch let error as CommandFailure {

@@ -189,15 +189,6 @@ struct ShortLinkExport: ~Copyable {
 }
 
 extension ShortLinkRow.Fault {
-    /// The stable code.
-    var code: String {
-        switch self {
-        case .link: "bad_link"
-        case .destination: "bad_destination"
-        case .size: "too_long"
-        }
-    }
-
     /// A description of what was expected.
     var text: String {
         switch self {

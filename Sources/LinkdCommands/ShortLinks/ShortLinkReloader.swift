@@ -37,7 +37,7 @@ final class ShortLinkReloader: Sendable {
         lookNanoseconds = UInt64(lookMilliseconds) * 1_000_000
         stampsAtStart = [TableFiles.Stamp(path: path, file: FileStamp(of: path))]
         source = ShortLinkSource(try Self.file(at: path))
-        log.log(LogEntry(.info, "short_links.loaded", "short links loaded", Self.fields(path, source.file)))
+        log.log(.info, "short_links.loaded", "short links loaded", Self.fields(path, source.file))
     }
 
     /// The file for deciders.
@@ -56,11 +56,8 @@ final class ShortLinkReloader: Sendable {
         return file
     }
 
-    private static func fields(_ path: String, _ file: ShortLinkFile) -> [LogField] {
-        [
-            LogField("file", .text(path)), LogField("hash", .text(file.hash.string)),
-            LogField("links", .count(file.count)),
-        ]
+    private static func fields(_ path: String, _ file: ShortLinkFile) -> LogFields {
+        ["file": .text(path), "hash": .text(file.hash.string), "links": .count(file.count)]
     }
 
     /// Starts the thread.
@@ -98,15 +95,12 @@ final class ShortLinkReloader: Sendable {
             guard new.fullHash != old.fullHash else { return }
             source.replace(new)
             log.log(
-                LogEntry(
-                    .info, "short_links.reloaded", "other short links are used from the next batch of each lane on",
-                    Self.fields(path, new)))
+                .info, "short_links.reloaded", "other short links are used from the next batch of each lane on",
+                Self.fields(path, new))
         } catch {
             log.log(
-                LogEntry(
-                    .error, "short_links.kept", "the file is refused, and the short links before are still used",
-                    Self.fields(path, old)
-                        + [LogField("reason", .text(error.reason)), LogField("advice", .text(error.advice))]))
+                .error, "short_links.kept", "the file is refused, and the short links before are still used",
+                Self.fields(path, old) + ["reason": .text(error.reason), "advice": .text(error.advice)])
         }
     }
 }

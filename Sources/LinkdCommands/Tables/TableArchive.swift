@@ -132,9 +132,7 @@ struct TableArchive: Sendable {
     static func isHash(_ text: String) -> Bool {
         text.utf8.count == 64 && text.utf8.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }
     }
-}
 
-extension TableArchive {
     /// Keeps the tables that are served from now on.
     ///
     /// A failure is a warning, because the worker needs the archive only at its next start.
@@ -149,12 +147,8 @@ extension TableArchive {
         if error == nil { error = served(version.entries, canary: canary?.entry) }
         guard let error else { return }
         log.log(
-            LogEntry(
-                .warning, "tables.unsaved", "the served tables cannot be kept in state.dir",
-                [
-                    LogField("reason", .text(error.text)),
-                    LogField("advice", .text("free space in state.dir, or allow this user to write there")),
-                ]))
+            .warning, "tables.unsaved", "the served tables cannot be kept in state.dir",
+            ["reason": .text(error.text), "advice": "free space in state.dir, or allow this user to write there"])
     }
 
     /// Returns the bytes of a version's tables, and of its candidate after them.

@@ -93,18 +93,15 @@ final class TableReloader: Sendable {
             first = (version, loaded.json(canary), (loaded, canary))
             served = ServedTables(version)
             log.logSharedLinks(of: loaded)
-            log.log(LogEntry(.info, "table.loaded", "tables loaded", version.fields))
+            log.log(.info, "table.loaded", "tables loaded", version.fields)
         } catch {
             guard let archive, let last = archive.lastVersion(of: files) else { throw error }
             first = (last, archive.json(of: last), nil)
             served = ServedTables(last)
             markFallbacks(last)
             log.log(
-                LogEntry(
-                    .error, "tables.fallback", "the files are refused, and the tables that were served last are served",
-                    last.fields + [
-                        LogField("reason", .text(error.reason)), LogField("advice", .text(error.advice)),
-                    ]))
+                .error, "tables.fallback", "the files are refused, and the tables that were served last are served",
+                last.fields + ["reason": .text(error.reason), "advice": .text(error.advice)])
         }
         try topic?.storeFirst(first.version, first.json)
         if let (loaded, canary) = first.files { archive?.keep(loaded, canary, as: first.version, log: log) }
@@ -150,9 +147,8 @@ final class TableReloader: Sendable {
             try topic?.keepUse()
         } catch {
             log.log(
-                LogEntry(
-                    .warning, "tables.unrecorded", "the archive does not say that the tables are still served",
-                    [LogField("reason", .text(error.reason)), LogField("advice", .text(error.advice))]))
+                .warning, "tables.unrecorded", "the archive does not say that the tables are still served",
+                ["reason": .text(error.reason), "advice": .text(error.advice)])
         }
     }
 
@@ -212,19 +208,13 @@ final class TableReloader: Sendable {
         if next.isSame(as: before) {
             served.setFallbacks { _ in false }
             guard trigger == .signal || before.entries.contains(where: \.isFallback) else { return false }
-            log.log(
-                LogEntry(
-                    .info, "tables.unchanged", "the files have the tables that are served",
-                    before.fields))
+            log.log(.info, "tables.unchanged", "the files have the tables that are served", before.fields)
             return false
         }
         served.replace(next)
         log.log(
-            LogEntry(
-                .info, "tables.reloaded", "other tables are served from the next batch of each lane on",
-                next.fields + [
-                    LogField("ms", .number(milliseconds)), LogField("trigger", .text(trigger.rawValue)),
-                ]))
+            .info, "tables.reloaded", "other tables are served from the next batch of each lane on",
+            next.fields + ["ms": .number(milliseconds), "trigger": .text(trigger.rawValue)])
         return true
     }
 
@@ -245,17 +235,15 @@ final class TableReloader: Sendable {
         markFallbacks(before)
         let fields =
             before.fields + [
-                LogField("trigger", .text(trigger.rawValue)), LogField("reason", .text(error.reason)),
-                LogField("advice", .text(error.advice)),
+                "trigger": .text(trigger.rawValue), "reason": .text(error.reason), "advice": .text(error.advice),
             ]
-        log.log(
-            isRefused
-                ? LogEntry(
-                    .error, "tables.kept", "the files are refused, and the tables before are still served", fields)
-                : LogEntry(
-                    .error, "tables.unarchived",
-                    "other tables cannot be archived, and the tables before are still served",
-                    fields))
+        if isRefused {
+            log.log(.error, "tables.kept", "the files are refused, and the tables before are still served", fields)
+        } else {
+            log.log(
+                .error, "tables.unarchived",
+                "other tables cannot be archived, and the tables before are still served", fields)
+        }
     }
 }
 

@@ -73,9 +73,7 @@ final class Channel {
         guard descriptor != nil else { return }
         if isTerminal || buffer.count >= 65536 { flush() }
     }
-}
 
-extension Channel {
     /// Appends a JSON object, whose members a function writes, and a line feed.
     func json(_ write: (inout JSONText) -> Void) { line(JSONText.object(write)) }
 

@@ -257,10 +257,7 @@ struct TopicProbe {
         // A compacted topic refuses records without a key.
         let probe = ByteView("linkd topics check")
         try producer.produce(handle, partition: 0, key: probe, value: probe)
-        let end = Platform.monotonicSeconds + 10
-        while producer.deliveries.reported == 0, Platform.monotonicSeconds < end {
-            producer.poll(timeoutMilliseconds: 100)
-        }
+        producer.awaitDelivery()
         if producer.deliveries.delivered == 1 { return try producer.abortTransaction(timeoutMilliseconds: 10_000) }
         if let error = producer.deliveries.lastError { throw error }
         // Only a commit reports the reason for the refusal. The record is purged first, so that nothing is published.

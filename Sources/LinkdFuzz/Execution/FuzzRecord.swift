@@ -6,19 +6,11 @@ package struct FuzzRecord: Sendable, Equatable {
     /// The key, or nil for none.
     package var key: [UInt8]?
     /// The headers.
-    package var headers: [RecordHeader]
+    package var headers: [RecordHeader] = []
     /// The value.
     package var value: [UInt8]
     /// The offset, which is part of the ids of decisions.
-    package var offset: Int64
-
-    /// Creates a record.
-    package init(key: [UInt8]? = nil, headers: [RecordHeader] = [], value: [UInt8], offset: Int64 = 0) {
-        self.key = key
-        self.headers = headers
-        self.value = value
-        self.offset = offset
-    }
+    package var offset: Int64 = 0
 
     /// The timestamp of every record.
     ///

@@ -31,7 +31,7 @@ package enum CorpusFile {
     }
 
     private static func hexadecimal(_ byte: UInt8) -> [UInt8] {
-        Array(("\\x" + (byte < 16 ? "0" : "") + String(byte, radix: 16)).utf8)
+        Array(("\\x" + byte.hexadecimal(digits: 2)).utf8)
     }
 
     /// Returns the bytes of a line, or of a part of it.

@@ -23,13 +23,9 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
     /// The size limit of an input, in bytes.
     var maxBytes: Int {
         switch self {
-        case .events: 8 << 10
         case .links: 4 << 10
-        case .tables: 16 << 10
-        case .sequences: 8 << 10
-        case .ingest: 8 << 10
-        case .statistics: 16 << 10
-        case .shortlinks, .imports: 8 << 10
+        case .events, .sequences, .ingest, .shortlinks, .imports: 8 << 10
+        case .tables, .statistics: 16 << 10
         }
     }
 }

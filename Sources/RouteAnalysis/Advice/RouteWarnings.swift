@@ -330,7 +330,7 @@ extension TableAdvice {
         if added.isEmpty { return }
         let space = PatternSpace([trial])
         let index = PatternIndex(space)
-        var search = LinkSearch(space, budget: budget)
+        var search = LinkSearch(space: space, budget: budget)
         var numbers: [Int: [Int]] = [:]
         for (number, pattern) in space.patterns.enumerated() { numbers[pattern.route, default: []].append(number) }
         var leads: [Int: Set<Int>] = [:]

@@ -1,6 +1,5 @@
 package import LinkCoordinator
 internal import ByteStorage
-internal import StrictJSON
 
 /// A search for requests and devices for which two tables make different decisions, one set of links after another.
 struct DifferenceSearch {
@@ -151,7 +150,7 @@ struct DifferenceSearch {
         if let known = overlapsByShifts[shifts] { return known }
         let space = PatternSpace(tables.map(\.source), reading: reading, shifts: shifts, distinction: distinction)
         let index = PatternIndex(space)
-        var search = LinkSearch(space, budget: budget)
+        var search = LinkSearch(space: space, budget: budget)
         let oldPatterns = space.patterns.indices.prefix { space.patterns[$0].table == 0 }
         var overlaps = PatternOverlaps(space: space, preceding: [], oldPatterns: oldPatterns)
         for number in space.patterns.indices {
@@ -172,7 +171,7 @@ struct DifferenceSearch {
     private mutating func compareLinks(_ reading: OriginReading, _ isOver: () -> Bool) {
         let shifts = reading.frames.map { $0?.shift ?? 0 }
         guard let overlaps = overlaps(reading.number, shifts, isOver) else { return }
-        var search = LinkSearch(overlaps.space, budget: budget)
+        var search = LinkSearch(space: overlaps.space, budget: budget)
         defer { budget = search.budget }
         var (inside, outside) = leadingPatterns(reading, &search.space)
         for (table, frame) in zip(proofTables, reading.frames) {
@@ -278,14 +277,10 @@ extension RouteTable {
         var found: Ref<CompiledPattern>?
         device.withFacts { facts in
             request.withRequest { request in
-                withUnsafePointer(to: facts) { facts in
-                    withUnsafePointer(to: request) { request in
-                        resolver.start(request, facts, table: compiled.handle)
-                        guard (try? resolver.normalizeLink(of: request)) == true else { return }
-                        resolver.splitQuery()
-                        found = resolver.search()
-                    }
-                }
+                resolver.start(request, facts, table: compiled.handle)
+                guard (try? resolver.normalizeLink(of: request)) == true else { return }
+                resolver.splitQuery()
+                found = resolver.search()
             }
         }
         guard let found else { return nil }

@@ -343,13 +343,6 @@ package enum ChangedValues {
         package var old: String?
         /// The new table's value as JSON.
         package var new: String?
-
-        /// Creates a changed value.
-        package init(member: String, old: String?, new: String?) {
-            self.member = member
-            self.old = old
-            self.new = new
-        }
     }
 
     /// Returns the values that differ, in the order of a decision's members.

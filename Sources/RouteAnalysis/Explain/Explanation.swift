@@ -264,12 +264,8 @@ extension RouteTable {
         var explanation = Explanation(decision: resolve(request, device: device))
         device.withFacts { facts in
             request.withRequest { request in
-                withUnsafePointer(to: facts) { facts in
-                    withUnsafePointer(to: request) { request in
-                        var tracer = Tracer(self, request, facts)
-                        tracer.explain(into: &explanation)
-                    }
-                }
+                var tracer = Tracer(self, request, facts)
+                tracer.explain(into: &explanation)
             }
         }
         return explanation

@@ -55,7 +55,7 @@ package struct RouteOverlaps: Sendable {
     ) {
         let space = PatternSpace([table.source])
         let index = PatternIndex(space)
-        var search = LinkSearch(space, budget: budget)
+        var search = LinkSearch(space: space, budget: budget)
         for number in space.patterns.indices where space.patterns[number].route == route {
             let candidates: [Int]
             do throws(WorkBudget.Exhausted) {

@@ -10,12 +10,6 @@ struct LinkSearch {
     /// The remaining budget.
     var budget: WorkBudget
 
-    /// Creates a search among the patterns of a space.
-    init(_ space: PatternSpace, budget: WorkBudget = WorkBudget()) {
-        self.space = space
-        self.budget = budget
-    }
-
     /// Returns a link that all of `inside` and none of `outside` match.
     ///
     /// It prefers a link that no rewrite changes.
@@ -209,7 +203,7 @@ private struct PathWalk {
 package enum LinkEncoding {
     /// Returns a text with every byte percent-encoded.
     package static func escape(_ text: [UInt8]) -> String {
-        text.map { "%" + ($0 < 16 ? "0" : "") + String($0, radix: 16, uppercase: true) }.joined()
+        text.map { "%" + $0.hexadecimal(digits: 2).uppercased() }.joined()
     }
 
     /// Returns a text with all but unreserved characters percent-encoded (RFC 3986, 2.3).

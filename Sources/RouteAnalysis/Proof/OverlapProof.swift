@@ -55,7 +55,7 @@ package struct OverlapProof {
         let space = PatternSpace([source])
         index = PatternIndex(space)
         languages = Self.languages(of: space.patterns)
-        search = LinkSearch(space, budget: budget)
+        search = LinkSearch(space: space, budget: budget)
     }
 
     /// The parts of a pattern that determine the links that it matches.

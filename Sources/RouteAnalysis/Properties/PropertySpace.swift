@@ -97,7 +97,7 @@ struct PropertySpace {
         let space = PatternSpace(
             [source, Self.source(of: properties, like: source)], shifts: [shift, shift], distinction: distinction)
         index = PatternIndex(space)
-        search = LinkSearch(space, budget: budget)
+        search = LinkSearch(space: space, budget: budget)
         self.budget = budget
         tablePatterns = space.patterns.indices.prefix { space.patterns[$0].table == 0 }
         own = Array(space.patterns[tablePatterns])

@@ -37,11 +37,11 @@ package struct AppleFile {
                     .warning, .size,
                     "the file has \(json.count) bytes; Apple's systems read at most \(AssociationLimits.appleBytes)"))
         }
-        guard root.object != nil else { throw error("expected an object", root, "") }
+        guard root.object != nil else { throw places.error("expected an object", root, "") }
         guard let links = root["applinks"] else {
-            throw error("expected the member `applinks`, an object", root, "")
+            throw places.error("expected the member `applinks`, an object", root, "")
         }
-        guard links.object != nil else { throw error("expected an object", links, "/applinks") }
+        guard links.object != nil else { throw places.error("expected an object", links, "/applinks") }
         try readVariables(links)
         try readDetails(links)
         problems.sort { ($0.line, $0.column) < ($1.line, $1.column) }
@@ -52,11 +52,11 @@ package struct AppleFile {
     private mutating func readVariables(_ links: JSONValue) throws(AssociationProblem) {
         guard let object = links["substitutionVariables"] else { return }
         let pointer = "/applinks/substitutionVariables"
-        guard let members = object.object else { throw error("expected an object of arrays", object, pointer) }
+        guard let members = object.object else { throw places.error("expected an object of arrays", object, pointer) }
         for member in members {
             let own = pointer + JSONLocation.step(member.name)
             guard let values = member.value.array?.map(\.string), !values.contains(nil) else {
-                throw error("expected an array of strings", member.value, own)
+                throw places.error("expected an array of strings", member.value, own)
             }
             if member.name.contains(where: { "$()".contains($0) }) {
                 warn(.ignored, "the name of a variable cannot contain `$`, `(`, or `)`", member.value, own)
@@ -80,7 +80,7 @@ package struct AppleFile {
         if let list = details.array {
             for (index, entry) in list.enumerated() {
                 let pointer = "/applinks/details/\(index)"
-                guard entry.object != nil else { throw error("expected an object", entry, pointer) }
+                guard entry.object != nil else { throw places.error("expected an object", entry, pointer) }
                 entries.append((apps(entry, pointer), entry, pointer))
             }
         } else if let members = details.object {
@@ -89,7 +89,7 @@ package struct AppleFile {
                 entries.append(([member.name], member.value, "/applinks/details" + JSONLocation.step(member.name)))
             }
         } else {
-            throw error("expected an array of objects", details, "/applinks/details")
+            throw places.error("expected an array of objects", details, "/applinks/details")
         }
         // An app is a list of entries first, because a file can name many apps in each of many entries.
         var ranges: [[Int]] = []
@@ -145,21 +145,21 @@ package struct AppleFile {
         var numbers: [Int] = []
         if let components = entry["components"] {
             guard let list = components.array else {
-                throw error("expected an array of objects", components, pointer + "/components")
+                throw places.error("expected an array of objects", components, pointer + "/components")
             }
             for (index, component) in list.enumerated() {
                 let own = pointer + "/components/\(index)"
-                guard component.object != nil else { throw error("expected an object", component, own) }
+                guard component.object != nil else { throw places.error("expected an object", component, own) }
                 numbers.append(try add(rule([component] + defaults, own)))
             }
         }
         if let paths = entry["paths"] {
             guard let list = paths.array else {
-                throw error("expected an array of strings", paths, pointer + "/paths")
+                throw places.error("expected an array of strings", paths, pointer + "/paths")
             }
             for (index, path) in list.enumerated() {
                 let own = pointer + "/paths/\(index)"
-                guard let text = path.string else { throw error("expected a string", path, own) }
+                guard let text = path.string else { throw places.error("expected a string", path, own) }
                 numbers.append(try add(legacyRule(text, path, own)))
             }
         }
@@ -290,9 +290,5 @@ package struct AppleFile {
     ) {
         guard problems.count < AssociationJSON.maxProblems else { return }
         problems.append(AssociationProblem(.warning, code, message, at: places.place(value, pointer)))
-    }
-
-    private func error(_ message: String, _ value: JSONValue, _ pointer: String) -> AssociationProblem {
-        AssociationProblem(.error, .value, message, at: places.place(value, pointer))
     }
 }

@@ -37,7 +37,7 @@ package struct AssetLinksFile {
         let root = try AssociationJSON.read(json)
         self.apps = Set(apps)
         places = JSONPlaces(json)
-        guard let list = root.array else { throw error("expected an array of statements", root, "") }
+        guard let list = root.array else { throw places.error("expected an array of statements", root, "") }
         for (index, statement) in list.enumerated() { try read(statement, "/\(index)") }
         if selected.isEmpty, !statements.isEmpty {
             let names = apps.sorted().joined(separator: ", ")
@@ -56,27 +56,27 @@ package struct AssetLinksFile {
     // MARK: Statements
 
     private mutating func read(_ value: JSONValue, _ pointer: String) throws(AssociationProblem) {
-        guard value.object != nil else { throw error("expected an object", value, pointer) }
+        guard value.object != nil else { throw places.error("expected an object", value, pointer) }
         guard let relation = value["relation"]?.array?.map(\.string), !relation.isEmpty, !relation.contains(nil) else {
-            throw error("expected `relation`, an array of strings", value, pointer)
+            throw places.error("expected `relation`, an array of strings", value, pointer)
         }
         for text in relation where text?.split(separator: "/", omittingEmptySubsequences: false).count != 2 {
-            throw error("a relation has the form kind/detail", value, pointer + "/relation")
+            throw places.error("a relation has the form kind/detail", value, pointer + "/relation")
         }
         guard let target = value["target"], target.object != nil, let namespace = target["namespace"]?.string else {
-            throw error("expected `target`, an object with a `namespace`", value, pointer)
+            throw places.error("expected `target`, an object with a `namespace`", value, pointer)
         }
         guard namespace == "android_app" else { return }
         let own = pointer + "/target"
         guard let package = target["package_name"]?.string, !package.isEmpty else {
-            throw error("expected `package_name`, a string", target, own)
+            throw places.error("expected `package_name`, a string", target, own)
         }
         guard let prints = target["sha256_cert_fingerprints"]?.array?.map(\.string), !prints.isEmpty else {
-            throw error("expected `sha256_cert_fingerprints`, an array of strings", target, own)
+            throw places.error("expected `sha256_cert_fingerprints`, an array of strings", target, own)
         }
         for (index, print) in prints.enumerated() {
             guard let print, Self.isFingerprint(print), print == print.uppercased() else {
-                throw error(
+                throw places.error(
                     "a fingerprint has 32 uppercase hexadecimal bytes, separated by colons", target,
                     own + "/sha256_cert_fingerprints/\(index)")
             }
@@ -157,10 +157,6 @@ package struct AssetLinksFile {
     ) {
         guard problems.count < AssociationJSON.maxProblems else { return }
         problems.append(AssociationProblem(.warning, code, message, at: places.place(value, pointer)))
-    }
-
-    private func error(_ message: String, _ value: JSONValue, _ pointer: String) -> AssociationProblem {
-        AssociationProblem(.error, .value, message, at: places.place(value, pointer))
     }
 
     /// Returns a Boolean value that indicates whether a text is a SHA-256 in the form that `keytool` prints.

@@ -111,6 +111,11 @@ struct JSONPlaces {
         let (line, column) = lines.location(of: value.offset)
         return AssociationProblem.Place(line: line, column: column, pointer: pointer)
     }
+
+    /// Returns the error that a value is wrong.
+    func error(_ message: String, _ value: JSONValue, _ pointer: String) -> AssociationProblem {
+        AssociationProblem(.error, .value, message, at: place(value, pointer))
+    }
 }
 
 /// The lines of a text, for locations of offsets.

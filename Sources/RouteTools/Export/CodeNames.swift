@@ -1,3 +1,5 @@
+internal import ByteStorage
+
 /// Identifiers in a programming language for the names of a table.
 struct CodeNames {
     private var usedNames: Set<String>
@@ -60,9 +62,7 @@ struct CodeNames {
             switch unit {
             case 0x22, 0x24, 0x5C: result += "\\" + String(UnicodeScalar(UInt8(unit)))
             case 0x20..<0x7F: result.unicodeScalars.append(UnicodeScalar(UInt8(unit)))
-            default:
-                let digits = String(unit, radix: 16)
-                result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+            default: result += "\\u" + unit.hexadecimal(digits: 4)
             }
         }
         return result + "\""

@@ -41,10 +41,11 @@ struct NavigationFile {
         let root = try AssociationJSON.read(json)
         places = JSONPlaces(json)
         guard let list = root["prefixes"] else {
-            throw error("expected the member `prefixes`, an array of texts such as `https://app.example`", root, "")
+            throw places.error(
+                "expected the member `prefixes`, an array of texts such as `https://app.example`", root, "")
         }
         guard let texts = list.array?.map({ ($0.string, $0) }), texts.allSatisfy({ $0.0 != nil }) else {
-            throw error("expected an array of strings", list, "/prefixes")
+            throw places.error("expected an array of strings", list, "/prefixes")
         }
         guard texts.count <= TableDraft.maxPatterns else {
             throw AssociationProblem(.error, .limit, "the file has more than \(TableDraft.maxPatterns) prefixes")
@@ -53,7 +54,7 @@ struct NavigationFile {
             prefixes.append((text ?? "", places.place(value, "/prefixes/\(index)")))
         }
         guard let config = root["config"], config.object != nil, config["screens"]?.object != nil else {
-            throw error("expected the member `config`, an object with `screens`", root, "")
+            throw places.error("expected the member `config`, an object with `screens`", root, "")
         }
         try read(config, names: [], parent: [], "/config")
     }
@@ -63,7 +64,9 @@ struct NavigationFile {
         _ navigator: JSONValue, names: [String], parent: [Segment], _ pointer: String
     ) throws(AssociationProblem) {
         guard let screens = navigator["screens"] else { return }
-        guard let members = screens.object else { throw error("expected an object", screens, pointer + "/screens") }
+        guard let members = screens.object else {
+            throw places.error("expected an object", screens, pointer + "/screens")
+        }
         children[names] = members.map(\.name)
         if let initial = navigator["initialRouteName"]?.string {
             if members.contains(where: { $0.name == initial }) {
@@ -89,7 +92,7 @@ struct NavigationFile {
                 .error, .limit, "the file has more than \(AssociationLimits.maxComponents) screens")
         }
         if let text = screen.string { return add(text, isExact: false, names, parent, screen, pointer) }
-        guard screen.object != nil else { throw error("expected a path or an object", screen, pointer) }
+        guard screen.object != nil else { throw places.error("expected a path or an object", screen, pointer) }
         var base = parent
         if let path = screen["path"]?.string {
             let isExact = screen["exact"].map(Self.isTrue) ?? false
@@ -99,7 +102,7 @@ struct NavigationFile {
                 let own = pointer + "/alias/\(index)"
                 let isExact = alias["exact"].map(Self.isTrue) ?? false
                 guard let text = alias.string ?? alias["path"]?.string else {
-                    throw error("expected a path or an object with `path`", alias, own)
+                    throw places.error("expected a path or an object with `path`", alias, own)
                 }
                 add(text, isExact: isExact, names, parent, alias, own)
             }
@@ -177,9 +180,5 @@ struct NavigationFile {
 
     private mutating func note(_ kind: ImportNote.Kind, _ message: String, _ value: JSONValue, _ pointer: String) {
         notes.append(ImportNote(kind, message, at: places.place(value, pointer)))
-    }
-
-    private func error(_ message: String, _ value: JSONValue, _ pointer: String) -> AssociationProblem {
-        AssociationProblem(.error, .value, message, at: places.place(value, pointer))
     }
 }

@@ -177,7 +177,7 @@ package struct ScreenLink: Sendable {
                     }
                 }
                 models.fields[member.name] = Dictionary(
-                    fields.map { ($0.name, value($0.value)) }, uniquingKeysWith: { first, _ in first })
+                    fields.map { ($0.name, ModelValue($0.value)) }, uniquingKeysWith: { first, _ in first })
             case .string(let text), .number(let text): captures[member.name] = text
             case .bool(let value): captures[member.name] = "\(value)"
             case .null: continue
@@ -188,17 +188,6 @@ package struct ScreenLink: Sendable {
             }
         }
         return (models, captures)
-    }
-
-    private static func value(_ json: JSONValue) -> ModelValue {
-        switch json.kind {
-        // An object in a list is no value of any type.
-        case .null, .object: .null
-        case .bool(let value): .bool(value)
-        case .number(let text): .number(text)
-        case .string(let text): .text(text)
-        case .array(let items): .list(items.map(value))
-        }
     }
 
     // MARK: Failures

@@ -1,3 +1,4 @@
+internal import ByteStorage
 internal import StrictJSON
 
 /// Escapes for untrusted text on a terminal.
@@ -19,7 +20,7 @@ package enum Escaping {
                 TerminalControl.append(visible: scalar, to: &result)
             case .error(let length):
                 for _ in 0..<length {
-                    result += "\\x" + TerminalControl.hex(UInt32(bytes[position]), digits: 2)
+                    result += "\\x" + bytes[position].hexadecimal(digits: 2)
                     position = bytes.index(after: position)
                 }
             }

@@ -2,7 +2,7 @@
 @testable import KafkaClient
 import ByteStorage
 import LinkCoordinator
-import LinkDecider
+@testable import LinkDecider
 import LinkIngest
 
 /// A processor that copies values into decisions instead of resolving links.

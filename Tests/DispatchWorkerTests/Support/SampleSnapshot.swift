@@ -3,7 +3,7 @@ import LinkCoordinator
 @testable import KafkaClient
 
 @testable import DispatchWorker
-import LinkDecider
+@testable import LinkDecider
 import LinkIngest
 
 extension WorkerSnapshot {
@@ -56,8 +56,9 @@ extension WorkerSnapshot {
         var group = GroupLag(answeredAt: 95 * second)
         (group.state, group.members) = ("Stable", 2)
         group.partitions = [
-            GroupLag.Partition(TopicPartition(topic: topic, partition: 0), lag: 40, unownedSince: 60 * second),
-            GroupLag.Partition(partition, lag: 7),
+            GroupLag.Partition(
+                partition: TopicPartition(topic: topic, partition: 0), lag: 40, unownedSince: 60 * second),
+            GroupLag.Partition(partition: partition, lag: 7),
         ]
         result.groupLag = group
         result.tables = [

@@ -1,4 +1,4 @@
-import LinkCoordinator
+@testable import LinkCoordinator
 import TestSupport
 import Testing
 

@@ -44,7 +44,7 @@ import Testing
             let device = generator.pick(devices)
             var new = ReusedResolver()
             let expected = device.withFacts { facts in
-                request.withRequest { new.decide($0, facts, table.compiled) }
+                request.withRequest { new.decide($0.pointee, facts.pointee, table.compiled) }
             }
             let decision = table.resolve(request, device: device)
             guard decision.json == expected, decision == (try? Decision(json: expected)) else {

@@ -25,19 +25,14 @@ import Testing
         var arena = OutputArena(chunkBytes: 4096)
         var all: [[UInt8]] = []
         LinkRequest.link(link).withRequest { request in
-            withUnsafePointer(to: request) { request in
-                for device in devices {
-                    device.withFacts { facts in
-                        withUnsafePointer(to: facts) { facts in
-                            arena.begin()
-                            _ =
-                                all.isEmpty
-                                ? resolver.resolve(
-                                    request, facts, table: table.compiled.handle, head: nil, into: &arena)
-                                : resolver.resolveNext(facts, head: nil, into: &arena)
-                            all.append(arena.finish().array)
-                        }
-                    }
+            for device in devices {
+                device.withFacts { facts in
+                    arena.begin()
+                    _ =
+                        all.isEmpty
+                        ? resolver.resolve(request, facts, table: table.compiled.handle, head: nil, into: &arena)
+                        : resolver.resolveNext(facts, head: nil, into: &arena)
+                    all.append(arena.finish().array)
                 }
             }
         }

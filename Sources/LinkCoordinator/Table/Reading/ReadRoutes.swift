@@ -165,9 +165,7 @@ extension TableReader {
         problems.error(.badValue, at: text.offset, "\(what) must be a date, YYYY-MM-DD")
         return nil
     }
-}
 
-extension TableReader {
     /// Reads `match` and `alias`.
     private mutating func readPatterns(_ members: Members, _ route: inout TableSource.Route) {
         if let match = members["match"] { route.patterns += patterns(match, form: 0) }

@@ -112,9 +112,7 @@ struct ComparisonJSON {
         json.value("decision", decision)
         json.endObject()
     }
-}
 
-extension ComparisonJSON {
     /// Writes the member `traffic`: the recorded inputs that the tables decide differently.
     static func write(
         _ reader: TrafficReader, isCut: Bool, old: RouteTable, new: RouteTable, to json: inout JSONText

@@ -21,7 +21,7 @@ final class DecisionFeed: Sendable {
         self.options = options
         let index = DecisionIndex(capacity: options.capacity)
         mask = RecordMask(hash: index.hash, isOn: options.masks)
-        state = Monitor(FeedState(index, FeedTopics(options.settings.outputs, deadLetters: [])))
+        state = Monitor(FeedState(index: index, topics: FeedTopics(options.settings.outputs, deadLetters: [])))
         records = RecordFetcher(options.connection)
     }
 
@@ -54,9 +54,7 @@ final class DecisionFeed: Sendable {
             return body(&state)
         }
     }
-}
 
-extension DecisionFeed {
     /// Returns the rows of a page, each read at its offset unless it was read lately.
     ///
     /// A record that no longer exists becomes a row with what the index has. So does every record that was not read
@@ -115,9 +113,7 @@ extension DecisionFeed {
             }
         }
     }
-}
 
-extension DecisionFeed {
     /// Returns the reader, or throws the problem of a console without a broker.
     static func present(_ feed: DecisionFeed?) throws(ConsoleProblem) -> DecisionFeed {
         if let feed { return feed }

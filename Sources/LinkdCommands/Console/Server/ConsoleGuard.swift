@@ -1,3 +1,4 @@
+internal import ByteStorage
 internal import HTTPServer
 internal import LinkCoordinator
 internal import RouteTools
@@ -164,11 +165,7 @@ struct AccessToken: Sendable {
     /// Creates a token with random bits of the system.
     init() {
         var generator = SystemRandomNumberGenerator()
-        let digits = [generator.next(), generator.next()].map { (bits: UInt64) in
-            let text = String(bits, radix: 16)
-            return String(repeating: "0", count: 16 - text.count) + text
-        }
-        text = digits.joined()
+        text = [generator.next(), generator.next()].map { (bits: UInt64) in bits.hexadecimal(digits: 16) }.joined()
     }
 
     /// Reads the token of a file, without the white space at its ends.

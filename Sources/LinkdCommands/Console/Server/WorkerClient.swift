@@ -66,7 +66,7 @@ enum WorkerClient {
         }
         guard !list.isEmpty else { throw Failure(message: "the name `\(address.host)` has no address") }
         for entry in list {
-            let descriptor = socket(entry.family, HostAddresses.streamType, 0)
+            let descriptor = socket(entry.family, streamSocketType, 0)
             guard descriptor >= 0 else { continue }
             _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
             _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
@@ -195,20 +195,11 @@ enum HostAddresses {
         Int(max(0, deadline - Platform.monotonicSeconds) * 1000)
     }
 
-    /// The type of a socket for TCP.
-    static var streamType: Int32 {
-        #if canImport(Glibc)
-        Int32(SOCK_STREAM.rawValue)
-        #else
-        SOCK_STREAM
-        #endif
-    }
-
     /// Returns the addresses that the system's resolver knows.
     private static func list(_ address: ListenAddress, flags: Int32) -> [Address] {
         var hints = addrinfo()
         hints.ai_flags = flags
-        hints.ai_socktype = streamType
+        hints.ai_socktype = streamSocketType
         var list: UnsafeMutablePointer<addrinfo>?
         guard getaddrinfo(address.host, "\(address.port)", &hints, &list) == 0 else { return [] }
         defer { freeaddrinfo(list) }

@@ -3,6 +3,8 @@ internal import KafkaClient
 internal import LinkCoordinator
 internal import LinkDecider
 internal import LinkIngest
+internal import RouteAnalysis
+internal import RouteTools
 internal import StrictJSON
 
 /// A search for a decision and its event, with the explanation of the decision by its table.
@@ -310,19 +312,109 @@ struct WhySearch: Sendable {
     ) -> [(device: [UInt8], json: [UInt8])] {
         guard !configuration.tables.tables.isEmpty else { return [] }
         var decider = Decider(configuration, devices: devices)
-        (decider.onlyItem, decider.onlyDevice) = (place?.item, place?.index)
         return input.withViews { record in
             var arena = OutputArena(chunkBytes: 1 << 16)
-            arena.begin()
-            arena.append(text: record.topic)
-            let topic = arena.finish()
-            let consumed = ConsumedRecord(
-                topic: 0, partition: record.partition, offset: record.offset, timestamp: record.timestamp,
-                key: record.key, value: record.value, index: 0, hasHeaders: !record.headers.isEmpty)
             var decisions: [ProducedDecision] = []
-            _ = decider.decide(
-                consumed, headers: record.headers, topicName: topic, into: &arena, decisions: &decisions)
+            _ = decider.decide(record, only: place, into: &arena, decisions: &decisions)
             return decisions.map { ($0.key.array, $0.value.array) }
         }
+    }
+}
+
+extension Decider {
+    /// Decides about a scanned record, for the place of one decision or for all.
+    mutating func decide(
+        _ record: ScannedRecord, only place: DecisionPlace?, into arena: inout OutputArena,
+        decisions: inout [ProducedDecision]
+    ) -> DeadLetterCause? {
+        arena.begin()
+        arena.append(text: record.topic)
+        let topic = arena.finish()
+        let consumed = ConsumedRecord(
+            topic: 0, partition: record.partition, offset: record.offset, timestamp: record.timestamp,
+            key: record.key, value: record.value, index: 0, hasHeaders: !record.headers.isEmpty)
+        (onlyItem, onlyDevice) = (place?.item, place?.index)
+        return decide(consumed, headers: record.headers, topicName: topic, into: &arena, decisions: &decisions)
+    }
+}
+
+/// The tables at hand beside those of an archive's topic: the archive of a worker's state directory, and the tables of
+/// the settings or else the shipped ones.
+struct WhyTables: Sendable {
+    /// A table with its source.
+    struct Entry: Sendable {
+        var table: RouteTable
+        /// The kind of the source: `topic`, `archive`, `file`, or `shipped`.
+        var source: String
+        /// The path of the file, or the name of the topic.
+        var path: String
+    }
+
+    /// The tables of the settings, or the shipped ones if the settings name none.
+    let files: [Entry]
+    private let stateDirectory: String?
+
+    /// Loads the tables of the settings.
+    init(_ settings: Settings, _ shipped: ShippedFiles) throws(CommandFailure) {
+        stateDirectory = settings.text("state.dir")
+        var paths = settings.list("tables")
+        var source = "file"
+        if settings.text("table.directory") != nil { paths = try TableFiles(settings).paths() }
+        if paths.isEmpty {
+            source = "shipped"
+            paths = (try? shipped.tables()) ?? []
+        }
+        var entries: [Entry] = []
+        for path in paths {
+            entries.append(Entry(table: try CheckedTable.validTable(at: path), source: source, path: path))
+        }
+        files = entries
+    }
+
+    /// Returns the table with an identity, such as `shop@1+d1ec0520`, or nil if it is not at hand.
+    func table(identity: String) -> Entry? {
+        if let directory = stateDirectory, let plus = identity.lastIndex(of: "+") {
+            let prefix = String(identity[identity.index(after: plus)...])
+            for archived in TableArchive.tables(hashPrefix: prefix, in: directory) {
+                guard let table = RouteTable.check(archived.json).table, table.identity == identity else { continue }
+                return Entry(table: table, source: "archive", path: archived.path)
+            }
+        }
+        return files.first { $0.table.identity == identity }
+    }
+}
+
+/// A run of `linkd inspect --why`: finds a decision and its event, and resolves the event again.
+final class WhyJob {
+    private let call: Invocation
+    private let settings: Settings
+    private let search: WhySearch
+
+    /// Loads the tables and the vendors of the settings.
+    init(_ call: Invocation, _ settings: Settings) throws(CommandFailure) {
+        let shipped = ShippedFiles(environment: call.environment)
+        self.call = call
+        self.settings = settings
+        search = WhySearch(
+            settings, try WhyTables(settings, shipped),
+            try LoadedVendors(settings, shipped, opensShortLinks: false, on: call.console))
+    }
+
+    /// Finds a decision and prints why it was made.
+    ///
+    /// - Parameter outputs: The topics of decisions.
+    func run(
+        _ reference: DecisionReference, _ connection: Connection, outputs: [String]
+    ) throws(CommandFailure) -> ExitCode {
+        var scan = try TopicScan(connection)
+        var archive = try ArchiveReader(settings, connection)
+        var progress = ProgressLine(call.console)
+        defer { progress.clear() }
+        let report = try search.report(reference, &scan, &archive, outputs: outputs) { topic, read in
+            progress.show("searching \(topic): \(Counts.grouped(read)) records")
+        }
+        progress.clear()
+        if call.json { report.printJSON(on: call.console.out) } else { report.print(on: call.console) }
+        return .success
     }
 }

@@ -105,9 +105,7 @@ struct CanaryReport {
         }
         return Int((percent * 100).rounded())
     }
-}
 
-extension CanaryReport {
     /// Prints the totals, and the routes by their number of differences, each with a witness.
     func print(on out: Channel) {
         let decided = Counts.text(Int(clamping: totals.decided), "decision")

@@ -1,5 +1,5 @@
-internal import RouteTools
 internal import LinkCoordinator
+internal import RouteTools
 internal import StrictJSON
 
 /// `linkd routes list`: prints the routes of tables.
@@ -56,4 +56,51 @@ enum RoutesListCommand {
             }
         }
     }
+}
+
+/// `linkd routes docs`: writes a table as a Markdown document.
+enum RoutesDocsCommand {
+    static let command = Command(
+        path: ["routes", "docs"],
+        summary: "Write the documentation of a table, in Markdown",
+        discussion: [
+            "Routes are sorted by their ids, so that a small edit of the table is a small edit of the document. "
+                + "Examples are those of the table, resolved again. A pattern without an example gets a generated "
+                + "link, marked as such."
+        ],
+        operands: Operands(name: "TABLE", help: "The file of the table.", count: 1...1),
+        examples: [
+            "linkd routes docs config/routes/shop.json > ROUTES.md": "A page for a team's documentation."
+        ],
+        run: { call throws(CommandFailure) in
+            call.console.out.write(RoutesDocument.text(try CheckedTable.validTable(at: call.operands[0])))
+            return .success
+        })
+}
+
+/// `linkd routes graph`: draws a table.
+enum RoutesGraphCommand {
+    static let command = Command(
+        path: ["routes", "graph"],
+        summary: "Draw the routes, coordinators, and screens of a table",
+        discussion: [
+            "Prints a text that other programs draw: Mermaid, for Markdown documents, or DOT, from which Graphviz "
+                + "makes an image. Lines show targets, redirects, notices, parents, guards, and the fallback."
+        ],
+        flags: [
+            Flag(
+                "--format", .choice(["mermaid", "dot"]), default: "mermaid", "Format to print.",
+                advice: "pass mermaid, or draw an SVG with Graphviz: `--format dot | dot -Tsvg`")
+        ],
+        operands: Operands(name: "TABLE", help: "The file of the table.", count: 1...1),
+        examples: [
+            "linkd routes graph config/routes/shop.json": "A diagram for a Markdown document.",
+            "linkd routes graph config/routes/shop.json --format dot | dot -Tsvg > shop.svg":
+                "An image for a browser, drawn by Graphviz.",
+        ],
+        run: { call throws(CommandFailure) in
+            let graph = RouteGraph(try CheckedTable.validTable(at: call.operands[0]))
+            call.console.out.write(call.text("format") == "dot" ? GraphText.dot(graph) : GraphText.mermaid(graph))
+            return .success
+        })
 }
