@@ -158,7 +158,7 @@ package struct OutcomeVerifier {
     ///   - sources: The partitions of the inputs to check.
     ///   - partitions: The number of partitions of each input.
     ///   - outcomes: The topics of the outcomes.
-    ///   - windowLimit: The limit of events with several devices whose indexes are kept, about 150 bytes each.
+    ///   - windowLimit: The limit of events with several devices whose indexes are kept, up to 300 bytes each.
     package init(
         _ sources: [Source], partitions: [String: Int32], outcomes: Outcomes, windowLimit: Int = 1_000_000
     ) {
