@@ -54,7 +54,11 @@ struct OutputTopicsBrokerTests {
         func decide(_ events: [String]) throws {
             try run(["produce", "--topic", input, "--raw"], input: events.joined(separator: "\n"))
             try run(["worker", "--group", input, "--stop-after", "\(events.count)"] + tables + names)
+            try awaitDecisions()
         }
+
+        /// Waits until the decisions can be read, which is a moment after a broker has confirmed their commit.
+        func awaitDecisions() throws { #expect(try verify()["result"]?.string == "right") }
 
         /// The ids of the decisions in a topic, without the topic of their events.
         func ids(_ name: String) throws -> [String] {
@@ -149,6 +153,7 @@ struct OutputTopicsBrokerTests {
         try site.run(["produce", "--topic", site.input, "--raw"], input: events.joined(separator: "\n"))
         let worker = ["worker", "--group", site.input, "--stop-after", "2", "--passthrough", "segment"]
         try site.run(worker + archive + site.tables + site.names)
+        try site.awaitDecisions()
         #expect(try site.ids("one") == ["-0-0-0"])
         #expect(try site.ids("out").isEmpty)
         let config = ["--config", try config(site)]
