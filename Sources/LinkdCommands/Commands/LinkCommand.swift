@@ -12,7 +12,8 @@ enum LinkCommand {
                 + "again before it is printed, so it opens the screen with this data on this device. A device without "
                 + "facts lacks screens that need a version or a session: pass --device.",
             "--qr also writes the link as a QR code, which phones read with their cameras. A code holds at most "
-                + "\(QRCode.maxBytes) bytes. With --qr - the code is on standard output, and the link on standard error.",
+                + "\(QRCode.maxBytes) bytes. With --qr - the code is on standard output, and the link on standard "
+                + "error.",
         ],
         flags: [
             Flag(
