@@ -1,5 +1,5 @@
-internal import ByteStorage
-internal import LinkCoordinator
+package import ByteStorage
+package import LinkCoordinator
 internal import LinkIngest
 
 // Events that are not the usual one, a link for one device.
@@ -23,56 +23,115 @@ extension Decider {
         _ value: ByteView, timestamp: Int64, into arena: inout OutputArena,
         body: (ProducedDecision) -> Void
     ) -> DeadLetterCause? {
+        var state = EventState(statedOutput, isOver: Self.isOver(reader.eventPointer, timestamp))
+        for index in 0..<reader.eventPointer.pointee.deviceCount where onlyDevice ?? index == index {
+            if !reader.selectDevice(at: index) { return DeadLetterCause(reader.failure, value: value) }
+            if let cause = decideSelected(index, &state, timestamp: timestamp, into: &arena, body: body) {
+                return cause
+            }
+        }
+        return nil
+    }
+
+    /// Decides about a value for other devices than the one that it names.
+    ///
+    /// The value is read only once, and its only device gets the facts of each device in turn. The decisions are those
+    /// of `decide(value:key:headers:time:into:body:)`, and a cause applies to one device only.
+    package mutating func decide(
+        value: ByteView, deviceCount: Int, facts: (_ index: Int) -> DeviceView, into arena: inout OutputArena,
+        body: (_ index: Int, _ decision: ByteView, _ cause: DeadLetterCause?) -> Void
+    ) {
+        source = SourceName()
+        guard reader.readInPlace(value: value, key: nil) else {
+            let cause = DeadLetterCause(reader.failure, value: value)
+            for index in 0..<deviceCount { body(index, .empty, cause) }
+            return
+        }
+        arena.recordLimit = limits.decisionBytes
+        defer { arena.recordLimit = .max }
+        var state = EventState(statedOutput, isOver: false)
+        for index in 0..<deviceCount {
+            reader.devicePointer.pointee.facts = facts(index)
+            let cause =
+                reader.selectDevice(at: 0)
+                ? decideSelected(index, &state, timestamp: -1, into: &arena) { body(index, $0.value, nil) }
+                : DeadLetterCause(reader.failure, value: value)
+            if let cause { body(index, .empty, cause) }
+        }
+    }
+
+    /// The state of an event while its devices are decided.
+    private struct EventState {
+        /// The topic of the decisions, or nil if the event states no application.
+        let output: UInt8?
+        /// A Boolean value that indicates whether the event has expired.
+        let isOver: Bool
+        /// The number of views of the request that have a table.
+        var viewCount = 0
+        /// The views of the request that no table matches, as bits.
+        var refused: UInt8 = 0
+        /// The number of bytes of all decisions.
+        var written = 0
+
+        init(_ output: UInt8?, isOver: Bool) {
+            self.output = output
+            self.isOver = isOver
+        }
+    }
+
+    /// Resolves the event for the selected device.
+    @inline(__always)
+    private mutating func decideSelected(
+        _ index: Int, _ state: inout EventState, timestamp: Int64, into arena: inout OutputArena,
+        body: (ProducedDecision) -> Void
+    ) -> DeadLetterCause? {
         let event = reader.eventPointer
         let device = reader.devicePointer
         let request = event.pointer(to: \.request).unsafelyUnwrapped
-        let isOver = Self.isOver(event, timestamp)
         let decisionHead = UnsafePointer(head)
-        let stated = statedOutput
-        var viewCount = 0
-        var written = 0
-        for index in 0..<event.pointee.deviceCount where onlyDevice ?? index == index {
-            if !reader.selectDevice(at: index) { return DeadLetterCause(reader.failure, value: value) }
-            let known = view(of: request, among: viewCount)
-            let number = known ?? min(viewCount, RequestRoot.maxCount - 1)
-            if known == nil, !event.pointee.hasNoDevice {
-                do throws(ReadingFailure) {
-                    guard try addView(number, of: request) else { return Self.applicationUnknown(event.pointee) }
-                } catch {
-                    return Self.internalError(event.pointee)
+        let known = view(of: request, among: state.viewCount)
+        let number = known ?? min(state.viewCount, RequestRoot.maxCount - 1)
+        if known == nil, !event.pointee.hasNoDevice {
+            let bit: UInt8 = 1 &<< request.pointee.view
+            do throws(ReadingFailure) {
+                guard state.refused & bit == 0, try addView(number, of: request) else {
+                    state.refused |= bit
+                    return Self.applicationUnknown(event.pointee)
                 }
-                viewCount = number + 1
+            } catch {
+                return Self.internalError(event.pointee)
             }
-            fillHead(event, device, index: index)
-            if event.pointee.expires == nil, case .payload = request.pointee.form {
-                head.pointee.expires = device.pointee.expiry?.time(at: timestamp)
-            }
-            let id = Self.stableID(of: device, in: &arena)
-            let part =
-                event.pointee.hasNoDevice ? .served : candidate?.part(of: id, table: views[number].table) ?? .served
-            arena.begin()
-            let summary: DecisionSummary
-            if event.pointee.hasNoDevice {
-                summary = resolvers.pointee.decideNoDevice(head: decisionHead, into: &arena)
-            } else if part == .candidate, let candidate {
-                do throws(ReadingFailure) {
-                    summary = try candidate.decide(number, &reader, isOver: isOver, head: decisionHead, into: &arena)
-                } catch {
-                    return Self.internalError(event.pointee)
-                }
-            } else {
-                summary = decide(number, isOver: isOver, head: decisionHead, into: &arena)
-            }
-            if arena.overflowed { return oversizeDecision }
-            let decision = arena.finish()
-            written &+= decision.count
-            if written > limits.outputBytes { return oversizeRecord(index &+ 1) }
-            if case .internalError? = summary.reason { return Self.internalError(event.pointee) }
-            if part == .compared && !isOver { candidate?.compare(decision, number, &reader, head: decisionHead) }
-            let output =
-                event.pointee.hasNoDevice ? 0 : part == .candidate ? candidateOutput : views[number].output
-            body(ProducedDecision(key: id, value: decision, outcome: summary.outcome, output: stated ?? output))
+            state.viewCount = number + 1
         }
+        fillHead(event, device, index: index)
+        if event.pointee.expires == nil, case .payload = request.pointee.form {
+            head.pointee.expires = device.pointee.expiry?.time(at: timestamp)
+        }
+        let id = Self.stableID(of: device, in: &arena)
+        let part =
+            event.pointee.hasNoDevice ? .served : candidate?.part(of: id, table: views[number].table) ?? .served
+        arena.begin()
+        let summary: DecisionSummary
+        if event.pointee.hasNoDevice {
+            summary = resolvers.pointee.decideNoDevice(head: decisionHead, into: &arena)
+        } else if part == .candidate, let candidate {
+            do throws(ReadingFailure) {
+                summary = try candidate.decide(
+                    number, &reader, isOver: state.isOver, head: decisionHead, into: &arena)
+            } catch {
+                return Self.internalError(event.pointee)
+            }
+        } else {
+            summary = decide(number, isOver: state.isOver, head: decisionHead, into: &arena)
+        }
+        if arena.overflowed { return oversizeDecision }
+        let decision = arena.finish()
+        state.written &+= decision.count
+        if state.written > limits.outputBytes { return oversizeRecord(index &+ 1) }
+        if case .internalError? = summary.reason { return Self.internalError(event.pointee) }
+        if part == .compared && !state.isOver { candidate?.compare(decision, number, &reader, head: decisionHead) }
+        let output = event.pointee.hasNoDevice ? 0 : part == .candidate ? candidateOutput : views[number].output
+        body(ProducedDecision(key: id, value: decision, outcome: summary.outcome, output: state.output ?? output))
         return nil
     }
 

@@ -31,7 +31,7 @@ struct LinkForecast {
     private(set) var devices = 0
     private var found: [Row] = []
     /// The positions of rows in `found`, by the numbers of their destinations.
-    private var positions: [Int: Int] = [:]
+    private var positions: [Int?] = []
 
     /// Creates a forecast without devices.
     init(link: String) { self.link = link }
@@ -52,6 +52,7 @@ struct LinkForecast {
         let count = census.entries[number].count
         devices += count
         let position: Int
+        while positions.count <= destination { positions.append(nil) }
         if let known = positions[destination] {
             position = known
         } else {
@@ -121,8 +122,8 @@ struct ForecastDestination: Hashable {
 
 /// A decider for kinds of devices.
 final class KindDecider {
-    /// The limit of the devices of one event, and of the bytes of their facts, before the last device.
-    private static let (maxDevices, maxBytes) = (500, 1 << 20)
+    /// The number of devices whose decisions are in memory at the same time.
+    private static let maxDevices = 256
     /// The number of decisions whose destinations are remembered.
     private static let maxKnown = 4096
     /// The number of decisions with which others are compared first.
@@ -143,71 +144,34 @@ final class KindDecider {
         var configuration = configuration
         // The limits are those of a record with one device, which is one of many here.
         configuration.limits.recordBytes = 64 << 20
-        configuration.limits.devices = Self.maxDevices
         configuration.limits.decisionBytes = min(configuration.limits.decisionBytes, configuration.limits.outputBytes)
         configuration.limits.outputBytes = .max
         decider = Decider(configuration)
     }
 
-    /// Returns the members of an event's devices with facts.
-    static func members(of facts: [DeviceFacts]) -> [[UInt8]] {
-        facts.map { facts in
-            Array((#"{"id":"d","# + facts.json(withNulls: true).dropFirst()).utf8)
-        }
-    }
-
     /// Decides about a link for devices, and calls `body` for each, in order.
     ///
     /// - Parameters:
-    ///   - devices: The devices, as members of an event.
+    ///   - count: The number of devices.
+    ///   - facts: A function that returns the facts about a device, which are used before the next call.
     ///   - body: A function that gets the number of the destination in `destinations`.
     func decide(
-        _ link: String, _ devices: [[UInt8]],
+        _ link: String, _ count: Int, _ facts: (_ index: Int) -> DeviceView,
         _ body: (_ index: Int, _ destination: Int, _ decision: ByteView) -> Void
     ) {
-        let start = Array((#"{"link":"# + JSONValue(.string(link)).text + #","devices":["#).utf8)
-        var index = 0
-        var event: [UInt8] = []
-        while index < devices.count {
-            event.replaceSubrange(0..., with: start)
-            var end = index
-            while end < devices.count, end - index < Self.maxDevices, event.count < Self.maxBytes {
-                if end > index { event.append(UInt8(ascii: ",")) }
-                event += devices[end]
-                end += 1
-            }
-            event += "]}".utf8
-            if let cause = decide(event, from: index, body) {
-                if end == index + 1 {
-                    body(index, number(of: ForecastDestination(cause)), .empty)
-                } else {
-                    // A cause can apply to one of the devices only.
-                    for index in index..<end {
-                        guard let cause = decide(start + devices[index] + "]}".utf8, from: index, body) else {
-                            continue
-                        }
-                        body(index, number(of: ForecastDestination(cause)), .empty)
-                    }
+        let event = Array((#"{"link":"# + JSONValue(.string(link)).text + #","device":{"id":"d"}}"#).utf8)
+        for first in stride(from: 0, to: count, by: Self.maxDevices) {
+            arena.reset()
+            event.withUnsafeBufferPointer { event in
+                decider.decide(
+                    value: ByteView(event), deviceCount: min(Self.maxDevices, count - first),
+                    facts: { facts(first + $0) }, into: &arena
+                ) { index, decision, cause in
+                    let found = cause.map { number(of: ForecastDestination($0)) } ?? destination(of: decision)
+                    body(first + index, found, decision)
                 }
             }
-            index = end
         }
-    }
-
-    /// Decides about an event, and calls `body` for each device unless the event becomes a dead letter.
-    private func decide(
-        _ event: [UInt8], from first: Int, _ body: (Int, Int, ByteView) -> Void
-    ) -> DeadLetterCause? {
-        var decisions: [ByteView] = []
-        arena.reset()
-        let cause = event.withUnsafeBufferPointer { event in
-            decider.decide(value: ByteView(event), key: nil, into: &arena) { _, decision, _ in
-                decisions.append(decision)
-            }
-        }
-        if let cause { return cause }
-        for (index, decision) in decisions.enumerated() { body(first + index, destination(of: decision), decision) }
-        return nil
     }
 
     private func destination(of decision: ByteView) -> Int {
@@ -255,11 +219,13 @@ struct ForecastRun {
 
     /// Adds the devices of a census, or of a part of one.
     mutating func add(_ census: DeviceCensus) {
-        let devices = KindDecider.members(of: census.entries.map { census.kinds.facts(of: $0.kind) })
+        let facts = KindFacts(census.kinds)
         for index in forecasts.indices { forecasts[index].forgetKinds() }
         linksWithoutKinds = 0
         for index in forecasts.indices {
-            decider.decide(forecasts[index].link, devices) { number, destination, decision in
+            decider.decide(
+                forecasts[index].link, census.entries.count, { facts.view(of: census.entries[$0].kind) }
+            ) { number, destination, decision in
                 forecasts[index].add(number, of: census, destination, { decider.destinations[$0] }, decision)
             }
             if (index + 1) * census.entries.count > maxKinds {
@@ -273,11 +239,13 @@ struct ForecastRun {
     func conditions(of rows: [LinkForecast.Row], in forecast: LinkForecast, _ census: DeviceCensus) -> [String?] {
         var known = [Int?](repeating: nil, count: census.entries.count)
         for row in forecast.rows { for kind in row.kinds { known[kind] = row.number } }
+        let facts = KindFacts(census.kinds)
         let condition = ForecastCondition(forecast, census) { kinds in
             var found = kinds.map { kind in census.number(of: kind).flatMap { known[$0] } }
             let others = found.indices.filter { found[$0] == nil }
-            let devices = KindDecider.members(of: others.map { census.kinds.facts(of: kinds[$0]) })
-            decider.decide(forecast.link, devices) { index, number, _ in found[others[index]] = number }
+            decider.decide(forecast.link, others.count, { facts.view(of: kinds[others[$0]]) }) { index, number, _ in
+                found[others[index]] = number
+            }
             return found
         }
         return rows.map(condition.text(of:))
