@@ -119,6 +119,8 @@ struct DeviceCensus: Sendable {
     private(set) var kinds: DeviceKinds
     /// The devices by kind.
     private(set) var entries: [Entry] = []
+    /// The answers of all kinds, one kind after the other, which are read faster than those of the entries.
+    private(set) var answers: [UInt16] = []
     /// The number of all devices whose kinds are known.
     private(set) var devices = 0
     /// The number of devices whose kinds were merged when the census was saved.
@@ -142,6 +144,7 @@ struct DeviceCensus: Sendable {
             guard entries.count < maxKinds else { return false }
             numbers[kind] = entries.count
             entries.append(Entry(kind: kind, count: count, example: id?.array))
+            answers += kind
         }
         devices += count
         return true
@@ -153,6 +156,7 @@ struct DeviceCensus: Sendable {
     /// Removes all devices.
     mutating func removeAll() {
         entries.removeAll(keepingCapacity: true)
+        answers.removeAll(keepingCapacity: true)
         numbers.removeAll(keepingCapacity: true)
         devices = 0
         merged = 0

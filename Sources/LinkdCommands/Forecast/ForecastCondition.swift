@@ -64,12 +64,14 @@ struct ForecastCondition {
     }
 
     private static func answers(_ kinds: [Int], _ census: DeviceCensus) -> [[Bool]] {
-        var found = census.kinds.questions.map { Array(repeating: false, count: $0.answers.count) }
-        for number in kinds {
-            let kind = census.entries[number].kind
-            for question in kind.indices { found[question][Int(kind[question])] = true }
+        let questions = census.kinds.questions
+        return questions.indices.map { question in
+            var found = Array(repeating: false, count: questions[question].answers.count)
+            census.answers.withUnsafeBufferPointer { answers in
+                for number in kinds { found[Int(answers[number * questions.count + question])] = true }
+            }
+            return found
         }
-        return found
     }
 
     /// Returns what distinguishes the devices of a row from those of the other rows, or nil if no short text does.
@@ -82,14 +84,19 @@ struct ForecastCondition {
             answers[index][question].indices.map { answer in others.contains { answers[$0][question][answer] } }
         }
         if let text = conjunction(answers[index], possible[index], others, otherAnswers) { return text }
+        let count = census.kinds.questions.count
         for question in questions {
             let own = answers[index][question].indices.filter { answers[index][question][$0] }
             guard (2...Self.maxParts).contains(own.count) else { continue }
-            let texts = own.map { answer in
-                let kinds = row.kinds.filter { census.entries[$0].kind[question] == UInt16(answer) }
-                return conjunction(Self.answers(kinds, census), possible[index], others, otherAnswers)
+            var texts: [String] = []
+            for answer in own {
+                let kinds = row.kinds.filter { census.answers[$0 * count + question] == UInt16(answer) }
+                guard let text = conjunction(Self.answers(kinds, census), possible[index], others, otherAnswers) else {
+                    break
+                }
+                texts.append(text)
             }
-            if texts.allSatisfy({ $0 != nil }) { return texts.compactMap(\.self).joined(separator: "; or ") }
+            if texts.count == own.count { return texts.joined(separator: "; or ") }
         }
         return nil
     }
@@ -121,12 +128,20 @@ struct ForecastCondition {
         }
         let pairs = questions.map { (question: $0, pairs: zip(own[$0], otherAnswers[$0])) }
         if let single = pairs.first(where: { $0.pairs.allSatisfy { !($0 && $1) } }) { return words(single.question) }
+        // All flags of `own` in one list, in which the answers of many kinds are found faster.
+        let flags = own.flatMap(\.self)
+        let starts = own.reduce(into: [0]) { $0.append(($0.last ?? 0) + $1.count) }
         var needed = pairs.filter { $0.pairs.contains { !$0 && $1 } }.map(\.question)
         func isExact(_ questions: [Int]) -> Bool {
-            !others.contains { other in
-                rows[other].kinds.contains { number in
-                    let kind = census.entries[number].kind
-                    return questions.allSatisfy { own[$0][Int(kind[$0])] }
+            let columns = questions.map { (question: $0, start: starts[$0]) }
+            let width = census.kinds.questions.count
+            return census.answers.withUnsafeBufferPointer { answers in
+                flags.withUnsafeBufferPointer { flags in
+                    !others.contains { other in
+                        rows[other].kinds.contains { number in
+                            columns.allSatisfy { flags[$0.start + Int(answers[number * width + $0.question])] }
+                        }
+                    }
                 }
             }
         }
