@@ -201,18 +201,10 @@ struct DeviceSpace {
 
 extension DeviceFacts {
     /// The known facts as one JSON object, in the order of the documentation.
-    package var json: String { json(withNulls: false) }
-
-    /// Returns the known facts as one JSON object, in the order of the documentation.
-    ///
-    /// - Parameter withNulls: Whether unknown facts are null in place of absent. Objects with the same members in the
-    ///   same places are read faster.
-    package func json(withNulls: Bool) -> String {
+    package var json: String {
         var members: [JSONMember] = []
         func add(_ name: String, _ value: JSONValue.Kind?) {
-            if let value = value ?? (withNulls ? .null : nil) {
-                members.append(JSONMember(name: name, value: JSONValue(value)))
-            }
+            if let value { members.append(JSONMember(name: name, value: JSONValue(value))) }
         }
         func text(_ name: String, _ value: String?) { add(name, value.map { .string($0) }) }
         func list(_ name: String, _ values: [String]?) {
