@@ -85,7 +85,7 @@ enum RoutesImportCommand {
                 "\(Escaping.visible(path)): no link of the file can be in a table: there is no link to import",
                 advice: "correct the file, or pass the flags that fit it")
         }
-        if let file = call.text("out") {
+        if let file = OutputFile.path(call) {
             call.console.note("Next: linkd routes check \(ShellQuote.posix(Escaping.visible(file)))")
         }
         return .success
