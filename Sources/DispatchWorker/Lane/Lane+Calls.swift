@@ -120,8 +120,10 @@ extension Lane where Processing: ~Copyable {
 
     /// Destroys a consumer whose instance name another member may have.
     func abandonConsumer() {
-        if let member = consumer?.memberID { machine.joined(as: member) }
-        consumer?.abandon()
+        if let consumer {
+            noteMember(consumer)
+            consumer.abandon()
+        }
         consumer = nil
         // The offsets and topics belong to the old membership.
         group = nil

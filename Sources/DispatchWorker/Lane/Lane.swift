@@ -188,7 +188,6 @@ package final class Lane<Environment: LaneEnvironment, Processing: RecordProcess
     /// Each step is checked.
     func rebalance(_ event: RebalanceEvent) {
         let began = environment.now()
-        if let member = consumer?.memberID { machine.joined(as: member) }
         machine.rebalancing(request(event), now: began)
         while true {
             updateStopState()
@@ -251,6 +250,7 @@ extension Lane where Processing: ~Copyable {
         let events = consumer.events
         if outcome.rebalanced {
             consumer.releaseBatch()
+            noteMember(consumer)
         } else if outcome.records > 0 {
             reserved = shared.stop.reserve(upTo: outcome.records)
             batchStart = 0
@@ -267,6 +267,14 @@ extension Lane where Processing: ~Copyable {
             for event in events { handle(event, consumer, now: now) }
         }
         handleClientEvents(consumer)
+    }
+
+    /// Records the member id that a rebalance may have changed.
+    ///
+    /// A rebalance inside a close does not ask for it: the library's main thread may have ended the group by then, and
+    /// never answers (seen with 2.0.2; librdkafka issue 4041 is the same for another question).
+    func noteMember(_ consumer: Environment.Consumer) {
+        if let member = consumer.memberID { machine.joined(as: member) }
     }
 
     /// Takes the newest tables between two batches, also while no records arrive.
@@ -293,6 +301,7 @@ extension Lane where Processing: ~Copyable {
         let now = environment.now()
         let events = consumer.events
         consumer.releaseBatch()
+        if outcome.rebalanced { noteMember(consumer) }
         // A paused lane must not keep an old state of the registry, whose pages could not be used again.
         refreshTables()
         machine.interrupted(consumer.takeInterruptions())

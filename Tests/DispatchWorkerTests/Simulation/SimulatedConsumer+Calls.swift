@@ -261,6 +261,7 @@ extension SimulatedConsumer {
     func close() throws(KafkaError) {
         guard !life.isDead, let id = member else { return }
         world.closing(self)
+        isClosing = true
         if !granted.isEmpty { rebalance(.revoke(granted.sorted())) }
         if instance == nil && !life.isDead { world.broker.group.leave(id) }
         member = nil

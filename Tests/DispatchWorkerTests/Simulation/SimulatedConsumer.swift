@@ -24,6 +24,8 @@ final class SimulatedConsumer: LaneConsumer {
     let instance: String?
     let rebalance: (RebalanceEvent) -> Void
     var member: Int?
+    /// A Boolean value that indicates whether the lane closes the consumer.
+    var isClosing = false
     /// The assigned partitions with their next fetch offsets.
     var owned: [TopicPartition: Int64] = [:]
     /// The partitions that the group has granted, including those that a failed assignment of the client has lost.
@@ -243,7 +245,10 @@ final class SimulatedConsumer: LaneConsumer {
         }
     }
 
-    var memberID: String? { member.map(String.init) }
+    var memberID: String? {
+        if isClosing { world.broker.ledger.fail("a closing consumer is asked for its id, and may never answer") }
+        return member.map(String.init)
+    }
 
     func abandon() {
         member = nil
