@@ -36,27 +36,37 @@ extension Decider {
     /// Decides about a value for other devices than the one that it names.
     ///
     /// The value is read only once, and its only device gets the facts of each device in turn. The decisions are those
-    /// of `decide(value:key:headers:time:into:body:)`, and a cause applies to one device only.
+    /// of `decide(value:key:headers:time:into:body:)`, and a cause applies to one device only. There is no candidate.
+    ///
+    /// - Parameters:
+    ///   - next: A function that returns the facts about the next device, or nil after the last one.
+    ///   - body: A function that gets the decision, and the facts that conditions have tested, as bits.
+    ///     A device with the same of these facts, and of which the same facts are known, has the same decision.
     package mutating func decide(
-        value: ByteView, deviceCount: Int, facts: (_ index: Int) -> DeviceView, into arena: inout OutputArena,
-        body: (_ index: Int, _ decision: ByteView, _ cause: DeadLetterCause?) -> Void
+        value: ByteView, next: () -> DeviceView?, into arena: inout OutputArena,
+        body: (_ decision: ByteView, _ cause: DeadLetterCause?, _ asked: UInt16) -> Void
     ) {
         source = SourceName()
-        guard reader.readInPlace(value: value, key: nil) else {
-            let cause = DeadLetterCause(reader.failure, value: value)
-            for index in 0..<deviceCount { body(index, .empty, cause) }
-            return
-        }
+        let isReadable = reader.readInPlace(value: value, key: nil)
         arena.recordLimit = limits.decisionBytes
         defer { arena.recordLimit = .max }
         var state = EventState(statedOutput, isOver: false)
-        for index in 0..<deviceCount {
-            reader.devicePointer.pointee.facts = facts(index)
-            let cause =
-                reader.selectDevice(at: 0)
-                ? decideSelected(index, &state, timestamp: -1, into: &arena) { body(index, $0.value, nil) }
-                : DeadLetterCause(reader.failure, value: value)
-            if let cause { body(index, .empty, cause) }
+        // The platform selects the view of the request.
+        let always = DeviceFacts.Fact.platform.bit
+        while let facts = next() {
+            guard isReadable else {
+                body(.empty, DeadLetterCause(reader.failure, value: value), 0)
+                continue
+            }
+            reader.devicePointer.pointee.facts = facts
+            guard reader.selectDevice(at: 0) else {
+                body(.empty, DeadLetterCause(reader.failure, value: value), always)
+                continue
+            }
+            var decision = ByteView.empty
+            let cause = decideSelected(0, &state, timestamp: -1, into: &arena) { decision = $0.value }
+            let number = view(of: reader.eventPointer.pointer(to: \.request).unsafelyUnwrapped, among: state.viewCount)
+            body(decision, cause, always | (number.map { resolvers[$0].askedFacts } ?? 0))
         }
     }
 

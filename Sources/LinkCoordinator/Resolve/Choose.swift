@@ -109,12 +109,18 @@ struct DeviceConditions: ~Copyable {
     private var appVersions = VersionCache()
     private var osVersions = VersionCache()
     private var areVersionsRead = false
+    /// The facts that conditions have tested, as bits.
+    ///
+    /// Two devices with the same of these facts get the same decision, except for notes about unknown or unreadable
+    /// facts.
+    var asked: UInt16 = 0
 
     /// Reads the facts of another device.
     @inline(__always)
     mutating func open(_ facts: UnsafePointer<DeviceView>) {
         self.facts = Ref(facts)
         areVersionsRead = false
+        asked = 0
     }
 
     /// Reads the versions of the app and the operating system once.
@@ -132,6 +138,9 @@ struct DeviceConditions: ~Copyable {
     mutating func holdsVersions(of condition: Ref<CompiledCondition>) -> Bool {
         if condition.app.isEmpty && condition.os.isEmpty { return true }
         readVersions()
+        asked |=
+            (condition.app.isEmpty ? 0 : DeviceFacts.Fact.app.bit)
+            | (condition.os.isEmpty ? 0 : DeviceFacts.Fact.os.bit)
         for test in condition.app where !test.holds(for: appVersion) { return false }
         for test in condition.os where !test.holds(for: osVersion) { return false }
         return true
@@ -141,16 +150,22 @@ struct DeviceConditions: ~Copyable {
     mutating func holdsOthers(of condition: Ref<CompiledCondition>, _ tableData: Ref<CompiledTableData>) -> Bool {
         for capability in condition.capabilities where !has(capability: capability, tableData) { return false }
         for claim in condition.claims where !has(claim: claim) { return false }
-        if condition.testsPlatform, !facts.has(.platform) || !Self.isOneFolded(facts.platform, of: condition.platforms)
-        {
+        if condition.testsPlatform, !has(.platform) || !Self.isOneFolded(facts.platform, of: condition.platforms) {
             return false
         }
-        if condition.testsRegion, !facts.has(.region) || !Self.isOneFolded(facts.region, of: condition.regions) {
+        if condition.testsRegion, !has(.region) || !Self.isOneFolded(facts.region, of: condition.regions) {
             return false
         }
-        if condition.testsLocale, !facts.has(.locale) || !fitsLocale(condition.locales) { return false }
+        if condition.testsLocale, !has(.locale) || !fitsLocale(condition.locales) { return false }
         for attribute in condition.attributes where !fits(attribute) { return false }
         return true
+    }
+
+    /// Returns a Boolean value that indicates whether a fact is known, and records that its value is tested.
+    @inline(__always)
+    private mutating func has(_ fact: DeviceFacts.Fact) -> Bool {
+        asked |= fact.bit
+        return facts.has(fact)
     }
 
     private static func isOne(_ text: ByteView, of values: UnsafeBufferPointer<ByteView>) -> Bool {
@@ -183,7 +198,7 @@ struct DeviceConditions: ~Copyable {
     }
 
     private mutating func fits(_ attribute: CompiledAttribute) -> Bool {
-        guard facts.has(.attributes) else { return false }
+        guard has(.attributes) else { return false }
         var index = 0
         while index + 1 < facts.attributes.count {
             if facts.attributes[index] == attribute.name {
@@ -196,7 +211,7 @@ struct DeviceConditions: ~Copyable {
 
     /// Returns a Boolean value that indicates whether the device has a claim.
     mutating func has(claim: ByteView) -> Bool {
-        facts.has(.claims) && Self.isOne(claim, of: facts.claims)
+        has(.claims) && Self.isOne(claim, of: facts.claims)
     }
 
     /// Returns a Boolean value that indicates whether the device has a capability.
@@ -206,24 +221,24 @@ struct DeviceConditions: ~Copyable {
         let capability = (tableData.capabilities.baseAddress.unsafelyUnwrapped + Int(number)).pointee
         if capability.minApp != nil || capability.minOS != nil { readVersions() }
         if let least = capability.minApp {
+            asked |= DeviceFacts.Fact.app.bit
             guard let version = appVersion, Version.compare(version.pointee, least.version) >= 0 else { return false }
         }
         if let least = capability.minOS {
+            asked |= DeviceFacts.Fact.os.bit
             guard let version = osVersion, Version.compare(version.pointee, least.version) >= 0 else { return false }
         }
-        if capability.testsPlatform,
-            !facts.has(.platform) || !Self.isOneFolded(facts.platform, of: capability.platforms)
-        {
+        if capability.testsPlatform, !has(.platform) || !Self.isOneFolded(facts.platform, of: capability.platforms) {
             return false
         }
-        return !capability.listed
-            || (facts.has(.capabilities) && Self.isOne(capability.name, of: facts.capabilities))
+        return !capability.listed || (has(.capabilities) && Self.isOne(capability.name, of: facts.capabilities))
     }
 
     /// Returns a Boolean value that indicates whether the device supports a screen, according to `since`, `until`, and
     /// `requires`.
     mutating func supports(_ screen: Ref<CompiledScreen>, _ tableData: Ref<CompiledTableData>) -> Bool {
         readVersions()
+        if screen.since != nil || screen.until != nil { asked |= DeviceFacts.Fact.app.bit }
         if let since = screen.since {
             guard let version = appVersion, Version.compare(version.pointee, since.version) >= 0 else { return false }
         }

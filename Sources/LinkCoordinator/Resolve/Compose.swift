@@ -123,7 +123,11 @@ extension Resolver {
     ///
     /// A relative path begins in the device's coordinator.
     package var startCoordinator: ByteView? {
-        mutating get { link.isRelative && device.facts.has(.coordinator) ? device.facts.coordinator : nil }
+        mutating get {
+            if !link.isRelative { return nil }
+            device.asked |= DeviceFacts.Fact.coordinator.bit
+            return device.facts.has(.coordinator) ? device.facts.coordinator : nil
+        }
     }
 
     /// Reads segments as a coordinator path.

@@ -123,6 +123,12 @@ extension Resolver {
         if all { record.forget() }
     }
 
+    /// The facts about the device that conditions have tested, as bits of `DeviceFacts.Fact`.
+    ///
+    /// For a device with the same of these facts, the decision differs at most in notes about other facts, which are
+    /// unknown or unreadable.
+    package var askedFacts: UInt16 { mutating get { device.asked } }
+
     /// The compiled values of the table.
     package var tableData: Ref<CompiledTableData> {
         @inline(__always)

@@ -153,22 +153,42 @@ final class KindDecider {
     ///
     /// - Parameters:
     ///   - count: The number of devices.
-    ///   - facts: A function that returns the facts about a device, which are used before the next call.
-    ///   - body: A function that gets the number of the destination in `destinations`.
+    ///   - answers: The answers of all devices, one device after the other.
+    ///   - facts: The facts of devices of kinds.
+    ///   - body: A function that gets the number of the destination in `destinations`, and the decision if the
+    ///     destination is that of no earlier device.
     func decide(
-        _ link: String, _ count: Int, _ facts: (_ index: Int) -> DeviceView,
+        _ link: String, _ count: Int, _ answers: UnsafeBufferPointer<UInt16>, _ facts: KindFacts,
         _ body: (_ index: Int, _ destination: Int, _ decision: ByteView) -> Void
     ) {
         let event = Array((#"{"link":"# + JSONValue(.string(link)).text + #","device":{"id":"d"}}"#).utf8)
-        for first in stride(from: 0, to: count, by: Self.maxDevices) {
+        let answered = AnsweredKinds(facts)
+        var index = 0
+        func kind() -> UnsafeBufferPointer<UInt16> {
+            UnsafeBufferPointer(rebasing: answers[index * facts.width..<(index + 1) * facts.width])
+        }
+        while index < count {
             arena.reset()
+            var decisions = 0
             event.withUnsafeBufferPointer { event in
                 decider.decide(
-                    value: ByteView(event), deviceCount: min(Self.maxDevices, count - first),
-                    facts: { facts(first + $0) }, into: &arena
-                ) { index, decision, cause in
+                    value: ByteView(event),
+                    next: {
+                        while index < count && decisions < Self.maxDevices {
+                            guard let known = answered.destination(of: kind()) else {
+                                decisions += 1
+                                return facts.view(of: kind())
+                            }
+                            body(index, known, .empty)
+                            index += 1
+                        }
+                        return nil
+                    }, into: &arena
+                ) { decision, cause, asked in
                     let found = cause.map { number(of: ForecastDestination($0)) } ?? destination(of: decision)
-                    body(first + index, found, decision)
+                    answered.add(kind(), asked, found)
+                    body(index, found, decision)
+                    index += 1
                 }
             }
         }
@@ -223,10 +243,12 @@ struct ForecastRun {
         for index in forecasts.indices { forecasts[index].forgetKinds() }
         linksWithoutKinds = 0
         for index in forecasts.indices {
-            decider.decide(
-                forecasts[index].link, census.entries.count, { facts.view(of: census.entries[$0].kind) }
-            ) { number, destination, decision in
-                forecasts[index].add(number, of: census, destination, { decider.destinations[$0] }, decision)
+            census.answers.withUnsafeBufferPointer { answers in
+                decider.decide(
+                    forecasts[index].link, census.entries.count, answers, facts
+                ) { number, destination, decision in
+                    forecasts[index].add(number, of: census, destination, { decider.destinations[$0] }, decision)
+                }
             }
             if (index + 1) * census.entries.count > maxKinds {
                 forecasts[index].forgetKinds()
@@ -243,8 +265,10 @@ struct ForecastRun {
         let condition = ForecastCondition(forecast, census) { kinds in
             var found = kinds.map { kind in census.number(of: kind).flatMap { known[$0] } }
             let others = found.indices.filter { found[$0] == nil }
-            decider.decide(forecast.link, others.count, { facts.view(of: kinds[others[$0]]) }) { index, number, _ in
-                found[others[index]] = number
+            others.flatMap { kinds[$0] }.withUnsafeBufferPointer { answers in
+                decider.decide(forecast.link, others.count, answers, facts) { index, number, _ in
+                    found[others[index]] = number
+                }
             }
             return found
         }
