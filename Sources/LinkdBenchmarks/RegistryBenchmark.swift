@@ -10,7 +10,6 @@ internal import LinkdFuzz
 
 /// The benchmark `registry`: the store of the registry of devices, beside LMDB itself, and the join beside no join.
 enum RegistryBenchmark {
-    private static let batch = 16_000
     private static let events = 100_000
     /// The link of all events.
     static let link = "https://shop.example/p/B121D5E7-EA65-49F8-8B33-B3C43FA93866?count=3"
@@ -70,8 +69,10 @@ enum RegistryBenchmark {
         var reader = RegisteredDeviceReader(.standard)
         var batch = RegistryBatch()
         var (mine, theirs) = (0.0, 0.0)
-        for first in stride(from: 0, to: devices.count, by: Self.batch) {
-            let range = first..<min(first + Self.batch, devices.count)
+        var first = 0
+        while first < devices.count {
+            let range = first..<min(first + store.fillingBatch, devices.count)
+            first = range.upperBound
             var start = ContinuousClock.now
             for index in range {
                 try devices.with(index) { id, value in

@@ -10,13 +10,7 @@ internal import SystemThreads
 final class RegistryTopicReader: Sendable {
     /// The limit of the records of a poll.
     private static let pollRecords = 4_000
-    /// The changes of one transaction of the store while it is restored.
-    ///
-    /// A transaction writes each page that it changes once, and devices in a row have different pages: larger
-    /// transactions write fewer pages, but LMDB keeps the memory of the largest one, here about 80 MB, or 160 MB if the
-    /// devices have users: the last poll can add `pollRecords`, and the index of users has pages of its own.
-    private static let restoredDevices = 16_000
-    /// The same limit for the bytes of the changes.
+    /// The limit of the bytes of the changes in one transaction of the store while it is restored.
     private static let restoredBytes = 16 << 20
     /// The interval at which the ends of the partitions are asked for, in nanoseconds.
     private static let endInterval: UInt64 = 5_000_000_000
@@ -233,7 +227,8 @@ final class RegistryTopicReader: Sendable {
             run.reader.releaseBatch()
         }
         let isDue = run.isRestored || outcome.records == 0 || !doubted.isEmpty || Self.unread(run).isEmpty
-        let isFull = run.batch.count >= Self.restoredDevices || run.batch.byteCount >= Self.restoredBytes
+        let isFull =
+            run.batch.count + Self.pollRecords > store.fillingBatch || run.batch.byteCount >= Self.restoredBytes
         if !run.batch.isEmpty, isDue || isFull, let exit = save(&run) { return exit }
         if let exit = returnToWitnesses(of: doubted, &run) ?? noteRestored(&run) ?? askEnds(&run) { return exit }
         publish(&run, records: outcome.records)
