@@ -124,6 +124,40 @@ import Testing
         }
     }
 
+    /// An object of a lane that does not end before the gate opens, as a client that does not close.
+    private final class Stuck: Sendable {
+        let gate: Monitor<Bool>
+
+        init(_ gate: Monitor<Bool>) { self.gate = gate }
+
+        deinit { _ = gate.wait(milliseconds: 120_000) { $0 ? true : nil } }
+    }
+
+    @Test(
+        "A worker that has committed its last record ends with 0 and the whole report, even if its lane never ends",
+        .enabled(if: BrokerEnvironment.hasBroker))
+    func stuckLane() async throws {
+        try await onThread { [bootstrap] in
+            let run = try BrokerRun("stuck", bootstrap: bootstrap)
+            try run.produce(count: 300) { ("d-\($0)", Array("value \($0)".utf8), []) }
+            let lines = Monitor([String]())
+            let log = Log(level: .warning, format: .json) { line in lines.signal { $0.append(line) } }
+            var configuration = run.configuration()
+            configuration.stopAfter = 300
+            configuration.shutdownGraceMilliseconds = 3_000
+            let gate = Monitor(false)
+            defer { gate.signal { $0 = true } }
+            let outcome = Worker(configuration, log: log).run { _ in
+                let stuck = Stuck(gate)
+                return EchoProcessing(outputs: 1) { _ in _ = stuck }
+            }
+            log.close()
+            #expect(outcome.code == 0 && outcome.report.records == 300, "\(outcome)")
+            #expect(lines.withLock { $0 }.contains { $0.contains("left behind") })
+            #expect(try run.read(run.output).count == 300)
+        }
+    }
+
     @Test("A transaction timeout above the broker's exits with 78", .enabled(if: BrokerEnvironment.hasBroker))
     func longTransaction() async throws {
         try await onThread { [bootstrap] in

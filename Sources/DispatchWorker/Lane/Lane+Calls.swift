@@ -140,6 +140,8 @@ extension Lane where Processing: ~Copyable {
     }
 
     func closeConsumer() {
+        // The close may never end, and the report needs the last commit.
+        publishLast(environment.now())
         if let consumer {
             do {
                 try consumer.close()

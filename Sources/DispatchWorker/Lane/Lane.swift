@@ -271,8 +271,8 @@ extension Lane where Processing: ~Copyable {
 
     /// Records the member id that a rebalance may have changed.
     ///
-    /// A rebalance inside a close does not ask for it: the library's main thread may have ended the group by then, and
-    /// never answers (seen with 2.0.2; librdkafka issue 4041 is the same for another question).
+    /// A rebalance inside a close does not ask for it, because the answer may never come (seen with 2.0.2; librdkafka
+    /// issue 4041 is the same for another question).
     func noteMember(_ consumer: Environment.Consumer) {
         if let member = consumer.memberID { machine.joined(as: member) }
     }
@@ -375,7 +375,7 @@ extension Lane where Processing: ~Copyable {
     /// Publishes the records that were read, because a commit can block the lane for as long as brokers do not answer.
     func publishBeforeCommit() { publish(machine.stage, environment.now()) }
 
-    /// Publishes the state of a lane that has ended.
+    /// Publishes the state of a lane that has ended, or that may not get another chance to.
     func publishLast(_ now: UInt64) {
         while !publish(machine.stage, now) {}
     }

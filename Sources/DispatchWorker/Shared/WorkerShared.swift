@@ -21,6 +21,7 @@ package final class WorkerShared: Sendable {
     /// The requests of an operator, which arrive as signals.
     package let requests = SignalRequests()
     private let draining = Atomic<Bool>(false)
+    private let abandoned = Atomic<Bool>(false)
     private let paused = Atomic<Bool>(false)
     private let exit = Mutex<WorkerExit?>(nil)
 
@@ -44,6 +45,14 @@ package final class WorkerShared: Sendable {
     /// Returns true for the first request.
     @discardableResult
     package func drain() -> Bool { !draining.exchange(true, ordering: .relaxed) }
+
+    /// A Boolean value that indicates whether the process ends without waiting for its lanes.
+    package var isAbandoned: Bool { abandoned.load(ordering: .relaxed) }
+
+    /// Requests that the process end without waiting for its lanes.
+    ///
+    /// Returns true for the first request.
+    package func abandon() -> Bool { !abandoned.exchange(true, ordering: .relaxed) }
 
     /// A Boolean value that indicates whether the lanes do not consume.
     package var isPaused: Bool { paused.load(ordering: .relaxed) }

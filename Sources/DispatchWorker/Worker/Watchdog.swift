@@ -94,7 +94,17 @@ package final class Watchdog: Sendable {
         shared.requests.update(status: StopSignals.quits, reload: StopSignals.hangups)
     }
 
+    /// Ends the process, or only the wait for its lanes if they have committed all records of `stop.after`.
+    ///
+    /// The lanes then only close their clients, which the library may never do (librdkafka issues 4527 and 4884). With
+    /// another exit code than 0, a supervisor would start the worker for as many records again.
     private func endSlowStop() {
+        if shared.stop.isReached && shared.failure == nil {
+            guard shared.abandon() else { return }
+            shared.log.log(
+                .warning, "librdkafka", "the clients do not close within shutdown.grace\(waiting), and are left behind")
+            return
+        }
         end(
             shared.failure
                 ?? WorkerExit(

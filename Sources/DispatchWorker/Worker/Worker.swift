@@ -135,29 +135,26 @@ package final class Worker: Sendable {
         warnOfIdleLanes(facts)
         shared.group?.start()
         defer { shared.group?.stop() }
-        let results = Monitor([LaneCounters]())
+        let ended = Monitor(0)
         var started = 0
         for number in 0..<configuration.lanes {
             let isStarted = SystemThread.start("lane \(number)") { [self] in
-                let counters = runLane(number, facts, crashes, makeProcessing)
-                results.signal { $0.append(counters) }
+                runLane(number, facts, crashes, makeProcessing)
+                ended.signal { $0 += 1 }
             }
             if isStarted { started += 1 }
         }
         if started < configuration.lanes {
             shared.fail(.noThread)
         }
-        var counters: [LaneCounters]?
-        while counters == nil {
-            counters = results.wait(milliseconds: 60_000) { [started] in $0.count == started ? $0 : nil }
-        }
-        return ended(shared.failure, counters ?? [])
+        while !shared.isAbandoned, ended.wait(milliseconds: 500, until: { $0 == started ? true : nil }) == nil {}
+        return self.ended(shared.failure, laneStatuses.compactMap { $0.snapshot?.counters })
     }
 
     private func runLane<Processing: RecordProcessing & SendableMetatype & ~Copyable>(
         _ number: Int, _ facts: TopicFacts, _ crashes: CrashIsolation?,
         _ makeProcessing: @Sendable (Int) -> Processing
-    ) -> LaneCounters {
+    ) {
         let identity = identity(of: number)
         var policy = LanePolicy(configuration, identity)
         policy.compactedInputs = facts.compactedInputs
@@ -173,7 +170,6 @@ package final class Worker: Sendable {
             processing: makeProcessing(number), shared: shared, status: laneStatuses[number])
         lane.work.crashes = crashes.map { LaneCrashes($0, lane: number) }
         lane.run()
-        return lane.machine.counters
     }
 
     private func ended(_ exit: WorkerExit?, _ counters: [LaneCounters]) -> WorkerOutcome {
