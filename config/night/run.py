@@ -371,6 +371,12 @@ class Run:
         self.night.sleep(2.5)
         self.judge(self.night.wait(is_done, within), "the lag did not become 0")
 
+    def committed(self, worker, count, within=60):
+        """Waits until a worker has committed this number of decisions."""
+        found = self.night.wait(
+            lambda: worker.sample(0, lambda sample: sample.value("linkd_records_out_total") >= count), within)
+        self.expect(found, f"the worker has not committed {count} decisions")
+
     def exactly_once(self, events, letters=0, others=0, repeats_names=False):
         """Checks that every record has one decision, except for those with a dead letter.
 
