@@ -45,7 +45,7 @@ package struct UndeliveredRecord: Sendable, Equatable {
     /// The error of its delivery report.
     package var code: KafkaErrorCode
     /// A Boolean value that indicates whether a broker can have stored the record, because it was sent and no answer
-    /// has arrived.
+    /// tells.
     package var mayBeStored: Bool
 }
 

@@ -17,7 +17,7 @@ struct ProduceSummary {
     var delivered = 0
     /// The number of records that are certainly not stored.
     var failed = 0
-    /// The number of records that a broker can have stored without an answer.
+    /// The number of records that a broker can have stored although no answer says so.
     var possiblyStored = 0
     /// The number of lines that could not be read and were not sent.
     var unreadable = 0
@@ -33,7 +33,7 @@ struct ProduceSummary {
     var seconds = 0.0
     /// The entries before `next` that are certainly not stored.
     var notStoredEntries: [ClosedRange<Int>] = []
-    /// The entries that a broker can have stored without an answer.
+    /// The entries that a broker can have stored although no answer says so.
     var possiblyStoredEntries: [ClosedRange<Int>] = []
     /// The number of decisions by outcome and reason, with `--check`.
     var outcomes: [LinkCheck.Count]?
@@ -94,11 +94,11 @@ struct ProduceOutcome: Equatable {
     var skip: Int
     /// The entries before the next run's that are certainly not stored.
     var notStored: [ClosedRange<Int>] = []
-    /// The entries that a broker can have stored without an answer.
+    /// The entries that a broker can have stored although no answer says so.
     var possiblyStored: [ClosedRange<Int>] = []
     /// The number of records that are certainly not stored.
     var notStoredCount = 0
-    /// The number of records that a broker can have stored without an answer.
+    /// The number of records that a broker can have stored although no answer says so.
     var possiblyStoredCount = 0
 
     /// Creates the outcome of a run.
