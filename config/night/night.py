@@ -124,6 +124,8 @@ def perform_all(night, selected):
             if night.stopping.is_set():
                 night.end_processes()
             time.sleep(0.2)
+        for future in performed:
+            future.result()
     return sorted(runs, key=lambda run: cases.ALL.index(run.case))
 
 
