@@ -8,9 +8,11 @@ struct UndeliveredTests {
     private static let records = 200
     private static let perBatch = 10
 
-    /// Produces records with the numbers 1 to `records` to one partition.
-    private static func produce(_ producer: KafkaProducer, _ topic: ProducerTopic, headers: [HeaderView]) throws {
-        for number in 1...UInt(records) {
+    /// Produces records with the numbers 1 to `count` to one partition.
+    private static func produce(
+        _ producer: KafkaProducer, _ topic: ProducerTopic, headers: [HeaderView], count: Int = records
+    ) throws {
+        for number in 1...UInt(count) {
             try withViews(Array("key".utf8), Array("record \(number)".utf8)) { key, value in
                 try producer.produce(topic, partition: 0, key: key, value: value, headers: headers, number: number)
             }
@@ -87,6 +89,29 @@ struct UndeliveredTests {
             #expect(producer.undelivered.map(\.number) == [2, 4, 5])
             #expect(producer.undelivered.map(\.code) == [.messageTooLarge, .invalidRecord, .unknown])
             #expect(producer.undelivered.map(\.mayBeStored) == [false, false, true])
+        }
+    }
+
+    @Test(
+        "A record that brokers answer only with errors after which it can be stored is possibly stored",
+        arguments: [KafkaErrorCode.requestTimedOut, KafkaErrorCode(20), .unknown])
+    func answeredWithErrors(code: KafkaErrorCode) async throws {
+        try await onThread {
+            let cluster = try MockCluster()
+            try cluster.createTopic("t", partitions: 1)
+            let producer = try KafkaProducer([
+                "bootstrap.servers": cluster.bootstrapServers, "enable.idempotence": "true",
+                "message.timeout.ms": "3000", "linger.ms": "0",
+            ])
+            let topic = try producer.topic("t")
+            // The client is connected before the time of the record begins.
+            try producer.send(topic, texts: ["first"])
+            try producer.flush(timeoutMilliseconds: 10_000)
+            let produce: Int16 = 0
+            cluster.push(errors: Array(repeating: code, count: 1_000), forRequest: produce)
+            try Self.produce(producer, topic, headers: [], count: 1)
+            #expect(Self.reports(2, producer))
+            #expect(producer.undelivered.map(\.mayBeStored) == [true])
         }
     }
 }

@@ -23,7 +23,7 @@ from run import Night, Run, Stopped
 
 LIMIT = 10
 """The seconds after which an operator must know of a failure, by a log line or by a metric."""
-PARALLEL = 2 * len(os.sched_getaffinity(0))
+PARALLEL = 2 * (os.cpu_count() or 1)
 """The number of brokers that run at one time. With more for each processor, times say more about the machine than about
 the worker."""
 

@@ -30,13 +30,12 @@ struct DeliveryCounter {
     @inline(never)
     private mutating func note(_ message: UnsafePointer<rd_kafka_message_t>, _ code: KafkaErrorCode) {
         guard undelivered.count < Self.undeliveredLimit else { return }
-        // A broker answers with this code when it fails inside, which can be after the append, for example because its
-        // disk is full. The library takes it for a refusal.
-        let isUnexpected = code == .unknown
+        // The library takes `UNKNOWN` for a refusal. A broker that fails inside, for example because its disk is full,
+        // answers with it even if it has stored the record.
+        let isRefused = code != .unknown && rd_kafka_message_status(message) == RD_KAFKA_MSG_STATUS_NOT_PERSISTED
         undelivered.append(
             UndeliveredRecord(
-                number: UInt(bitPattern: message.pointee._private), code: code,
-                mayBeStored: isUnexpected || rd_kafka_message_status(message) != RD_KAFKA_MSG_STATUS_NOT_PERSISTED))
+                number: UInt(bitPattern: message.pointee._private), code: code, mayBeStored: !isRefused))
     }
 
     @inline(never)

@@ -346,8 +346,8 @@ extension ProduceJob {
             let records = Counts.text(summary.possiblyStored, "record")
             let lines = outcome.possiblyStored.isEmpty ? "unknown lines" : map.text(of: outcome.possiblyStored)
             call.console.warn(
-                "Possibly stored: \(lines) (\(records)), because no answer tells. Look for them with `linkd inspect "
-                    + "--topic \(topic)` before you send them again.")
+                "Possibly stored: \(lines) (\(records)). No broker has confirmed or refused them. Look for them with "
+                    + "`linkd inspect --topic \(topic)` before you send them again.")
         }
     }
 
