@@ -53,7 +53,7 @@ import Testing
         let all = Mutex<[String]>([])
     }
 
-    @Test("A call that fails again and again has one line in 30 s, and another failure has its own line at once")
+    @Test("A call that fails again and again in two lanes has one line in 30 s, and another failure its own at once")
     func failedCalls() throws {
         let world = SimulatedWorld(seed: 7, callsPerFault: 0, lanes: 0, partitions: 1, isStable: true)
         var configuration = WorkerConfiguration(bootstrap: [])
@@ -61,16 +61,19 @@ import Testing
         configuration.outputs = OutputTopics("out")
         let lines = Lines()
         let log = Log(level: .info, format: .json) { line in lines.all.withLock { $0.append(line) } }
-        let lane = Lane(
-            number: 0, policy: world.policy, topics: LaneTopics(configuration),
-            commitBytes: configuration.commit.bytes,
-            worker: WorkerIdentity(group: "g", instance: "i", version: "1"),
-            environment: SimulatedEnvironment(
-                world, SimulatedLife(), LaneIdentity(group: "g", instance: "i", isStable: true, lane: 0)),
-            processing: RecordProcessor(try LaneHeaderTests.configuration()),
-            shared: WorkerShared(stopAfter: 0, log: log))
+        let shared = WorkerShared(stopAfter: 0, log: log)
+        let lanes = try [0, 1].map { number in
+            Lane(
+                number: number, policy: world.policy, topics: LaneTopics(configuration),
+                commitBytes: configuration.commit.bytes,
+                worker: WorkerIdentity(group: "g", instance: "i", version: "1"),
+                environment: SimulatedEnvironment(
+                    world, SimulatedLife(), LaneIdentity(group: "g", instance: "i", isStable: true, lane: number)),
+                processing: RecordProcessor(try LaneHeaderTests.configuration()), shared: shared)
+        }
         for second in UInt64(0)..<65 {
             let now = second * 1_000_000_000
+            let lane = lanes[Int(second % 2)]
             lane.machine.failed(.fetchCommitted, KafkaError(code: .timedOut), now: now)
             if second == 40 { lane.machine.failed(.subscribe, KafkaError(code: .timedOut), now: now) }
             lane.report(now)

@@ -27,15 +27,17 @@ extension Lane where Processing: ~Copyable {
     }
 
     /// Lowers the line of a failed call to the level `debug` if an outage has a line of its own, or if the call has
-    /// failed in the same way lately.
+    /// failed in the same way lately in any lane.
     private func limit(_ line: inout LogEntry, _ call: LaneCall, _ error: KafkaError, _ now: UInt64) {
-        if isExplained(error.code) {
+        let count =
+            isExplained(error.code)
+            ? nil
+            : shared.failedCalls.withLock { $0.admit(facility: call.rawValue, text: error.description, now: now) }
+        guard let count else {
             line.level = .debug
-        } else if let count = failedCalls.admit(facility: call.rawValue, text: error.description, now: now) {
-            if count > 1 { line.fields.append("count", .count(count)) }
-        } else {
-            line.level = .debug
+            return
         }
+        if count > 1 { line.fields.append("count", .count(count)) }
     }
 
     private func entry(_ note: LaneNote) -> LogEntry {

@@ -35,8 +35,6 @@ package final class Lane<Environment: LaneEnvironment, Processing: RecordProcess
     var canary: CanaryTotals?
     /// The last commit, or nil before the first one.
     var lastCommit: LaneCommit?
-    /// The failed calls that the log has, each once in 30 s.
-    var failedCalls = RepeatedLines(interval: 30_000_000_000)
     /// The last errors, oldest first.
     var lastErrors: [LaneError] = []
     /// The stage and the time of the last published state, or nil before the first one.

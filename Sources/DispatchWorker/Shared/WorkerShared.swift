@@ -16,6 +16,8 @@ package final class WorkerShared: Sendable {
     package let devices: RegistryCopy?
     /// The lines of librdkafka that were logged.
     let library = Mutex(RepeatedLines(interval: 300_000_000_000))
+    /// The failed calls that the log has, each once in 30 s for all lanes.
+    let failedCalls = Mutex(RepeatedLines(interval: 30_000_000_000))
     /// The limit on dead letters of the process.
     let deadLetters = Mutex(DeadLetterMajority())
     /// The requests of an operator, which arrive as signals.
