@@ -27,15 +27,10 @@ struct StoreModel {
         ids = (0..<devices).map { number in
             let length = random.one(in: 10) ? 256 : Int.random(in: 1...40, using: &random)
             let name = Array("\(number)".utf8).prefix(length)
-            return name + Self.bytes(length - name.count, &random)
+            return name + random.bytes(length - name.count)
         }
-        self.users = (0..<users).map { Self.bytes($0 == 0 ? 256 : Int.random(in: 1...20, using: &random), &random) }
+        self.users = (0..<users).map { random.bytes($0 == 0 ? 256 : Int.random(in: 1...20, using: &random)) }
         self.random = random
-    }
-
-    /// Returns bytes of which many are equal, so that prefixes and zeros occur.
-    static func bytes(_ count: Int, _ random: inout SeededGenerator) -> [UInt8] {
-        (0..<count).map { _ in random.one(in: 3) ? 0 : UInt8.random(in: 0 ... .max, using: &random) }
     }
 
     /// Changes the dictionary, and returns the same changes as a batch.
@@ -52,7 +47,7 @@ struct StoreModel {
             let length = random.one(in: 30) ? 4096 : Int.random(in: 0...80, using: &random)
             let device = PlainDevice(
                 user: random.one(in: 3) ? [] : random.pick(users), timestamp: Int64(bitPattern: random.next()),
-                facts: Self.bytes(length, &random))
+                facts: random.bytes(length))
             devices[id] = device
             let isAdded = batch.put(id, device)
             #expect(isAdded)

@@ -83,7 +83,7 @@ final class ExactBytes {
     init(_ bytes: [UInt8]) {
         count = bytes.count
         memory = .allocate(capacity: max(count, 1))
-        for (index, byte) in bytes.enumerated() { memory[index] = byte }
+        memory.initialize(from: bytes, count: count)
         if count == 0 { memory.pointee = UInt8(ascii: "{") }
     }
 

@@ -36,6 +36,11 @@ extension SeededGenerator {
 
     package mutating func one(in count: Int) -> Bool { Int.random(in: 0..<count, using: &self) == 0 }
 
+    /// Returns random bytes of which a third or more are 0, so that equal prefixes occur.
+    package mutating func bytes(_ count: Int) -> [UInt8] {
+        (0..<count).map { _ in one(in: 3) ? 0 : UInt8.random(in: 0 ... .max, using: &self) }
+    }
+
     /// Returns a number of random choices, joined.
     package mutating func joined(_ range: ClosedRange<Int>, of choices: [String], by separator: String) -> String {
         (0..<Int.random(in: range, using: &self)).map { _ in pick(choices) }.joined(separator: separator)
