@@ -17,6 +17,8 @@ extension BrowserTests {
 
         /// Pastes a text into the input, as the clipboard does.
         private func paste(_ text: String) throws {
+            // The script does not wait until the view is drawn.
+            _ = try tab.find("#question")
             let _: JSON = try tab.run(
                 """
                 const input = document.querySelector("#question");
@@ -209,6 +211,7 @@ extension BrowserTests {
             try tab.awaitAbsence(of: "dialog")
             try tab.press("/")
             #expect(try tab.run("return document.activeElement.id") == "question")
+            _ = try tab.find(".answer-matrix .cell[tabindex='0']")
             let _: JSON = try tab.run("document.querySelector(\".answer-matrix .cell[tabindex='0']\").focus()")
             let before: String = try tab.run("return document.activeElement.ariaLabel")
             try tab.press(.right)
