@@ -9,6 +9,19 @@ let strict: [SwiftSetting] = [
     .treatAllWarnings(as: .error),
 ]
 
+// `config/run tests` builds the modules in which the tests spend most of their time with optimization, and keeps their
+// assertions. SwiftPM refuses such flags in a dependency, so they are not set elsewhere.
+let optimized: [SwiftSetting] =
+    Context.environment["LINKD_TEST_OPTIMIZED"] == "1"
+    ? strict + [
+        .unsafeFlags(
+            [
+                "-O", "-wmo", "-num-threads", "2", "-emit-module-separately-wmo", "-disable-batch-mode",
+                "-assert-config", "Debug",
+            ],
+            .when(configuration: .debug))
+    ] : strict
+
 let package = Package(
     name: "link-dispatcher",
     platforms: [.macOS(.v15), .iOS(.v16), .tvOS(.v16), .watchOS(.v9), .visionOS(.v1)],
@@ -23,30 +36,30 @@ let package = Package(
         // The C library of the platform under one name.
         .target(name: "CLibrary", swiftSettings: strict),
         .target(name: "CWideBytes", cSettings: [.treatAllWarnings(as: .error)]),
-        .target(name: "ByteStorage", dependencies: ["CWideBytes"], swiftSettings: strict),
-        .target(name: "StrictJSON", dependencies: ["ByteStorage"], swiftSettings: strict),
-        .target(name: "LinkCoordinator", dependencies: ["ByteStorage", "StrictJSON"], swiftSettings: strict),
+        .target(name: "ByteStorage", dependencies: ["CWideBytes"], swiftSettings: optimized),
+        .target(name: "StrictJSON", dependencies: ["ByteStorage"], swiftSettings: optimized),
+        .target(name: "LinkCoordinator", dependencies: ["ByteStorage", "StrictJSON"], swiftSettings: optimized),
         // Types of Foundation for apps. The program does not link it.
         .target(
             name: "LinkCoordinatorFoundation", dependencies: ["LinkCoordinator", "ByteStorage"], swiftSettings: strict),
         .target(
             name: "RouteAnalysis", dependencies: ["LinkCoordinator", "ByteStorage", "StrictJSON"],
-            swiftSettings: strict),
+            swiftSettings: optimized),
         // The file of short links and their destinations.
         .target(
             name: "ShortLinks", dependencies: ["LinkCoordinator", "ByteStorage", "CLibrary", "CWideBytes"],
             swiftSettings: strict),
         .target(
             name: "LinkIngest", dependencies: ["LinkCoordinator", "ShortLinks", "ByteStorage", "StrictJSON"],
-            swiftSettings: strict),
+            swiftSettings: optimized),
         // The one place where a record and a configuration become decisions or a dead letter.
         .target(
             name: "LinkDecider",
             dependencies: ["LinkCoordinator", "LinkIngest", "ShortLinks", "ByteStorage", "StrictJSON", "CLibrary"],
-            swiftSettings: strict),
+            swiftSettings: optimized),
         .target(
             name: "RouteTools", dependencies: ["RouteAnalysis", "LinkCoordinator", "ByteStorage", "StrictJSON"],
-            swiftSettings: strict),
+            swiftSettings: optimized),
         .systemLibrary(
             name: "CRdKafka",
             pkgConfig: "rdkafka",
@@ -68,7 +81,7 @@ let package = Package(
         // The local copy of the registry of devices, on disk.
         .target(
             name: "DeviceRegistry", dependencies: ["CLMDB", "ByteStorage", "CLibrary", "CPlatform", "CWideBytes"],
-            swiftSettings: strict),
+            swiftSettings: optimized),
         // The index of decisions that the console searches.
         .target(name: "DecisionIndex", dependencies: ["ByteStorage"], swiftSettings: strict),
         .target(
@@ -106,7 +119,7 @@ let package = Package(
                 "LinkCoordinator", "RouteAnalysis", "RouteTools", "LinkIngest", "LinkDecider", "KafkaClient",
                 "DispatchWorker", "ShortLinks", "ByteStorage", "StrictJSON", "CLibrary",
             ],
-            swiftSettings: strict),
+            swiftSettings: optimized),
         .executableTarget(
             name: "LinkdBenchmarks",
             dependencies: [
@@ -119,7 +132,7 @@ let package = Package(
         .target(name: "CAllocationCount", cSettings: [.treatAllWarnings(as: .error)]),
         .target(
             name: "TestSupport", dependencies: ["ByteStorage", "StrictJSON"], path: "Tests/TestSupport",
-            swiftSettings: strict),
+            swiftSettings: optimized),
         // Table files and checks that tests of several modules use.
         .target(
             name: "TableSupport",
