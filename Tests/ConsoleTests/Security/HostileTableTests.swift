@@ -109,7 +109,7 @@ extension BrowserTests {
         @Test("Marketing: what does a link of such a table open? The answer, its phases, and the phones show text")
         func tried() throws {
             let console = try Self.console.get()
-            try tab.enter(console)
+            try tab.enterTry(console)
             for (number, name) in Self.names.enumerated() {
                 let body: JSON = [
                     "link": .text(Self.link(number, number.isMultiple(of: 2) ? Self.markup : "x")),

@@ -25,7 +25,7 @@ extension BrowserTests {
         func tried(index: Int) throws {
             let console = try RunningConsole.offline.get()
             let text = Self.texts[index]
-            try tab.enter(console)
+            try tab.enterTry(console)
             let encoded = text.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""
             let body = try String(
                 decoding: JSON.object([

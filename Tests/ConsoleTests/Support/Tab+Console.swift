@@ -13,6 +13,14 @@ extension Tab {
         if !fragment.isEmpty { try go(console, fragment) }
     }
 
+    /// Opens a console with its printed address, and waits until its first view, in which links are tried, is drawn.
+    ///
+    /// Scripts do not wait for the elements that they use.
+    func enterTry(_ console: RunningConsole) throws {
+        try enter(console)
+        _ = try find("#question")
+    }
+
     /// Opens a view in a console that this browser has entered.
     func go(_ console: RunningConsole, _ fragment: String) throws {
         try open(console.address(fragment))

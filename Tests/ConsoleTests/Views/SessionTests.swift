@@ -104,7 +104,7 @@ extension BrowserTests {
         @Test("Each keystroke is answered with one request")
         func keystrokes() throws {
             let console = try RunningConsole.offline.get()
-            try tab.enter(console)
+            try tab.enterTry(console)
             let link = "https://shop.example/p/B121D5E7-EA65-49F8-8B33-B3C43FA93866?count="
             var times: [Double] = try tab.runAsync(
                 """

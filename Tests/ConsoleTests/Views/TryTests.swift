@@ -12,13 +12,11 @@ extension BrowserTests {
         init() throws {
             tab = try Tab.ofTest()
             console = try RunningConsole.offline.get()
-            try tab.enter(console)
+            try tab.enterTry(console)
         }
 
         /// Pastes a text into the input, as the clipboard does.
         private func paste(_ text: String) throws {
-            // The script does not wait until the view is drawn.
-            _ = try tab.find("#question")
             let _: JSON = try tab.run(
                 """
                 const input = document.querySelector("#question");
@@ -148,6 +146,7 @@ extension BrowserTests {
 
         @Test("The table switch restricts the question to one table")
         func tables() throws {
+            _ = try tab.find("#table")
             let options: [String] = try tab.run("return [...document.querySelector('#table').options].map(o => o.text)")
             #expect(options.count == 6 && options.first == "All tables", "\(options)")
             let _: JSON = try tab.run(
