@@ -218,7 +218,7 @@ extension ProxyTests {
                 process.standardError = file
                 let ended = ended
                 process.terminationHandler = { _ in ended.signal() }
-                try process.run()
+                try process.start()
                 try file.close()
             }
 

@@ -26,7 +26,7 @@ internal import Testing
         process.standardError = files[1]
         let ended = DispatchSemaphore(value: 0)
         process.terminationHandler = { _ in ended.signal() }
-        try process.run()
+        try process.start()
         // The second line is reported when it is read, so both lines have been read then.
         try input.fileHandleForWriting.write(contentsOf: Data("shop:///p/new\n{\n".utf8))
         let wasRead = try becomesTrue(withinSeconds: 60) {

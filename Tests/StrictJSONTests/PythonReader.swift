@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 
 /// Python's json module as a second reader.
 ///
@@ -67,7 +68,7 @@ enum PythonReader {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: path)
         process.arguments = ["-c", script, source.path, answers.path]
-        try process.run()
+        try process.start()
         process.waitUntilExit()
         guard process.terminationStatus == 0 else { throw Failed(status: process.terminationStatus) }
         return try String(contentsOf: answers, encoding: .utf8).split(separator: "\n").map { line in

@@ -1,4 +1,5 @@
 package import Foundation
+internal import Synchronization
 
 /// The execution of a program with captured output.
 package enum ChildProcess {
@@ -58,7 +59,7 @@ package enum ChildProcess {
         process.standardError = files[2]
         let ended = DispatchSemaphore(value: 0)
         process.terminationHandler = { _ in ended.signal() }
-        try process.run()
+        try process.start()
         if ended.wait(timeout: .now() + seconds) == .timedOut {
             process.terminate()
             if ended.wait(timeout: .now() + 5) == .timedOut { kill(process.processIdentifier, SIGKILL) }
@@ -71,4 +72,15 @@ package enum ChildProcess {
             status: process.terminationStatus + (signalled ? 128 : 0),
             output: String(decoding: output, as: UTF8.self), errors: String(decoding: errors, as: UTF8.self))
     }
+}
+
+extension Process {
+    private static let launch = Mutex(())
+
+    /// Starts the process, while no other thread starts one with this function.
+    ///
+    /// Tests use it instead of `run()`, which on Linux closes the file descriptors in the child that were open when it
+    /// last looked. A child that another thread starts at the same time can inherit the socket whose end tells
+    /// Foundation that this process has ended. `terminationHandler` and `waitUntilExit()` then wait for the other one.
+    package func start() throws { try Self.launch.withLock { _ in try run() } }
 }

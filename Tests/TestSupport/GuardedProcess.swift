@@ -61,7 +61,7 @@ package final class GuardedProcess: Sendable {
         sigemptyset(&none)
         pthread_sigmask(SIG_SETMASK, &none, &before)
         defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
-        try process.run()
+        try process.start()
     }
 
     deinit { stop() }

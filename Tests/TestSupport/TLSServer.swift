@@ -57,7 +57,7 @@ package final class TLSServer {
         process.standardInput = FileHandle.nullDevice
         process.standardOutput = try FileHandle(forWritingTo: output)
         process.standardError = FileHandle.nullDevice
-        try process.run()
+        try process.start()
         let started = becomesTrue(withinSeconds: 15) {
             let text = (try? String(contentsOf: output, encoding: .utf8)) ?? ""
             // The server prints `ACCEPT 127.0.0.1:PORT`.

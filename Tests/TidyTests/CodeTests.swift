@@ -64,6 +64,15 @@ import Testing
         #expect(found == [])
     }
 
+    @Test("A test starts a process with `start()`, because `run()` of two threads can make one wait for the other")
+    func starts() {
+        let word = "process" + ".run()"
+        let found = written.filter { file in
+            file.path.hasPrefix("Tests/") && file.lines.contains { $0.contains(word) }
+        }
+        #expect(found.map(\.path) == [])
+    }
+
     @Test("No file has a marker for unfinished work")
     func nothingLeft() throws {
         let words = ["TO" + "DO", "FIX" + "ME", "XX" + "X:"]

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 
 /// A `linkd dlq replay` that can be killed.
 final class ReplayProcess {
@@ -22,7 +23,7 @@ final class ReplayProcess {
         process.standardOutput = try FileHandle(forWritingTo: output)
         process.standardError = try FileHandle(forWritingTo: errors)
         process.terminationHandler = { [ended] _ in ended.signal() }
-        try process.run()
+        try process.start()
     }
 
     /// Waits for the end, and kills the process if it runs longer than the time.

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 
 /// A `linkd worker` that is started and killed repeatedly with one instance name.
 final class WorkerProcess {
@@ -42,7 +43,7 @@ final class WorkerProcess {
         process.standardError = file
         let ended = DispatchSemaphore(value: 0)
         process.terminationHandler = { _ in ended.signal() }
-        try process.run()
+        try process.start()
         try file.close()
         self.process = process
         self.ended = ended

@@ -26,7 +26,7 @@ final class RunningLinkd {
         process.standardOutput = files[0]
         process.standardError = files[1]
         process.terminationHandler = { [ended] _ in ended.signal() }
-        try process.run()
+        try process.start()
     }
 
     deinit {

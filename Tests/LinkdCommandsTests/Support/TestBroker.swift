@@ -1,4 +1,5 @@
 internal import Foundation
+internal import TestSupport
 internal import Testing
 
 /// The brokers for tests, from the environment.
@@ -56,14 +57,8 @@ enum TestBroker {
 
     /// Runs `script` with the given arguments.
     static func tool(_ arguments: [String], sourceLocation: SourceLocation = #_sourceLocation) throws {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: script ?? "")
-        process.arguments = arguments
-        process.standardOutput = FileHandle.nullDevice
-        process.standardError = FileHandle.nullDevice
-        try process.run()
-        process.waitUntilExit()
-        #expect(process.terminationStatus == 0, "\(arguments)", sourceLocation: sourceLocation)
+        let result = try ChildProcess.run([script ?? ""] + arguments)
+        #expect(result.status == 0, "\(arguments): \(result.errors)", sourceLocation: sourceLocation)
     }
 
     /// Returns a name that no other test uses.

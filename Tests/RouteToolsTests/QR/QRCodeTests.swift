@@ -88,7 +88,7 @@ internal import Testing
         process.arguments = ["--raw", "-q", "-Sbinary", "-Sdisable", "-Sqrcode.enable", file]
         let pipe = Pipe()
         process.standardOutput = pipe
-        try process.run()
+        try process.start()
         let output = pipe.fileHandleForReading.readDataToEndOfFile()
         process.waitUntilExit()
         #expect(Array(output) == bytes, "version \(version)")
