@@ -35,7 +35,11 @@ struct FocusRules {
             """
             \(Self.controls)
             window.visited = [];
-            window.recordFocus = event => visited.push(event.target);
+            window.kinds = new WeakMap();
+            window.recordFocus = event => {
+                visited.push(event.target);
+                kinds.set(event.target, kind(event.target));
+            };
             document.addEventListener("focusin", recordFocus, true);
             controls[0]?.focus();
             return controls.length;
@@ -61,8 +65,8 @@ struct FocusRules {
             for (const e of controls) {
                 // Backward, what the focus of a later control shows can be absent, but the way leads to the first.
                 if (!isForward && e !== controls[0]) continue;
-                // An element can be drawn again while the focus moves.
-                const isReached = visited.some(o => o === e || (!o.isConnected && kind(o) === kind(e)));
+                // An element can be drawn again while the focus moves. The old one has lost its parent then.
+                const isReached = visited.some(o => o === e || (!o.isConnected && kinds.get(o) === kind(e)));
                 if (!isReached) found.push(`${direction}: Tab does not reach ${name(e)}`);
             }
             if (controls.length > 2 && visited.slice(-3).every(e => e === visited.at(-1))) {

@@ -33,6 +33,9 @@ extension Tab {
                 "width": .number(Double(width)), "height": .number(Double(height)),
                 "deviceScaleFactor": .number(scale), "mobile": false,
             ])
+        let _: Bool = try eventually("a page of \(width) px") {
+            try run("return innerWidth === arguments[0];", [.number(Double(width))]) ? true : nil
+        }
     }
 
     /// A picture of a part of the page as base64 of PNG, or of what is visible.
