@@ -92,11 +92,13 @@ private final class ResolveJob {
             }
         } else {
             let names = call.operands.filter { !$0.hasPrefix("{") && !$0.contains(":") }
-            if let file = names.first(where: Platform.exists).map(Escaping.visible) {
+            if let name = names.first(where: Platform.exists) {
+                let path = Escaping.visible(name)
+                let isDirectory = FileStamp(of: name)?.isDirectory == true
                 throw CommandFailure(
-                    .usage, "\(file) is a file, not a link or an event",
+                    .usage, "\(path) is a \(isDirectory ? "directory" : "file"), not a link or an event",
                     advice: "pass a table with --table, and lines of links or events on standard input, with the "
-                        + "flags of this command: `linkd resolve < \(ShellQuote.posix(file))`")
+                        + "flags of this command: `linkd resolve < \(isDirectory ? "FILE" : ShellQuote.posix(path))`")
             }
             for operand in call.operands { resolve(Array(operand.utf8)) }
         }
