@@ -29,6 +29,19 @@ import Testing
         #expect(Self.value(key, of: client, [own]) == "rebootstrap")
     }
 
+    @Test(
+        "The reader of the registry, which has a queue for each partition, has the limit of one queue in all of them",
+        arguments: [
+            (1, nil, "65536"), (6, nil, "10922"), (1_000, nil, "1024"), (6, "60000", "10000"), (6, "100", "100"),
+        ])
+    func registryQueue(partitions: Int, given: String?, expected: String) {
+        let key = "queued.max.messages.kbytes"
+        var configuration = WorkerConfiguration(bootstrap: ["127.0.0.1:9"])
+        configuration.clientProperties = given.map { [ClientProperty(key, $0)] } ?? []
+        let client = ClientSettings.registryConfiguration(configuration, Self.identity, partitions: partitions)
+        #expect(client[key] == expected)
+    }
+
     /// Returns a producer with an open transaction, whose brokers then delay their answers by an hour.
     private static func stalled(_ cluster: MockCluster) throws -> KafkaLaneProducer {
         try cluster.createTopic("out", partitions: 1)

@@ -44,6 +44,13 @@ static inline void linkd_keep_freed_memory(void) {
 #endif
 }
 
+/// Gives freed memory back to the system, such as after work that needed much more than the rest will.
+static inline void linkd_release_freed_memory(void) {
+#if defined(__linux__) && defined(__GLIBC__)
+    malloc_trim(0);
+#endif
+}
+
 /// Lets all threads allocate from one heap, so that what one thread frees is used again by the others.
 ///
 /// glibc gives each thread a heap of its own. With many threads that each hold large values at times, the process grows

@@ -317,13 +317,20 @@ package enum ClientSettings {
     }
 
     /// Returns the settings of the reader of `devices.topic`, which is in no group.
-    package static func registryConfiguration(_ configuration: WorkerConfiguration, _ identity: LaneIdentity)
-        -> ClientConfiguration
-    {
+    ///
+    /// - Parameter partitions: The number of the topic's partitions.
+    package static func registryConfiguration(
+        _ configuration: WorkerConfiguration, _ identity: LaneIdentity, partitions: Int
+    ) -> ClientConfiguration {
         var result = clientConfiguration(
             of: .consumer, configuration: configuration, identity: identity, messageLimit: nil)
         result["statistics.interval.ms"] = "0"
         result["client.id"] = identity.clientID + "-devices"
+        // Without a group, the limit applies to each partition (librdkafka's CONFIGURATION.md).
+        let queue = "queued.max.messages.kbytes"
+        if let kilobytes = result[queue].flatMap({ Int($0) }) {
+            result[queue] = "\(min(kilobytes, max(1024, kilobytes / max(partitions, 1))))"
+        }
         return result
     }
 

@@ -57,7 +57,7 @@ package final class RegistryCopy: Sendable {
             topic: topic, principal: RightsText(configuration).principal, facts: facts,
             hasTopicIDs: LibraryInfo.hasTopicIDs && !configuration.isMockBroker,
             members: configuration.deviceMembers, store: opened, log: log, state: state)
-        let client = ClientSettings.registryConfiguration(configuration, identity)
+        let client = ClientSettings.registryConfiguration(configuration, identity, partitions: facts.partitions.count)
         let isStarted = thread.start { [self] in
             if let exit = reader.run(client, thread) {
                 failure.withLock { $0 = exit }

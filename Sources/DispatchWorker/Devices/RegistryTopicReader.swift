@@ -1,4 +1,5 @@
 internal import ByteStorage
+internal import CPlatform
 internal import DeviceRegistry
 internal import KafkaClient
 internal import LinkIngest
@@ -443,6 +444,8 @@ final class RegistryTopicReader: Sendable {
         log.log(
             .info, "devices.restored", "the registry of devices is restored",
             ["topic": .text(topic), "devices": .count(devices)])
+        // The records that waited in the client's queue took most of the memory.
+        linkd_release_freed_memory()
     }
 }
 
