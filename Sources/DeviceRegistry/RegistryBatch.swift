@@ -34,8 +34,11 @@ package struct RegistryBatch: Sendable {
     /// The number of changes of devices.
     package var count: Int { changes.count }
 
-    /// The number of bytes of the changes.
-    package var byteCount: Int { bytes.count }
+    /// A Boolean value that indicates whether the batch has enough changes while a store is restored.
+    ///
+    /// Devices in a row of the topic have different pages of the store. With more changes in a batch, more of them have
+    /// one page, which is then written once. The limits are 256,000 changes, and 32 MiB for their bytes.
+    package var isFull: Bool { changes.count >= 256_000 || bytes.count >= 32 << 20 }
 
     /// A Boolean value that indicates whether there are neither changes nor positions.
     package var isEmpty: Bool { changes.isEmpty && positions.isEmpty }
@@ -99,15 +102,26 @@ package struct RegistryBatch: Sendable {
         return change
     }
 
-    /// Returns the changes in the order of their ids, and changes of one id in the order in which they were added.
+    /// Returns the last change of each device, in the order of the ids.
     ///
     /// - Parameter bytes: The bytes of the batch.
-    func sorted(_ bytes: UnsafeRawBufferPointer) -> [Change] {
-        changes.sorted { a, b in
-            if a.head != b.head { return a.head < b.head }
-            let order = StoreKey.compare(
+    func lastChanges(_ bytes: UnsafeRawBufferPointer) -> [Change] {
+        func order(_ a: Change, _ b: Change) -> Int {
+            if a.head != b.head { return a.head < b.head ? -1 : 1 }
+            return StoreKey.compare(
                 UnsafeRawBufferPointer(rebasing: bytes[a.id]), UnsafeRawBufferPointer(rebasing: bytes[b.id]))
+        }
+        var result = changes.sorted { a, b in
+            let order = order(a, b)
             return order == 0 ? a.offset < b.offset : order < 0
         }
+        var count = 0
+        for (index, change) in result.enumerated() {
+            if index + 1 < result.count, order(change, result[index + 1]) == 0 { continue }
+            result[count] = change
+            count += 1
+        }
+        result.removeLast(result.count - count)
+        return result
     }
 }

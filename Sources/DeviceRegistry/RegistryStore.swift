@@ -3,8 +3,9 @@ internal import ByteStorage
 /// The devices of a topic in an LMDB file: a cache that can be deleted at any time and read from the topic again.
 ///
 /// One thread calls `apply`, and each lane reads through its own `RegistrySnapshot`. The changes of a batch and the
-/// positions after it are one transaction. A store that was not closed is used again if only its process has ended. It
-/// is deleted if the machine has stopped, because a transaction does not wait for the disk.
+/// positions after it are one transaction, except while the store is restored. A store that was not closed is used again
+/// if only its process has ended. It is deleted if the machine has stopped, because a transaction does not wait for the
+/// disk.
 package final class RegistryStore: Sendable {
     private struct Current: Sendable {
         var state: StoreState
@@ -96,14 +97,6 @@ package final class RegistryStore: Sendable {
     /// The number of devices.
     package var count: Int { current.withLock { $0.state.count } }
 
-    /// The number of changes in a transaction while the store is filled.
-    ///
-    /// A transaction writes each page that it changes once, and devices in a row have different pages, so larger
-    /// transactions write fewer pages. LMDB keeps the memory of the largest one, about 65 MB, or 130 MB if the devices
-    /// have users, because the index of users has pages of its own. The file also keeps the former content of changed
-    /// pages. With a half percent of the devices in a transaction, a device of 1,000,000 takes less than 200 bytes.
-    package var fillingBatch: Int { min(16_000, max(4_000, count / 200)) }
-
     /// The size of the part of the file that is in use, in bytes.
     package var bytes: Int { environment.bytes }
 
@@ -153,57 +146,82 @@ extension RegistryStore {
         var isAdded: Bool
     }
 
-    /// Applies all changes of a batch, and its positions, in one transaction.
+    /// The number of changes in a transaction while the store is restored.
     ///
-    /// After an error nothing has changed, and the store can be used as before, except after `.damaged` and `.failed`.
+    /// A transaction keeps the pages that it changes in memory, and LMDB keeps the memory of the largest one.
+    private static let restoredChanges = 4_000
+
+    /// Applies all changes of a batch, and its positions.
+    ///
+    /// They are one transaction. After an error nothing has changed, and the store can be used as before, except after
+    /// `.damaged` and `.failed`.
+    ///
+    /// While the topic has later records, a batch is large and its changes are in many transactions, in the order of
+    /// the ids, so that each page is written about once. Only the last one has the positions. If the process ends
+    /// before, all records of the batch are read again. The topic still has those that delete devices, for
+    /// `delete.retention.ms` after the store was created, and an older store is not used.
     ///
     /// - Parameters:
     ///   - batch: The batch, which is not changed.
     ///   - now: The time in milliseconds since 1970, from which the age of the store is counted.
     ///   - isRestoring: A Boolean value that indicates whether the topic has later records, which can delete devices.
     ///     Then there may be twice as many devices as the limit, and `checkCount` compares them at the end.
+    ///   - afterEach: A function that is called after each transaction.
     /// - Throws: `.noSpace`, `.mapFull`, `.tooManyDevices`, or `.tooManyAtOnce`, `.damaged` if LMDB finds damaged
     ///   pages, and `.closed`.
     package func apply(
-        _ batch: RegistryBatch, now: Int64, isRestoring: Bool = false
+        _ batch: RegistryBatch, now: Int64, isRestoring: Bool = false, afterEach: () -> Void = {}
     ) throws(RegistryStoreError) {
         let before = current.withLock { $0 }
         guard !before.isClosed else { throw .closed }
         var state = before.state
+        try batch.bytes.withUnsafeBufferPointer { (bytes) throws(RegistryStoreError) in
+            let bytes = UnsafeRawBufferPointer(bytes)
+            let changes = batch.lastChanges(bytes)
+            let step = isRestoring ? Self.restoredChanges : max(changes.count, 1)
+            var first = 0
+            repeat {
+                let end = min(first + step, changes.count)
+                let writer = try StoreWriter(environment)
+                do throws(RegistryStoreError) {
+                    let links = try write(changes[first..<end], bytes, writer, &state)
+                    try write(links, bytes, writer)
+                    if end == changes.count {
+                        try finish(&state, batch, now: now, before: before.state.count, isRestoring: isRestoring)
+                    }
+                    try Self.put(state, writer)
+                    try writer.commit()
+                } catch {
+                    if case .damaged = error { markDamaged() }
+                    throw error
+                }
+                current.withLock { [state] in $0.state = state }
+                first = end
+                afterEach()
+            } while first < changes.count
+        }
+    }
+
+    /// Adds the positions of a batch to the state after its changes, if there are not too many devices.
+    private func finish(
+        _ state: inout StoreState, _ batch: RegistryBatch, now: Int64, before: Int, isRestoring: Bool
+    ) throws(RegistryStoreError) {
+        guard state.count <= (isRestoring ? maxAtOnce : maxDevices) || state.count <= before else {
+            throw isRestoring ? .tooManyAtOnce(limit: maxAtOnce) : .tooManyDevices(limit: maxDevices)
+        }
         state.updated = now
         state.positions.merge(batch.positions) { $1 }
         state.witnesses.merge(batch.witnesses) { $1 }
-        do throws(RegistryStoreError) {
-            let writer = try StoreWriter(environment)
-            try batch.bytes.withUnsafeBufferPointer { (bytes) throws(RegistryStoreError) in
-                let bytes = UnsafeRawBufferPointer(bytes)
-                let links = try write(batch.sorted(bytes), bytes, writer, &state)
-                try write(links, bytes, writer)
-            }
-            guard state.count <= (isRestoring ? maxAtOnce : maxDevices) || state.count <= before.state.count else {
-                throw isRestoring ? .tooManyAtOnce(limit: maxAtOnce) : .tooManyDevices(limit: maxDevices)
-            }
-            try Self.put(state, writer)
-            try writer.commit()
-        } catch {
-            if case .damaged = error { markDamaged() }
-            throw error
-        }
-        current.withLock { [state] in $0.state = state }
     }
 
     /// Writes devices in the order of their ids, and returns the changes of links.
     private func write(
-        _ changes: [RegistryBatch.Change], _ bytes: UnsafeRawBufferPointer, _ writer: borrowing StoreWriter,
+        _ changes: ArraySlice<RegistryBatch.Change>, _ bytes: UnsafeRawBufferPointer, _ writer: borrowing StoreWriter,
         _ state: inout StoreState
     ) throws(RegistryStoreError) -> [Link] {
         var links: [Link] = []
-        for (index, change) in changes.enumerated() {
+        for change in changes {
             let id = UnsafeRawBufferPointer(rebasing: bytes[change.id])
-            if index + 1 < changes.count {
-                let next = changes[index + 1]
-                if next.head == change.head, StoreKey.compare(id, .init(rebasing: bytes[next.id])) == 0 { continue }
-            }
             let key = UnsafeRawBufferPointer(rebasing: bytes[change.key])
             let value = UnsafeRawBufferPointer(rebasing: bytes[change.value])
             let isDeletion = value.isEmpty

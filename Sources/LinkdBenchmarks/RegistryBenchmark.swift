@@ -71,22 +71,22 @@ enum RegistryBenchmark {
         var (mine, theirs) = (0.0, 0.0)
         var first = 0
         while first < devices.count {
-            let range = first..<min(first + store.fillingBatch, devices.count)
-            first = range.upperBound
+            let from = first
             var start = ContinuousClock.now
-            for index in range {
-                try devices.with(index) { id, value in
+            while first < devices.count, !batch.isFull {
+                try devices.with(first) { id, value in
                     guard let device = reader.read(value) else {
                         throw BenchmarkError(text: "a device cannot be read", code: 1)
                     }
                     batch.put(id: id, user: device.user, timestamp: 1, facts: device.facts)
                 }
+                first += 1
             }
-            try store.apply(batch, now: 1)
+            try store.apply(batch, now: 1, isRestoring: true)
             batch.removeAll()
             mine += seconds(since: start)
             start = ContinuousClock.now
-            try raw.put(range, of: devices)
+            try raw.put(from..<first, of: devices)
             theirs += seconds(since: start)
         }
         let count = Double(devices.count)
@@ -210,20 +210,22 @@ enum RegistryBenchmark {
 
         deinit { mdb_env_close(environment) }
 
-        /// Puts values of the stored size in the order of the keys, in one transaction.
+        /// Puts values of the stored size in the order of the keys, 4,000 of them in a transaction.
         func put(_ range: Range<Int>, of devices: RegistryDevices) throws {
             let sorted = range.map { index in devices.with(index) { id, _ in id } }.sorted { $0 < $1 }
-            var transaction: OpaquePointer?
-            try Self.check(mdb_txn_begin(environment, nil, 0, &transaction))
             let value = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.headBytes + Self.factBytes, alignment: 8)
             defer { value.deallocate() }
             value.initializeMemory(as: UInt8.self, repeating: 7)
-            for id in sorted {
-                var key = MDB_val(mv_size: id.count, mv_data: UnsafeMutableRawPointer(mutating: id.start))
-                var data = MDB_val(mv_size: value.count, mv_data: value.baseAddress)
-                try Self.check(mdb_put(transaction, database, &key, &data, 0))
+            for first in stride(from: 0, to: sorted.count, by: 4_000) {
+                var transaction: OpaquePointer?
+                try Self.check(mdb_txn_begin(environment, nil, 0, &transaction))
+                for id in sorted[first..<min(first + 4_000, sorted.count)] {
+                    var key = MDB_val(mv_size: id.count, mv_data: UnsafeMutableRawPointer(mutating: id.start))
+                    var data = MDB_val(mv_size: value.count, mv_data: value.baseAddress)
+                    try Self.check(mdb_put(transaction, database, &key, &data, 0))
+                }
+                try Self.check(mdb_txn_commit(transaction))
             }
-            try Self.check(mdb_txn_commit(transaction))
         }
 
         private static func check(_ code: Int32) throws {

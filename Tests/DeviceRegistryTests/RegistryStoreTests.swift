@@ -18,13 +18,13 @@ internal import Testing
         return try RegistryStore.open(configuration)
     }
 
-    @Test(arguments: [1, 30, 3000])
+    @Test(arguments: [1, 30, 3000, 10_000])
     func `A store returns what a dictionary returns, also after it was opened again`(size: Int) throws {
         var model = StoreModel(seed: .random(in: 0 ... .max), devices: size, users: size / 15 + 1)
         var store = Optional(try open())
         for round in 0..<40 {
             let batch = model.change(Int.random(in: 0...size, using: &model.random))
-            try store?.apply(batch, now: Int64(round))
+            try store?.apply(batch, now: Int64(round), isRestoring: model.random.one(in: 2))
             if round % 5 == 4 {
                 // Half of the time the store is not closed.
                 if model.random.one(in: 2) { store?.close() }
@@ -182,6 +182,50 @@ internal import Testing
         try store.apply(batch, now: 3)
         try store.checkCount()
         #expect(store.count == 3)
+    }
+
+    @Test func `A batch of a restore has its last changes, whose transactions are noted, and its positions`() throws {
+        let store = try open()
+        let created = store.updated
+        let ids = (0..<10_000).map { "device-\($0)" }
+        var batch = RegistryBatch(ids, user: "u", facts: "1")
+        for id in ids.prefix(5_000) { batch.delete(id: view(Array(id.utf8))) }
+        batch.setPosition(0, 15_000)
+        var transactions = 0
+        try store.apply(batch, now: 7, isRestoring: true) {
+            transactions += 1
+            #expect(store.positions() == (transactions < 3 ? [:] : [0: 15_000]))
+            #expect(store.updated == (transactions < 3 ? created : 7))
+        }
+        #expect(transactions == 3 && store.count == 5_000)
+        try store.apply(RegistryBatch(ids, facts: "2"), now: 8) { transactions += 1 }
+        #expect(transactions == 4 && store.count == 10_000)
+    }
+
+    @Test func `A restore that ends within a batch is continued from the positions before`() throws {
+        let ids = (0..<9_000).map { "device-\($0)" }
+        do {
+            let store = try open { $0.maxDevices = 2_000 }
+            var batch = RegistryBatch(ids, user: "u", facts: "1")
+            batch.setPosition(0, 9_000)
+            #expect(throws: RegistryStoreError.tooManyAtOnce(limit: 4_000)) {
+                try store.apply(batch, now: 7, isRestoring: true)
+            }
+            #expect(store.count == 8_000 && store.positions() == [:] && store.updated > 7)
+            store.close()
+        }
+        let store = try open()
+        #expect(store.droppedBecause == nil && store.count == 8_000)
+        // The topic has been compacted meanwhile: the deletions of most devices are left.
+        var batch = RegistryBatch(Array(ids.suffix(10)), user: "v", facts: "2")
+        for id in ids.dropLast(10) { batch.delete(id: view(Array(id.utf8))) }
+        try store.apply(batch, now: 8, isRestoring: true)
+        let snapshot = RegistrySnapshot(of: store)
+        try snapshot.begin()
+        #expect(store.count == 10 && snapshot.facts("device-8999") == "2")
+        #expect(snapshot.devices(of: Array("u".utf8), limit: 9).total == 0)
+        #expect(snapshot.devices(of: Array("v".utf8), limit: 10).total == 10)
+        snapshot.end()
     }
 
     @Test func `A store with more devices than a new limit can only shrink`() throws {

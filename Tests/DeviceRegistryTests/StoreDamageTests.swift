@@ -54,7 +54,7 @@ internal import Testing
         let (models, file) = try leaveStore(seed: seed)
         var random = SeededGenerator(seed: seed)
         var dropped = 0
-        let cases = max(LawCases.count / 10, 20)
+        let cases = max(LawCases.count / 10, 400)
         for number in 0..<cases {
             var bytes = file
             let page = Int.random(in: 0..<bytes.count / 4096, using: &random) * 4096

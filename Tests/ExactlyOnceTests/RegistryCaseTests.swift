@@ -37,6 +37,65 @@ struct RegistryCaseTests {
         }
     }
 
+    @Test("A device is known after a start, also if its record was compacted away while the worker read the registry")
+    func compactedMeanwhile() async throws {
+        try await onThread {
+            let run = try RegistryCase(RunTopics.compactedSoon)
+            defer { run.close() }
+            let count = 60_000
+            try run.write(RegistryCase.devices(0..<count, app: 1))
+            let gate = run.folder.url.appending(path: "gate")
+            let worker = try run.worker(["--lanes", "1"], environment: ["LINKD_TEST_DEVICES_GATE": gate.path])
+            defer { worker.clear() }
+            try worker.start()
+            try run.wait(for: "the worker to restore") { worker.count(of: "devices.restoring") == 1 }
+            // The worker knows the end of the topic now. What follows is behind it.
+            let filler = try RegistryFiller(run.topics)
+            try filler.write()
+            try run.write(RegistryCase.devices(0..<count, app: 2))
+            let old = RegistryCase.record("", 1).value
+            try run.wait(for: "the old versions to be compacted away") {
+                try filler.write()
+                return try run.topics.read(run.topics.devices).allSatisfy { $0.value != old }
+            }
+            filler.close()
+            try Data().write(to: gate)
+            try run.wait(for: "the end of the restore") { worker.count(of: "devices.restored") == 1 }
+            try worker.stop()
+            #expect(try worker.number("devices", of: "devices.restored") ?? 0 >= count)
+        }
+    }
+
+    @Test("A worker that is killed while it restores the registry continues with what it has written")
+    func killedMeanwhile() async throws {
+        try await onThread {
+            let run = try RegistryCase(partitions: 1)
+            defer { run.close() }
+            let count = 300_000
+            try run.write(RegistryCase.devices(0..<count))
+            let worker = try run.worker(["--lanes", "1"])
+            defer { worker.clear() }
+            try worker.start()
+            // A batch has 256,000 devices, in transactions of 4,000.
+            let data = run.folder.url.appending(path: "state/devices/data.mdb").path
+            try run.wait(for: "the first transactions") {
+                let size = try? FileManager.default.attributesOfItem(atPath: data)[.size] as? Int
+                return size ?? 0 > 2 << 20
+            }
+            try worker.kill()
+            #expect(worker.count(of: "devices.restored") == 0)
+            try run.write(RegistryCase.deletions(0..<count / 2))
+            try run.send(["d0", "d\(count - 1)"])
+            try worker.start()
+            try run.wait(for: "the decisions") { try run.topics.committed().reduce(0, +) == 2 }
+            try worker.stop()
+            let continued = try worker.number("devices", of: "devices.restoring") ?? 0
+            #expect(continued > 0 && continued < count && worker.count(of: "devices.dropped") == 0)
+            #expect(try worker.number("devices", of: "devices.restored") == count / 2)
+            #expect(try run.facts().map { $0.app ?? -1 }.sorted() == [-1, count - 1])
+        }
+    }
+
     @Test("A worker starts with an open transaction in its registry, whose records and those behind it do not count")
     func openTransaction() async throws {
         try await onThread {
@@ -114,6 +173,42 @@ struct RegistryCaseTests {
         }
     }
 
+    @Test("A malformed record changes nothing, except that a worker that was not running does not know its device")
+    func malformed() async throws {
+        try await onThread {
+            let run = try RegistryCase(RunTopics.compactedSoon)
+            defer { run.close() }
+            try run.write(RegistryCase.devices(0..<3, app: 1))
+            try run.send(["d0"])
+            let first = try run.run(["--stop-after", "1"])
+            #expect(first.status == 0, "\(first.errors)")
+            // The value, and the deletion, that are compacted away are not what the copy has.
+            let worker = try run.worker(["--lanes", "1"])
+            defer { worker.clear() }
+            try run.write([("d0", 2), ("d1", nil)])
+            try run.writeMalformed(["d0", "d1"])
+            let filler = try RegistryFiller(run.topics)
+            try run.wait(for: "the value and the deletion to be compacted away") {
+                try filler.write()
+                let ids = try run.topics.read(run.topics.devices).compactMap(\.key)
+                return ["d0", "d1"].allSatisfy { id in ids.count { $0 == Array(id.utf8) } == 1 }
+            }
+            filler.close()
+            try worker.start()
+            try run.send(["d0", "d1", "d2"])
+            try run.wait(for: "the decisions") { try run.topics.committed().reduce(0, +) == 4 }
+            let behind = try run.facts().filter { $0.device != "d2" }.map(\.app)
+            #expect(behind.count == 3 && behind.filter { $0 != nil } == [1])
+            // A running worker keeps what it has.
+            try run.writeMalformed(["d2"])
+            try run.wait(for: "the record to be read") { worker.count(of: "devices.malformed") == 3 }
+            try run.send(["d2"])
+            try run.wait(for: "the decision") { try run.topics.committed().reduce(0, +) == 5 }
+            try worker.stop()
+            #expect(try run.facts().filter { $0.device == "d2" }.map(\.app) == [1, 1])
+        }
+    }
+
     @Test("A full disk ends a worker with exit code 75, and the next one decides each event once")
     func fullDisk() async throws {
         try await onThread {
@@ -121,8 +216,8 @@ struct RegistryCaseTests {
             defer { run.close() }
             try run.write(RegistryCase.devices(0..<40_000))
             try run.send((0..<200).map { "d\($0)" })
-            // 2 MiB, which is less than the copy needs.
-            let limited = ["bash", "-c", #"trap "" XFSZ; ulimit -f 2048; exec "$@""#, "-"]
+            // 1 MiB, which is less than the copy needs.
+            let limited = ["bash", "-c", #"trap "" XFSZ; ulimit -f 1024; exec "$@""#, "-"]
             let full = try run.run(["--stop-after", "200"], prefix: limited)
             #expect(full.status == 75, "\(full.errors)")
             #expect(full.errors.contains("is full"), "\(full.errors)")

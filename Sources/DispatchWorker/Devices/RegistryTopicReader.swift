@@ -11,8 +11,6 @@ internal import SystemThreads
 final class RegistryTopicReader: Sendable {
     /// The limit of the records of a poll.
     private static let pollRecords = 4_000
-    /// The limit of the bytes of the changes in one transaction of the store while it is restored.
-    private static let restoredBytes = 16 << 20
     /// The interval at which the ends of the partitions are asked for, in nanoseconds.
     private static let endInterval: UInt64 = 5_000_000_000
     /// The interval of log lines about malformed records, in nanoseconds.
@@ -24,6 +22,8 @@ final class RegistryTopicReader: Sendable {
     /// The time of a step after which the last records are read again, in nanoseconds: a process that is stopped loses
     /// no connection.
     private static let longStep: UInt64 = 1_000_000_000
+    /// The time in nanoseconds in which compaction does not come to records that were just written.
+    private static let soon: UInt64 = 100_000_000
     /// The time limit of a request, in milliseconds.
     private static let requestTimeout: Int32 = 5_000
 
@@ -71,18 +71,22 @@ final class RegistryTopicReader: Sendable {
         var idDue: UInt64 = 0
         /// A Boolean value that indicates whether everything up to the ends was read since the start.
         var wasCurrent = false
-        /// A Boolean value that indicates whether everything was read that the topic had at the start.
+        /// A Boolean value that indicates whether nothing is missing that the topic had at the start.
         var isRestored = false
+        /// The time at which the targets were last replaced with the present ends, or nil before.
+        var extendedAt: UInt64?
         /// The id of the topic, or an empty text if it is unknown.
         var topicID: String
         /// A Boolean value that indicates whether the topic was missing.
         var isGone = false
         /// A Boolean value that indicates whether the topic may have been created again since the last poll.
         var isDoubtful = false
-        /// The time at which the last step began.
+        /// The time at which the last step, or the last transaction of a batch, was noted.
         var steppedAt: UInt64?
-        /// The stable ends that the partitions had at the start and that were not reached yet, or the greatest number
-        /// for a partition that seemed to be read and whose end was not reported yet.
+        /// A Boolean value that indicates whether a step was long since the last poll.
+        var hadLongStep = false
+        /// The stable ends that have to be reached, or the greatest number for a partition that seemed to be read at
+        /// the start and whose end was not reported yet.
         var targets: [Int32: Int64] = [:]
         /// The last record of each partition that the store has, until it was read again.
         var witnesses: [Int32: RegistryWitness] = [:]
@@ -103,6 +107,13 @@ final class RegistryTopicReader: Sendable {
             saved = current
             devices = RegisteredDeviceReader(members)
         }
+
+        /// Notes that a step has ended, and how long it was.
+        mutating func noteStep() {
+            let now = SystemClock.monotonicNanoseconds()
+            if let steppedAt, now.saturatingSubtract(steppedAt) > RegistryTopicReader.longStep { hadLongStep = true }
+            steppedAt = now
+        }
     }
 
     /// Reads until the thread is stopped, and returns the exit if it cannot go on.
@@ -122,7 +133,7 @@ final class RegistryTopicReader: Sendable {
         var failedAt: UInt64?
         while !thread.isStopped {
             do {
-                if let exit = try begin(&run) { return exit }
+                if let exit = try begin(&run, thread) { return exit }
                 break
             } catch {
                 _ = run.reader.takeEvents()
@@ -134,21 +145,14 @@ final class RegistryTopicReader: Sendable {
                 _ = thread.sleep(milliseconds: 200)
             }
         }
-        log.log(
-            .info, "devices.restoring", "reading the registry of devices",
-            ["topic": .text(topic), "devices": .count(store.count), "offsets": .number(Self.remaining(run))])
-        publish(&run)
-        #if DEBUG
-        TestGate.wait(while: { !thread.isStopped })
-        #endif
         while !thread.isStopped {
             if let exit = step(&run) { return exit }
         }
         return nil
     }
 
-    /// Starts to read at the positions of the store.
-    private func begin(_ run: inout Run) throws(KafkaError) -> WorkerExit? {
+    /// Starts to read at the positions of the store, and returns the exit if the topic does not have them.
+    private func begin(_ run: inout Run, _ thread: StoppableThread) throws(KafkaError) -> WorkerExit? {
         let all = facts.partitions.map { TopicPartition(topic: topic, partition: $0) }
         let known = store.positions()
         let witnesses = store.witnesses()
@@ -170,6 +174,13 @@ final class RegistryTopicReader: Sendable {
             }
             starts.append(PartitionOffset(partition, offset: start))
         }
+        log.log(
+            .info, "devices.restoring", "reading the registry of devices",
+            ["topic": .text(topic), "devices": .count(store.count), "offsets": .number(Self.remaining(run))])
+        publish(&run)
+        #if DEBUG
+        TestGate.wait(while: { !thread.isStopped })
+        #endif
         try run.reader.start(starts)
         return nil
     }
@@ -228,9 +239,7 @@ final class RegistryTopicReader: Sendable {
             run.reader.releaseBatch()
         }
         let isDue = run.isRestored || outcome.records == 0 || !doubted.isEmpty || Self.unread(run).isEmpty
-        let isFull =
-            run.batch.count + Self.pollRecords > store.fillingBatch || run.batch.byteCount >= Self.restoredBytes
-        if !run.batch.isEmpty, isDue || isFull, let exit = save(&run) { return exit }
+        if !run.batch.isEmpty, isDue || run.batch.isFull, let exit = save(&run) { return exit }
         if let exit = returnToWitnesses(of: doubted, &run) ?? noteRestored(&run) ?? askEnds(&run) { return exit }
         publish(&run, records: outcome.records)
         logMalformed(&run)
@@ -245,6 +254,8 @@ final class RegistryTopicReader: Sendable {
                 return readAgain(event.partition, &run)
             }
             run.next[event.partition] = max(run.next[event.partition] ?? 0, event.offset)
+            // An end before the target is older than the target, or records were lost. The brokers are asked again.
+            if event.offset < run.targets[event.partition] ?? 0 { run.extendedAt = nil }
             run.targets[event.partition] = nil
             run.witnesses[event.partition] = nil
         case .offsetOutOfRange: return readAgain(event.partition, &run)
@@ -284,19 +295,29 @@ final class RegistryTopicReader: Sendable {
             run.batch.delete(id: key)
             return
         }
-        guard let device = run.devices.read(value) else { return countMalformed(record, &run) }
+        guard let device = run.devices.read(value) else {
+            // What the copy has stays if it is the last valid record. While the copy catches up, compaction can have
+            // removed a later one, or a deletion, because of this record.
+            if isBehind(run) { run.batch.delete(id: key) }
+            return countMalformed(record, &run)
+        }
         run.batch.put(id: key, user: device.user, timestamp: record.timestamp, facts: device.facts)
+    }
+
+    /// Returns a Boolean value that indicates whether compaction can have removed records that were not read yet.
+    private func isBehind(_ run: borrowing Run) -> Bool {
+        !run.isRestored || SystemClock.wallMilliseconds() - run.current > Self.leastRetention
     }
 
     /// The malformed records whose positions are logged in an interval.
     private static let loggedPositions: UInt64 = 5
 
-    /// Counts a record that leaves the registry as it is, and logs the first ones of an interval.
+    /// Counts a record that is no valid device, and logs the first ones of an interval.
     private func countMalformed(_ record: ConsumedRecord, _ run: inout Run) {
         run.malformed += 1
         guard run.malformed - run.logged <= Self.loggedPositions else { return }
         log.log(
-            .warning, "devices.malformed", "a record of the registry is no valid device and changes nothing",
+            .warning, "devices.malformed", "a record of the registry is no valid device",
             [
                 "topic": .text(topic), "partition": .number(Int64(record.partition)), "offset": .number(record.offset),
                 "advice": "write devices with `linkd produce --devices`, which checks them",
@@ -314,7 +335,7 @@ final class RegistryTopicReader: Sendable {
         guard now.saturatingSubtract(before) >= Self.logInterval else { return }
         if run.malformed - run.logged > Self.loggedPositions {
             log.log(
-                .warning, "devices.malformed", "records of the registry are no valid devices and change nothing",
+                .warning, "devices.malformed", "records of the registry are no valid devices",
                 ["count": .number(Int64(run.malformed - run.logged))])
         }
         run.logged = run.malformed
@@ -351,13 +372,17 @@ final class RegistryTopicReader: Sendable {
 
     /// Writes what was read and the time at which everything was read to the store, and returns the exit if that fails.
     private func save(_ run: inout Run) -> WorkerExit? {
+        var batch = RegistryBatch()
+        swap(&batch, &run.batch)
         do throws(RegistryStoreError) {
-            try store.apply(run.batch, now: run.current, isRestoring: !run.isRestored)
+            // A large batch takes long. A pause of the process is noticed nevertheless.
+            try store.apply(batch, now: run.current, isRestoring: !run.isRestored) { run.noteStep() }
         } catch {
             return WorkerExit(error)
         }
         run.saved = run.current
-        run.batch.removeAll()
+        batch.removeAll()
+        swap(&batch, &run.batch)
         return nil
     }
 
@@ -381,6 +406,11 @@ final class RegistryTopicReader: Sendable {
                     "advice": "write all devices again: records in two partitions have no order",
                 ])
         }
+        return findStableEnds(run)
+    }
+
+    /// Returns the stable ends of the partitions that are read, or nil if the brokers do not answer.
+    private func findStableEnds(_ run: borrowing Run) -> [Int32: Int64]? {
         let partitions = run.next.keys.sorted().map { TopicPartition(topic: topic, partition: $0) }
         guard let ends = try? ends(of: partitions, LogicalOffset.end, run.reader) else { return nil }
         guard ends.count == partitions.count else { return nil }
@@ -409,12 +439,23 @@ final class RegistryTopicReader: Sendable {
         Set(run.targets.keys).union(run.witnesses.keys)
     }
 
-    /// Notes that everything was read that the topic had at the start, and returns the exit if there are too many
-    /// devices.
+    /// Reads on to the present ends after everything was read that the topic had at the start, and returns the exit if
+    /// there are too many devices then.
     ///
-    /// Before, the limit does not count, because deletions can follow that are not compacted yet.
+    /// Compaction can remove a record of a device before it is read, because of a later one that was not there at the
+    /// start. So the device is unknown until that one is read. Nothing is missing when the present ends are reached,
+    /// or soon after them: compaction leaves the newest records alone.
+    ///
+    /// Before, the limit of devices does not count, because deletions can follow that are not compacted yet.
     private func noteRestored(_ run: inout Run) -> WorkerExit? {
         guard !run.isRestored, Self.unread(run).isEmpty else { return nil }
+        let now = SystemClock.monotonicNanoseconds()
+        if run.extendedAt.map({ now.saturatingSubtract($0) > Self.soon }) ?? true {
+            guard let ends = findStableEnds(run) else { return nil }
+            run.extendedAt = now
+            run.targets = ends.filter { $0.value > run.next[$0.key] ?? 0 }
+            if !run.targets.isEmpty { return nil }
+        }
         run.isRestored = true
         do throws(RegistryStoreError) {
             try store.checkCount()
@@ -454,9 +495,9 @@ final class RegistryTopicReader: Sendable {
 extension RegistryTopicReader {
     /// Returns the partitions whose records of this poll may come from a topic that was created again.
     private func takeDoubts(_ run: inout Run) -> Set<Int32> {
-        let now = SystemClock.monotonicNanoseconds()
-        let isLong = run.steppedAt.map { now.saturatingSubtract($0) > Self.longStep } ?? false
-        run.steppedAt = now
+        run.noteStep()
+        let isLong = run.hadLongStep
+        run.hadLongStep = false
         let interruptions = run.reader.takeInterruptions()
         defer { run.isDoubtful = false }
         if run.isDoubtful || interruptions.isConnectionLost { return Set(run.next.keys) }

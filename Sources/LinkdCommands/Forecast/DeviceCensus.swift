@@ -167,9 +167,6 @@ struct DeviceCensus: Sendable {
 ///
 /// They are in a temporary store without a name, so that nothing of it stays after the process, however it ends.
 final class RegistryDevices {
-    /// The records of one transaction of the store.
-    private static let batchRecords = 16_000
-
     /// The number of records.
     private(set) var records: Int64 = 0
     /// The number of records that are no valid device.
@@ -229,7 +226,7 @@ final class RegistryDevices {
         } else {
             batch.delete(id: key)
         }
-        if batch.count >= Self.batchRecords { try apply(isLast: false) }
+        if batch.isFull { try apply(isLast: false) }
     }
 
     /// Applies the records that were added.

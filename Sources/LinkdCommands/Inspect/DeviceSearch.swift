@@ -233,7 +233,7 @@ struct RegistryJob {
             let records =
                 entry.malformed == 0
                 ? "has no record of it; a deletion is forgotten after delete.retention.ms"
-                : "has only malformed records of it; workers keep what they read before"
+                : "has only malformed records of it; running workers keep what they read before"
             out.line("\(name)  unknown: \(topic) \(records)")
         case .deleted(let place): out.line("\(name)  \(out.style.paint("deleted", .warning)) since \(text(place))")
         case .known(let place, let user, let value):
@@ -244,7 +244,8 @@ struct RegistryJob {
         guard let last = entry.lastMalformed else { return }
         let records = Counts.text(entry.malformed, "malformed record")
         out.line(
-            "    \(records) after it \(entry.malformed == 1 ? "changes" : "change") nothing, the last \(text(last))")
+            "    \(records) after it \(entry.malformed == 1 ? "changes" : "change") nothing, the last \(text(last)); "
+                + "workers that were not running then do not know the device")
     }
 
     /// Returns the time and the position of a record.

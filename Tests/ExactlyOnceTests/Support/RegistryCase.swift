@@ -21,9 +21,16 @@ final class RegistryCase {
     func close() { topics.close() }
 
     /// Writes devices to the registry with a number as the version of their app, or deletes them for nil.
-    func write(_ devices: [(id: String, app: Int?)]) throws {
-        let registry = try InputProducer(devices.map(Self.record), to: topics, topic: topics.devices)
-        try registry.send(upTo: devices.count)
+    func write(_ devices: [(id: String, app: Int?)]) throws { try write(devices.map(Self.record)) }
+
+    /// Writes records that are no valid devices to the registry.
+    func writeMalformed(_ ids: [String]) throws {
+        try write(ids.map { InputRecord(key: Array($0.utf8), value: Array(#"{"app":7"#.utf8)) })
+    }
+
+    private func write(_ records: [InputRecord]) throws {
+        let registry = try InputProducer(records, to: topics, topic: topics.devices)
+        try registry.send(upTo: records.count)
         try registry.finish()
     }
 

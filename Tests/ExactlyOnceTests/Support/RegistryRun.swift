@@ -281,8 +281,7 @@ final class RegistryFiller {
 struct RegistryCheck {
     /// A version of a device: the time of its record, and its value, or nil after a deletion.
     ///
-    /// A malformed record leaves the version before it. After compaction, only the malformed record is left, so that
-    /// the device is unknown to a worker that reads the topic from its start.
+    /// A malformed record leaves the version before it. The device is unknown to a worker that was not running then.
     private struct Version {
         var isMalformed = false
         /// The number of changes before this one.

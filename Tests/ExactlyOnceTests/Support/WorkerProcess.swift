@@ -1,4 +1,5 @@
 import Foundation
+import StrictJSON
 import TestSupport
 
 /// A `linkd worker` that is started and killed repeatedly with one instance name.
@@ -126,6 +127,13 @@ final class WorkerProcess {
     var lastLines: String {
         let text = (try? String(contentsOf: log, encoding: .utf8)) ?? ""
         return text.split(separator: "\n").suffix(12).joined(separator: "\n")
+    }
+
+    /// Returns a number of the last line of its log with this event, or nil if there is none.
+    func number(_ member: String, of event: String) throws -> Int? {
+        let text = try String(contentsOf: log, encoding: .utf8)
+        let line = text.split(separator: "\n").last { $0.contains(#""event":"\#(event)""#) }
+        return try line.flatMap { try JSONValue.parse(Array($0.utf8))[member]?.integer }.map { Int($0) }
     }
 
     /// Returns the number of lines of its log with this event.
