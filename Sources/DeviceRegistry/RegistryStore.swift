@@ -3,9 +3,9 @@ internal import ByteStorage
 /// The devices of a topic in an LMDB file: a cache that can be deleted at any time and read from the topic again.
 ///
 /// One thread calls `apply`, and each lane reads through its own `RegistrySnapshot`. The changes of a batch and the
-/// positions after it are one transaction, except while the store is restored. A store that was not closed is used again
-/// if only its process has ended. It is deleted if the machine has stopped, because a transaction does not wait for the
-/// disk.
+/// positions after it are one transaction, except while the store is restored. A store that was not closed is used
+/// again if only its process has ended. It is deleted if the machine has stopped, because a transaction does not wait
+/// for the disk.
 package final class RegistryStore: Sendable {
     private struct Current: Sendable {
         var state: StoreState

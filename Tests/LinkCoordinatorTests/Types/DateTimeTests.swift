@@ -66,11 +66,15 @@ import Testing
         var (hour, minute, second) = (0, 0, 0)
         var offset = 0
 
-        /// The number of days from the beginning of year 0, counted year by year and month by month.
+        /// The number of days from the beginning of year 0 to the beginning of each year, counted year by year.
+        private static let daysBefore = (0..<9_999).reduce(into: [0]) { days, year in
+            days.append(days[year] + (isLeap(year) ? 366 : 365))
+        }
+
+        /// The number of days from the beginning of year 0, counted month by month.
         private var days: Int {
             let lengths = [31, Self.isLeap(year) ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
-            let leaps = (0..<max(year, 0)).count(where: Self.isLeap)
-            return 365 * year + leaps + lengths[..<(month - 1)].reduce(0, +) + day - 1
+            return Self.daysBefore[year] + lengths[..<(month - 1)].reduce(0, +) + day - 1
         }
 
         /// The number of seconds from the beginning of year 0 in UTC.
