@@ -172,22 +172,27 @@ extension RegistryStore {
     package func apply(
         _ batch: RegistryBatch, now: Int64, isRestoring: Bool = false, afterEach: () -> Void = {}
     ) throws(RegistryStoreError) {
-        let before = current.withLock { $0 }
-        guard !before.isClosed else { throw .closed }
-        var state = before.state
+        var state = current.withLock { $0.state }
+        let limit = max(isRestoring ? maxAtOnce : maxDevices, state.count)
         try batch.bytes.withUnsafeBufferPointer { (bytes) throws(RegistryStoreError) in
             let bytes = UnsafeRawBufferPointer(bytes)
             let changes = batch.lastChanges(bytes)
             let step = isRestoring ? Self.restoredChanges : max(changes.count, 1)
             var first = 0
             repeat {
+                guard !current.withLock({ $0.isClosed }) else { throw .closed }
                 let end = min(first + step, changes.count)
                 let writer = try StoreWriter(environment)
                 do throws(RegistryStoreError) {
                     let links = try write(changes[first..<end], bytes, writer, &state)
                     try write(links, bytes, writer)
+                    guard state.count <= limit else {
+                        throw isRestoring ? .tooManyAtOnce(limit: maxAtOnce) : .tooManyDevices(limit: maxDevices)
+                    }
                     if end == changes.count {
-                        try finish(&state, batch, now: now, before: before.state.count, isRestoring: isRestoring)
+                        state.updated = now
+                        state.positions.merge(batch.positions) { $1 }
+                        state.witnesses.merge(batch.witnesses) { $1 }
                     }
                     try Self.put(state, writer)
                     try writer.commit()
@@ -200,18 +205,6 @@ extension RegistryStore {
                 afterEach()
             } while first < changes.count
         }
-    }
-
-    /// Adds the positions of a batch to the state after its changes, if there are not too many devices.
-    private func finish(
-        _ state: inout StoreState, _ batch: RegistryBatch, now: Int64, before: Int, isRestoring: Bool
-    ) throws(RegistryStoreError) {
-        guard state.count <= (isRestoring ? maxAtOnce : maxDevices) || state.count <= before else {
-            throw isRestoring ? .tooManyAtOnce(limit: maxAtOnce) : .tooManyDevices(limit: maxDevices)
-        }
-        state.updated = now
-        state.positions.merge(batch.positions) { $1 }
-        state.witnesses.merge(batch.witnesses) { $1 }
     }
 
     /// Writes devices in the order of their ids, and returns the changes of links.

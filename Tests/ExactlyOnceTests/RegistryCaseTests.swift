@@ -66,6 +66,28 @@ struct RegistryCaseTests {
         }
     }
 
+    @Test("A registry that is written all the time is restored, although the brokers' answers take their time")
+    func writtenAllTheTime() async throws {
+        try await onThread {
+            let run = try RegistryCase(partitions: 1)
+            defer { run.close() }
+            try run.write(RegistryCase.devices(0..<1_000, app: 1))
+            try run.send(["d0"])
+            let filler = try RegistryFiller(run.topics)
+            // A broker answers the question for the ends after the fetch before it, for which it waits for a record.
+            let worker = try run.worker(["--lanes", "1", "-X", "fetch.wait.max.ms=500"])
+            defer { worker.clear() }
+            try worker.start()
+            try run.wait(for: "the decision") {
+                try filler.write()
+                return try run.topics.committed().reduce(0, +) == 1
+            }
+            filler.close()
+            try worker.stop()
+            #expect(try run.facts().map(\.app) == [1] && worker.count(of: "devices.restored") == 1)
+        }
+    }
+
     @Test("A worker that is killed while it restores the registry continues with what it has written")
     func killedMeanwhile() async throws {
         try await onThread {

@@ -22,8 +22,10 @@ final class RegistryTopicReader: Sendable {
     /// The time of a step after which the last records are read again, in nanoseconds: a process that is stopped loses
     /// no connection.
     private static let longStep: UInt64 = 1_000_000_000
-    /// The time in nanoseconds in which compaction does not come to records that were just written.
-    private static let soon: UInt64 = 100_000_000
+    /// The time in nanoseconds in which compaction hardly comes to records that were just written.
+    ///
+    /// It doubles with each question for the ends, so that a topic that is written all the time is restored.
+    private static let soon: UInt64 = 1_000_000_000
     /// The time limit of a request, in milliseconds.
     private static let requestTimeout: Int32 = 5_000
 
@@ -73,8 +75,10 @@ final class RegistryTopicReader: Sendable {
         var wasCurrent = false
         /// A Boolean value that indicates whether nothing is missing that the topic had at the start.
         var isRestored = false
-        /// The time at which the targets were last replaced with the present ends, or nil before.
+        /// The time at which the present ends were last asked for, which then are the targets, or nil before.
         var extendedAt: UInt64?
+        /// The time in which these ends have to be reached.
+        var soon = RegistryTopicReader.soon
         /// The id of the topic, or an empty text if it is unknown.
         var topicID: String
         /// A Boolean value that indicates whether the topic was missing.
@@ -213,6 +217,7 @@ final class RegistryTopicReader: Sendable {
 
     private func step(_ run: inout Run) -> WorkerExit? {
         let outcome = run.reader.poll(max: Self.pollRecords, timeoutMilliseconds: 200)
+        let polledAt = SystemClock.monotonicNanoseconds()
         let doubted = takeDoubts(&run)
         var last: [Int32: Int] = [:]
         for (index, record) in run.reader.records.enumerated() where !doubted.contains(record.partition) {
@@ -240,7 +245,9 @@ final class RegistryTopicReader: Sendable {
         }
         let isDue = run.isRestored || outcome.records == 0 || !doubted.isEmpty || Self.unread(run).isEmpty
         if !run.batch.isEmpty, isDue || run.batch.isFull, let exit = save(&run) { return exit }
-        if let exit = returnToWitnesses(of: doubted, &run) ?? noteRestored(&run) ?? askEnds(&run) { return exit }
+        if let exit = returnToWitnesses(of: doubted, &run) ?? noteRestored(&run, polledAt: polledAt) ?? askEnds(&run) {
+            return exit
+        }
         publish(&run, records: outcome.records)
         logMalformed(&run)
         return nil
@@ -378,6 +385,8 @@ final class RegistryTopicReader: Sendable {
             // A large batch takes long. A pause of the process is noticed nevertheless.
             try store.apply(batch, now: run.current, isRestoring: !run.isRestored) { run.noteStep() }
         } catch {
+            // The worker has stopped, and does not wait for a large batch.
+            if case .closed = error { return nil }
             return WorkerExit(error)
         }
         run.saved = run.current
@@ -447,16 +456,21 @@ final class RegistryTopicReader: Sendable {
     /// or soon after them: compaction leaves the newest records alone.
     ///
     /// Before, the limit of devices does not count, because deletions can follow that are not compacted yet.
-    private func noteRestored(_ run: inout Run) -> WorkerExit? {
+    ///
+    /// - Parameter polledAt: The time at which the last records were read.
+    private func noteRestored(_ run: inout Run, polledAt: UInt64) -> WorkerExit? {
         guard !run.isRestored, Self.unread(run).isEmpty else { return nil }
-        let now = SystemClock.monotonicNanoseconds()
-        if run.extendedAt.map({ now.saturatingSubtract($0) > Self.soon }) ?? true {
+        if run.extendedAt.map({ polledAt.saturatingSubtract($0) > run.soon }) ?? true {
+            let now = SystemClock.monotonicNanoseconds()
             guard let ends = findStableEnds(run) else { return nil }
+            if run.extendedAt != nil { run.soon *= 2 }
             run.extendedAt = now
             run.targets = ends.filter { $0.value > run.next[$0.key] ?? 0 }
             if !run.targets.isEmpty { return nil }
         }
         run.isRestored = true
+        // The memory of a large batch is not needed any more.
+        run.batch = RegistryBatch()
         do throws(RegistryStoreError) {
             try store.checkCount()
             return nil
@@ -466,7 +480,8 @@ final class RegistryTopicReader: Sendable {
     }
 
     private func publish(_ run: inout Run, records: Int = 0) {
-        let restored = run.isRestored ? run.next.count : run.next.count - Self.unread(run).count
+        // The ends are asked for again after the last partition was read.
+        let restored = run.isRestored ? run.next.count : run.next.count - max(Self.unread(run).count, 1)
         let remaining = Self.remaining(run)
         let (devices, bytes) = (store.count, store.bytes)
         let isFirst = state.signal { view in
