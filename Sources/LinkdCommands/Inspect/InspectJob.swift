@@ -73,7 +73,7 @@ final class InspectJob {
 
     /// Prints the records of a scan.
     ///
-    /// A scan without an end ends 5 s after `until`.
+    /// A scan without an end ends 5 s after `until`, if it has read everything by then.
     private func print(_ scan: inout TopicScan, until: Int64?) throws(CommandFailure) {
         while remaining > 0, !scan.isDone {
             let before = scan.read
@@ -84,7 +84,7 @@ final class InspectJob {
             showProgress(scan.read)
             try call.console.out.finish()
             if !more { break }
-            if let until, scan.read == before, Platform.nowMilliseconds > until + 5000 { break }
+            if let until, scan.isAtEnd, scan.read == before, Platform.nowMilliseconds > until + 5000 { break }
         }
     }
 
