@@ -80,6 +80,7 @@ struct RegistryCaseTests {
             try worker.start()
             try run.wait(for: "the decision") {
                 try filler.write()
+                SystemClock.sleep(milliseconds: 200)
                 return try run.topics.committed().reduce(0, +) == 1
             }
             filler.close()
