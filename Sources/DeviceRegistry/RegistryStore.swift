@@ -157,9 +157,10 @@ extension RegistryStore {
     /// `.damaged` and `.failed`.
     ///
     /// While the topic has later records, a batch is large and its changes are in many transactions, in the order of
-    /// the ids, so that each page is written about once. Only the last one has the positions. If the process ends
-    /// before, all records of the batch are read again. The topic still has those that delete devices, for
-    /// `delete.retention.ms` after the store was created, and an older store is not used.
+    /// the ids, so that each page is written about once. Only the last one has the positions. After an error, or if the
+    /// process ends before, the earlier ones stay, and all records of the batch have to be read again. The topic still
+    /// has those that delete devices, for `delete.retention.ms` after the store was created, and an older store is not
+    /// used.
     ///
     /// - Parameters:
     ///   - batch: The batch, which is not changed.

@@ -48,11 +48,32 @@ import Testing
         try await onThread { try check(error) }
     }
 
-    private func check(_ error: Error) throws {
-        let cluster = try MockCluster()
-        try cluster.createTopic("devices", partitions: 1)
-        try write(["a", "b"], to: cluster)
-        let folder = try TemporaryFolder()
+    @Test("A registry is not restored while the brokers do not tell its present ends")
+    func noEnds() async throws {
+        try await onThread {
+            let cluster = try MockCluster()
+            try cluster.createTopic("devices", partitions: 1)
+            try write(["a", "b"], to: cluster)
+            // The first answers are the ends at the start.
+            let answers = (0..<1_000).map { $0 < 2 ? KafkaErrorCode.none : KafkaErrorCode.topicAuthorizationFailed }
+            cluster.push(errors: answers, forRequest: 2)
+            let folder = try TemporaryFolder()
+            let (registry, reports) = try start(cluster, folder)
+            defer { registry.stop() }
+            #expect(becomesTrue(withinSeconds: 30) { registry.view?.devices == 2 })
+            var questions = 0
+            let exit = registry.waitUntilRestored {
+                questions += 1
+                return questions > 10
+            }
+            #expect(exit == nil)
+            #expect(registry.view?.isRestored == false)
+            #expect(reports.log.withLock { !$0.contains("devices.restored") })
+        }
+    }
+
+    /// Starts a registry whose state is in a folder.
+    private func start(_ cluster: MockCluster, _ folder: TemporaryFolder) throws -> (RegistryCopy, Reports) {
         var configuration = WorkerConfiguration(bootstrap: [cluster.bootstrapServers])
         configuration.isMockBroker = true
         configuration.stateDirectory = folder.path("")
@@ -64,6 +85,15 @@ import Testing
             reports.failure.withLock { $0 = exit.reason }
         }
         #expect(exit == nil)
+        return (registry, reports)
+    }
+
+    private func check(_ error: Error) throws {
+        let cluster = try MockCluster()
+        try cluster.createTopic("devices", partitions: 1)
+        try write(["a", "b"], to: cluster)
+        let folder = try TemporaryFolder()
+        let (registry, reports) = try start(cluster, folder)
         defer { registry.stop() }
         #expect(registry.waitUntilRestored { false } == nil)
         error.apply(to: cluster)

@@ -303,8 +303,8 @@ final class RegistryTopicReader: Sendable {
             return
         }
         guard let device = run.devices.read(value) else {
-            // What the copy has stays if it is the last valid record. While the copy catches up, compaction can have
-            // removed a later one, or a deletion, because of this record.
+            // The last valid record of a device counts. While the copy catches up, compaction can have removed it, or
+            // a deletion, because of this record.
             if isBehind(run) { run.batch.delete(id: key) }
             return countMalformed(record, &run)
         }
