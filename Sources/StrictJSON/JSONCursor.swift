@@ -305,12 +305,17 @@ extension JSONCursor {
 
     /// Adds a name to the list, or throws if it is one of the first names of the object.
     ///
+    /// At 512 names, it searches for duplicates, so that an object that repeats a few names is not read to its end.
+    ///
     /// - Parameter first: The index of the object's first name.
     mutating func listUniqueName(_ name: ByteView, hash: UInt32, at offset: Int, from first: Int) throws(JSONError) {
         if names.count &- first <= NameList.maxLinearSearchCount, names.contains(name, hash: hash, from: first) {
             throw JSONError(.duplicateName, at: offset)
         }
         listName(name, hash: hash, at: offset)
+        if names.count &- first == NameList.earlySearchCount, let twice = names.duplicate(from: first) {
+            throw JSONError(.duplicateName, at: twice)
+        }
     }
 
     /// Adds the names of predicted members to the list before a search of the list.

@@ -147,8 +147,11 @@ package struct JSONLocation: Sendable, Equatable {
             cursor = JSONCursor(maxDepth: maxDepth)
         }
 
+        /// Returns the pointer of the target.
+        ///
+        /// Readers report the first error, so the names before it need no check.
         mutating func find(in text: ByteView) -> String {
-            cursor.open(text)
+            cursor.open(validated: text)
             do {
                 _ = try walk()
             } catch {
@@ -163,23 +166,14 @@ package struct JSONLocation: Sendable, Equatable {
             case UInt8(ascii: "{"):
                 if target <= cursor.offset { return true }
                 var scope = try cursor.enterObject()
-                while true {
-                    let more: Bool
-                    do {
-                        more = try cursor.nextMember(&scope)
-                    } catch {
-                        if error.code == .duplicateName, error.offset == scope.nameOffset {
-                            path.append(Step(name: scope.name))
-                        }
-                        throw error
-                    }
-                    if !more { return target < cursor.offset }
+                while try cursor.nextMember(&scope) {
                     if target < scope.nameOffset - 1 { return true }
                     path.append(Step(name: scope.name))
                     if target <= cursor.offset { return true }
                     if try walk() { return true }
                     path.removeLast()
                 }
+                return target < cursor.offset
             case UInt8(ascii: "["):
                 if target <= cursor.offset { return true }
                 var scope = try cursor.enterArray()

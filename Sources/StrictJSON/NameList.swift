@@ -4,8 +4,8 @@ internal import ByteStorage
 ///
 /// One stack serves all open objects: each owns the entries from its `firstName` on. The 64-bit filter of a scope
 /// excludes most duplicates. Up to 16 names are compared one by one. More are sorted by their hashes when their object
-/// ends. Anyone can compute names with equal hashes, so many of them are sorted again by a hash with a secret. The time
-/// for an object with n members is therefore proportional to n.
+/// ends, and once before. Anyone can compute names with equal hashes, so many of them are sorted again by a hash with a
+/// secret. The time for an object with n members is therefore proportional to n.
 struct NameList: ~Copyable {
     struct Entry {
         /// Bytes of the text or of the cursor's scratch memory, which do not change before the next text.
@@ -15,6 +15,8 @@ struct NameList: ~Copyable {
     }
 
     static let maxLinearSearchCount = 16
+    /// The number of names at which duplicates are searched for before the end of the object.
+    static let earlySearchCount = 512
 
     private(set) var entries: UnsafeMutablePointer<Entry>
     private(set) var count = 0

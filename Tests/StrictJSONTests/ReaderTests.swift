@@ -187,4 +187,17 @@ struct ReaderTests {
             #expect(verdict == expected, "seed \(generator.seed) round \(round)")
         }
     }
+
+    @Test("An object that repeats a few names is not read to its end")
+    func repetitions() {
+        let names = (0..<20).map { "\"n\($0)\":0," }.joined()
+        let start = "{" + names
+        // The text is invalid after the names, which a reader would report that goes on.
+        let text = Array((start + String(repeating: "\"a\":0,\"b\":0,", count: 300) + "]").utf8)
+        let expected = JSONError(.duplicateName, at: start.utf8.count + 13)
+        #expect(passed(text) == .refused(expected))
+        var tape = JSONTape(depth: 8)
+        #expect(throws: expected) { try text.withUnsafeBufferPointer { try tape.append(strict: ByteView($0)) } }
+        #expect(JSONLocation.locate(offset: expected.offset, in: text).pointer == "/a")
+    }
 }
