@@ -150,23 +150,23 @@ struct PatternIndex {
     private func children(
         of at: Int, _ matcher: Int, _ search: inout LinkSearch
     ) throws(WorkBudget.Exhausted) -> [Int] {
-        let node = nodes[at]
         var children: [Int] = []
-        var matchers = node.plain.matchers(overlapping: search.space.segments.matcher(matcher), folds: folds)
+        var matchers = nodes[at].plain.matchers(overlapping: search.space.segments.matcher(matcher), folds: folds)
         if let text = search.space.segments.literal(matcher).map(folded) {
-            if let child = node.literals[text] { children.append(child) }
-            matchers += node.affixes.values(prefix: text, suffix: text, isWhole: true)
+            if let child = nodes[at].literals[text] { children.append(child) }
+            matchers += nodes[at].affixes.values(prefix: text, suffix: text, isWhole: true)
         } else {
             let (prefix, suffix) = search.space.segments.affix(matcher).map { (folded($0), folded($1)) } ?? ([], [])
-            matchers += node.affixes.values(prefix: prefix, suffix: suffix)
-            for (literal, child) in node.texts.values(prefix: prefix, suffix: suffix) {
+            matchers += nodes[at].affixes.values(prefix: prefix, suffix: suffix)
+            for (literal, child) in nodes[at].texts.values(prefix: prefix, suffix: suffix) {
                 try search.budget.spend(1)
                 if try search.space.segments.overlaps(matcher, literal, &search.budget) { children.append(child) }
             }
         }
         for other in matchers {
             try search.budget.spend(1)
-            guard let child = node.others[other], try search.space.segments.overlaps(matcher, other, &search.budget)
+            guard let child = nodes[at].others[other],
+                try search.space.segments.overlaps(matcher, other, &search.budget)
             else { continue }
             children.append(child)
         }
