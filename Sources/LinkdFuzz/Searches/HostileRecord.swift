@@ -49,7 +49,7 @@ package struct RecordCost: Sendable {
     ///
     /// If they exceed the limit of a record, it is that limit.
     package let bytesWritten: Int
-    /// The number of devices, at least 1.
+    /// The number of decisions and, in a list, of items that become dead letters, at least 1.
     package let devices: Int
     /// The thread's CPU time in nanoseconds, the minimum of all runs.
     package let nanoseconds: UInt64
@@ -89,7 +89,8 @@ package struct RecordCost: Sendable {
         var outcome = ""
         for _ in 0..<max(runs, 1) {
             lane.run(consumed) { _, cause, decisions in
-                devices = decisions.count
+                let deadLetters = cause?.all.count ?? 0
+                devices = decisions.count + (deadLetters > 1 ? deadLetters : 0)
                 outcome = cause?.reason.rawValue ?? decisions.first.map { "\($0.outcome)" } ?? ""
                 let isAbandoned = cause?.detail.contains("limits.output.bytes") ?? false
                 abandoned = isAbandoned ? Limits().outputBytes : 0
