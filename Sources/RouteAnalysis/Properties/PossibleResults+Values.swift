@@ -9,7 +9,7 @@ extension PossibleResults {
             guard let field = field(binding) else { continue }
             let isDropped = route.onInvalid == .drop && field.absence != .required
             if !isDropped, !isValid(binding, field) { reasons.append(.paramInvalid) }
-            if route.requireAll, field.absence == .required, !isPresent(binding, arriving) {
+            if route.requireAll, field.absence == .required, !isPresent(binding, field.type) {
                 reasons.append(.paramMissing)
             }
         }
@@ -51,15 +51,20 @@ extension PossibleResults {
         }
     }
 
-    /// Returns a Boolean value that indicates whether a binding always has a value, valid or not.
+    /// Returns a Boolean value that indicates whether a binding always has a value for a type, valid or not.
     ///
-    /// A route without patterns is requested by its id, with any parameters.
-    private func isPresent(_ binding: TableSource.Binding, _ patterns: [TableSource.RoutePattern]) -> Bool {
+    /// A route without patterns is requested by its id, with any parameters. A `{name*}` without segments is a value
+    /// for a list that may be empty only.
+    private func isPresent(_ binding: TableSource.Binding, _ type: FieldType) -> Bool {
         switch binding.source.value {
-        case .constant: true
+        case .constant: return true
         case .path(let name):
-            !patterns.isEmpty && patterns.allSatisfy { $0.path.captures.contains { $0.name == name } }
-        case .query, .rewrite, .payload, .fragment: false
+            let takesNothing = if case .list(_, min: 0, max: _) = type { true } else { false }
+            return !arriving.isEmpty
+                && arriving.allSatisfy { pattern in
+                    pattern.path.captures.contains { $0.name == name && (takesNothing || $0.matcher != .restStar) }
+                }
+        case .query, .rewrite, .payload, .fragment: return false
         }
     }
 
@@ -80,7 +85,7 @@ extension PossibleResults {
                     continue
                 }
                 guard let binding else { return .never }
-                let isPresent = isPresent(binding, arriving)
+                let isPresent = isPresent(binding, field.type)
                 if entry.isOfParentRoute || !isPresent { filling = .maybe }
             }
         }

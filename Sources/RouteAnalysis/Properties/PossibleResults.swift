@@ -27,7 +27,7 @@ struct PossibleResults {
 
     var source: TableSource { table.source }
 
-    /// The maximum number of cells of one route.
+    /// The maximum number of cells without one condition, and the number after which those of a route are not divided.
     private static let maxCells = 4_096
     /// The maximum number of results and parent stacks of one way to a route, and of all together.
     private static let (maxOfRoute, maxOfAll) = (1 << 15, 1 << 17)
@@ -107,21 +107,38 @@ struct PossibleResults {
     }
 
     /// Returns the devices of each variant.
+    ///
+    /// If there are too many cells, the further variants have all devices of their own conditions. The results are not
+    /// complete then, but can still lead to a refutation.
     private mutating func divide(_ variants: [TableSource.Variant]) -> [(TableSource.Variant, [DeviceCell])] {
         var rest: [DeviceCell] = [[:]]
         var divided: [(TableSource.Variant, [DeviceCell])] = []
+        var count = 0
         for variant in variants {
             let own = variant.when.map { space.cell(of: $0) } ?? [:]
-            divided.append((variant, rest.compactMap { $0.intersection(own) }))
+            guard count <= Self.maxCells, !isOver() else {
+                isCut = true
+                divided.append((variant, [own]))
+                continue
+            }
+            let cells = rest.compactMap { $0.intersection(own) }
+            count += cells.count
+            divided.append((variant, cells))
             rest = without(own, rest)
         }
         return divided
     }
 
     private mutating func without(_ cell: DeviceCell, _ cells: [DeviceCell]) -> [DeviceCell] {
-        let rest = cells.flatMap { space.subtract(cell, from: $0) }
-        if rest.count > Self.maxCells { isCut = true }
-        return Array(rest.prefix(Self.maxCells))
+        var rest: [DeviceCell] = []
+        for one in cells {
+            rest += space.subtract(cell, from: one)
+            if rest.count > Self.maxCells {
+                isCut = true
+                return Array(rest.prefix(Self.maxCells))
+            }
+        }
+        return rest
     }
 
     private mutating func results(

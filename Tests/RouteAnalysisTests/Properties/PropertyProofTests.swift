@@ -102,6 +102,51 @@ struct PropertyProofTests {
         #expect(gap.contains("`far`"))
     }
 
+    /// The ways in which a route can fail without an item of its list.
+    static let lists: [String] = [
+        #"{ "id": "l", "match": "/l/{rest*}", "to": { "path": "/main/list" }, "#
+            + #""bind": { "L": { "items": "path.rest" } } }"#,
+        #"{ "id": "l", "match": "/l/{rest*}", "to": { "path": "/main/x" }, "requireAll": true, "#
+            + #""bind": { "L": { "items": "path.rest" } } }"#,
+        #"{ "id": "l", "match": "/l/{rest*}", "to": { "path": "/main/y", "parents": ["/guarded/list"] }, "#
+            + #""bind": { "L": { "items": "path.rest" } } }"#,
+    ]
+
+    @Test("A list that needs an item can be missing, because `{rest*}` can be empty", arguments: lists)
+    func emptyLists(route: String) throws {
+        func verdict(_ type: String) throws -> PropertyVerdict {
+            let members = #"""
+                "models": { "L": { "items": "\#(type)" } },
+                "guards": { "g": { "claim": "session", "else": { "to": { "path": "/main/x" } } } },
+                "coordinators": {
+                  "main": { "screens": { "x": {}, "y": {}, "list": { "needs": ["L"] } } },
+                  "guarded": { "guard": "g", "screens": { "list": { "needs": ["L"] } } } },
+                "routes": [ \#(route) ],
+                "fallback": [
+                  { "on": ["param_missing"], "outcome": "navigate", "to": { "path": "/main/y" } },
+                  { "outcome": "reject" } ]
+                """#
+            let property = #""links": "/l/{r*}", "when": { "without": "session" }, "never": { "screens": "main.y" }"#
+            return try answer(members, property)
+        }
+        guard case .refuted = try verdict("list<string>(1..64)") else { throw Failure(text: "not refuted") }
+        guard case .proved = try verdict("list<string>(0..64)") else { throw Failure(text: "not proved") }
+    }
+
+    @Test("A route with too many kinds of devices leaves a property unproved, with little time and memory")
+    func manyKinds() throws {
+        let variants = (0..<600).map { number in
+            #"{ "when": { "attributes": { "a\#(number)": ["x", "y"] }, "claim": "c\#(number)" }, "#
+                + #""to": { "path": "/main/x" } }"#
+        }
+        let all = (variants + [#"{ "to": { "path": "/main/x" } }"#]).joined(separator: ", ")
+        let routes = #""routes": [ { "id": "r", "match": "/r", "variants": [ \#(all) ] } ]"#
+        let property = #""links": "/r", "never": { "screens": "main.y" }"#
+        let verdict = try answer(Self.screens + "," + routes, property)
+        guard case .unproved(let gap) = verdict else { throw Failure(text: "\(verdict)") }
+        #expect(gap.contains("too many kinds of devices"))
+    }
+
     @Test("A property that covers no device is proved")
     func nobody() throws {
         let routes = #""routes": [ { "id": "y", "match": "/b", "to": { "path": "/main/y" } } ]"#
