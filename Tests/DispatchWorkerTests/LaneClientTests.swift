@@ -42,6 +42,18 @@ import Testing
         #expect(client[key] == expected)
     }
 
+    @Test("The reader of the registry reads its topic, which a regular expression as input never matches")
+    func registryBesidePattern() {
+        var configuration = WorkerConfiguration(bootstrap: ["127.0.0.1:9"])
+        configuration.input = .pattern("^l.*")
+        configuration.devicesTopic = "link-devices"
+        let lane = ClientSettings.clientConfiguration(
+            of: .consumer, configuration: configuration, identity: Self.identity, messageLimit: nil)
+        #expect(lane["topic.blacklist"]?.contains("^link-devices$") == true)
+        let client = ClientSettings.registryConfiguration(configuration, Self.identity, partitions: 1)
+        #expect(client["topic.blacklist"] == nil)
+    }
+
     /// Returns a producer with an open transaction, whose brokers then delay their answers by an hour.
     private static func stalled(_ cluster: MockCluster) throws -> KafkaLaneProducer {
         try cluster.createTopic("out", partitions: 1)

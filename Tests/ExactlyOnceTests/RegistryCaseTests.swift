@@ -37,6 +37,21 @@ struct RegistryCaseTests {
         }
     }
 
+    @Test("A worker whose input is a regular expression reads the registry, which the expression matches too")
+    func besidePattern() async throws {
+        try await onThread {
+            let run = try RegistryCase()
+            defer { run.close() }
+            try run.write(RegistryCase.devices(0..<20))
+            try run.send((0..<20).map { "d\($0)" })
+            let pattern = "^(\(run.topics.input)|\(run.topics.devices))$"
+            let result = try run.run(["--input", pattern, "--stop-after", "20"])
+            #expect(result.status == 0, "\(result.errors)")
+            #expect(try run.facts().count == 20)
+            #expect(try run.facts().allSatisfy { $0.app == Int($0.device.dropFirst()) })
+        }
+    }
+
     @Test("A device is known after a start, also if its record was compacted away while the worker read the registry")
     func compactedMeanwhile() async throws {
         try await onThread {

@@ -325,6 +325,8 @@ package enum ClientSettings {
         var result = clientConfiguration(
             of: .consumer, configuration: configuration, identity: identity, messageLimit: nil)
         result["statistics.interval.ms"] = "0"
+        // A regular expression as input must not match the topic, which this client reads.
+        result["topic.blacklist"] = nil
         result["client.id"] = identity.clientID + "-devices"
         // Without a group, the limit applies to each partition (librdkafka's CONFIGURATION.md).
         let queue = "queued.max.messages.kbytes"

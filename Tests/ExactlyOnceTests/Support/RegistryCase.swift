@@ -60,7 +60,8 @@ final class RegistryCase {
         _ arguments: [String], group: String? = nil, output: String? = nil, registry: Bool = true,
         directory: String = "state"
     ) throws -> [String] {
-        [BuiltProgram.linkd, "worker", "-b", topics.bootstrap, "--input", topics.input]
+        [BuiltProgram.linkd, "worker", "-b", topics.bootstrap]
+            + (arguments.contains("--input") ? [] : ["--input", topics.input])
             + ["--output", output ?? topics.output, "--group", group.map { topics.group + $0 } ?? topics.group]
             + ["--log-format", "json", "--table", try ServedFile.shop.path] + arguments
             + (registry ? ["--devices-topic", topics.devices] : [])
