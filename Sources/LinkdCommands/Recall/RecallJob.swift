@@ -23,13 +23,14 @@ enum RecallCommand {
                 + "`supersedes` with the id of the wrong one. Each correction is sent in one transaction with an entry "
                 + "in the ledger, the topic `<to>.recalled`. So nothing is corrected twice, and a call that was "
                 + "interrupted or killed is continued by the same command.",
-            "Left alone, and listed with --list, are devices with a later decision, events that have expired by now, "
-                + "corrections that are too large for a topic, events that the new table makes dead letters, and "
-                + "decisions that cannot be made again: another version of linkd was in use, the record is gone, or no "
-                + "configuration with the table is in the archive. If there are others than the first two, wrong "
-                + "decisions can remain, and the exit code is 1, also without --yes. Before each commit, the decisions "
-                + "are read to their end. A worker can still decide between this and the commit, so consumers apply a "
-                + "decision with `supersedes: X` only if X is the last decision of the device.",
+            "Left alone, and listed with --list, are devices with a later decision, events that have expired by "
+                + "now, devices with decisions in several partitions, corrections that are too large for a topic, "
+                + "events that the new table makes dead letters, and decisions that cannot be made again: another "
+                + "version of linkd was in use, the record is gone, or no configuration with the table is in the "
+                + "archive. If there are others than the first two, wrong decisions can remain, and the exit code is "
+                + "1, also without --yes. Before each commit, the decisions are read to their end. A worker can still "
+                + "decide between this and the commit, so consumers apply a decision with `supersedes: X` only if X "
+                + "is the last decision of the device.",
             "With `output.applications`, the last decision of a device counts in each topic. If --to is a topic of "
                 + "decisions, each correction is sent to the topic of its decision, also if the new table lists "
                 + "another application, and the ledger is `<output>.recalled`.",
@@ -120,7 +121,7 @@ final class RecallJob {
         let topics = try ClusterTopics(settings, admin)
         let targets = try targets(topics, admin)
         var scan = try TopicScan(connection, prefetch: .moderate)
-        let (plan, tails) = try choose(topics, &scan)
+        let (plan, tails) = try choose(topics, targets, connection, &scan)
         var ledger = TopicTail(targets.ledger)
         if try exists(targets.ledger, admin) {
             try RecallLedger.read(&ledger, &scan, into: plan)
@@ -188,8 +189,9 @@ final class RecallJob {
 
     /// Reads the decisions up to the stable end, and returns the plan with the decisions that follow.
     private func choose(
-        _ topics: ClusterTopics, _ scan: inout TopicScan
+        _ topics: ClusterTopics, _ targets: RecallTargets, _ connection: Connection, _ scan: inout TopicScan
     ) throws(CommandFailure) -> (RecallPlan, [TopicTail]) {
+        try awaitTransactions(topics.outputs.names, targets, connection, scan)
         let now = Platform.nowMilliseconds
         func time(_ flag: String) -> Int64? { call.text(flag).flatMap { Timestamps.parse($0, now: now, local: false) } }
         let filter = RecordFilter(route: call.text("route"), since: time("since"), until: time("until"))
@@ -217,6 +219,27 @@ final class RecallJob {
         try scan.start(spans)
         try scan.forEach(before: watch("reading \(names) again", spans)) { record in plan.seeAgain(record, &tape) }
         return (plan, tails)
+    }
+
+    /// Waits for the transactions in the topics of decisions, or throws if one does not end.
+    ///
+    /// The decisions behind it are not read: wrong ones, and later ones of their devices.
+    private func awaitTransactions(
+        _ names: [String], _ targets: RecallTargets, _ connection: Connection, _ scan: TopicScan
+    ) throws(CommandFailure) {
+        var isFirst = true
+        let open = try OpenTransactions(in: names, settings, connection, scan) { () throws(CommandFailure) in
+            progress.show("waiting for open transactions")
+            // The producer ends the transaction of an earlier recall.
+            if isFirst, call.isOn("yes") { _ = try LedgerProducer(connection, targets.subject) }
+            isFirst = false
+        }
+        guard let partition = open.unfinished.keys.min() else { return }
+        throw CommandFailure(
+            .temporary,
+            "a transaction in \(partition.topic), partition \(partition.partition), does not end, so the decisions "
+                + "after it are not known (`kafka-transactions.sh find-hanging` finds its producer)",
+            advice: "end it with `kafka-transactions.sh abort`, then run the same command again")
     }
 
     /// Returns the configurations that can have made the decisions.

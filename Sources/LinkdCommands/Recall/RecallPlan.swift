@@ -55,6 +55,8 @@ final class RecallPlan {
         case corrected
         /// The device has a later decision.
         case later
+        /// The device has decisions in several partitions, whose order is not known.
+        case scattered
         /// The event has expired by now.
         case expired
         /// The new table makes no decision for the event.
@@ -75,6 +77,7 @@ final class RecallPlan {
             switch self {
             case .chosen: "record_gone"
             case .large: "too_large"
+            case .scattered: "several_partitions"
             case .unarchived: "not_archived"
             case .foreign: "foreign_topic"
             default: "\(self)"
@@ -85,7 +88,7 @@ final class RecallPlan {
         var canRemainWrong: Bool {
             switch self {
             case .same, .changed, .corrected, .later, .expired: false
-            case .chosen, .refused, .large, .version, .unarchived, .different, .foreign: true
+            case .chosen, .scattered, .refused, .large, .version, .unarchived, .different, .foreign: true
             }
         }
 
@@ -96,7 +99,8 @@ final class RecallPlan {
             case .same: "decided the same by the new table"
             case .changed: "to correct"
             case .corrected: "corrected"
-            case .later: "left alone: the device has a later decision, or decisions in several partitions"
+            case .later: "left alone: the device has a later decision"
+            case .scattered: "left alone: the device has decisions in several partitions, whose order is not known"
             case .expired: "left alone: the event has expired by now"
             case .refused: "left alone: the event would become a dead letter"
             case .large: "left alone: the correction is larger than `max.message.bytes` of its topic"
@@ -187,7 +191,7 @@ final class RecallPlan {
                 choices[index].state = .later
             }
             // Decisions in different partitions have no order.
-            if record.partition != choices[index].outputPartition { choices[index].state = .later }
+            if record.partition != choices[index].outputPartition { choices[index].state = .scattered }
             choices[index].last = Self.hash(id, 2)
         }
         guard isMatch else { return }
@@ -199,7 +203,7 @@ final class RecallPlan {
         guard let parsed = DecisionID(id.string), var choice = try choice(record, &decision, parsed) else { return }
         choice.last = Self.hash(id, 2)
         if let found {
-            if choices[Int(found)].outputPartition != choice.outputPartition { choice.state = .later }
+            if choices[Int(found)].outputPartition != choice.outputPartition { choice.state = .scattered }
             move(&choice, into: choices[Int(found)])
             choices[Int(found)] = choice
             replaced += 1
@@ -233,7 +237,7 @@ final class RecallPlan {
             guard let found = devices[Self.hash(key, Self.kind(isUser: isUser, in: output(record.topic)))],
                 choices[Int(found)].isOpen, choices[Int(found)].outputPartition != record.partition
             else { continue }
-            choices[Int(found)].state = .later
+            choices[Int(found)].state = .scattered
         }
     }
 
@@ -350,7 +354,7 @@ final class RecallPlan {
 
 extension RecallPlan.Choice {
     /// A Boolean value that indicates whether a later decision of the device still matters.
-    var isOpen: Bool { state != .corrected && state != .later }
+    var isOpen: Bool { state != .corrected && state != .later && state != .scattered }
 }
 
 // The chosen decisions after the choice.
@@ -415,9 +419,9 @@ extension RecallPlan {
         guard let input = inputIndices[id.topic] else { return }
         for index in indices(input, id.partition, id.offset) {
             let choice = choices[index]
-            guard choice.place == id.place, Int(choice.correction) == id.correction, choice.time == time else {
-                continue
-            }
+            guard choice.isOpen, choice.place == id.place, Int(choice.correction) == id.correction,
+                choice.time == time
+            else { continue }
             choices[index].state = .corrected
         }
     }

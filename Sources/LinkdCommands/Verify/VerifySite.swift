@@ -50,14 +50,27 @@ struct VerifySite {
         let offsets = GroupOffsets(connection, group, bounds)
         try offsets.checkRight(admin)
         before = try offsets.committed()
-        try awaitTransactions(topics.inputs + outcomes, settings, connection, scan, wait)
+        let open = try OpenTransactions(in: topics.inputs + outcomes, settings, connection, scan, wait: wait)
+        (bounds, unfinished) = (open.bounds, open.unfinished)
         // A partition can have been added.
         after = try GroupOffsets(connection, group, bounds.filter { topics.inputs.contains($0.key) }).committed()
     }
+}
 
-    /// Waits until everything that the topics have now is committed or aborted.
-    private mutating func awaitTransactions(
-        _ names: [String], _ settings: Settings, _ connection: Connection, _ scan: TopicScan, _ wait: () -> Void
+/// The transactions that are open in topics, after a wait for their ends.
+struct OpenTransactions {
+    /// The bounds of the topics after the wait.
+    private(set) var bounds: [String: VerifySite.Bounds] = [:]
+    /// The partitions with a transaction that did not end in time, and the ends that they had.
+    private(set) var unfinished: [TopicPartition: Int64] = [:]
+
+    /// Waits until everything that the topics have now is committed or aborted, or until the time in which brokers end
+    /// a worker's transaction is over.
+    ///
+    /// - Parameter wait: Called again and again while transactions are open.
+    init(
+        in names: [String], _ settings: Settings, _ connection: Connection, _ scan: TopicScan,
+        wait: () throws(CommandFailure) -> Void
     ) throws(CommandFailure) {
         for name in names { bounds[name] = try scan.description(of: name) }
         unfinished = try ends(names, connection)
@@ -66,9 +79,10 @@ struct VerifySite {
         let deadline = Platform.monotonicSeconds + (limit ?? 30_000) / 1_000 + 10
         while true {
             for name in names { bounds[name] = try scan.description(of: name) }
+            let bounds = bounds
             unfinished = unfinished.filter { (bounds[$0.key.topic]?[$0.key.partition]?.high ?? .max) < $0.value }
             if unfinished.isEmpty || Platform.monotonicSeconds > deadline { return }
-            wait()
+            try wait()
             Platform.sleep(milliseconds: 200)
         }
     }
