@@ -102,6 +102,7 @@ internal import Testing
         let findings = topics.findings(&random)
         // Which of the two topics is the wrong one depends on the decision that is read first.
         #expect(Array(findings.harms.keys) == [.wrongTopic], "seed \(random.seed): \(findings)")
+        #expect(findings.harms[.wrongTopic]?.first?.text.hasPrefix("decisions of one table are in ") == true)
         topics.moved = Set(topics.output.joined().filter { !WorkedTopics.isOfApplication($0) })
         #expect(topics.findings(&random).harms.isEmpty)
     }

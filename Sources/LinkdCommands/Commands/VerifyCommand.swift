@@ -15,7 +15,7 @@ enum VerifyCommand {
                 + "last devices of an event have a decision, which only deciding it again shows. Corrections of "
                 + "decisions, whose ids end with ~N, are counted and not checked.",
             "It needs 38 MB for 100,000,000 records, up to 330 MB for lists of messages, up to 650 MB for events with "
-                + "several devices, and about 600 MB for records that are fetched in advance.",
+                + "several devices, and about 700 MB for records that are fetched in advance.",
             "Exit codes: 0 (nothing is wrong), 1 (something is lost, doubled, out of order, or stuck), 65 (the topics "
                 + "have lost records that are needed to decide), 69 (no broker), 77 (access rights are missing).",
         ],

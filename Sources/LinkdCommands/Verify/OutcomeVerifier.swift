@@ -221,10 +221,10 @@ package struct OutcomeVerifier {
         if case .other = origin { return findings.others += 1 }
         if id.correction > 0 { return findings.corrections += 1 }
         findings.decisions += 1
-        if let expected = outputCheck?.expected(value, in: topic), expected != topic {
-            findings.add(.wrongTopic, place, "\(place) is a decision for the topic \(outcomes.outputs.names[expected])")
-        }
         guard let index = source(origin, id.topic, id.partition, id.offset, place) else { return }
+        if sources[index].chosen.contains(id.offset), let text = outputCheck?.fault(of: value, in: topic, place) {
+            findings.add(.wrongTopic, place, text)
+        }
         let record = TopicPlace(sources[index].topic, id.partition, id.offset)
         let isNew = sources[index].range.contains(id.offset) ? take(id.place, of: record, index, place) : true
         // Such an offset can be any number, after which all others would seem to be out of order.

@@ -20,18 +20,28 @@ final class OutputCheck {
         self.outputs = outputs
     }
 
-    /// Returns the index of the topic in which a decision must be.
+    /// Returns what is wrong with the topic of a decision, or nil.
     ///
     /// - Parameters:
     ///   - value: The decision.
     ///   - topic: The index of the topic in which it is.
-    func expected(_ value: ByteView, in topic: Int) -> Int {
+    ///   - place: The place of its record.
+    func fault(of value: ByteView, in topic: Int, _ place: TopicPlace) -> String? {
         tape.begin(value)
-        if let application = tape.string("application") { return Int(outputs.index(of: application)) }
+        if let application = tape.string("application") {
+            let expected = Int(outputs.index(of: application))
+            return expected == topic ? nil : "\(place) is a decision for the topic \(outputs.names[expected])"
+        }
         // Without a table, a decision is about a request that opens nothing, or a user without devices.
-        guard let table = tape.string("table")?.array else { return 0 }
-        if let known = tables[table] { return known }
+        guard let table = tape.string("table")?.array else {
+            return topic == 0 ? nil : "\(place) is a decision for the topic \(outputs.names[0])"
+        }
+        if let known = tables[table] {
+            if known == topic { return nil }
+            return
+                "decisions of one table are in \(outputs.names[known]) and in \(outputs.names[topic]), such as \(place)"
+        }
         if tables.count < Self.tableLimit { tables[table] = topic }
-        return topic
+        return nil
     }
 }

@@ -115,7 +115,9 @@ extension Harm {
         return switch self {
         case .lost:
             "\(look), and send it again, an item of a list alone, as the others would be decided twice; the cause can "
-                + "be an offset of the group that was moved forward, or a program that deleted records of the output"
+                + "be an offset of the group that was moved forward, a program that deleted records of the output, or "
+                + "records that workers skip as they are told (`from` or `data.loss` is `latest`), which are no loss: "
+                + "check later ones with --since"
         case .expired: "raise `retention.ms` of \(place.topic) above the longest time without a worker"
         case .doubled, .disordered:
             "\(look); the cause can be an offset of the group that was moved back, a second group that writes to the "
