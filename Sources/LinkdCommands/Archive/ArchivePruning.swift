@@ -1,3 +1,5 @@
+internal import RouteTools
+
 /// The removal of configurations that were not used for a time, with the files that no other configuration names.
 struct ArchivePruning {
     private let connection: Connection
@@ -6,10 +8,18 @@ struct ArchivePruning {
     let entries: [ConfigurationArchive.Entry]
 
     /// Chooses the configurations whose last use was before a time, in milliseconds since 1970.
+    ///
+    /// It ends with exit code 65 if another version of linkd has written configurations, because their files are not
+    /// known.
     init(_ connection: Connection, topic: String, unusedSince time: Int64) throws(CommandFailure) {
         self.connection = connection
         reader = try ArchiveReader(connection, topic: topic)
         entries = reader.archive.entries.filter { $0.last < time }
+        guard let hash = reader.archive.foreign.min() else { return }
+        let count = Counts.text(reader.archive.foreign.count, "configuration")
+        throw CommandFailure(
+            .badData, "\(topic) has \(count) that another version of linkd has written, for example \(hash.prefix(8))",
+            advice: "prune with the newest version of linkd that uses the topic")
     }
 
     /// The number of all configurations.

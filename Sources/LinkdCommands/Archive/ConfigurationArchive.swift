@@ -57,6 +57,8 @@ struct ConfigurationArchive: Sendable {
     private var pieces: [String: [Int: Place]] = [:]
     /// The documents by hash, with those that have no use.
     private(set) var documents: [String: ArchivedConfiguration] = [:]
+    /// The hashes of documents that another version of linkd has written, whose files are not known here.
+    private(set) var foreign: Set<String> = []
     private var documentBytes = 0
     private var uses: [String: [ConfigurationUse]] = [:]
     private var count = 0
@@ -108,6 +110,7 @@ struct ConfigurationArchive: Sendable {
         guard pieces[hash]?.removeValue(forKey: index) != nil else { return }
         count -= 1
         if pieces[hash]?.isEmpty == true { pieces[hash] = nil }
+        if index == 0 { foreign.remove(hash) }
         if index == 0, let document = documents.removeValue(forKey: hash) { documentBytes -= document.document.count }
     }
 
@@ -116,11 +119,13 @@ struct ConfigurationArchive: Sendable {
             value.buffer.starts(with: ArchivedConfiguration.start)
         else { return }
         let bytes = value.array
-        guard SHA256.hex(bytes) == hash, let document = ArchivedConfiguration(document: bytes),
+        let isWhole = SHA256.hex(bytes) == hash
+        guard isWhole, let document = ArchivedConfiguration(document: bytes),
             // A document in another form than this one could have two hashes.
             document.document == bytes
         else {
             unreadable += 1
+            if isWhole { foreign.insert(hash) }
             return
         }
         documentBytes += bytes.count

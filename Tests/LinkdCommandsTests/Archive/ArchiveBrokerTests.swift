@@ -210,6 +210,13 @@ struct ArchiveBrokerTests {
         var after = try ArchiveReader(ArchiveSample.connection, topic: topic)
         let kept = try #require(after.archive.entries.first)
         #expect(try after.archive.hashes.count == 3 && after.load(kept).vendors.table != nil)
+        // A later version has written a configuration, whose files are not known here.
+        let later = new.configuration.document.dropLast() + Array(#","later":1}"#.utf8)
+        try writer.store(files: [Array(later), Array("file".utf8)], deadline: Platform.monotonicSeconds + 60)
+        let refused = try run(["tables", "prune", "--yes"])
+        #expect(refused.code == 65 && refused.err.contains("another version of linkd"), "\(refused.err)")
+        try after.update()
+        #expect(after.archive.hashes.count == 5)
     }
 
     @Test("The topic is created compacted with one partition, and one that loses configurations is a finding")
