@@ -150,6 +150,9 @@ internal import Testing
         InvalidSetting(
             flags: ["output.applications": ["a=b", "a=c"]], code: .usage,
             parts: ["`a=b,a=c`", "1..64 different names"]),
+        InvalidSetting(
+            flags: ["output.applications": ["shop=link-events.dlq.replayed"]], code: .usage,
+            parts: ["link-events.dlq.replayed", "input or dead-letter"]),
         InvalidSetting(flags: ["output.applications": ["a=b c"]], code: .usage, parts: ["valid topic names"]),
         InvalidSetting(flags: ["output.applications": ["=b"]], code: .usage, parts: ["1..256 bytes"]),
         InvalidSetting(

@@ -249,7 +249,9 @@ extension Settings {
             throw failure(
                 "dlq.topic", "dead-letter topic \(same) is an input topic", advice: "write {input}.dlq")
         }
-        for output in outputs.names where inputs.contains(output) || deadLetters.contains(output) {
+        // The ledger and the list of replays belong to a dead-letter topic.
+        let taken = inputs + deadLetters.flatMap { [$0, $0 + ".replayed", $0 + ".parked"] }
+        for output in outputs.names where taken.contains(output) {
             guard output == outputs.main else {
                 throw failure(
                     "output.applications", "output topic \(output) is also an input or dead-letter topic",
