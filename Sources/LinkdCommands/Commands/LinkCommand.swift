@@ -65,6 +65,17 @@ enum LinkCommand {
         }
         let paths = try TablePaths.of(call.settings(), ShippedFiles(environment: call.environment))
         let link = try link(call, data, device, paths)
+        // Without escapes of the table's links, the data is in the link as it is.
+        guard link.link.utf8.last != UInt8(ascii: " ") else {
+            throw CommandFailure(
+                .badData, "the link would end with a space, which readers of events remove",
+                advice: "pass data that does not end with a space")
+        }
+        guard call.json || Escaping.visible(link.link) == link.link else {
+            throw CommandFailure(
+                .badData, "the link has characters that cannot be printed as they are",
+                advice: "pass --json, or data without these characters")
+        }
         if let path = call.text("qr") {
             guard let code = QRCode(Array(link.link.utf8)) else {
                 throw CommandFailure(

@@ -73,6 +73,31 @@ internal import Testing
         let result = linkd(["link", "--table", Self.shop, "--device", Self.device] + arguments)
         #expect(result.code == code && result.err.contains(message) && !result.err.contains("secret"), "\(result)")
     }
+
+    @Test(
+        "A link without escapes is printed as it is, or not at all",
+        arguments: [(" ", "a space"), ("\u{202E}", "--json")])
+    func unescaped(text: String, message: String) throws {
+        let table = """
+            { "schemaVersion": 2, "table": { "id": "t", "version": "1" },
+              "link": [ { "schemes": ["odd"], "host": "segment", "query": { "decode": "none" } } ],
+              "models": { "P": { "q": "string" } },
+              "coordinators": { "m": { "initial": "p", "screens": { "p": { "needs": ["P"] } } } },
+              "routes": [
+                { "id": "p", "match": "/p", "to": { "path": "/m/p" }, "bind": { "P": { "q": "query.q" } } } ] }
+            """
+        let folder = try TemporaryFolder()
+        let path = folder.path("t.json")
+        try Data(table.utf8).write(to: URL(filePath: path))
+        func run(_ q: String, _ flags: String...) -> CommandResult {
+            linkd(["link", "m/p", "--table", path, "--data", #"{"P":{"q":"\#(q)"}}"#] + flags)
+        }
+        #expect(run("ab").out == "odd://p?q=ab\n")
+        let refused = run("a" + text)
+        #expect(refused.code == 65 && refused.out.isEmpty && refused.err.contains(message), "\(refused)")
+        let json = run(text + "b", "--json")
+        #expect(try JSONValue.parse(Array(json.out.utf8))["link"]?.string == "odd://p?q=\(text)b")
+    }
 }
 
 extension String {
