@@ -15,15 +15,18 @@ extension SimulatedWorld {
     /// A Boolean value that indicates whether every partition's committed witness has the topic's id, and whether every
     /// owner knows it.
     private var knowsIDs: Bool {
-        let isCommitted = broker.group.partitions.allSatisfy { partition in
-            guard let offset = broker.committed[partition], let text = broker.metadata[partition] else { return false }
-            return Witness(text, before: NextOffset(reported: offset))?.topicID == broker.inputID
+        let isKnown = processes.allSatisfy { process in
+            process.lane?.machine.partitions.slots.allSatisfy { slot in
+                slot.witness?.topicID == broker.inputID && slot.check == nil && slot.positionState == .current
+            } ?? true
         }
-        return isCommitted
-            && processes.allSatisfy { process in
-                process.lane?.machine.partitions.slots.allSatisfy { slot in
-                    slot.witness?.topicID == broker.inputID && slot.check == nil && slot.positionState == .current
-                } ?? true
+        // The committed texts are read last, because this is asked after each step.
+        return isKnown
+            && broker.group.partitions.allSatisfy { partition in
+                guard let offset = broker.committed[partition], let text = broker.metadata[partition] else {
+                    return false
+                }
+                return Witness(text, before: NextOffset(reported: offset))?.topicID == broker.inputID
             }
     }
 

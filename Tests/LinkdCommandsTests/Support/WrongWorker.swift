@@ -116,7 +116,12 @@ struct WorkedTopics {
 
     /// Returns a Boolean value that indicates whether a decision is one of the application, as that of every second
     /// record is.
-    static func isOfApplication(_ id: String) -> Bool { DecisionID(id).map { $0.offset % 2 == 1 } ?? false }
+    static func isOfApplication(_ id: String) -> Bool {
+        // `TOPIC-PARTITION-OFFSET[.ITEM]-INDEX`, of which the last digit of the offset tells.
+        let place = id.utf8.prefix(upTo: id.utf8.lastIndex(of: UInt8(ascii: "-")) ?? id.startIndex)
+        let end = place.lastIndex(of: UInt8(ascii: ".")) ?? place.endIndex
+        return place[..<end].last.map { $0 % 2 == 1 } ?? false
+    }
 
     /// Returns the index of the topic of each decision, and its offset there.
     private func places(_ ids: [String]) -> [(topic: Int, offset: Int64)] {
