@@ -1,3 +1,4 @@
+internal import ByteStorage
 internal import Foundation
 internal import KafkaClient
 internal import LinkCoordinator
@@ -204,6 +205,35 @@ struct RecallBrokerTests {
         let misled = try site.run(site.command + ["--yes", "--to", site.input.name], code: 64)
         #expect(misled.err.contains("is not a topic for decisions"), "\(misled.err)")
         #expect(site.corrections(try site.decisions()) == expected)
+    }
+
+    @Test(
+        "A recall corrects nothing while a transaction hides the decisions after it",
+        .enabled(if: LongTests.areWanted, "long test: LINKD_TEST_LONG is not 1"))
+    func openTransaction() throws {
+        let site = try Site()
+        try site.decide([0, 25], with: "wrong.json") { $0 }
+        let producer = try KafkaProducer([
+            "bootstrap.servers": TestBroker.plain ?? "", "transactional.id": site.output + ".hanging",
+            "transaction.timeout.ms": "300000",
+        ])
+        defer { producer.close() }
+        try producer.initTransactions(timeoutMilliseconds: 20_000)
+        try producer.beginTransaction()
+        let topic = try producer.topic(site.output)
+        for partition in Int32(0)..<4 {
+            try producer.produce(topic, partition: partition, key: ByteView("x"), value: ByteView("{}"))
+        }
+        try producer.flush(timeoutMilliseconds: 20_000)
+        // The first device has a later decision, which nobody can read.
+        try site.decide([0], with: "first.json") { $0 }
+        let publish = ["--yes", "--to", site.output]
+        let hidden = try site.run(site.command + publish + ["-X", "transaction.timeout.ms=1000"], code: 75)
+        #expect(hidden.err.contains("a transaction in \(site.output), partition "), "\(hidden.err)")
+        #expect(try site.ledgerCount() == 0)
+        try producer.abortTransaction(timeoutMilliseconds: 20_000)
+        let seen = try site.recall("--yes", "--to", site.output)
+        #expect(seen["states"]?["later"]?.integer == 1 && seen["published"]?.integer == 1, "\(seen.text)")
     }
 
     @Test("With an archive, the decisions of a canary, vendors, a registry, and two configurations are corrected")
