@@ -305,7 +305,7 @@ extension JSONCursor {
 
     /// Adds a name to the list, or throws if it is one of the first names of the object.
     ///
-    /// At 512 names, it searches for duplicates, so that an object that repeats a few names is not read to its end.
+    /// At 128 names, it searches for duplicates, so that an object that repeats a few names is not read to its end.
     ///
     /// - Parameter first: The index of the object's first name.
     mutating func listUniqueName(_ name: ByteView, hash: UInt32, at offset: Int, from first: Int) throws(JSONError) {

@@ -16,7 +16,7 @@ struct NameList: ~Copyable {
 
     static let maxLinearSearchCount = 16
     /// The number of names at which duplicates are searched for before the end of the object.
-    static let earlySearchCount = 512
+    static let earlySearchCount = 128
 
     private(set) var entries: UnsafeMutablePointer<Entry>
     private(set) var count = 0
