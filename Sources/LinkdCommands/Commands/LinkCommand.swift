@@ -65,17 +65,7 @@ enum LinkCommand {
         }
         let paths = try TablePaths.of(call.settings(), ShippedFiles(environment: call.environment))
         let link = try link(call, data, device, paths)
-        // Without escapes of the table's links, the data is in the link as it is.
-        guard link.link.utf8.last != UInt8(ascii: " ") else {
-            throw CommandFailure(
-                .badData, "the link would end with a space, which readers of events remove",
-                advice: "pass data that does not end with a space")
-        }
-        guard call.json || Escaping.visible(link.link) == link.link else {
-            throw CommandFailure(
-                .badData, "the link has characters that cannot be printed as they are",
-                advice: "pass --json, or data without these characters")
-        }
+        try checkText(link.link, call)
         if let path = call.text("qr") {
             guard let code = QRCode(Array(link.link.utf8)) else {
                 throw CommandFailure(
@@ -100,6 +90,21 @@ enum LinkCommand {
             json.raw("decision", link.decision.json)
         }
         return .success
+    }
+
+    /// Checks that a link is read and printed as it is.
+    private static func checkText(_ link: String, _ call: Invocation) throws(CommandFailure) {
+        // Without escapes of the table's links, the data is in the link as it is.
+        guard link.utf8.last != UInt8(ascii: " ") else {
+            throw CommandFailure(
+                .badData, "the link would end with a space, which readers of events remove",
+                advice: "pass data that does not end with a space")
+        }
+        guard call.json || Escaping.visible(link) == link else {
+            throw CommandFailure(
+                .badData, "the link has characters that cannot be printed as they are",
+                advice: "pass --json, or data without these characters")
+        }
     }
 
     private static func data(_ call: Invocation) throws(CommandFailure) -> JSONValue {
